@@ -40,11 +40,11 @@ def module(board, file):
     path = os.path.join(ROOT, "board", board, file)
     if not os.path.exists(path):
         return None
-    sys.path.append(os.path.join(ROOT, "tests/boards"))
+    sys.path.insert(0, os.path.join(ROOT, "tests/boards"))
     spec = importlib.util.spec_from_file_location(f"{board}_{file[:-3]}", path)
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
-    sys.path.pop()
+    sys.path.pop(0)
     return loaded
 
 

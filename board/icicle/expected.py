@@ -1,6 +1,6 @@
 """What suites expect of the board (docs/PORTING.md, step 6)."""
 
-from published import GIB, IMAGE, plic
+from board_trees import GIB, IMAGE, plic
 
 CARD_DATA = "ADMA2"  # how the bytes of its card move in QEMU
 PASTE = "PLIC", "long"  # the controller of the line's interrupt; it is of a kind of the virt machines

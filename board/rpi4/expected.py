@@ -1,6 +1,6 @@
 """What suites expect of the board (docs/PORTING.md, step 6)."""
 
-from published import GIB, at
+from board_trees import GIB, at
 from raspberry_pi import PI_IMAGE, PI_LEFT, PI_TAKEN, SPIN
 
 CARD_DATA = "BCM's DMA"  # how the bytes of its card move in QEMU

@@ -1,6 +1,6 @@
 """What suites expect of the board (docs/PORTING.md, step 6)."""
 
-from published import GIB, PSCI
+from board_trees import GIB, PSCI
 from raspberry_pi import PI_IMAGE
 
 FITS = [("4G", "Pi 5, 4 GiB")]

@@ -1,6 +1,6 @@
 """What suites expect of the board (docs/PORTING.md, step 6)."""
 
-from published import GIB, IMAGE, plic
+from board_trees import GIB, IMAGE, plic
 
 FITS = [("4G", "VisionFive 2, 4 GiB")]
 VERSIONS = "v1.2a", "v1.3b"

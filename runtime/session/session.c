@@ -47,6 +47,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv,
                   arena_take(&m->arena, ARENA_KV, m->plan.kv.n_spilled != 0 ? 0 : bytes));
     if (m->plan.kv.n_spilled != 0) {
+        /* Layers that spill have pages in place of one piece of memory. */
         assert(setup->kv_file != NULL);
         kv_pages_open(&s->pages, &s->kv, &m->image, m->plan.kv.n_spilled, setup->kv_file,
                       &m->stream, &m->arena);
@@ -89,9 +90,11 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     s->context = m->plan.context;
     s->long_context = image_long_context(&m->image);
     s->hash.on = true;
+    /* Keys and values first: states refer to them. */
     open_kv(s, setup);
     open_states(s);
     s->ids = arena_take(&m->arena, ARENA_SCRATCH, s->context * sizeof *s->ids);
+    /* A draft's text is never made: its ids are the model's. */
     if (!setup->draft) {
         s->scratch.bytes = scratch_bytes(&m->image);
         s->scratch.memory = arena_take(&m->arena, ARENA_SCRATCH, s->scratch.bytes);
@@ -110,6 +113,7 @@ static void clear_states(struct session *s)
 
 void session_clear(struct session *s)
 {
+    /* A prefix that is held needs no clean states. */
     if (!session_prefix_hold(s, 0)) {
         clear_states(s);
     }
@@ -117,6 +121,7 @@ void session_clear(struct session *s)
     s->n_ids = 0;
     s->n_ahead = 0;
     s->logits = NULL;
+    /* Logits are hashed from the beginning of a conversation. */
     s->hash.value = FNV_OFFSET;
     s->hash.rows = 0;
 }
@@ -126,6 +131,7 @@ uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
 
+    /* One state may go back farther than asked; then all others follow it. */
     do {
         kept = n;
         for (uint32_t i = 0; i < s->n_states; i++) {
@@ -150,6 +156,7 @@ uint32_t session_cut(struct session *s, uint32_t n)
     if (!session_prefix_hold(s, s->n_ids)) {
         (void)session_cut_states(s, min_u32(s->n_cached, s->n_ids));
     }
+    /* They were those after a token that is gone. */
     s->logits = NULL;
     return s->n_cached;
 }
@@ -159,6 +166,7 @@ void session_weights_changed(struct session *s)
     session_forget_guesses(s);
     session_prefix_settle(s);
     session_forget_prefix(s);
+    /* What was computed by other weights counts for nothing. */
     (void)session_cut_states(s, 0);
     s->logits = NULL;
 }
@@ -174,6 +182,7 @@ void session_mark(struct session *s)
     if (s->n_ids == 0) {
         return;
     }
+    /* Recurrent states can go back to a mark alone. */
     session_prefix_settle(s);
     for (uint32_t i = 0; i < s->n_states; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
@@ -293,6 +302,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         uint32_t n = session_pass_limit(s, min_u32(pending - last, s->model->plan.chunk));
         enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
+        /* The head only after the last token: nobody asks for the others. */
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
         }
@@ -302,6 +312,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         if (e != ERR_OK) {
             return e;
         }
+        /* The only place where tokens of a prompt begin to count. */
         s->n_cached += n;
         session_prefix_reached(s);
     }
@@ -312,6 +323,7 @@ enum err session_run(struct session *s, const struct stop *stop)
 {
     enum err e;
 
+    /* Guesses that were not taken, and a window of RoPE that was too short. */
     session_forget_guesses(s);
     session_rope_settle(s);
     if (s->n_cached == s->n_ids) {
@@ -345,6 +357,7 @@ static enum err visit_chunk(struct session *s, uint32_t n, uint32_t first, sessi
     uint32_t known = min_u32(n, max_u32(first, s->n_cached) - s->n_cached);
     enum err e = session_run_layers(s, n, n - known, known < n, NULL);
 
+    /* Tokens before `first` were visited before. */
     for (uint32_t i = known; i < n && e == ERR_OK; i++) {
         e = run_head(s, i, 1);
         if (e == ERR_OK) {
@@ -389,6 +402,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     if (e != ERR_OK) {
         return e;
     }
+    /* Where a guess is wrong states go back to here. */
     for (uint32_t i = 0; i < s->n_states && n != 0; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
     }
@@ -399,6 +413,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     if (e != ERR_OK) {
         return e;
     }
+    /* One token is certain; the others wait for session_take_guess. */
     s->n_cached++;
     s->n_ahead = n;
     session_hash_logits(s);
@@ -408,6 +423,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
 bool session_put_next(struct session *s, uint32_t id)
 {
     assert(s->n_ids < s->context);
+    /* The guess was right: its logits are there. */
     if (s->n_ahead != 0 && s->ids[s->n_ids] == id) {
         s->n_ids++;
         return true;
@@ -424,74 +440,4 @@ void session_take_guess(struct session *s)
     s->n_cached++;
     s->logits += s->model->transformer.act.logits_stride;
     session_hash_logits(s);
-}
-
-/* ---- saved and loaded ----------------------------------------------------------------------- */
-
-static enum err count_bytes(void *context, void *memory, size_t bytes)
-{
-    (void)memory;
-    *(uint64_t *)context += bytes;
-    return ERR_OK;
-}
-
-uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached)
-{
-    uint64_t bytes = 0;
-    struct layer_state_io io = { count_bytes, &bytes, true, true };
-
-    for (uint32_t i = 0; i < s->n_states && n_cached != 0; i++) {
-        (void)s->states[i].kind->move(&s->states[i], n_cached, &io);
-    }
-    return bytes + (uint64_t)n_ids * sizeof *s->ids;
-}
-
-enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
-                      const struct layer_state_io *io)
-{
-    enum err e;
-
-    if (io->loads && !io->discards) {
-        session_prefix_lose(s);
-        session_clear(s);
-    } else {
-        session_forget_guesses(s);
-    }
-    s->problem[0] = '\0';
-    s->model->stream.problem[0] = '\0';
-    e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
-    for (uint32_t i = 0; i < s->n_states && n_cached != 0 && e == ERR_OK; i++) {
-        e = s->states[i].kind->move(&s->states[i], n_cached, io);
-    }
-    if (e != ERR_OK) {
-        (void)session_cut_states(s, s->n_cached);
-        format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
-    }
-    return e;
-}
-
-enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
-{
-    uint32_t vocab = s->model->image.header->params.vocab;
-
-    for (uint32_t i = 0; i < n_ids; i++) {
-        if (s->ids[i] >= vocab) {
-            session_clear(s);
-            return ERR_BAD_MODEL;
-        }
-    }
-    s->n_ids = n_ids;
-    s->n_cached = n_cached;
-    s->is_long = session_rope_is_long(s);
-    session_prefix_find_again(s);
-    return ERR_OK;
-}
-
-void session_take_back(struct session *s, const uint32_t *ids, uint32_t n,
-                       const struct session_hash *hash)
-{
-    session_clear(s);
-    memcpy(s->ids, ids, n * sizeof *ids);
-    s->n_ids = n;
-    s->hash = *hash;
 }

@@ -131,6 +131,7 @@ static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
     struct stop stop = { keep_card_busy, w };
     uint32_t common = 0;
 
+    /* The last token is computed again where all are equal: its logits are wanted. */
     while (common < d->n_ids && common < n - 1 && d->ids[common] == ids[common]) {
         common++;
     }
@@ -165,6 +166,7 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
                                     target->ids, n + i, d->model->kernels, target->scratch.memory,
                                     &s->guesses[i]);
 
+        /* The draft is not sure enough. */
         if (id == SAMPLER_NO_TOKEN) {
             break;
         }
@@ -172,6 +174,7 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
         if (i == most) {
             break;
         }
+        /* The draft goes on from its own guess. */
         e = session_append(d, &id, 1, &stop);
     }
     return i;
@@ -186,6 +189,7 @@ static void learn_rate(struct speculative *s)
     if (s->n_guessed == 0) {
         *rate += (FIRST_RATE - *rate) / 64;
     }
+    /* Each guess up to the first wrong one; nothing is known of those after it. */
     for (uint32_t i = 0; i < s->n_guessed && i <= s->n_right; i++) {
         *rate += ((i < s->n_right ? 1.0f : 0.0f) - *rate) / 16;
     }
@@ -198,6 +202,7 @@ static float cost_of(const struct speculative *s, uint32_t n)
     if (!s->timed) {
         return (float)n * ASKED_COST;
     }
+    /* The nearest number of guesses that was timed, in proportion. */
     for (uint32_t away = 0; away < SPECULATIVE_MOST; away++) {
         if (n > away && s->cost[n - away] >= 0) {
             return s->cost[n - away] * (float)n / (float)(n - away);
@@ -223,6 +228,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 {
     float t = (float)ticks, more, before;
 
+    /* A pass without guesses is the measure of the others. */
     if (n == 0) {
         s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
         forget_costs(s);
@@ -241,6 +247,7 @@ uint32_t speculative_length(const struct speculative *s, float rate)
     float tokens = 1, power = 1, best = 1;
     uint32_t length = 0;
 
+    /* Nothing to compare with yet. */
     if (s->timed && s->plain_ticks == 0) {
         return 0;
     }
@@ -262,6 +269,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     struct session *target = s->session;
     uint32_t n = target->n_ids;
 
+    /* Within the memory, the context, the scaling of RoPE and the tier. */
     most = min_u32(most, model_most_guesses(target->model));
     most = min_u32(most, target->context - n);
     most = session_rope_limit(target, most);
@@ -300,6 +308,7 @@ static void judge_trial(struct speculative *s)
     if (s->trial.guessed < TRIAL_GUESSES) {
         return;
     }
+    /* Too few were right, or they cost more than the passes that they saved. */
     if (s->trial.right * TRIAL_LEAST_RIGHT < s->trial.guessed ||
         (float)s->trial.right < s->trial.cost) {
         s->trial.rest = s->trial.next_rest;
@@ -330,6 +339,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     uint64_t start = now(s);
     enum err e;
 
+    /* What the last run showed decides how many are guessed now. */
     learn_rate(s);
     judge_trial(s);
     s->n_right = 0;
@@ -347,6 +357,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop)
 {
+    /* The token is a guess that came true: no pass. */
     if (s->session->n_ahead != 0) {
         session_take_guess(s->session);
         s->n_right++;

@@ -55,6 +55,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
     memset(fs->buffer, 0, sizeof fs->buffer);
     if (first != NULL)
         memcpy(fs->buffer, first, SECTOR_BYTES);
+    /* The buffer is zeros but for the first sector, which is given. */
     while (e == ERR_OK && at < end) {
         uint32_t n = (uint32_t)min_u64(end - at, FAT32_BUFFER_SECTORS);
 
@@ -89,6 +90,7 @@ static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *secto
     enum err e = ERR_OK;
 
     *sector = fs->fat_sector + cluster / FAT32_SECTOR_CLUSTERS;
+    /* The buffer is about to hold other sectors. */
     if (*sector < fs->buffer_sector || *sector - fs->buffer_sector >= fs->buffer_sectors)
         e = flush(edit);
     if (e == ERR_OK)
@@ -106,6 +108,8 @@ static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t valu
 
     if (e != ERR_OK)
         return e;
+    /* The upper four bits are reserved and stay (FAT32 File System Specification, "FAT Data
+     * Structure"). */
     put_u32(entry, (fat32_u32(entry) & ~edit->fs->entry_mask) | value);
     edit->first = edit->end == 0 ? sector : min_u64(edit->first, sector);
     edit->end = sector >= edit->end ? sector + 1 : edit->end;
@@ -139,6 +143,7 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     enum err e = ERR_OK;
 
     *n = 0;
+    /* Up to the first cluster in use after a free one. */
     while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
         e = is_free_in(fs, fat, *at, &free);
         if (free) {
@@ -164,6 +169,7 @@ static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *u
 
             if (e != ERR_OK)
                 return e;
+            /* The end of the run that this FAT calls used. */
             if (free && bad != 0)
                 break;
             if (!free && bad++ == 0)
@@ -188,11 +194,13 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_
         found = *n;
         if (e != ERR_OK || found == 0)
             return e;
+        /* Too short to be of use, whatever the others say. */
         if (found < least)
             continue;
         e = agree(fs, *first, n, &used);
         if (e != ERR_OK || *n == found)
             return e;
+        /* Go on after the part that is in dispute. */
         *at = *first + (uint32_t)(*n + used);
         if (*n != 0)
             return e;
@@ -241,6 +249,7 @@ static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_tab
 
     if (e != ERR_OK || n == wanted)
         return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
+    /* In no one piece: take the runs as they come. */
     while (e == ERR_OK && wanted != 0) {
         e = next_run(fs, &at, 1, wanted, &first, &n);
         if (e == ERR_OK && n == 0)
@@ -260,6 +269,7 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
 
     fs->why = NULL;
     memset(out, 0, sizeof *out);
+    /* Reasons why nothing can be written here. */
     if (fs->is_exfat)
         return fat32_fail(
             fs, ERR_UNSUPPORTED,
@@ -324,6 +334,7 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file)
     bool free = !fs->is_exfat && fs->sealed == NULL;
     enum err e = ERR_OK;
 
+    /* A card that was exchanged has other files where this one lies. */
     for (uint32_t fat = 0; e == ERR_OK && free && fat <= fs->n_mirrors; fat++)
         e = check_free_in(fs, fat, file, &free);
     if (e == ERR_OK && !free)
@@ -341,6 +352,7 @@ enum err fat32_link_file(struct fat32 *fs, const struct file *file)
     for (uint32_t i = 0; i < file->n_extents; i++) {
         uint32_t at = cluster_of(fs, x[i].sector);
         uint32_t end = at + (uint32_t)(x[i].n_sectors / fs->cluster_sectors);
+        /* The last cluster of an extent leads to the next extent. */
         uint32_t next = i + 1 < file->n_extents ? cluster_of(fs, x[i + 1].sector) : CHAIN_END;
 
         for (; e == ERR_OK && at < end; at++)
@@ -354,6 +366,7 @@ enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster)
     struct fat_edit edit = { fs, 0, 0 };
     enum err e = set_entry(&edit, cluster, CHAIN_END);
 
+    /* The end is written before anything leads to it. */
     if (e == ERR_OK)
         e = flush(&edit);
     if (e == ERR_OK && before != 0)
@@ -367,6 +380,7 @@ enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes)
     uint64_t n = (bytes + cluster_bytes - 1) / cluster_bytes;
     enum err e = ERR_OK;
 
+    /* The chain must end where the size does, neither before nor after. */
     for (; e == ERR_OK && n > 0 && cluster != 0; n--)
         e = fat32_next_cluster(fs, cluster, &cluster);
     if (e == ERR_OK && (n != 0 || cluster != 0))
@@ -383,6 +397,7 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
     uint32_t n = 0;
     enum err e = ERR_OK;
 
+    /* No longer than the volume, as a damaged chain may be a circle. */
     while (e == ERR_OK && fat32_is_cluster(fs, cluster) && n++ < fs->n_clusters) {
         uint64_t sector;
         uint8_t *entry;
@@ -415,6 +430,7 @@ static enum err put_free(struct fat32 *fs, uint32_t free)
     if (fs->info_sector == 0)
         return ERR_OK;
     e = fat32_fetch_sector(fs, fs->info_sector, &sector);
+    /* A hint that is not there is not made. */
     if (e != ERR_OK || !is_info(sector))
         return e;
     put_u32(fs->buffer + (fs->info_sector - fs->buffer_sector) * SECTOR_BYTES + FSI_FREE_COUNT,

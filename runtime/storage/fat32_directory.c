@@ -33,6 +33,7 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     size_t length = (size_t)1 + (p[0] >= 0xc0) + (p[0] >= 0xe0) + (p[0] >= 0xf0);
 
     *c = p[0];
+    /* The first byte tells how many follow. */
     if (p[0] >= 0x80)
         *c &= 0x7fu >> length;
     if (p[0] >= 0x80 && (length == 1 || length > n || p[0] >= 0xf8))
@@ -45,6 +46,7 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     }
     if (length > 0)
         return length;
+    /* None of a character: it stands for itself. */
     *c = 0x110000 + p[0];
     return 1;
 }
@@ -71,6 +73,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
         uint32_t x, y;
         size_t n = utf8_get(a, a_bytes, &x), m = utf8_get(b, b_bytes, &y);
 
+        /* FAT keeps case and ignores it. */
         if (fold_case(x) != fold_case(y))
             return false;
         a += n;
@@ -108,6 +111,7 @@ static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bo
 
     for (size_t i = 0; i < 11; i++) {
         uint8_t c = i == 0 && raw[0] == NAME_IS_E5 ? 0xe5 : raw[i];
+        /* DIR_NTRes: the name (08h) or the extension (10h) in lower case. */
         bool lower = fold && (raw[DIR_NT_RES] & (i < 8 ? 0x08 : 0x10));
 
         if (c == ' ')
@@ -149,6 +153,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
 {
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
 
+    /* The last part comes first and says how many there are. */
     if (raw[LDIR_ORD] & LDIR_LAST) {
         name->expected = order;
         if (order > LDIR_MAX)
@@ -156,6 +161,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
         name->n_units = name->expected * LDIR_UNITS;
         name->checksum = raw[LDIR_CHECKSUM];
     }
+    /* Not the part before, or of another short name. */
     if (order == 0 || order != name->expected || raw[LDIR_CHECKSUM] != name->checksum) {
         name->n_units = 0;
         name->expected = 0;
@@ -170,6 +176,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
 static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, const uint8_t *raw,
                              struct fat32_entry *out)
 {
+    /* All parts came, and they belong to this short name. */
     bool is_long = name->n_units > 0 && name->expected == 0 &&
                    name->checksum == fat32_name_checksum(raw) && fs->long_name[0] != 0;
 
@@ -194,6 +201,7 @@ static enum err fat32_next_directory_cluster(struct fat32_directory *dir)
 {
     if (!dir->contiguous)
         return fat32_next_cluster(dir->fs, dir->cluster, &dir->cluster);
+    /* exFAT: a run without a chain, whose length is known. */
     dir->cluster = dir->left > 0 ? dir->cluster + 1 : 0;
     dir->left -= dir->left > 0;
     if (dir->cluster != 0 && !fat32_is_cluster(dir->fs, dir->cluster))
@@ -208,6 +216,7 @@ enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
     enum err e;
 
     *out = NULL;
+    /* The cluster is read to its end. */
     if (!dir->ended && dir->index == fs->cluster_sectors * FAT32_SECTOR_ENTRIES) {
         e = fat32_next_directory_cluster(dir);
         if (e != ERR_OK)
@@ -217,6 +226,7 @@ enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
     }
     if (dir->ended)
         return ERR_OK;
+    /* A chain may lead back into itself. */
     if (dir->n_entries++ == MAX_ENTRIES)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder is longer than 2 MiB, or cyclic");
     e = fat32_fetch_sector(fs,
@@ -245,6 +255,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == NAME_END)
             break;
+        /* Long names of what is not a file are dropped with it. */
         if (raw[0] == NAME_DELETED) {
             name.n_units = 0;
         } else if ((raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME) {
@@ -294,6 +305,7 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
     struct fat32_directory second = *dir;
     enum err e;
 
+    /* By the long name or the short one. */
     while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
         if (fat32_names_equal(out->name, strlen(out->name), name, bytes) ||
             (out->short_name[0] != '\0' &&
@@ -304,6 +316,7 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
         return e;
     if (!or_model)
         return fat32_at_end(dir);
+    /* Once more from the beginning, without the extension. */
     while ((e = fat32_next_entry(&second, out)) == ERR_OK) {
         if (fat32_is_model_name(out->name) &&
             fat32_names_equal(out->name, strlen(out->name) - 6, name, bytes))
@@ -327,6 +340,7 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
         const char *rest = path;
         size_t bytes;
 
+        /* The part up to the next slash; several count as one. */
         while (*rest != '/' && *rest != '\0')
             rest++;
         bytes = (size_t)(rest - path);
@@ -404,6 +418,7 @@ int fat32_compare_names(const char *a, const char *b)
         if (c != d)
             return c < d ? -1 : 1;
     }
+    /* Equal so far: the shorter first, then by case. */
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
     return strcmp(a, b);
@@ -421,6 +436,7 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
         return fat32_fail(fs, e,
                           strcmp(folder, "models") == 0 ? "the card has no folder models"
                                                         : "the card has no folder adapters");
+    /* The least name of those after it: a folder is in no order. */
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

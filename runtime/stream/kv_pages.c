@@ -71,6 +71,7 @@ static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t p
 {
     uint32_t window = image_layer(image, layer)->window;
 
+    /* Without a window every page is seen. */
     if (window == 0 || position + 1 <= window) {
         return 0;
     }
@@ -139,6 +140,7 @@ static void request_ahead(struct kv_pages *s)
             continue;
         }
         slot->used = true;
+        /* All pages that this layer has on the card, in one read. */
         slot->layer = &s->layers[s->next];
         slot->n = slot->layer->on_card;
         slot->first = slot->checked = first_needed(s, slot->layer);
@@ -188,6 +190,7 @@ static bool poll_pages(void *context, uint64_t *bytes)
             trace_end(trace_of(s), TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
             slot->begun = 0;
         }
+        /* Pages are checked while later ones arrive. */
         check_ahead(slot);
         busy = busy || slot->read.status == ERR_BUSY;
         *bytes += slot->read.bytes_done;
@@ -200,6 +203,7 @@ void kv_pages_reset(struct kv_pages *s)
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {
         struct kv_pages_slot *slot = &s->slots[i];
 
+        /* The device writes the buffer until the read ends. */
         while (slot->used && file_read_poll(&slot->read) == ERR_BUSY) {
         }
         slot->used = false;
@@ -226,6 +230,7 @@ static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *
         l->place = arena_take(arena, ARENA_KV, whole);
         return;
     }
+    /* In memory: the page that is not full yet, and a sum for each on the card. */
     l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
     l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
     l->offset = *at;
@@ -260,6 +265,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
         s->slots[i].buffer = arena_take(arena, ARENA_KV,
                                         kv->n_tiles * kv_cache_largest_page(&layers, kv->types));
     }
+    /* From here on the stream polls these reads with its own. */
     kv->pages = s;
     stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });
     kv_pages_reset(s);
@@ -273,6 +279,7 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
     const char *why = block_device_reason(s->file->device, e);
     char part[64];
 
+    /* The card gave other bytes than it took: what it held is computed again. */
     if (e == ERR_BAD_CHECKSUM) {
         why = "not what was written: ask again, and it is computed again";
     }
@@ -313,6 +320,7 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
         if (slot->read.status != ERR_OK || !slot->bad) {
             return slot->read.status;
         }
+        /* Read again in vain: it is wrong on the card. */
         if (tries == STREAM_REREADS) {
             return ERR_BAD_CHECKSUM;
         }
@@ -370,6 +378,7 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing beyond the position is read again */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
+    /* What was asked for ahead does not suffice: ask anew. */
     if (lacks_pages(s)) {
         kv_pages_reset(s);
     }
@@ -384,6 +393,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     if (s == NULL) {
         return ERR_OK;
     }
+    /* This layer is in memory. */
     if (!s->layers[layer].spills) {
         s->kv->layers[layer].place = s->layers[layer].place;
         return ERR_OK;
@@ -392,6 +402,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     assert(slot->used && slot->layer->number == layer);
     e = wait_right(s, slot);
     if (e != ERR_OK) {
+        /* Positions before the wrong page can still be used. */
         s->valid = min_u32(s->valid, min_u32(s->position, slot->checked * KV_TILE));
         return fail(s, layer, slot->checked, &slot->read, e);
     }
@@ -409,6 +420,7 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
     size_t at = first * l->page_bytes;
     enum err e;
 
+    /* Sums stay in memory: a card that gives old bytes is noticed. */
     for (uint32_t i = first; i < last; i++) {
         l->sums[i] = page_crc(slot, i);
     }
@@ -435,6 +447,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
     }
     slot = s->turn;
     first = s->position / KV_TILE;
+    /* Only full pages go to the card. */
     if (last > first) {
         e = write_pages(s, slot, first, last);
     }
@@ -442,10 +455,12 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
         return fail(s, layer, first, &s->write, e);
     }
     slot->layer->on_card = last;
+    /* The page that is not full waits in memory for the next pass. */
     if (end % KV_TILE != 0) {
         memcpy(slot->layer->tail, slot->buffer + last * slot->layer->page_bytes,
                slot->layer->page_bytes);
     }
+    /* The slot is free for the layer after the next. */
     slot->used = false;
     s->turn = &s->slots[slot == s->slots];
     request_ahead(s);

@@ -45,11 +45,13 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
 
     slot->crc = 0;
     slot->crc_bytes = 0;
+    /* Tiles come after the layers and have no experts behind them. */
     if (is_tile(s, slot->segment.index)) {
         plan_head_tile(s->plan, s->image, slot->segment.index - s->ring.n_layers, &tile);
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
         return;
     }
+    /* Of a layer with a cache of experts only the part before the experts is read. */
     x = layer_segment(s, slot->segment.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer,
                           (size_t)plan_layer_bytes(s->image, x->layer,
@@ -90,6 +92,7 @@ static struct stream_slot *next_queued(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
+        /* One at a time: this one still has pieces to ask for. */
         if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
             return NULL;
         }
@@ -118,6 +121,7 @@ static uint64_t arrived_bytes(const struct stream *s)
 /* The card's share of the time begins with a read, as the first poll may see it whole. */
 void stream_begin_count(struct stream *s)
 {
+    /* Nothing was on its way: the count begins here. */
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
         s->card.moved_at = s->card.polled_at;
@@ -177,6 +181,7 @@ static void request_ahead(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
+        /* At most one pass ahead, and no further than is certain. */
         if (slot->state != STREAM_EMPTY || s->ring.next.pass - s->ring.pass > 1 ||
             s->ring.next.index >= known_segments(s)) {
             continue;
@@ -218,11 +223,13 @@ static void poll_guest_and_count(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         busy = busy || is_arriving(&s->ring.slots[i]);
     }
+    /* Between two polls with something on its way the card was busy. */
     bytes = guest + arrived_bytes(s);
     if (s->card.polled_at != 0) {
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
+    /* For the watch of a card that has gone silent. */
     if (bytes > s->card.arriving) {
         s->card.moved_at = now;
     }
@@ -255,6 +262,7 @@ static void poll_all(struct stream *s, bool waits)
     if (s->experts.all != NULL) {
         stream_experts_poll(s, checks);
     }
+    /* A layer that is in use already may have its second part on the way. */
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
@@ -303,12 +311,14 @@ static void empty_slots(struct stream *s)
 
 void stream_reset(struct stream *s)
 {
+    /* Nothing may write to a buffer that is about to be used again. */
     empty_slots(s);
     stream_experts_reset(s);
     stream_table_reset(s);
     if (s->guest.reset != NULL) {
         s->guest.reset(s->guest.context);
     }
+    /* The next pass begins with its first segment, whatever was asked for. */
     s->ring.pass++;
     s->ring.next.pass = s->ring.pass + 1;
     s->ring.next.index = 0;
@@ -324,6 +334,7 @@ void stream_begin(struct stream *s, bool want_head)
     s->ring.want_head = want_head && s->plan->head.tiled;
     s->tiles.again = 0;
     stream_begin_tiles(s);
+    /* Nothing was asked for ahead. */
     if (s->ring.next.pass < s->ring.pass) {
         s->ring.next.pass = s->ring.pass;
         s->ring.next.index = 0;
@@ -348,6 +359,7 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
     uint64_t start = stream_ticks(s), begin = trace_begin(s->workers->trace);
 
+    /* Once for each segment, however often it is waited for. */
     if (!slot->stalled) {
         s->stats.stalls++;
         s->stats.first_stalls += !s->ring.started;
@@ -363,10 +375,12 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
+    /* The usual case: it was asked for in time. */
     if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
         s->ring.started = true;
         return ERR_OK;
     }
+    /* One poll may be enough; else every core waits. */
     stream_poll(s);
     if (is_missing(slot, bytes)) {
         stall(s, slot, bytes);

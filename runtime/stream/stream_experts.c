@@ -31,6 +31,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     if (plan->experts.n_slots == 0) {
         return;
     }
+    /* Each layer's slots, then what is known of each expert. */
     for (uint32_t i = 0; i < s->image->header->params.n_layers; i++) {
         uint64_t slots = plan_experts_slots(s->image, i, plan->experts.n_slots);
 
@@ -102,6 +103,7 @@ static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, u
     if (r == NULL) {
         return NULL;
     }
+    /* A slot may cost another expert its place; without one the read waits. */
     slot = stream_experts_take_slot(s, layer, now);
     if (slot == STREAM_NO_SLOT) {
         return NULL;
@@ -145,6 +147,7 @@ static void fetch_next(struct stream *s)
     for (uint32_t i = 0; i < x->next.n && x->failure == ERR_OK; i++) {
         struct stream_expert *e = &stream_experts_of(s, x->next.layer)[x->next.experts[i]];
 
+        /* It is there or on its way. */
         if (e->slot != STREAM_NO_SLOT || x->next.asked[i]) {
             continue;
         }
@@ -166,6 +169,7 @@ static void ask_ahead(struct stream *s)
             return;
         }
     }
+    /* All of the list are asked for: guesses for the next layer. */
     fetch_next(s);
 }
 
@@ -244,12 +248,14 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
         fail(s, r, e);
         return;
     }
+    /* Core 0 has no time for checksums now. */
     if (!checks) {
         return;
     }
     n = min_u64(r->read.bytes_done - r->crc_bytes, CRC_STEP);
     r->crc = crc32c(r->crc, r->at + r->crc_bytes, (size_t)n);
     r->crc_bytes += n;
+    /* The last byte has come and is summed. */
     if (e == ERR_OK && r->crc_bytes == r->read.bytes) {
         finish(s, r);
     }
@@ -288,6 +294,7 @@ void stream_experts_reset(struct stream *s)
         while (r->used && r->read.status == ERR_BUSY) {
             (void)file_read_poll(&r->read);
         }
+        /* Neither the slot nor the list may be believed any more. */
         if (r->used) {
             drop(s, r);
         }
@@ -331,10 +338,12 @@ static void stop_reads(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
 
+    /* How many guesses were right, for the figures. */
     for (uint32_t i = 0; i < x->next.n; i++) {
         s->stats.ahead_right += x->next.layer == x->layer && x->counts[x->next.experts[i]] != 0 &&
                                 x->next.asked[i];
     }
+    /* Wrong guesses give the card to what is wanted. */
     for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
         struct stream_expert_read *r = &x->reads[i];
 
@@ -360,6 +369,7 @@ static void list_expert(struct stream *s, uint32_t expert)
         .there = there,
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
+    /* A guess that came true: its read goes on under the list. */
     if (coming) {
         join_read(s, x->n - 1);
     }
@@ -377,12 +387,14 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
     x->layer = layer;
     x->n = 0;
     x->figures[layer].lists++;
+    /* Every expert is counted, chosen or not, so that averages fall, too. */
     for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
         count_use(&all_of(s)[i], x->counts[i], n_tokens);
         if (x->counts[i] != 0) {
             list_expert(s, i);
         }
     }
+    /* Guesses end before the list is asked for. */
     stop_reads(s);
     stream_experts_count(s, n_tokens);
     ask_ahead(s);

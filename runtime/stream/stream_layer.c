@@ -28,6 +28,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
         }
+        /* What the polls have not summed yet, by all cores. */
         check_rest(s, slot);
         if (image_check_segment(s->image, segment, stream_layer_crc(s, segment, slot->crc)) ==
             ERR_OK) {
@@ -67,10 +68,12 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
         *segment = s->segments[i];
         return ERR_OK;
     }
+    /* Enough to begin with; stream_need waits for the rest. */
     slot = slot_of_layer(s, layer);
     e = stream_wait_arrival(s, slot, min_u64(first, stream_segment_bytes(s, i)));
     slot->state = STREAM_IN_USE;
     s->now.early = slot;
+    /* All of it is there: check it now, and nothing is undone later. */
     if (e == ERR_OK && slot->read.status == ERR_OK) {
         e = check_layer(s, slot, i);
         s->now.early = NULL;
@@ -104,6 +107,7 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
         stream_reset(s);
         return e;
     }
+    /* It was checked before it was used. */
     if (slot == NULL) {
         return ERR_OK;
     }
@@ -113,6 +117,8 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     if (e == ERR_OK) {
         e = check_layer(s, slot, segment);
     }
+    /* Its bytes were used before they were checked: where they were read again, the layer is
+     * computed again. */
     s->now.early = NULL;
     if (e != ERR_OK) {
         return stream_fail(s, segment, slot, e);

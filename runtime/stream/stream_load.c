@@ -17,11 +17,13 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     s->image = image;
     s->plan = plan;
     s->workers = workers;
+    /* Layers that stream, in the order of a pass. */
     for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
         if (plan->residency == PLAN_STREAMED && !plan->pinned[image_layer_segment(image, i)]) {
             s->ring.layers[s->ring.n_layers++] = (uint16_t)i;
         }
     }
+    /* Segments in place, and memory for those that stay. */
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *e = &image->segments[i];
 
@@ -34,6 +36,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     if (plan->head.stays != 0) {
         s->head = arena_take(arena, ARENA_WEIGHTS, plan_head_bytes(plan));
     }
+    /* Then what passes through: experts, slots, rows. */
     stream_experts_open(s, arena);
     for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
         s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->memory.slot);
@@ -139,9 +142,11 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     do {
         platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);
+        /* The checksum follows the bytes, so that it is ready when the last has come. */
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
         digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
+        /* A stop lets the requests end that the device has. */
         if (!goes_on(s, l, checked)) {
             stopped = true;
             file_read_stop(read);
@@ -187,11 +192,13 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned segmen
         if (e != ERR_OK) {
             return e;
         }
+        /* Experts that do not stay have sums of their own, which are joined here. */
         crc = stream_layer_crc(s, segment, crc);
         if (crc == x->crc32c || tries == 1) {
             s->stats.bytes_loaded += bytes;
             return check(s, segment, crc);
         }
+        /* Once more from the beginning, progress too. */
         s->stats.reread++;
         l->done -= bytes;
     }
@@ -256,6 +263,7 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     size_t bytes = plan_row_group_bytes(s->image);
     struct row_groups g = { first, first + (uint64_t)plan_row_groups(s->image) * bytes, bytes };
 
+    /* Piece by piece, each within one group. */
     while (n != 0) {
         size_t part = (size_t)min_u64(group_end(&g, at) - at, n);
 
@@ -281,6 +289,7 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
         buffer = s->spare;
         *bytes = s->spare_bytes;
     }
+    /* Whole sectors, so that each read goes without a bounce. */
     *bytes = *bytes / SECTOR_BYTES * SECTOR_BYTES;
     return buffer;
 }
@@ -306,6 +315,7 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
     *crc = 0;
     begin_digest(s, l);
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += n) {
+        /* Only the first part can be one that stays. */
         if (at != 0 || buffer == NULL) {
             buffer = part_buffer(s, &n);
         }
@@ -325,6 +335,7 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     enum err e = read_through_once(s, l, segment, &crc);
 
     if (e == ERR_OK && crc != x->crc32c) {
+        /* A bit may have flipped on the way: once more. */
         s->stats.reread++;
         l->done -= x->bytes;
         e = read_through_once(s, l, segment, &crc);
@@ -408,6 +419,7 @@ static enum err load_segment(struct stream *s, struct loading *l, uint32_t segme
         if (e == ERR_OK) {
             e = check_digest(s, l, segment);
         }
+        /* Wrong twice, or by a CRC that was right: it is the file. */
         if (e != ERR_NOT_SIGNED || tries == 1 || !may_have_flipped(s, segment)) {
             return e;
         }
@@ -420,6 +432,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
     struct loading l = { .progress = progress, .context = context };
     uint32_t n = image_segment_count(s->image);
 
+    /* The total first: progress is a share of it. */
     for (uint32_t i = 0; i < n; i++) {
         l.total += loaded_bytes(s, i);
     }

@@ -35,6 +35,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
             return s->rows.memory + i * bytes;
         }
     }
+    /* The oldest gives way; its offset is not valid while the read goes on. */
     at = s->rows.memory + s->rows.next * bytes;
     s->rows.offsets[s->rows.next] = 0;
     *e = read_row(s, offset, bytes, at, group, skip);
@@ -60,15 +61,18 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
     enum err e = ERR_OK;
 
     *row = token % t->interleave;
+    /* The whole embedding is in memory. */
     if (s->segments[t->segment] != NULL) {
         *group = s->segments[t->segment] + first;
         return ERR_OK;
     }
+    /* A tied head of which this row stays. */
     if (t->segment == stream_tiles_segment(s) && token < s->plan->head.first_row) {
         s->stats.rows_kept++;
         *group = s->head + first;
         return ERR_OK;
     }
+    /* Else from the card, in whole sectors around the group. */
     plan_embedding_range(s->image, token, &offset, &bytes);
     skip = (size_t)(s->image->segments[t->segment].offset + first - offset);
     at = find_row(s, offset, bytes, token / t->interleave, skip, &e);

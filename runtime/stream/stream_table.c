@@ -43,6 +43,7 @@ static struct stream_table_slot *oldest_slot(struct stream *s)
         if (slot->state == STREAM_TABLE_EMPTY) {
             return slot;
         }
+        /* By age, so that a clock that wraps does no harm. */
         if (slot->state == STREAM_TABLE_READY &&
             (oldest == NULL || s->table.clock - slot->used > s->table.clock - oldest->used)) {
             oldest = slot;
@@ -117,6 +118,7 @@ static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
             slot->state = STREAM_TABLE_READY;
             return ERR_OK;
         }
+        /* Wrong on the card itself. */
         if (tries == STREAM_REREADS) {
             e = ERR_BAD_CHECKSUM;
             return stream_name_problem(s, segment_of(s), NULL, e);
@@ -142,6 +144,7 @@ enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows)
         *rows = s->segments[segment_of(s)] + t->offset + token * (uint64_t)bytes;
         return ERR_OK;
     }
+    /* Later tokens are asked for before this one is waited for. */
     ask_ahead(s, i);
     slot = find_slot(s, token);
     while (slot->state == STREAM_TABLE_ARRIVING && slot->read.status == ERR_BUSY) {
@@ -154,6 +157,7 @@ enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows)
             return e;
         }
     }
+    /* The rows begin somewhere in their first sector. */
     (void)range_of(s, token, &skip, &bytes);
     *rows = slot->buffer + skip;
     return ERR_OK;
@@ -164,6 +168,7 @@ void stream_table_reset(struct stream *s)
     for (uint32_t i = 0; i < s->plan->table.n; i++) {
         struct stream_table_slot *slot = &s->table.slots[i];
 
+        /* The device writes the buffer until the read ends. */
         while (slot->state == STREAM_TABLE_ARRIVING && slot->read.status == ERR_BUSY) {
             (void)file_read_poll(&slot->read);
         }

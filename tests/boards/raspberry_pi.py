@@ -1,6 +1,6 @@
 """What Raspberry Pis share: the registers that their firmware leaves, and how cores of the first ones start."""
 
-from published import IMAGE
+from board_trees import IMAGE
 
 SPIN = ["release 1 e0", "release 2 e8", "release 3 f0"]
 PI_IMAGE = 0x80000 + IMAGE

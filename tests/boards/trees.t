@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from boards import expected, with_expected
 from device_tree import address_of, cells_of, make_tree
 from machine import ROOT, Tap
-from published import MIB, missing, published, ranges_of, run, with_memory
+from board_trees import MIB, missing, published, ranges_of, run, with_memory
 
 tap = Tap()
 

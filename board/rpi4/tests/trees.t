@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../../../tests"), os.path.join(HERE, "../../../tests/boards")]
 from device_tree import make_tree
 from machine import Tap
-from published import MIB, missing, published, run, with_memory
+from board_trees import MIB, missing, published, run, with_memory
 
 tap = Tap()
 if missing("rpi4"):

@@ -9,7 +9,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../../../tests"), os.path.join(HERE, "../../../tests/boards")]
 from device_tree import make_tree
 from machine import Tap
-from published import missing, published, run
+from board_trees import missing, published, run
 
 tap = Tap()
 if missing("visionfive2"):
