@@ -27,6 +27,7 @@ static enum err make_room(struct run *run)
         return ERR_NO_SPACE;
     }
     e = run->reply.sink->make_room(run->reply.sink->context, &run->reply.result->first_new);
+    /* Penalties look at the reply, which now begins earlier. */
     run->g->sampler->reply = run->reply.result->first_new;
     return e;
 }
@@ -36,6 +37,7 @@ static enum err pick(struct run *run, uint32_t *id)
     struct session *s = run->g->session;
 
     reply_tokens_read_scores(&run->reply, &run->scores, s->logits);
+    /* A constraint keeps the logits, as the sampler changes them. */
     reply_tokens_keep(&run->reply, s->logits);
     *id = speculative_pick(run->g->speculative, run->g->sampler);
     if (*id == SAMPLER_NO_TOKEN) {
@@ -85,12 +87,14 @@ static enum err step(struct run *run, bool *more)
         r->end = reply_tokens_ended(&run->reply);
         return ERR_OK;
     }
+    /* Scores before the text: a sink has them with the token. */
     reply_tokens_say_scores(&run->reply, &run->scores, id, run->g->sampler);
     reply_tokens_take(&run->reply, id);
     guessed = session_put_next(s, id);
     if (reply_tokens_end_here(&run->reply, s->ids + s->n_ids - 1)) {
         return ERR_OK;
     }
+    /* Between two passes, so that the session stays whole. */
     if (stop_is_asked(run->reply.params->stop)) {
         return ERR_ABORTED;
     }
@@ -99,6 +103,7 @@ static enum err step(struct run *run, bool *more)
     if (e != ERR_OK) {
         return e;
     }
+    /* A guess that came true took no pass. */
     if (!guessed) {
         r->passes++;
     }
@@ -114,6 +119,7 @@ static enum err decode(struct run *run)
     enum err e = ERR_OK;
 
     while (more && e == ERR_OK) {
+        /* A full context: the sink may drop turns. */
         if (s->n_ids == s->context) {
             e = make_room(run);
         }
@@ -150,6 +156,7 @@ static bool beams_settled(void *context, const uint32_t *ids, uint32_t n, uint32
             r->end = GENERATE_STOP;
             return false;
         }
+        /* As in reply_tokens_end_here. */
         if (run->reply.params->limit == 0 && repetition_add(&run->reply.repetition, ids + i)) {
             r->end = GENERATE_REPETITION;
             return false;
@@ -198,6 +205,7 @@ static enum err compute_prompt(struct run *run)
     struct generate_result *r = run->reply.result;
     enum err e;
 
+    /* Longer than the window of short factors: all is computed again. */
     session_rope_settle(s);
     r->prompt_tokens = s->n_ids - s->n_cached;
     r->before = s->model->stream.stats;
@@ -206,8 +214,10 @@ static enum err compute_prompt(struct run *run)
     r->start = now(run);
     r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };
+    /* To here /undo and wrong guesses go back. */
     session_mark(s);
     e = session_run(s, run->reply.params->prompt_stop);
+    /* The draft computes the same prompt. */
     if (e == ERR_OK) {
         speculative_follow(run->g->speculative, run->reply.params->stop);
     }

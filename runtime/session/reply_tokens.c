@@ -43,6 +43,7 @@ void reply_tokens_begin(struct reply_tokens *r)
 {
     const struct session *s = r->session;
 
+    /* A piece depends on the token before it: a space may belong to it. */
     r->previous = s->ids[s->n_ids - 1];
     if (r->sink->begin != NULL) {
         r->sink->begin(r->sink->context);
@@ -50,6 +51,7 @@ void reply_tokens_begin(struct reply_tokens *r)
     r->out = (struct reply_text_out){ r->sink->context, r->sink->text, r->sink->think };
     memset(&r->repetition, 0, sizeof r->repetition);
     reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
+    /* The constraint knows from here on which tokens end a reply. */
     if (r->params->constraint != NULL) {
         r->params->constraint->kind->begin(r->params->constraint, r->params->end_ids,
                                            r->params->n_end_ids);
@@ -108,16 +110,19 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
         return id;
     }
     c->kind->limit(c, tokens_left(r));
+    /* The usual case: what was picked is allowed. */
     if (c->kind->takes(c, id)) {
         return id;
     }
     r->result->refused++;
     n = c->kind->mask(c, logits, &only);
     id = n == 0 ? INGOT_NO_TOKEN : only;
+    /* Picked once more, among the allowed ones. */
     if (n > 1) {
         id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
                           s->model->kernels, s->scratch.memory);
     }
+    /* The sampler found none that the constraint takes. */
     if (id == INGOT_NO_TOKEN || !c->kind->takes(c, id)) {
         r->result->end = GENERATE_NO_WAY_ON;
         return INGOT_NO_TOKEN;
@@ -201,6 +206,7 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
         result->end = reply_tokens_ended(r);
         return true;
     }
+    /* With a limit repetition is what was asked for. */
     if (r->params->limit != 0) {
         result->end = GENERATE_LIMIT;
         return result->new_tokens == r->params->limit;
@@ -216,6 +222,7 @@ void reply_tokens_end(struct reply_tokens *r)
 {
     bool holds = reply_text_holds(&r->text);
 
+    /* Text that was held back belongs to no single token. */
     if (holds) {
         begin_token(r, INGOT_NO_TOKEN);
     }
@@ -235,6 +242,7 @@ void generate_keep_shown(struct session *s, const struct generate_result *r)
     uint32_t at = s->n_ids, room, *next;
     size_t n = 0;
 
+    /* Back to the token in which the shown text ends. */
     while (bytes > r->shown) {
         uint32_t previous = INGOT_NO_TOKEN;
         size_t piece;
@@ -248,6 +256,7 @@ void generate_keep_shown(struct session *s, const struct generate_result *r)
     }
     part.bytes = (size_t)(r->shown - bytes);
     (void)session_cut(s, at);
+    /* Its part that was shown, as tokens of its own. */
     next = session_room(s, &room);
     if (part.bytes != 0 && tokenizer_encode_parts(t, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
                                                   s->scratch.memory, s->scratch.bytes) == ERR_OK) {

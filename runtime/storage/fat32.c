@@ -73,6 +73,7 @@ static enum err fat32_ends(struct fat32 *fs)
 
 void fat32_seal(struct fat32 *fs, bool has_length)
 {
+    /* It ends within its partition; without a length that is not known. */
     if (fs->first_sector + fs->n_sectors <= fs->end_sector)
         fs->sealed = has_length ? NULL
                                 : "the partition table gives its partition no length, so that no "
@@ -93,6 +94,7 @@ enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **o
                           end == fs->device.device->n_sectors
                               ? "the card ends before its file system does: write the card again"
                               : "the partition ends before its file system does: format it anew");
+    /* Neighbours come along, as they are often wanted next. */
     if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
         e = fat32_read_sectors(fs, first, n);
         if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbour must not hide a good one */
@@ -125,6 +127,7 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     if (e != ERR_OK)
         return e;
     *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
+    /* The end, else a cluster; anything else is damage. */
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -155,6 +158,7 @@ static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t bytes = fat32_u16(boot + BPB_BYTES_PER_SEC);
 
+    /* By name first: its other fields mean nothing here. */
     if (memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) == 0)
         return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32 or exFAT");
     if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
@@ -225,12 +229,14 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_ExtFlags names no FAT");
     if (meta >= total)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 leaves no room for data");
+    /* "FAT Type Determination": only the count of clusters decides. */
     clusters = (total - meta) / fs->cluster_sectors;
     if (clusters == 0 || clusters > CLUSTER_MAX)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_TotSec32 is out of bounds");
     if (clusters + 2 > fat_sectors * FAT32_SECTOR_CLUSTERS)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 is too small for the volume");
     fs->n_clusters = (uint32_t)clusters;
+    /* Reserved sectors, the FATs, then the data. */
     fs->fat_sector = fs->first_sector + reserved + active * fat_sectors;
     fs->data_sector = fs->first_sector + meta;
     fs->fat_sectors = fat_sectors;
@@ -285,6 +291,7 @@ static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, u
     uint64_t sector = fat32_cluster_sector(fs, cluster);
     struct file *f = chain->file;
 
+    /* Most clusters follow the one before. */
     if (f->n_extents > 0) {
         struct file_extent *last = &chain->extents[f->n_extents - 1];
 
@@ -293,6 +300,7 @@ static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, u
             return ERR_OK;
         }
     }
+    /* A full table, by a circle or by many pieces. */
     if (f->n_extents == chain->most && fat32_is_visited(fs, chain, cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     if (f->n_extents == chain->most)
@@ -331,6 +339,7 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, 
         if (e != ERR_OK)
             return e;
     }
+    /* A longer chain is allowed; one that comes back is not. */
     if (next != 0 && fat32_is_visited(fs, chain, next))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     return ERR_OK;

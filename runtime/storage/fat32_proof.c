@@ -49,6 +49,7 @@ static enum err check_fat(struct fat32_proof *p, uint8_t media)
     if (e != ERR_OK || (first == 0 && second == 0))
         return e;
     p->is_dirty = (second & FAT_CLEAN) == 0;
+    /* The two flags may have either value. */
     second |= FAT_CLEAN | FAT_NO_ERRORS;
     if (first != (0x0fffff00u | media) || second < p->fs->chain_end)
         return fat32_damaged(p->fs, "the FAT does not begin as one does");
@@ -76,6 +77,7 @@ static enum err check_fat32(struct fat32_proof *p)
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)
             return e;
+        /* But for the bytes that some tools set in one of them alone. */
         if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
             return fat32_damaged(fs, "the boot sector and its copy differ");
@@ -104,6 +106,7 @@ static enum err check_exfat(struct fat32_proof *p)
     if (e != ERR_OK)
         return e;
     p->is_dirty = (boot[EXFAT_VOLUME_FLAGS] & EXFAT_DIRTY) != 0;
+    /* "Allocation Bitmap Directory Entry" and "Up-case Table". */
     e = fat32_name_damage(fs, exfat_find_tables(fs, &tables));
     if (e == ERR_NOT_FOUND || (e == ERR_OK && tables.bitmap_bytes < (fs->n_clusters + 7ull) / 8))
         return fat32_damaged(fs, "its bitmap of clusters is not there");
@@ -129,6 +132,7 @@ static enum err check_bits(struct fat32_proof *p, const struct file_extent *run)
     for (bool first = true; bit < end; bit++, first = false) {
         uint64_t at = bit / 8;
 
+        /* A sector of the bitmap is fetched once. */
         if (first || bit % (8 * SECTOR_BYTES) == 0) {
             enum err e = fat32_fetch_sector(fs, file_sector(&p->file, at), &sector);
 
@@ -164,6 +168,7 @@ static enum err prove(struct fat32_proof *p)
 {
     enum err e;
 
+    /* The volume, the bitmap, then every file and folder. */
     p->clusters = 0;
     e = p->fs->is_exfat ? check_exfat(p) : check_fat32(p);
     if (e == ERR_OK)
@@ -243,6 +248,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
 
     if (e != ERR_OK || p->gave_up)
         return e;
+    /* As a file of the length of its chain. */
     *x = *folder;
     x->is_directory = false;
     x->bytes = p->length * p->fs->cluster_sectors * SECTOR_BYTES;
@@ -263,6 +269,7 @@ static enum err claim_old(struct fat32_proof *p, const char *folder, const char 
 
     format_text(path, sizeof path, "%s/%s", folder, name);
     e = fat32_find(fs, path, old);
+    /* Nothing is replaced, so that nothing more is claimed. */
     if (e == ERR_NOT_FOUND)
         return ERR_OK;
     if (e == ERR_OK && old->is_directory)
@@ -288,6 +295,7 @@ enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *fo
     e = claim_old(p, folder, name, table);
     if (e == ERR_OK)
         e = find_folder(p, folder, parent);
+    /* The folder changes, too: its clusters have to be its own. */
     if (e == ERR_OK) {
         p->old = *parent;
         e = claim_folder(p, &p->old, table);

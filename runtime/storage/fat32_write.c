@@ -86,6 +86,7 @@ static void put_short_name(struct new_entry *new, unsigned number)
     unsigned n;
 
     memset(new->short_name, ' ', SHORT_BYTES);
+    /* Six letters and "~1", or five and "~10". */
     n = put_upper(new->short_name, SHORT_BASE - (number > 9), new->name, base);
     new->short_name[n++] = '~';
     if (number > 9)
@@ -106,6 +107,7 @@ static void put_part(const struct new_entry *new, unsigned part, bool last, uint
     for (unsigned i = 0; i < LDIR_UNITS; i++) {
         size_t at = (part - 1) * (size_t)LDIR_UNITS + i;
 
+        /* The name, a zero after it, then FFFFh ("Long File Name Implementation"). */
         put_u16(raw + fat32_unit_offsets[i], at < length    ? (uint8_t) new->name[at]
                                              : at == length ? 0u
                                                             : 0xffffu);
@@ -127,6 +129,7 @@ static void put_entries(struct new_entry *new)
 {
     unsigned parts = (unsigned)(strlen(new->name) + LDIR_UNITS - 1) / LDIR_UNITS;
 
+    /* The last part comes first. */
     for (unsigned i = 0; i < parts; i++)
         put_part(new, parts - i, i == 0, new->raw + i *FAT32_ENTRY_BYTES);
     put_short_entry(new, new->short_name, new->raw + parts *FAT32_ENTRY_BYTES);
@@ -157,6 +160,7 @@ static enum err choose_short_name(struct fat32 *fs, const char *folder, struct n
         enum err e = fat32_open_directory(fs, folder, &dir);
 
         put_short_name(new, number);
+        /* All entries of the folder, for each number anew: there are few. */
         while (e == ERR_OK && !taken && (e = fat32_next_raw(&dir, &raw)) == ERR_OK && raw != NULL &&
                raw[0] != NAME_END)
             taken = raw[0] != NAME_DELETED && raw[DIR_ATTR] != ATTR_LONG_NAME &&
@@ -188,6 +192,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
             place->cluster = cluster;
             return ERR_OK;
         }
+        /* A run of free entries within one sector. */
         run = entry_index(&dir) == 0 ? 0 : run;
         run = place->at_end || raw[0] == NAME_DELETED ? run + 1 : 0;
         place->sector = entry_sector(&dir);
@@ -211,6 +216,7 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     e = fat32_find_free(fs, cluster);
     if (new != NULL)
         memcpy(first, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
+    /* The cluster is written before the folder leads to it. */
     if (e == ERR_OK)
         e = fat32_clear_cluster(fs, *cluster, first);
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
@@ -226,6 +232,7 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     *next = (struct place){
         .sector = place->sector + 1, .cluster = place->cluster, .at_end = true, .fits = true
     };
+    /* The cluster's last sector: the folder's next cluster, or a new one. */
     if (next->sector == fat32_cluster_sector(fs, place->cluster) + fs->cluster_sectors) {
         e = fat32_next_cluster(fs, place->cluster, &next->cluster);
         if (e == ERR_OK && next->cluster == 0)
@@ -250,6 +257,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
     if (e != ERR_OK)
         return e;
     at = fs->buffer + (place->sector - fs->buffer_sector) * SECTOR_BYTES;
+    /* Nobody cleared what lies behind an end. */
     if (place->at_end)
         memset(at + place->index * FAT32_ENTRY_BYTES, 0,
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);
@@ -273,8 +281,10 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     e = find_place(fs, folder, new->n, &place);
     if (e != ERR_OK)
         return e;
+    /* No room in its clusters: one more, with the entries in it. */
     if (place.sector == 0)
         return grow(fs, new, place.cluster, &place.cluster);
+    /* First the new end, then the way to it, then the entries. */
     if (!place.fits) {
         e = end_behind(fs, &place, &next);
         if (e == ERR_OK)
@@ -293,6 +303,7 @@ static enum err make_folder(struct fat32 *fs, const char *name)
     uint8_t first[SECTOR_BYTES] = { 0 };
     enum err e = fat32_find_free(fs, &new.cluster);
 
+    /* "." and "..", as each folder but the root begins. */
     put_short_entry(&new, (const uint8_t *)".          ", first);
     new.attributes = ATTR_DIRECTORY;
     put_short_entry(&new, (const uint8_t *)"..         ", first + FAT32_ENTRY_BYTES);
@@ -359,8 +370,10 @@ static enum err name_file(struct fat32 *fs, const char *folder, const char *name
             fs, ERR_UNSUPPORTED,
             "the file of that name has the attribute read-only, so that it is not replaced: "
             "take the attribute away on a computer");
+    /* A new name. */
     if (e == ERR_NOT_FOUND)
         return add_entry(fs, folder, &new);
+    /* Replace: the old chain is freed only after the entry leads to the new one. */
     if (e == ERR_OK)
         e = fat32_check_length(fs, old.cluster, old.bytes);
     if (e == ERR_OK)
@@ -392,6 +405,7 @@ enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                           "a name has up to 63 letters, digits, '-', '_' and '.' of ASCII");
     e = fat32_check_free(fs, file);
     if (e == ERR_OK)
+        /* After a cut the count of free clusters would be wrong. */
         e = fat32_forget_free(fs);
     if (e == ERR_OK)
         e = publish(fs, folder, name, file);

@@ -38,6 +38,7 @@ static void submit_asked(struct io_core *c)
         if (e == ERR_BUSY) {
             return; /* its queue is full: after the next poll */
         }
+        /* A refusal is a result, too. */
         if (e != ERR_OK) {
             s->request.status = e;
             s->request.done = true;
@@ -56,6 +57,7 @@ static bool finish(struct io_core *c)
     for (unsigned i = 0; i < IO_CORE_DEPTH; i++) {
         struct io_core_slot *s = &c->slots[i];
 
+        /* The release in set_state makes the bytes visible to core 0. */
         if (state_of(s) == AT_WORK && s->request.done) {
             trace_end(c->trace, TRACE_MOVE, (uint32_t)s->request.sector, c->core, s->begun);
             set_state(s, DONE);
@@ -111,6 +113,7 @@ void io_core_serve(void *io_core)
     uint32_t order = NO_ORDER;
 
     while (order != STOP) {
+        /* Read before the work: what is asked for meanwhile is noticed. */
         uint32_t heard = atomic_load(&c->requests);
         bool busy = step(c);
 
@@ -118,6 +121,7 @@ void io_core_serve(void *io_core)
         if (order == RESET) {
             reset_inner(c);
         }
+        /* Answered: core 0 waits for this. */
         if (order != NO_ORDER) {
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
@@ -156,6 +160,7 @@ static enum err io_core_poll(struct block_device *dev)
 {
     struct io_core *c = dev->driver;
 
+    /* No core serves: core 0 does the work itself. */
     if (c->core == 0) {
         (void)step(c);
     }
@@ -183,6 +188,7 @@ bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, 
     const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
+    /* Nothing is on its way that another core could finish. */
     if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }
@@ -211,6 +217,7 @@ static enum err io_core_submit(struct block_device *dev, struct block_request *r
     req->done = false;
     s->request = *req;
     s->asked = req;
+    /* From here on the slot is the serving core's. */
     set_state(s, ASKED);
     c->next++;
     if (c->core == 0) {
@@ -264,6 +271,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
     c->device.wanted_requests = block_device_wanted(IO_CORE_DEPTH);
+    /* Waiting is done by the requests' count, not by the device. */
     c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {

@@ -79,6 +79,7 @@ static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n
     struct partition p = { .sector = lba_sector(fs, first, block), .end = device };
 
     p.has_length = n != 0;
+    /* No further than the device. */
     if (p.has_length && n < (device - p.sector + block - 1) / block)
         p.end = p.sector + n * block;
     return p;
@@ -90,6 +91,7 @@ static void bound(struct partitions *all, const struct partition *other)
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
+        /* Guesses count in other blocks: they bound one another alone. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)
@@ -148,6 +150,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     const uint8_t *at;
 
     for (uint64_t sector = g->sector; left > 0; sector++) {
+        /* The last sector may hold less than a whole one. */
         uint32_t n = min_u32(left, SECTOR_BYTES);
         enum err e = fat32_fetch_sector(fs, sector, &at);
 
@@ -188,6 +191,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 
     for (unsigned i = 0; i < 4; i++) {
         uint32_t block = blocks[i / 2];
+        /* LBA 1, or the last of the device. */
         uint64_t sector = i % 2 == 0 ? block : (end / block - 1) * block;
         enum err e = ERR_TRUNCATED;
 
@@ -245,6 +249,7 @@ static enum err gpt_list(struct fat32 *fs, struct partitions *out)
         if (e == ERR_OK && entry != NULL)
             out->list[out->n++] = gpt_partition(fs, &g, entry);
     }
+    /* All entries, as those that are not listed bound the others. */
     for (uint32_t i = 0; e == ERR_OK && i < g.n_entries; i++) {
         e = gpt_entry(fs, &g, i, &entry);
         if (e == ERR_OK && entry != NULL) {
@@ -279,6 +284,7 @@ static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t
     *out = place(fs, start, fat32_u32(entry + MBR_SECTORS), block);
     out->is_guess = is_guess;
     out->is_fat32 = is_fat32_type(type) && !is_guess;
+    /* The entry that keeps old tools away, and an empty one. */
     if (type == TYPE_GPT || (type == 0 && start == 0))
         return false;
     return out->sector != 0 || (is_usual_type(type) && !is_guess);
@@ -290,6 +296,7 @@ static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * M
 {
     struct partition p;
 
+    /* Two rounds: the usual types, then the others. */
     for (unsigned i = 0; i < 2 * MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
         const uint8_t *entry = table + i % MBR_ENTRIES * MBR_ENTRY;
 

@@ -57,6 +57,7 @@ void storage_open(struct storage *s, const struct storage_setup *setup)
 
     memset(s, 0, sizeof *s);
     s->setup = *setup;
+    /* A model that came with the image is used where it lies. */
     if (initrd->bytes >= SECTOR_BYTES) {
         memory_device_open(&s->initrd, "initrd", initrd->base, initrd->bytes);
         storage_say(s, "storage: initrd, %s, used in place",
@@ -123,6 +124,7 @@ static enum err open_raw(struct storage *s, struct block_device *device, struct 
         return storage_fail(s, ERR_BAD_MAGIC,
                             "%s holds no .ingot file: write one to its first byte", device->name);
     }
+    /* The header is not checked yet: no more than the device has. */
     bytes = min_u64(h->file_bytes, room);
     bytes += min_u64(room - bytes, signature_block_bytes(SIGNATURE_MOST_PARTS));
     return file_open_device(out, device, bytes, &t);
@@ -155,6 +157,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     for (unsigned i = 0; i < s->n_open; i++) {
         const struct file *other = s->open[i];
 
+        /* Two open files with the same clusters: writing one would damage the other. */
         if (other != f && other->device == f->device && overlap(f, other)) {
             return storage_fail(
                 s, ERR_BAD_FILESYSTEM,
@@ -188,6 +191,7 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     if (e == ERR_OK) {
         e = open_mounted(s, name, table, out);
     }
+    /* A file that is not there is explained by what was asked for. */
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
         return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
                             places[device->kind].what, name);
@@ -262,6 +266,7 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
 
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
+        /* Devices of the place that was named, else all that may have it. */
         bool there = place != NULL && d->problem == NULL && !storage_is_raw(d) &&
                      &places[d->kind] == place;
 
@@ -285,6 +290,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     const struct place *place = place_of(name);
     enum err e;
 
+    /* The initrd first: whoever gave it means it. */
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd, out);
     }
@@ -303,6 +309,7 @@ enum err storage_check_model(struct storage *s, const char *name)
     struct file found; /* extents beyond its few have no place there, and are not needed */
     enum err e = storage_find_model(s, name, NULL, &found);
 
+    /* It exists; a table with room for its extents comes with the load. */
     if (e == ERR_TOO_FRAGMENTED) {
         return ERR_OK;
     }

@@ -24,6 +24,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
         struct block_device *d = s->devices[(*i)++];
         enum err e;
 
+        /* What cannot be used, and what holds a raw file. */
         if (d->problem != NULL || storage_is_raw(d)) {
             continue;
         }
@@ -73,6 +74,7 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
     struct block_device *d;
 
     for (unsigned i = 0; n > 0 && (d = storage_mount_next(s, &i)) != NULL;) {
+        /* A single card needs no word before its names. */
         bool says_place = n > 1 || d->kind != BLOCK_CARD;
         enum err e = visit_models(s, says_place ? storage_place(d->kind) : "", visit, context);
 
@@ -90,6 +92,7 @@ enum err storage_list_device(struct storage *s, const struct block_device *devic
     struct block_device *d = NULL;
     enum err e;
 
+    /* The front that the device has here: bounce or core. */
     for (unsigned i = 0; i < s->n_devices; i++) {
         if (s->found[i] == device) {
             d = s->fronted[i];
@@ -134,6 +137,7 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
         if (e == ERR_OK) {
             e = fat32_open_file(&s->fs, &s->entry, table, out);
         }
+        /* Nothing is written into clusters that another file has, too. */
         if (e == ERR_OK && use == FILE_WRITTEN) {
             e = fat32_prove_file(&s->proof, &s->fs, &s->entry, out);
         }
@@ -141,6 +145,7 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
             file_set_name(out, path);
             return use == FILE_WRITTEN ? storage_check_apart(s, out) : e;
         }
+        /* The first real problem is what a person wants to know. */
         if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
             first = storage_card_problem(s, d, e);
         }
@@ -186,6 +191,7 @@ static enum err read_whole(struct storage *s, const char *path, const char *make
                             path, (unsigned long)memory->room);
     }
     memory->bytes = (size_t)file.bytes;
+    /* Whole sectors: the memory has room for them. */
     e = file_read_now(&read, &file, 0, memory->at, (memory->bytes + 511) / 512 * 512);
     return e == ERR_OK ? e
                        : storage_fail(s, e, "sector %lu of %s: %s",
@@ -241,6 +247,7 @@ enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void 
         char after[FAT32_NAME_BYTES] = "";
         enum err e;
 
+        /* One after the other in the order of names. */
         while ((e = fat32_image_after(&s->fs, "adapters", after, &s->entry)) == ERR_OK) {
             memcpy(after, s->entry.name, sizeof after);
             visit(context, s->entry.name, s->entry.bytes);
@@ -284,6 +291,7 @@ enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, 
     char path[FAT32_NAME_BYTES + 16];
     enum err e;
 
+    /* Beside the model, with another ending. */
     format_text(path, sizeof path, "models/%.*s.use",
                 end == NULL ? (int)strlen(name) : (int)(end - name), name);
     e = find_reserved(s, path, use_of(bytes), NULL, out);
@@ -359,6 +367,7 @@ static void list_saves(struct storage *s, struct saves *v)
             if (end == NULL || !is_save(&s->entry, (size_t)(end - s->entry.name))) {
                 continue;
             }
+            /* The name without its ending, as /save takes it. */
             *end = '\0';
             if (storage_is_plain_name(s->entry.name)) {
                 add_save(v, s->entry.name, s->entry.bytes);
@@ -380,6 +389,7 @@ static enum err no_save(struct storage *s, const char *path, const char *name, u
         return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
                             name);
     }
+    /* The new card keeps room for what this one has. */
     list_saves(s, &v);
     if (v.n == 0 && !is_default) {
         add_save(&v, "chat", 0);

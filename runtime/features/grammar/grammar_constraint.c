@@ -107,6 +107,7 @@ static uint32_t missing(const struct grammar_constraint *c, unsigned level)
 static void constraint_limit(struct constraint *constraint, uint32_t tokens)
 {
     struct grammar_constraint *c = of(constraint);
+    /* While the text is being closed: no more than the shortest way takes. */
     c->tokens = c->base.closes ? min_u32(tokens, missing(c, 0)) : tokens;
 }
 
@@ -147,12 +148,14 @@ static bool constraint_takes(struct constraint *constraint, uint32_t id)
     unsigned level;
 
     grammar_count_steps(c->machine);
+    /* The reply may end only where the grammar does. */
     if (is_end(c, id)) {
         return grammar_accepts(c->machine, 0);
     }
     if (!grammar_takes_token(c->machine, c->tokenizer, id, &level)) {
         return false;
     }
+    /* It fits the grammar, but not the tokens that are left. */
     if (!is_in_time(c, level)) {
         c->base.led = true;
         return false;
@@ -205,6 +208,7 @@ static struct mask find_allowed(struct grammar_constraint *c, float *logits)
         logits[i] = -__builtin_inff();
     }
     grammar_count_steps(c->machine);
+    /* Tokens share beginnings: the visitor takes each beginning once. */
     grammar_visit_tokens(c->machine, c->tokenizer, allow_text, &m);
     c->spent = grammar_is_spent(c->machine);
     if (!c->spent && grammar_accepts(c->machine, 0)) {
@@ -220,6 +224,7 @@ static uint32_t constraint_mask(struct constraint *constraint, float *logits, ui
 
     if (m.n == 0 && !c->spent &&
         c->tokens != UINT32_MAX) { /* the vocabulary lacks a byte of the shortest way */
+        /* Then without a limit, rather than not at all. */
         c->tokens = UINT32_MAX;
         m = find_allowed(c, logits);
     }

@@ -21,6 +21,7 @@ static const struct grammar_frame *frame_of(const struct grammar_machine *m, uns
 
 static bool same_frames(const struct grammar_machine *m, unsigned a, unsigned b)
 {
+    /* Stacks that share a frame are equal below it. */
     while (a != b) {
         const struct grammar_frame *x = frame_of(m, a), *y = frame_of(m, b);
 
@@ -48,6 +49,7 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
 {
     struct grammar_way way = { (uint16_t)state, (uint16_t)frame };
 
+    /* What looking for an equal way costs. */
     r->m->steps += r->n;
     if (r->n < REACHED && !has_way(r->m, r->ways, r->n, way)) {
         r->ways[r->n++] = way;
@@ -59,6 +61,7 @@ static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
 {
     unsigned depth = below == 0 ? 1 : frame_of(r->m, below)->depth + 1u;
 
+    /* Deeper than any grammar needs: this way ends. */
     if (depth > INGOT_GRAMMAR_DEPTH || r->n_frames == GRAMMAR_FRAMES) {
         return;
     }
@@ -74,6 +77,7 @@ static void leave(struct reach *r, unsigned frame)
     const struct ingot_grammar_call *c = &r->m->grammar->calls[f->call];
     unsigned done = f->done + 1u;
 
+    /* Once more, and out where it has run often enough: both are ways. */
     if (done < c->most) {
         enter(r, f->call, done, f->below);
     }
@@ -92,6 +96,7 @@ static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level
     r->n = from->n_ways;
     r->n_frames = from->n_frames;
     memcpy(r->ways, from->ways, from->n_ways * sizeof from->ways[0]);
+    /* The list grows while it is read. */
     for (unsigned i = 0; i < r->n; i++) {
         struct grammar_way way = r->ways[i];
         const struct ingot_grammar_state *s = &g->states[way.state];
@@ -100,6 +105,7 @@ static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level
         for (unsigned j = s->edges; j < s->edges + s->n_edges; j++) {
             const struct ingot_grammar_edge *e = &g->edges[j];
 
+            /* An edge without bytes is a call. */
             if (e->low > e->high) {
                 enter(r, e->to, 0, way.frame);
                 if (g->calls[e->to].least == 0) {
@@ -153,6 +159,7 @@ bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte)
             }
         }
     }
+    /* Frames of ways that ended stay until grammar_settle. */
     to->n_frames = (uint16_t)r.n_frames;
     return to->n_ways != 0;
 }
@@ -197,6 +204,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
 
     *to = m->levels[level];
     memset(moved, 0, to->n_frames * sizeof *moved);
+    /* Mark the frames of every way, down to one that is marked. */
     for (unsigned i = 0; i < to->n_ways; i++) {
         for (unsigned f = to->ways[i].frame; f != 0 && moved[f] == 0; f = m->frames[f].below) {
             moved[f] = 1;
@@ -204,6 +212,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
     }
     moved[0] = 0;
     for (unsigned f = 1; f < to->n_frames; f++) {
+        /* Move them; the frame below has moved already. */
         if (moved[f] != 0) {
             m->frames[n] = m->frames[f];
             m->frames[n].below = moved[m->frames[f].below];
