@@ -59,6 +59,7 @@ static void solve_part(const struct part *p, const struct fit_sums *s, float *sc
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
+    /* The scale alone, for a min of 0. */
     if (!(*min >= 0.0f)) {
         *min = 0.0f;
         *scale = (float)super_ratio_or_0(xq, qq);
@@ -97,6 +98,7 @@ static void fit_part(const struct mins_format *f, struct part *p)
             struct fit_sums s = assign_part(f, p->x, p->h, fit_inverse(scale), min);
             double error;
 
+            /* q from the scale, then the best scale for these q, twice. */
             solve_part(p, &s, &scale, &min);
             error = error_part(p, &s, scale, min);
             if (error < p->error) {
@@ -142,6 +144,7 @@ static struct choice round_part(const struct mins_format *f, const struct block 
     struct choice best = measure_part(f, b, p, scale, min);
 
     for (int i = 0; i < 9; i++) {
+        /* The eight neighbours in the two stored numbers. */
         int a = scale + i / 3 - 1, m = min + i % 3 - 1;
 
         if (i != 4 && a >= 0 && a <= f->most && m >= 0 && m <= f->most) {
@@ -180,6 +183,7 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
         xq += scale * (double)c->sums.xq;
         xm += min * (double)parts[j].sum_x;
     }
+    /* Two linear equations for d and dmin; if they depend on each other, each by itself. */
     det = qq * mm - mq * mq;
     d = super_ratio_or_0(xq, qq);
     dmin = super_ratio_or_0(-xm, mm);
@@ -229,6 +233,7 @@ static bool fit_block(const struct mins_format *f, const float *w, const float *
             -parts[j].least > FIT_F16_MOST * steps) {
             return false;
         }
+        /* The largest scale and min of all parts decide d and dmin. */
         fit_part(f, &parts[j]);
         scale = fit_at_least(parts[j].scale, scale);
         min = fit_at_least(parts[j].min, min);
@@ -286,6 +291,7 @@ static bool quantize_6_bits(const struct mins_format *f, const float *w, const f
     fit_store_f16(block, b.d);
     fit_store_f16(block + 2, b.dmin);
     store_scales(&b, block + 4);
+    /* Nibbles and high bits are added by or. */
     memset(block + 16, 0, (size_t)(low - block) - 16 + SUPER / 2);
     for (size_t j = 0; j < f->parts; j++) {
         unsigned q[SUPER_PART];
@@ -336,6 +342,7 @@ bool quantize_block_q2k(const float *w, const float *h, uint8_t *block)
         block[j] = (uint8_t)(b.part[j].scale | b.part[j].min << 4);
         for (size_t i = 0; i < format_2.part; i++) {
             size_t c = j * 16 + i;
+            /* Four quarters of 32 share a byte. */
             uint8_t *to = block + 16 + c / 128 * 32 + c % 32;
 
             *to = (uint8_t)(*to | q[i] << c % 128 / 32 * 2);

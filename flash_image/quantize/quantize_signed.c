@@ -48,6 +48,7 @@ static float fit_part(const struct signed_format *f, const float *x, const float
         }
     }
     for (size_t i = 0; extreme != 0.0f && i < f->n_steps; i++) {
+        /* The extreme lands at this step; the scale is refitted to the q that follow. */
         float inverse = f->steps[i] * fit_inverse(extreme);
 
         for (int j = 0; j < f->fits; j++) {
@@ -94,6 +95,7 @@ static struct choice round_part(const struct signed_format *f, uint16_t d, const
     int scale = super_in_units(wanted, f32_from_f16(d), f->least, f->most);
     struct choice best = measure(f, d, x, h, scale);
 
+    /* Rounded to few bits, the neighbour may fit better. */
     for (int a = scale - 1; a <= scale + 1; a += 2) {
         if (a >= f->least && a <= f->most) {
             struct choice c = measure(f, d, x, h, a);
@@ -125,9 +127,11 @@ static bool refit(const struct signed_format *f, struct block *b, const float *w
     for (size_t j = 0; j < PARTS; j++) {
         const struct choice *c = &b->part[j];
 
+        /* One linear equation: d over all parts with their scales as they are. */
         qq += (double)c->scale * c->scale * (double)c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
+    /* Nothing but zeros, or beyond fp16. */
     if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
         return false;
     }
@@ -149,6 +153,7 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
 {
     float scales[PARTS], steps = (float)f->most, most = 0.0f;
 
+    /* No scale could reach such a weight. */
     for (size_t i = 0; i < SUPER; i++) {
         if (fabsf(w[i]) > FIT_F16_MOST * steps * (float)f->high) {
             return false;
@@ -159,8 +164,10 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
         most = fit_at_least(fabsf(scales[j]), most);
     }
     most = fit_at_most(most, FIT_F16_MOST * steps);
+    /* The largest scale becomes the largest stored number. */
     b->d = super_scale_for(most, steps);
     round_block(f, b, w, h, scales);
+    /* A new d moves the rounded scales: once more, while that helps. */
     for (int i = 1; refit(f, b, w, h) && i < f->rounds; i++) {
         struct block again = { .d = b->d };
 
@@ -208,6 +215,7 @@ bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
     if (!fit_block(&format_6, w, h, &b)) {
         return false;
     }
+    /* Bits are added by or. */
     memset(block, 0, 192);
     for (size_t j = 0; j < PARTS; j++) {
         unsigned q[PART];
@@ -228,8 +236,8 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
                                  2.2f,  2.6f,  3.0f,  3.4f,  3.8f,  4.2f,  4.6f };
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
-/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits where Q2_K has them, the third in the mask before, and the scale plus 32: its low 4
- * bits in 8 bytes, two parts to a byte, the high 2 in 4 bytes, four parts to one. */
+/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits where Q2_K has them, the third in the mask before, and the
+ * scale plus 32: its low 4 bits in 8 bytes, two parts to a byte, the high 2 in 4 bytes, four parts to one. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };
@@ -245,11 +253,13 @@ bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
         take_part(&format_3, &b, w, j, q);
         for (size_t i = 0; i < PART; i++) {
             size_t c = j * PART + i;
+            /* Two bits beside those of three other quarters, the third in the mask. */
             uint8_t *low = block + 32 + c / 128 * 32 + c % 32;
 
             *low = (uint8_t)(*low | (q[i] & 3) << c % 128 / 32 * 2);
             block[c % 32] = (uint8_t)(block[c % 32] | q[i] >> 2 << c / 32);
         }
+        /* Four bits of a scale here, two there, as GGML packs them. */
         scales[j % 8] = (uint8_t)(scales[j % 8] | (scale & 15) << j / 8 * 4);
         scales[8 + j % 4] = (uint8_t)(scales[8 + j % 4] | scale >> 4 << 2 * (j / 4));
     }

@@ -12,6 +12,7 @@ enum { MOST_BLOCK = 256 }; /* elements */
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
     for (size_t c = 0; c < t->cols; c++) {
+        /* A group may begin within the row before. */
         float scale = load_f32(t->scales + 4 * ((first + c) / t->group));
 
         out[c] = scale * (float)(int8_t)t->data[first + c];
@@ -37,6 +38,7 @@ enum source_type source_ggml_type(enum source_type type)
 static void gather_mxfp4(const struct source_tensor *t, const uint8_t *in, uint8_t *out)
 {
     memset(out, 0, 17);
+    /* One byte of scale for 16 bytes of nibbles. */
     if (t->scales != NULL) {
         out[0] = t->scales[(size_t)(in - t->data) / 16];
     }
@@ -52,6 +54,7 @@ static unsigned ternary_at(const struct source_tensor *t, uint32_t row, uint32_t
 {
     uint32_t quarter = t->rows / 4;
 
+    /* A byte holds the same column of four rows, a quarter of the matrix apart. */
     return t->data[(size_t)(row % quarter) * t->cols + col] >> row / quarter * 2 & 3;
 }
 
@@ -99,6 +102,7 @@ static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t
 
     memset(out, 0, 64);
     for (unsigned i = 0; i < 256; i++) {
+        /* Where TQ2_0 has element i. */
         uint8_t *byte = out + i / 128 * 32 + i % 32;
 
         *byte = (uint8_t)(*byte | three_at(t, row, first + i) << i % 128 / 32 * 2);
@@ -113,6 +117,7 @@ const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_
     uint32_t n = source_type_block(source_ggml_type(t->type));
     const uint8_t *in;
 
+    /* Blocks that lie otherwise in the file are made in `space`. */
     if (t->type == SOURCE_TERNARY || source_is_rounded(t->type)) {
         gather_ternary(t, row, i * n, space);
         return space;
@@ -176,6 +181,7 @@ static float load_f8(uint8_t byte)
     float x = exponent == 0 ? ldexpf((float)mantissa, -9)
                             : ldexpf((float)(8 + mantissa), exponent - 10);
 
+    /* The one pattern that is not a number. */
     if ((byte & 0x7f) == 0x7f) {
         return NAN;
     }
@@ -196,6 +202,7 @@ static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
     uint64_t at = (uint64_t)(source_row_data(t, row) - tiles->base);
 
     for (uint32_t c = 0; c < t->cols; c++) {
+        /* Tiles are of the matrix as the file has it, transposed or not. */
         out[c] = load_f8(tiles->base[at]) * tile_scale(tiles, at / tiles->cols, at % tiles->cols) *
                  row_scale(t, row);
         at += max_u32(t->stride, 1);
@@ -212,6 +219,7 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     for (uint32_t c = 0; c < t->cols;) {
         uint32_t part = min_u32(n - first, t->cols - c);
 
+        /* The whole block is read, and the part of it that belongs to the row is kept. */
         read(in, block);
         memcpy(out + c, block + first, part * sizeof *out);
         in += source_type_bytes(t->type, n);
@@ -239,6 +247,7 @@ static void read_blocks(const struct source_tensor *t, uint32_t row, float *out)
     uint32_t n = source_type_block(t->type);
     uint8_t space[SOURCE_BLOCK_BYTES];
 
+    /* Rows that end within a block: no block is one row's own. */
     if (t->cols % n != 0) {
         read_part(t, row, source_row_data(t, row), out);
         return;

@@ -221,6 +221,7 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     float max = 0.0f;
     float inverse = 0.0f;
 
+    /* The largest magnitude; NaN is never larger. */
     for (size_t i = 0; i < n; i++) {
         if (fabsf(x[i]) > max) {
             max = fabsf(x[i]);
@@ -307,6 +308,7 @@ void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block
     assert(cols % 256 == 0);
     for (size_t t = 0; t < (n_tokens + 3) / 4 * 4; t++) {
         for (size_t b = 0; b < n_blocks; b++) {
+            /* A group without a token of its own here. */
             static const struct block_q8k zero;
             struct block_q8kx4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8k *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;
@@ -314,6 +316,7 @@ void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block
             for (size_t c = 0; c < 256; c++) {
                 to->q[c / 4][t % 4][c % 4] = from->q[c];
             }
+            /* The four sums of 16 columns side by side. */
             for (size_t j = 0; j < 16; j++) {
                 to->sum[j][t % 4] = from->sum[j];
             }

@@ -30,6 +30,7 @@ static float largest(const float *x, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         most = fabsf(x[i]) > fabsf(most) ? x[i] : most;
     }
+    /* Smaller ones count as zero: their inverse would overflow. */
     return fabsf(most) < 0x1p-100f ? 0.0f : most;
 }
 
@@ -62,12 +63,14 @@ static float fit_least_squares(const float *x, uint32_t n)
     for (int32_t steps = 8; steps >= 7 && fabsf(most) > 0.0f; steps--) {
         float inverse = (float)-steps / most, xq = 0.0f, qq = 0.0f;
 
+        /* Sums in units of the step: no square can overflow. */
         for (uint32_t i = 0; i < n; i++) {
             float q = (float)kv_nearest(x[i] * inverse, -8.0f, 7.0f);
 
             xq += x[i] * inverse * q;
             qq += q * q;
         }
+        /* The larger this share, the smaller the error. */
         if (xq * xq / (qq * (float)(steps * steps)) > best) {
             best = xq * xq / (qq * (float)(steps * steps));
             scale = xq / qq / inverse;
@@ -89,6 +92,7 @@ static float fit(float *x, uint32_t n, float *middle)
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
+    /* 16 steps, of which the values lie in the middles. */
     scale = (most - least) / 16.0f;
     scale = scale < 0x1p-100f ? 0.0f : scale;
     *middle = least + 8.5f * scale;
@@ -126,9 +130,11 @@ static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const fl
         float y[KV_BLOCK];
         int8_t q[KV_BLOCK];
 
+        /* A copy, from which the middle is taken off. */
         memcpy(y, kv_block(x, d, b, room), sizeof y);
         scales[place] = bf16_from_f32(fit(y, KV_BLOCK, middles == NULL ? NULL : middles + place));
         round_q4(q, y, KV_BLOCK, f32_from_bf16(scales[place]));
+        /* Four dimensions of a position in two bytes, positions side by side for the lanes. */
         for (uint32_t i = 0; i < KV_BLOCK; i += 4, keys += 2 * KV_TILE) {
             for (uint32_t c = 0; c < 4; c++) {
                 put_half(&keys[c % 2], c >= 2, q[i + c]);
@@ -206,9 +212,11 @@ static void put_value(void *tile, float *middles, uint32_t d, uint32_t j, const 
         int8_t q[MOST_BLOCK];
 
         memcpy(y, value_block(x, d, b, block, room), block * sizeof *y);
+        /* A scale for each block of dimensions at each position. */
         scales[place] = fit(y, block, middles == NULL ? NULL : middles + place);
         round_q4(q, y, block, scales[place]);
         for (uint32_t i = 0; i < block; i++) {
+            /* Four positions share two bytes of a dimension. */
             put_half(&values[2 * i], j % 4 >= 2, q[i]);
         }
     }
@@ -236,6 +244,7 @@ void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j
         scales[(size_t)b * KV_TILE + j] = scale;
         round_q8(q, from, block, scale);
         for (uint32_t i = 0; i < block; i++) {
+            /* Four positions of a dimension side by side, as a dot product reads them. */
             values[(size_t)4 * i] = (uint8_t)q[i];
         }
     }
@@ -276,6 +285,7 @@ static void accumulate_rows(const struct kernels *k, const struct values *t, flo
         size_t rows = n_q - a < at_once ? n_q - a : at_once;
 
         for (size_t i = 0; i < rows * t->n_blocks; i++) {
+            /* The scale goes into the weight, so that the products are of integers. */
             weigh(k, w[i], &s[a + i / t->n_blocks], t->scales + i % t->n_blocks * KV_TILE);
         }
         t->accumulate(o, s + a, w[0], t->v, rows, d);
@@ -291,6 +301,7 @@ static void accumulate_blocks(const struct kernels *k, const struct values *t, f
         struct block_q8 w[2];
         float room[MOST_BLOCK] = { 0 };
 
+        /* The kernel writes whole blocks: what is beyond the row stays in the room. */
         memcpy(room, o + at, n * sizeof *o);
         weigh(k, w, s, t->scales + b * KV_TILE);
         t->accumulate(room, s, w, t->v + b * t->block_bytes, 1, t->block);
@@ -395,6 +406,7 @@ void kv_score_uniform(const struct kernels *k, struct score_row *s, const struct
     const struct block_q8 *block = q->q8;
     const float *middles = keys;
 
+    /* The part of the steps, then the part of the middles. */
     kv_score_q4(k, s, q, middles + key_middles(d), n_q, n, d);
     for (size_t a = 0; a < n_q; a++) {
         for (size_t b = 0; b < kv_blocks((uint32_t)d); b++, block++) {
@@ -422,6 +434,7 @@ void kv_accumulate_uniform(const struct kernels *k, float *o, const struct score
         for (size_t at = 0; at < d; at += block) {
             _Alignas(64) float row[KV_TILE], sum;
 
+            /* Aligned for the kernel. */
             memcpy(row, middles + at / block * KV_TILE, sizeof row);
             k->gemv_f32_f32_f32(&sum, row, s[a].s, 1, KV_TILE, 0);
             add_to_all(o + at, at_most(block, d - at), sum);

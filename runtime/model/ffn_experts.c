@@ -30,6 +30,7 @@ static void multiply(const struct transformer *t, unsigned core, const uint8_t *
     if (b == NULL) {
         return;
     }
+    /* The same rows as layer_multiply gave this core. */
     workers_share(t->workers, core, w->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         t->kernels->add_f32(y + i * y_stride + first,
@@ -54,6 +55,7 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
         multiply(t, core, extent, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
     }
     multiply(t, core, extent, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
+    /* A core activates the rows that it computed, so that nobody waits. */
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
@@ -141,9 +143,12 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     if (!widen_all(t, core)) {
         return false;
     }
+    /* Hidden values of all cores are there. */
     layer_step(t, core);
+    /* All experts' rows are quantized at once, and shared as one input. */
     quantize_hidden(t, core, a->gate, t->data->n_experts_used);
     layer_step(t, core);
+    /* In ascending order: the sum has the same bits, whatever came first. */
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
 
@@ -217,11 +222,13 @@ static bool run_one_by_one(const struct transformer *t, unsigned core)
     const struct activations *a = &t->act;
     uint32_t n = t->data->n_experts_used;
 
+    /* First matrices of those that are there; the card goes on meanwhile. */
     for (uint32_t i = 0; i < n; i++) {
         if (expert_is_there(t, i)) {
             widen_token(t, core, i);
         }
     }
+    /* The last matrix reads rows of all cores. */
     layer_step(t, core);
     for (uint32_t i = 0; i < n; i++) {
         if (expert_is_there(t, i)) {
@@ -273,11 +280,13 @@ static void gather(const struct transformer *t, unsigned core, uint32_t expert,
     size_t first, last;
 
     workers_share(t->workers, core, in->n_tokens, LINEAR_GROUP, &first, &last);
+    /* Row number `row` belongs to the token that takes the expert as the row-th. */
     for (uint32_t i = 0; i < t->n_tokens && row < last; i++) {
         if (experts_weight(t, i, expert) != NULL && row++ >= first) {
             gather_token(t, types, row - 1, i);
         }
     }
+    /* Four rows together, as a gemm reads them. */
     linear_group(t->kernels, &t->act, types, in, first, last);
 }
 
@@ -323,6 +332,7 @@ static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t ex
     layer_step(t, core);
     multiply(t, core, extent, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
              a->dim_stride);
+    /* Each core adds its own rows: no step between. */
     scatter(t, core, expert);
     trace_run(t, core, expert, begin);
     layer_step(t, core);
@@ -352,6 +362,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     struct early early = { 0, 0 };
     bool all = true;
 
+    /* Rows for the largest expert stay free: one that arrives needs them. */
     for (i = 0; i < x->n; i++) {
         most = max_u32(most, x->counts[x->list[i].expert]);
         all = all && x->list[i].there;
@@ -359,6 +370,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     for (i = 0; i < x->n && !all; i++) {
         uint32_t expert = x->list[i].expert, n = x->counts[expert];
 
+        /* No room for more: the rest in its turn. */
         if (x->list[i].there && early.n_rows + n + most > rows) {
             break;
         }
@@ -380,6 +392,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
     size_t first, last, row = 0;
 
     layer_share_tokens(t, core, &first, &last);
+    /* Inputs are quantized once and kept, as each expert takes other tokens. */
     linear_keep(&t->act, input_types(t), first, last);
     layer_step(t, core);
     if (is_cached(t)) {

@@ -86,6 +86,7 @@ static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const
     assert((uintptr_t)logits % 64 == 0);
     for (size_t first = 0; first < n_blocks; first += n) {
         n = min_size(BLOCKS_AT_ONCE, n_blocks - first);
+        /* Rows of the matrix are blocks of logits. */
         k->gemv_f32_f32_f32(sums, logits + first * BLOCK, zeros, n, BLOCK, 0);
         for (size_t i = 0; i < n; i++) {
             if (sums[i] != 0) {
@@ -106,12 +107,14 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     for (uint32_t i = 0; i < vocab; i += BLOCK) {
         float most = k->max_f32(&logits[i], min_size(BLOCK, vocab - i));
 
+        /* Strictly: among equals the first block. */
         if (most > max) {
             max = most;
             at = i;
         }
     }
     s->logit = max;
+    /* Every logit is minus infinity. */
     if (max < -FLT_MAX) {
         return SAMPLER_NO_TOKEN;
     }
@@ -157,6 +160,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
     float max = c[0].logit, sum = 0;
     _Alignas(64) float shares[SHARES];
 
+    /* Not known yet: sum those that top_k leaves. */
     if (!(mass > 0)) {
         mass = mass_of_candidates(logits, c, n, kept, max, k);
     }
@@ -167,6 +171,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
         if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best one has e^0 = 1 */
             return i;
         }
+        /* top_p includes the one that reaches it. */
         sum += shares[i % SHARES];
         if (p->top_p < 1.0f && sum >= p->top_p * mass) {
             return i + 1;
@@ -196,9 +201,11 @@ static struct choice choose(struct sampler *s, const struct sampler_params *p, f
     if (n == 0) {
         return choice;
     }
+    /* A heap: only what is kept is put in order. */
     candidates_build(c, n);
     choice.n = filter_candidates(p, logits, c, n, mass, k);
     choice.best = c + n - 1;
+    /* The temperature works on what the filters left. */
     for (size_t i = 0; i < choice.n; i++) {
         logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;
     }
@@ -222,6 +229,7 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
     float goal = next_random(s) * c->sum;
 
     for (size_t i = 0; i + 1 < c->n; i++) {
+        /* The first whose running sum passes the goal. */
         goal -= c->weights[i];
         if (goal < 0) {
             return take_choice(s, c, i);
@@ -262,6 +270,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     if (!(p.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
     }
+    /* No more than a guess has room to remember. */
     p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
     c = choose(s, &p, logits, vocab, k, scratch);
     for (; g->n < c.n; g->n++) {
@@ -316,9 +325,11 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;
     }
+    /* Where the guess stands among what the model would pick. */
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }
+    /* Accepted with min(1, p / q), without the division. */
     if (next_random(s) * guess_share(g, id) < (at < c.n ? c.weights[at] / c.sum : 0)) {
         return take_choice(s, &c, at);
     }

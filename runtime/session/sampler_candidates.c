@@ -31,6 +31,7 @@ static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candida
     while (2 * i + 1 < n) {
         size_t child = 2 * i + 1;
 
+        /* The better of the two children. */
         if (child + 1 < n && candidate_before(&heap[child + 1], &heap[child])) {
             child++;
         }
@@ -81,6 +82,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
     size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
     float least = 0;
 
+    /* Too many asked for, or too few blocks to leave any out. */
     if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
         return 0;
     }
@@ -90,6 +92,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
         c[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)), i };
     }
     candidates_build(c, n_blocks);
+    /* The best top_k + 1 blocks; the maximum of the last is the bound. */
     for (size_t i = 0; i <= top_k; i++) {
         struct candidate best = candidates_take(c, n_blocks - i);
 
@@ -167,6 +170,7 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
         uint32_t first = i * BLOCK;
 
+        /* Its maximum is too small, and so are all others of it. */
         if (blocks[i].logit < least) {
             continue;
         }
@@ -194,6 +198,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
     if (p->top_p < 1.0f) {
         *mass = mass_of_all(blocks, logits, vocab, max, k);
     }
+    /* min_p is a share of the best: a difference of logits. */
     if (p->min_p > 0) {
         float by_min_p = max + (float)natural_log((double)p->min_p) - MIN_P_SLACK;
 
@@ -204,6 +209,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
         bool last = least <= bound && bound > max - FAR_BELOW;
         size_t n = collect_from(c, most, blocks, logits, vocab, last ? bound : least);
 
+        /* Too many, or the bound itself, or enough of the mass. */
         if (n == 0 || last ||
             (*mass > 0 && mass_of(c, n, max, k) >= p->top_p * *mass * MASS_SLACK)) {
             return n;
@@ -223,6 +229,7 @@ size_t candidates_collect(struct candidate *c, const float *logits, uint32_t voc
     } else {
         n = collect_best(c, logits, vocab, p->top_k, k);
     }
+    /* Nothing bounds them: all. */
     if (n == 0) {
         n = collect_all(c, 0, logits, 0, vocab, -FLT_MAX);
     }

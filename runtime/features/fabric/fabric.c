@@ -70,6 +70,8 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
+    /* Gates and parts, four vectors of a turn, background, keys, examples, a gradient and its past.
+     * */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      4 * FABRIC_MOST_RANK;
     size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS);
@@ -92,6 +94,7 @@ static void empty_space(struct fabric *f, enum fabric_name i)
     uint32_t rank = fabric_kinds[i].rank;
 
     micro_lora_open(&s->lora, s->lora.weights, f->dim, rank, SEED + (unsigned)i);
+    /* As strong with few directions as with many. */
     s->lora.scale = (float)SCALE_RANK / (float)rank;
     memset(s->gate, 0, f->dim * sizeof *s->gate);
     s->bias = FIRST_BIAS;
@@ -121,6 +124,7 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     memset(f, 0, sizeof *f);
     f->dim = dim;
     f->room = room;
+    /* The order of these calls is that of the memory: floats first, bytes last. */
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].gate = take(&at, row);
         f->spaces[i].part = take(&at, row);
@@ -172,6 +176,7 @@ void fabric_watch(struct fabric *f, uint32_t from)
 /* In the order of positions, whatever the chunks are, so that the sum has the same bits. */
 void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
 {
+    /* Tokens of the system prompt say nothing of the question. */
     if (f->watches && position >= f->from) {
         vector_add(f->sum, hidden, 1.0f, f->dim);
         f->n_seen++;
@@ -182,6 +187,7 @@ void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
 static void direct(const struct fabric *f, const float *mean, float *key)
 {
     memcpy(key, mean, f->dim * sizeof *key);
+    /* All hidden states share a direction, which would make all keys alike. */
     vector_add(key, f->centre, -1.0f, f->dim);
     (void)vector_normalize(key, f->dim);
 }
@@ -206,6 +212,7 @@ static void ask_turn(struct fabric *f)
     float *mean = f->key;
 
     memcpy(mean, f->sum, f->dim * sizeof *mean);
+    /* The mean of the turn, as a direction, against every gate. */
     vector_scale(mean, 1.0f / (float)f->n_seen, f->dim);
     direct(f, mean, f->key);
     ask_gates(f, f->key);
@@ -240,6 +247,7 @@ static bool is_near(struct fabric *f, int space)
 {
     float length = sqrtf(vector_dot(f->last, f->last, f->dim));
 
+    /* While it learns it speaks everywhere. */
     if (f->practised == (uint32_t)space) {
         return true;
     }
@@ -250,6 +258,7 @@ static bool is_near(struct fabric *f, int space)
              i++) {
             float dot = vector_dot(f->hidden + (size_t)i * f->dim, f->last, f->dim);
 
+            /* A cosine, without a division for each example. */
             if (dot >= FABRIC_NEAR * length * f->lengths[i]) {
                 n->spoke = true;
                 return true;
@@ -265,6 +274,7 @@ static void make_part(struct fabric *f, struct fabric_space *s)
 
     gated.scale *= s->open;
     memset(s->part, 0, f->dim * sizeof *s->part);
+    /* B (A h), one direction of the adapter after the other. */
     for (uint32_t r = 0; r < gated.rank; r++) {
         const float *a = gated.weights + (size_t)r * f->dim;
         const float *b = gated.weights + (size_t)(gated.rank + r) * f->dim;
@@ -281,6 +291,7 @@ static void settle_conflicts(struct fabric *f, bool speaks[FABRIC_SPACES])
         for (int k = i + 1; k < FABRIC_SPACES; k++) {
             struct fabric_space *x = &f->spaces[i], *y = &f->spaces[k];
 
+            /* Both are strong, and their directions are opposite. */
             if (speaks[i] && speaks[k] && x->norm > CONFLICT_NORM && y->norm > CONFLICT_NORM &&
                 vector_dot(x->part, y->part, f->dim) < CONFLICT_COSINE * x->norm * y->norm) {
                 speaks[x->open < y->open ? i : k] = false;
@@ -296,6 +307,7 @@ void fabric_adapt(struct fabric *f, float *hidden)
 {
     bool speaks[FABRIC_SPACES];
 
+    /* Every part is made of the state before any of them. */
     memcpy(f->last, hidden, f->dim * sizeof *hidden);
     if (f->watches && f->n_seen != 0) {
         ask_turn(f);
@@ -306,6 +318,7 @@ void fabric_adapt(struct fabric *f, float *hidden)
             make_part(f, &f->spaces[i]);
         }
     }
+    /* Only then is anything added. */
     settle_conflicts(f, speaks);
     for (int i = 0; i < FABRIC_SPACES; i++) {
         if (speaks[i]) {
@@ -351,6 +364,7 @@ static void fade(struct fabric *f, int space, uint64_t hours)
     struct micro_lora *m = &f->spaces[space].lora;
     float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
 
+    /* Both matrices fade, so that what they do together fades by the square. */
     vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
     for (uint32_t i = 0; i < f->n_notes; i++) {
         f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
@@ -377,6 +391,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds)
         struct fabric_space *s = &f->spaces[i];
         uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
 
+        /* Whole hours: the rest counts next time. */
         if (hours != 0) {
             fade(f, i, hours);
             s->faded += hours * HOUR;
@@ -394,6 +409,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
     uint32_t rank = to->rank < from->rank ? to->rank : from->rank;
 
     assert(dst != src);
+    /* Half of the source is added: both were learnt with full strength. */
     vector_add(to->weights, from->weights, 0.5f, (size_t)rank * f->dim);
     vector_add(to->weights + (size_t)to->rank * f->dim, from->weights + (size_t)from->rank * f->dim,
                0.5f, (size_t)rank * f->dim);
@@ -423,6 +439,7 @@ static void drop_examples(struct fabric *f, const struct fabric_note *n)
     memmove(f->lengths + n->first, f->lengths + end, left * sizeof *f->lengths);
     memmove(f->ceiling + n->first, f->ceiling + end, left * sizeof *f->ceiling);
     f->n_examples -= n->n_examples;
+    /* Examples after these have moved down. */
     for (uint32_t i = 0; i < f->n_notes; i++) {
         if (f->notes[i].first > n->first) {
             f->notes[i].first = (uint16_t)(f->notes[i].first - n->n_examples);
@@ -455,6 +472,7 @@ void fabric_forget(struct fabric *f, uint32_t i)
     assert(i < f->n_notes);
     fabric_drop(f, i);
     left = f->spaces[space].notes;
+    /* What was learnt cannot be taken out of an adapter: it is learnt anew without this note. */
     empty_space(f, space);
     f->spaces[space].notes = left;
 }
