@@ -37,8 +37,11 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/features/(?:lessons|fabric|policy)/(?:ewc|micro_lora\w*|learner|vector|fabric|fabric_learn|policy|patterns|experience)\.c"
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
-# A reply's way through the core and the features; what they call below counts as one word.
+# Ways through the code, each from a function on: a reply through the core and the features, a weight from the card to its place, a boot
+# option from the line to its member. What they call elsewhere counts as one word.
 WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
+WEIGHT = "model_load", r"runtime/(?:model|stream|image|storage)/.*\.[ch]"
+OPTION = "options_parse", r"runtime/(?:options|text)/.*\.[ch]"
 
 RULES = """Rules
   weight type   code but tests that names the type in any spelling (Q5_K, q5k, q5_k); shared: the file's path does not name it; at last: those
@@ -53,6 +56,8 @@ RULES = """Rules
   struct chat   its members, as runtime/chat/chat.h declares them.
   a reply       from chat_reply through runtime/chat, learn and features, each function followed once where it is named: runs of functions in
                 one file, the files, how often a file is met again, and runs in files of features (the rows' walk is none of them).
+  a weight      the same from model_load through runtime/model, stream, image and storage: from the card to where it stays.
+  an option     the same from options_parse through runtime/options and text: from the line to its member.
   steps told    of the files in TELLING: lines with a comment among 100 lines of function bodies.
   flat folders  folders with more than 60 tracked files directly in them, but for corpora of fuzzers."""
 
@@ -156,11 +161,11 @@ def struct_chat(files):
     return members(found[1]) if found else None
 
 
-def functions(files):
-    """{(file, name): body} of static functions and {name: (file, body)} of all others, of the files of a reply."""
+def functions(files, walked):
+    """{(file, name): body} of static functions and {name: (file, body)} of all others, of the files of a way."""
     own, shared = {}, {}
     for path, text in files.items():
-        if text is None or not re.fullmatch(WALKED, path):
+        if text is None or not re.fullmatch(walked, path):
             continue
         code = re.sub(r"(?s)/\*.*?\*/", " ", text)
         for f in re.finditer(r"(?ms)^((?:[\w*]+[ \n*]+)+\**)(\w+)\([^;{}]*?\)\s*\{\n(.*?)^\}", code):
@@ -171,9 +176,9 @@ def functions(files):
     return own, shared
 
 
-def walk(files, start="chat_reply"):
+def walk(files, start="chat_reply", walked=WALKED):
     """Files as a reader meets them who follows each function that is named, once, from `start` on."""
-    own, shared = functions(files)
+    own, shared = functions(files, walked)
     seen, met = set(), []
 
     def follow(path, name, body):
@@ -188,6 +193,12 @@ def walk(files, start="chat_reply"):
     if start in shared:
         follow(shared[start][0], start, shared[start][1])
     return [path for i, path in enumerate(met) if i == 0 or path != met[i - 1]]
+
+
+def of_way(files, start, walked):
+    """"stays / files / returns"."""
+    stays = walk(files, start, walked)
+    return f"{len(stays)} / {len(set(stays))} / {len(stays) - len(set(stays))}"
 
 
 def of_walk(files):
@@ -239,6 +250,8 @@ def measure(files):
         ("circles of folders", str(circles(files))),
         ("struct chat: members", str(struct_chat(files))),
         ("a reply: stays / files / returns / features", of_walk(files)),
+        ("a weight: stays / files / returns", of_way(files, *WEIGHT)),
+        ("an option, set: stays / files / returns", of_way(files, *OPTION)),
         *((f"steps told: {kind}", f"{told(files, pattern):.1f}") for kind, pattern in TELLING.items()),
         ("folders over 60 files", str(len(flat))),
         ("the largest", f"{flat[0][0]} ({flat[0][1]})" if flat else "-"),
