@@ -1,6 +1,6 @@
 /* The families of models and their particulars: one table for the readers of GGUF files and of
  * Hugging Face folders. source_params alone say what a family computes. A new family is a row
- * here, and new code in the runtime only for new mathematics (docs/MODELS.md). */
+ * here, and new code in the runtime only for new mathematics (flash_image/README.md). */
 #ifndef INGOT_FLASH_IMAGE_FAMILIES_H
 #define INGOT_FLASH_IMAGE_FAMILIES_H
 
