@@ -49,7 +49,7 @@ def module(board, file):
 
 
 def expected(board, name, default=None):
-    """What suites expect of the board: a value of its expected.py (docs/PORTING.md, step 6)."""
+    """Values that suites expect of the board: a value of its expected.py (docs/PORTING.md, step 6)."""
     return getattr(module(board, "expected.py"), name, default)
 
 

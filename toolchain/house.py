@@ -38,7 +38,7 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
 # Ways through the code, each from a function on: a reply through the core and the features, a weight from the card to its place, a boot
-# option from the line to its member. What they call elsewhere counts as one word.
+# option from the line to its member. Calls to other places count as one word.
 WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
 WEIGHT = "model_load", r"runtime/(?:model|stream|image|storage)/.*\.[ch]"
 OPTION = "options_parse", r"runtime/(?:options|text)/.*\.[ch]"

@@ -17,7 +17,7 @@ for file; do
         /^\/\/ ==== / { if (out != "") close(out); out = to "/" $3 ".S"; printf "#line %d \"%s\"\n", FNR + 1, FILENAME >out; next }
         out != "" { print >out }' "$file"
     for part in "$work/$folder"/*.S; do
-        # What is equal keeps its time, so that a kernel is assembled again only if it changed.
+        # An equal part keeps its time, so that a kernel is assembled again only if it changed.
         cmp -s "$part" "$to/$folder/${part##*/}" || mv "$part" "$to/$folder/"
     done
     rm -f "$work/$folder"/*.S

@@ -1,4 +1,4 @@
-"""What suites expect of the board (docs/PORTING.md, step 6)."""
+"""Values that suites expect of the board (docs/PORTING.md, step 6)."""
 
 from board_trees import GIB, IMAGE, plic
 

@@ -1,4 +1,4 @@
-"""What suites expect of the board (docs/PORTING.md, step 6)."""
+"""Values that suites expect of the board (docs/PORTING.md, step 6)."""
 
 CARD_DATA = "SPI"  # how the bytes of its card move in QEMU: a core moves every byte
 PASTE = "PLIC", "always"  # the controller of the line's interrupt

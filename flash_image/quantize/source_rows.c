@@ -102,7 +102,7 @@ static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t
 
     memset(out, 0, 64);
     for (unsigned i = 0; i < 256; i++) {
-        /* Where TQ2_0 has element i. */
+        /* The place of element i in TQ2_0. */
         uint8_t *byte = out + i / 128 * 32 + i % 32;
 
         *byte = (uint8_t)(*byte | three_at(t, row, first + i) << i % 128 / 32 * 2);

@@ -325,7 +325,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;
     }
-    /* Where the guess stands among what the model would pick. */
+    /* The guess's place among the tokens that the model would pick. */
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }

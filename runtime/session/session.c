@@ -166,7 +166,7 @@ void session_weights_changed(struct session *s)
     session_forget_guesses(s);
     session_prefix_settle(s);
     session_forget_prefix(s);
-    /* What was computed by other weights counts for nothing. */
+    /* Results of other weights are not valid. */
     (void)session_cut_states(s, 0);
     s->logits = NULL;
 }
@@ -402,7 +402,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     if (e != ERR_OK) {
         return e;
     }
-    /* Where a guess is wrong states go back to here. */
+    /* States return to here if a guess is wrong. */
     for (uint32_t i = 0; i < s->n_states && n != 0; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
     }

@@ -30,7 +30,7 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
 {
     enum err e;
 
-    /* What is loaded takes the place of everything here. */
+    /* The loaded data replaces everything here. */
     if (io->loads && !io->discards) {
         session_prefix_lose(s);
         session_clear(s);

@@ -339,7 +339,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     uint64_t start = now(s);
     enum err e;
 
-    /* What the last run showed decides how many are guessed now. */
+    /* The last run's result decides how many are guessed now. */
     learn_rate(s);
     judge_trial(s);
     s->n_right = 0;

@@ -24,7 +24,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
         struct block_device *d = s->devices[(*i)++];
         enum err e;
 
-        /* What cannot be used, and what holds a raw file. */
+        /* The unusable device, and the one that holds a raw file. */
         if (d->problem != NULL || storage_is_raw(d)) {
             continue;
         }

@@ -378,7 +378,7 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing beyond the position is read again */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
-    /* What was asked for ahead does not suffice: ask anew. */
+    /* The pages that were asked for ahead do not suffice: ask again. */
     if (lacks_pages(s)) {
         kv_pages_reset(s);
     }

@@ -51,7 +51,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
         return;
     }
-    /* Of a layer with a cache of experts only the part before the experts is read. */
+    /* In a layer with a cache of experts only the part before the experts is read. */
     x = layer_segment(s, slot->segment.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer,
                           (size_t)plan_layer_bytes(s->image, x->layer,

@@ -28,7 +28,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
         }
-        /* What the polls have not summed yet, by all cores. */
+        /* All cores sum the bytes that the polls have not summed yet. */
         check_rest(s, slot);
         if (image_check_segment(s->image, segment, stream_layer_crc(s, segment, slot->crc)) ==
             ERR_OK) {

@@ -1,4 +1,4 @@
-"""What Raspberry Pis share: the registers that their firmware leaves, and how cores of the first ones start."""
+"""Parts that Raspberry Pis share: the registers that their firmware leaves, and how cores of the first ones start."""
 
 from board_trees import IMAGE
 

@@ -472,7 +472,7 @@ void fabric_forget(struct fabric *f, uint32_t i)
     assert(i < f->n_notes);
     fabric_drop(f, i);
     left = f->spaces[space].notes;
-    /* What was learnt cannot be taken out of an adapter: it is learnt anew without this note. */
+    /* A memory cannot be taken out of an adapter: the adapter is learnt again without this note. */
     empty_space(f, space);
     f->spaces[space].notes = left;
 }

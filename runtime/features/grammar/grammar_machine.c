@@ -49,7 +49,7 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
 {
     struct grammar_way way = { (uint16_t)state, (uint16_t)frame };
 
-    /* What looking for an equal way costs. */
+    /* The cost of the search for an equal way. */
     r->m->steps += r->n;
     if (r->n < REACHED && !has_way(r->m, r->ways, r->n, way)) {
         r->ways[r->n++] = way;
