@@ -68,4 +68,4 @@ endif
 NET_FUZZ := $(O)/tests/fuzz/net
 NET_FUZZ_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \
                   -DCHECKSUM_CHECK_ICMP=0 -DCHECKSUM_CHECK_ICMP6=0 $(LWIP_INCLUDE) -isystem $(LLHTTP_INCLUDE)
-NET_FUZZ_SRC := $(LWIP_PARTS:%=$(LWIP)/%) runtime/net/net.c runtime/net/net_slots.c
+NET_FUZZ_SRC := $(LWIP_PARTS:%=$(LWIP)/%) runtime/net/net.c runtime/net/net_slots.c runtime/net/net_waiting.c

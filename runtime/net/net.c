@@ -319,6 +319,9 @@ void net_figures(const struct net *n, struct net_figures *f)
     for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
         f->connections += n->slots[i].pcb != NULL;
     }
+    for (unsigned i = 0; i < NET_WAITING; i++) {
+        f->connections += n->waiting[i].pcb != NULL;
+    }
     f->heap_bytes = (uint32_t)lwip_stats.mem.used;
     f->heap_most = (uint32_t)lwip_stats.mem.max;
     f->heap_refused = lwip_stats.mem.err;

@@ -12,11 +12,15 @@
 
 enum {
     NET_CONNECTIONS = 8, /* clients at once; the longest idle one gives way to another */
+    NET_WAITING = 12,    /* clients that wait for one of these; beyond that a SYN gets no answer */
     NET_PORT = 80,
-    NET_NAME_BYTES = 32,    /* of a host name, with its NUL */
-    NET_ADDRESS_BYTES = 48, /* of an address as text, with its NUL */
-    NET_READ_SECONDS = 20,  /* for a request to come whole */
-    NET_IDLE_SECONDS = 60,  /* between requests, and for bytes that a client does not take */
+    NET_NAME_BYTES = 32,     /* of a host name, with its NUL */
+    NET_ADDRESS_BYTES = 48,  /* of an address as text, with its NUL */
+    NET_READ_SECONDS = 20,   /* for a request to come whole */
+    NET_CROWDED_SECONDS = 5, /* in place of the two others, while clients wait for a slot */
+    NET_REST_SECONDS = 2,    /* before which no idle connection gives way: its request may come */
+    NET_WAIT_SECONDS = 30,   /* for a slot; then the answer is 503 */
+    NET_IDLE_SECONDS = 60,   /* between requests, and for bytes that a client does not take */
 };
 
 struct net;

@@ -29,6 +29,13 @@ struct net_slot {
     struct http_connection http;
 };
 
+/* A connection that has no slot yet. lwIP keeps what it sends. */
+struct net_waiting {
+    struct tcp_pcb *pcb; /* NULL: nobody waits here */
+    uint64_t since_ms;
+    bool over; /* the other side sent nothing, and sends nothing any more */
+};
+
 struct net {
     struct net_setup setup;
     struct netif netif;
@@ -39,6 +46,7 @@ struct net {
     struct tcp_pcb *listener;
     uint8_t frame[NET_FRAME_BYTES];
     struct net_slot slots[NET_CONNECTIONS];
+    struct net_waiting waiting[NET_WAITING];
 };
 
 uint64_t net_now_ms(const struct net *n);
@@ -46,6 +54,19 @@ uint64_t net_now_ms(const struct net *n);
 /* NULL: the server listens. */
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
+
+/* The connection gets a slot. False: all are at work, and nothing was done. */
+bool net_slots_begin(struct net *n, struct tcp_pcb *pcb);
+
+/* The connection waits for a slot. False: too many wait. */
+bool net_waiting_add(struct net *n, struct tcp_pcb *pcb);
+bool net_waiting_any(const struct net *n);
+/* Those whose turn it is get their slots. */
+void net_waiting_poll(struct net *n);
+
+void net_forget_callbacks(struct tcp_pcb *pcb);
+/* Bytes that were written still go out. */
+void net_close(struct tcp_pcb *pcb);
 
 /* how: read into what netif wants. False: it is wrong. */
 struct net_fixed {

@@ -4,9 +4,25 @@
 
 #include <string.h>
 
-enum { FILLS_A_POLL = 8, MS = 1000 };
+#include <lwip/memp.h>
+#include <lwip/stats.h>
+
+enum {
+    FILLS_A_POLL = 8,
+    MS = 1000,
+    SLOT_FRAMES = 8,       /* that a connection holds and did not read */
+    SLOT_FRAMES_SHORT = 2, /* while lwIP has few */
+};
 
 /* ---- from lwIP ---- */
+
+/* A client that sends many small segments, and whose connection does not read now, must not hold all frames: those that come for others
+ * need some, and so do the acknowledgements that it waits for itself. lwIP keeps one more, and drops the rest until there is room. */
+static unsigned frames_at_most(void)
+{
+    return lwip_stats.memp[MEMP_PBUF_POOL]->used < PBUF_POOL_SIZE / 4 ? SLOT_FRAMES
+                                                                      : SLOT_FRAMES_SHORT;
+}
 
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
@@ -14,6 +30,9 @@ static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_
 
     (void)pcb;
     (void)error;
+    if (p != NULL && s->in != NULL && pbuf_clen(s->in) >= frames_at_most()) {
+        return ERR_MEM;
+    }
     s->moved_ms = net_now_ms(s->net);
     if (p == NULL) {
         s->over = true;
@@ -52,13 +71,34 @@ static unsigned number(const struct net_slot *s)
     return (unsigned)(s - s->net->slots);
 }
 
-static void forget_input(struct net_slot *s)
+/* tell: lwIP learns that the bytes were read. It resets a connection that ends with bytes that were not. */
+static void forget_input(struct net_slot *s, bool tell)
 {
     if (s->in != NULL) {
+        if (tell) {
+            tcp_recved(s->pcb, (u16_t)(s->in->tot_len - s->in_at));
+        }
         pbuf_free(s->in);
     }
     s->in = NULL;
     s->in_at = 0;
+}
+
+void net_forget_callbacks(struct tcp_pcb *pcb)
+{
+    tcp_arg(pcb, NULL);
+    tcp_recv(pcb, NULL);
+    tcp_sent(pcb, NULL);
+    tcp_err(pcb, NULL);
+}
+
+/* lwIP may take its memory for a new connection if there is no other. */
+void net_close(struct tcp_pcb *pcb)
+{
+    tcp_setprio(pcb, TCP_PRIO_MIN);
+    if (tcp_close(pcb) != ERR_OK) {
+        tcp_abort(pcb);
+    }
 }
 
 /* abort: a reset goes out, and nothing of what was sent is sent again. */
@@ -69,17 +109,16 @@ static void end_slot(struct net_slot *s, bool abort)
 
     server->end(server->context, number(s));
     http_connection_close(&s->http);
-    forget_input(s);
+    forget_input(s, !s->reset);
     s->pcb = NULL;
     if (s->reset) {
         return;
     }
-    tcp_arg(pcb, NULL);
-    tcp_recv(pcb, NULL);
-    tcp_sent(pcb, NULL);
-    tcp_err(pcb, NULL);
-    if (abort || tcp_close(pcb) != ERR_OK) {
+    net_forget_callbacks(pcb);
+    if (abort) {
         tcp_abort(pcb);
+    } else {
+        net_close(pcb);
     }
 }
 
@@ -90,9 +129,11 @@ static bool is_idle(const struct net_slot *s)
            !http_connection_begun(&s->http);
 }
 
-/* A free slot, else that of the connection that has been idle for the longest time. NULL: all are at work. */
+/* A free slot, else that of the connection that has been idle for the longest time, unless its request may still be on its way.
+ * NULL: all are at work. */
 static struct net_slot *find_slot(struct net *n)
 {
+    uint64_t now = net_now_ms(n);
     struct net_slot *oldest = NULL;
 
     for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
@@ -101,29 +142,24 @@ static struct net_slot *find_slot(struct net *n)
         if (s->pcb == NULL) {
             return s;
         }
-        if (is_idle(s) && !s->reset && (oldest == NULL || s->moved_ms < oldest->moved_ms)) {
+        if (is_idle(s) && !s->reset && now - s->moved_ms > NET_REST_SECONDS * MS &&
+            (oldest == NULL || s->moved_ms < oldest->moved_ms)) {
             oldest = s;
         }
     }
     if (oldest != NULL) {
-        end_slot(oldest, true);
+        end_slot(oldest, false);
     }
     return oldest;
 }
 
-static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
+bool net_slots_begin(struct net *n, struct tcp_pcb *pcb)
 {
-    struct net *n = context;
     const struct net_server *server = &n->setup.server;
-    struct net_slot *s;
+    struct net_slot *s = find_slot(n);
 
-    if (error != ERR_OK || pcb == NULL) {
-        return ERR_VAL;
-    }
-    s = find_slot(n);
     if (s == NULL) {
-        tcp_abort(pcb); /* the client may try again */
-        return ERR_ABRT;
+        return false;
     }
     s->net = n;
     s->pcb = pcb;
@@ -139,7 +175,21 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     tcp_sent(pcb, on_sent);
     tcp_err(pcb, on_error);
     tcp_nagle_disable(pcb);
-    return ERR_OK;
+    return true;
+}
+
+/* Those that came before go first. */
+static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
+{
+    struct net *n = context;
+
+    if (error != ERR_OK || pcb == NULL) {
+        return ERR_VAL;
+    }
+    if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
+        return ERR_OK;
+    }
+    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* lwIP resets it; the backlog is as long */
 }
 
 const char *net_slots_open(struct net *n)
@@ -149,7 +199,7 @@ const char *net_slots_open(struct net *n)
     if (pcb == NULL || tcp_bind(pcb, IP_ANY_TYPE, NET_PORT) != ERR_OK) {
         return "lwIP does not give the server its port";
     }
-    n->listener = tcp_listen(pcb);
+    n->listener = tcp_listen_with_backlog(pcb, NET_WAITING);
     if (n->listener == NULL) {
         return "lwIP has no memory for the server";
     }
@@ -211,27 +261,29 @@ static void give_output(struct net_slot *s)
     (void)tcp_output(s->pcb);
 }
 
-/* A client that is too slow with its request, or does not take its answer, or is not there any more. */
-static bool is_late(struct net_slot *s)
+/* A client that is too slow with its request, or does not take its answer, or is not there any more. It has less time while others
+ * wait for a slot. */
+static bool is_late(struct net_slot *s, bool crowded)
 {
     const struct net_server *server = &s->net->setup.server;
     uint64_t now = net_now_ms(s->net);
     bool reads = s->http.stage == HTTP_READS && http_connection_begun(&s->http);
+    bool works = server->works(server->context, number(s));
 
     if (!reads) {
         s->begun_ms = 0;
     } else if (s->begun_ms == 0) {
         s->begun_ms = now;
     }
-    if (reads && now - s->begun_ms > NET_READ_SECONDS * MS &&
-        !server->works(server->context, number(s))) {
+    if (reads && !works &&
+        now - s->begun_ms > (crowded ? NET_CROWDED_SECONDS : NET_READ_SECONDS) * MS) {
         return true;
     }
-    return now - s->moved_ms > NET_IDLE_SECONDS * MS &&
-           (s->out_bytes != 0 || !server->works(server->context, number(s)));
+    return now - s->moved_ms > (crowded ? NET_CROWDED_SECONDS : NET_IDLE_SECONDS) * MS &&
+           (s->out_bytes != 0 || !works);
 }
 
-static void work(struct net_slot *s)
+static void work(struct net_slot *s, bool crowded)
 {
     if (s->reset) {
         end_slot(s, true);
@@ -239,7 +291,7 @@ static void work(struct net_slot *s)
     }
     take_input(s);
     give_output(s);
-    if (s->reset || s->http.stage == HTTP_BROKEN || is_late(s)) {
+    if (s->reset || s->http.stage == HTTP_BROKEN || is_late(s, crowded)) {
         end_slot(s, true);
     } else if (s->out_bytes == 0 && s->http.head_bytes == 0 &&
                (s->http.stage == HTTP_CLOSES ||
@@ -250,9 +302,12 @@ static void work(struct net_slot *s)
 
 void net_slots_poll(struct net *n)
 {
+    bool crowded = net_waiting_any(n);
+
     for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
         if (n->slots[i].pcb != NULL) {
-            work(&n->slots[i]);
+            work(&n->slots[i], crowded);
         }
     }
+    net_waiting_poll(n);
 }

@@ -20,7 +20,11 @@ os.makedirs(WORK, exist_ok=True)
 IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 QUESTION, FRAMES, BATCH = "What is 7 plus 8?", 20000 if LONG else 1000, 100
 BROADCAST, SYN, SYN_ACK, PORT = b"\xff" * 6, 2, 18, 777
-HELD_SECONDS = 60  # for connections that the flood began and did not end
+HELD_SECONDS = 15  # for connections that the flood began and did not end
+FIN_ACK, RST, ACK, PUSH_ACK = 17, 4, 16, 24
+SMALL = 150  # segments of one byte that a client sends while its request is answered
+CLIENTS, MORE = 8, 6  # NET_CONNECTIONS, and some of NET_WAITING
+HEALTH = b"GET /health HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n"
 
 
 def checksum(data):
@@ -118,6 +122,110 @@ def lets_in(wire):
     return False
 
 
+class Caller:
+    """A TCP client made of frames."""
+
+    def __init__(self, wire, port, waits=True):
+        self.wire, self.port, self.sequence, self.theirs, self.got, self.reset = wire, port, 1000, 0, b"", False
+        self.send(SYN)
+        self.sequence += 1
+        take(wire, [self], 2 * waits, lambda: self.theirs)
+
+    def send(self, flags, data=b""):
+        self.wire.send(good(net_seed.tcp(flags, data, port=self.port, sequence=self.sequence, acknowledges=self.theirs)))
+        self.sequence = self.sequence + len(data) & 0xFFFFFFFF
+
+    def read(self, segment):
+        sequence, data, flags = struct.unpack_from(">I", segment, 4)[0], segment[(segment[12] >> 4) * 4:], segment[13]
+        self.reset |= flags & RST != 0
+        if flags & SYN:
+            self.theirs = sequence + 1
+        elif sequence == self.theirs:
+            self.theirs = self.theirs + len(data) & 0xFFFFFFFF
+            self.got += data
+        if flags & SYN or data:
+            self.send(ACK)
+
+    def answered(self):
+        return b"HTTP/1.1 200" in self.got
+
+
+def take(wire, callers, seconds, enough):
+    """Segments for these callers, which acknowledge them, until they have enough."""
+    late = time.monotonic() + seconds
+    while time.monotonic() < late and not enough():
+        for f in wire.taken():
+            if f[12:14] == b"\x08\0" and f[23] == 6:
+                for c in callers:
+                    if f[36:38] == struct.pack(">H", c.port):
+                        c.read(f[34:14 + struct.unpack_from(">H", f, 16)[0]])
+        time.sleep(0.005)
+
+
+def small_segments(wire):
+    """A client whose request is at work goes on with many small segments, which nobody reads yet: another one is answered meanwhile."""
+    body = b'{"messages":[{"role":"user","content":"Tell me a story about a fox."}],"max_tokens":400,"temperature":1.5,"stream":true}'
+    busy = Caller(wire, 901)
+    busy.send(PUSH_ACK, b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+    take(wire, [busy], 5, lambda: b"data: " in busy.got)
+    for i in range(SMALL):
+        busy.send(PUSH_ACK, b"G")
+        time.sleep(0.002)
+    other = Caller(wire, 902)
+    other.send(PUSH_ACK, HEALTH)
+    take(wire, [other], 4, other.answered)
+    for c in (busy, other):
+        c.send(RST)
+    tap.ok(b"data: " in busy.got and other.answered(),
+           f"{SMALL} segments of a client that is being answered do not take the frames of another one", f"{busy.got[-300:]}\n{other.got}")
+
+
+def told(callers):
+    return str([(c.port, "reset" if c.reset else c.got[:20]) for c in callers if not c.answered()])
+
+
+def quiet_one(wire, port):
+    """A client that connects, and asks after eight others have connected. None: this computer took so long that the board may drop it."""
+    began, quiet = time.monotonic(), Caller(wire, port)
+    others = [Caller(wire, port + 1 + i) for i in range(CLIENTS)]
+    quiet.send(PUSH_ACK, HEALTH)
+    if time.monotonic() - began > 1.8:
+        return None
+    take(wire, [quiet] + others, 5, lambda: quiet.answered() or quiet.reset)
+    for c in others + [quiet]:
+        c.send(RST)
+    return quiet
+
+
+def crowd(wire):
+    """More clients than the board has connections: each waits for its turn, and none is reset."""
+    found = None
+    for i in range(8):
+        found = found or quiet_one(wire, 1000 + 20 * i)
+    tap.ok(found is None or found.answered(), "a client that asks after others have connected is answered", "" if found is None else told([found]))
+    many = []
+    for n in (CLIENTS, MORE):  # not more than the board takes at once
+        many += [Caller(wire, 1200 + len(many) + i, False) for i in range(n)]
+        take(wire, many, 2, lambda: all(c.theirs for c in many))
+    for c in many:
+        c.send(PUSH_ACK, HEALTH)
+    take(wire, many, 20, lambda: all(c.answered() or c.reset for c in many))
+    tap.ok(all(c.answered() for c in many), f"{len(many)} clients at once are answered, and none is reset", told(many))
+    for c in many:
+        c.send(FIN_ACK)
+    held = [Caller(wire, 1300 + i) for i in range(CLIENTS)]
+    for c in held:
+        c.send(PUSH_ACK, b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: 100\r\n\r\n{")
+    take(wire, held, 2, lambda: False)
+    began, late = time.monotonic(), [Caller(wire, 1400 + i) for i in range(4)]
+    for c in late:
+        c.send(PUSH_ACK, HEALTH)
+    take(wire, held + late, 15, lambda: all(c.answered() or c.reset for c in late))
+    took = time.monotonic() - began
+    tap.ok(all(c.answered() for c in late), f"four clients are answered after {took:.1f} s, though eight requests that never become whole came before",
+           told(late))
+
+
 if not os.path.exists(IMAGE):
     tap.skip("a board on a bad network", "lwIP's source is not there: make setup-tests, then make test-images")
 else:
@@ -128,5 +236,7 @@ else:
             storm(wire, frames)
             tap.ok("15" in c.say(QUESTION), f"after {FRAMES} frames, {name}, the line answers", c.seen)
         tap.ok(lets_in(wire), "and a client is let in")
+        small_segments(wire)
+        crowd(wire)
 
 tap.done()

@@ -16,16 +16,19 @@
 /* ---- memory ---- */
 
 #define MEM_ALIGNMENT 8
-#define MEM_SIZE (48 * 1024) /* copies of what TCP sends, and answers of UDP */
+/* Copies of what TCP sends, and answers of UDP: some is left while no client takes what was sent to it. */
+#define MEM_SIZE (64 * 1024)
 #define MEMP_NUM_PBUF 16
 #define MEMP_NUM_UDP_PCB 4
-#define MEMP_NUM_TCP_PCB 16 /* connections, and those that wait for the end of their time */
+#define MEMP_NUM_TCP_PCB \
+    28 /* connections, those that wait for a slot, and for the end of their time */
 #define MEMP_NUM_TCP_PCB_LISTEN 1
-#define MEMP_NUM_TCP_SEG 96
+#define MEMP_NUM_TCP_SEG 160
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
 #define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS has several */
-#define PBUF_POOL_SIZE 32                                         /* frames that came */
+/* Frames that came: three for each slot and one for each client that waits leave some (net_slots.c). */
+#define PBUF_POOL_SIZE 56
 #define PBUF_POOL_BUFSIZE 1536
 
 /* ---- TCP ---- */

@@ -28,8 +28,8 @@ def udp(source, target, payload, **more):
     return ip4(17, struct.pack(">HHHH", source, target, 8 + len(payload), 0) + payload, **more)
 
 
-def tcp(flags, payload=b"", port=4000, sequence=1):
-    return ip4(6, struct.pack(">HHIIBBHHH", port, 80, sequence, 0, 0x50, flags, 8000, 0, 0) + payload)
+def tcp(flags, payload=b"", port=4000, sequence=1, acknowledges=0):
+    return ip4(6, struct.pack(">HHIIBBHHH", port, 80, sequence, acknowledges, 0x50, flags, 8000, 0, 0) + payload)
 
 
 def dhcp(kind):

@@ -1,0 +1,167 @@
+/* Connections that wait for a slot of the server. A client that comes when every slot is at work is not reset: its connection is
+ * accepted, its first bytes stay with lwIP, and it takes the next slot, in the order in which the clients came. lwIP counts those that
+ * wait as its backlog, so there are never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
+#include "runtime/net/net_private.h"
+
+#include <lwip/priv/tcp_priv.h>
+
+enum { MS = 1000, HALF_OPEN_MS = 1000 };
+
+static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                           "content-type: application/json\r\n"
+                           "retry-after: 5\r\n"
+                           "connection: close\r\n"
+                           "content-length: 114\r\n\r\n"
+                           "{\"error\":{\"message\":\"all connections of this board are in use\","
+                           "\"type\":\"server_error\",\"param\":null,\"code\":\"busy\"}}\n";
+
+/* ---- from lwIP ---- */
+
+/* lwIP keeps the bytes, acknowledges them and offers them again. A client that ends before its turn is forgotten at the next poll. */
+static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
+{
+    struct net_waiting *w = context;
+
+    (void)pcb;
+    (void)error;
+    if (p != NULL) {
+        return ERR_MEM;
+    }
+    w->over = true;
+    return ERR_OK;
+}
+
+static err_t on_unwanted(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
+{
+    (void)context;
+    (void)error;
+    if (p != NULL) {
+        tcp_recved(pcb, p->tot_len);
+        pbuf_free(p);
+    }
+    return ERR_OK;
+}
+
+static void on_error(void *context, err_t error)
+{
+    struct net_waiting *w = context;
+
+    (void)error;
+    w->pcb = NULL; /* lwIP has freed it */
+}
+
+/* ---- begin, end ---- */
+
+bool net_waiting_add(struct net *n, struct tcp_pcb *pcb)
+{
+    for (unsigned i = 0; i < NET_WAITING; i++) {
+        struct net_waiting *w = &n->waiting[i];
+
+        if (w->pcb == NULL) {
+            *w = (struct net_waiting){ .pcb = pcb, .since_ms = net_now_ms(n) };
+            tcp_backlog_delayed(pcb);
+            tcp_arg(pcb, w);
+            tcp_recv(pcb, on_receive);
+            tcp_sent(pcb, NULL);
+            tcp_err(pcb, on_error);
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct tcp_pcb *take_out(struct net_waiting *w)
+{
+    struct tcp_pcb *pcb = w->pcb;
+
+    w->pcb = NULL;
+    tcp_backlog_accepted(pcb);
+    return pcb;
+}
+
+/* The bytes that lwIP kept go to the callback, now and not at lwIP's next timer. */
+static void give_kept(struct tcp_pcb *pcb)
+{
+    if (pcb->refused_data != NULL) {
+        (void)tcp_process_refused_data(pcb);
+    }
+}
+
+/* The bytes that came are read first: lwIP resets a connection that ends with bytes that were not, and the client would not see the answer. */
+static void drop(struct net_waiting *w)
+{
+    bool over = w->over;
+    struct tcp_pcb *pcb = take_out(w);
+
+    net_forget_callbacks(pcb);
+    tcp_recv(pcb, on_unwanted);
+    if (!over) {
+        give_kept(pcb);
+        (void)tcp_write(pcb, busy, sizeof busy - 1, 0);
+        (void)tcp_output(pcb);
+    }
+    net_close(pcb);
+}
+
+static struct net_waiting *longest(struct net *n)
+{
+    struct net_waiting *first = NULL;
+
+    for (unsigned i = 0; i < NET_WAITING; i++) {
+        struct net_waiting *w = &n->waiting[i];
+
+        if (w->pcb != NULL && (first == NULL || w->since_ms < first->since_ms)) {
+            first = w;
+        }
+    }
+    return first;
+}
+
+bool net_waiting_any(const struct net *n)
+{
+    for (unsigned i = 0; i < NET_WAITING; i++) {
+        if (n->waiting[i].pcb != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- half-open connections ---- */
+
+/* A flood of SYNs that nobody goes on with must not keep half of the backlog: the oldest gives way, after time enough for a client.
+ * The other half is for clients that come at once. */
+static void drop_half_open(struct net *n)
+{
+    struct tcp_pcb *oldest = NULL;
+
+    if (((struct tcp_pcb_listen *)n->listener)->accepts_pending <= NET_WAITING / 2) {
+        return;
+    }
+    for (struct tcp_pcb *pcb = tcp_active_pcbs; pcb != NULL; pcb = pcb->next) {
+        if (pcb->state == SYN_RCVD &&
+            (oldest == NULL || tcp_ticks - pcb->tmr > tcp_ticks - oldest->tmr)) {
+            oldest = pcb;
+        }
+    }
+    if (oldest != NULL && (tcp_ticks - oldest->tmr) * TCP_SLOW_INTERVAL > HALF_OPEN_MS) {
+        tcp_abort(oldest);
+    }
+}
+
+void net_waiting_poll(struct net *n)
+{
+    uint64_t now = net_now_ms(n);
+    struct net_waiting *w;
+
+    drop_half_open(n);
+    for (unsigned i = 0; i < NET_WAITING; i++) {
+        w = &n->waiting[i];
+        if (w->pcb != NULL && (w->over || now - w->since_ms > NET_WAIT_SECONDS * MS)) {
+            drop(w);
+        }
+    }
+    while ((w = longest(n)) != NULL && net_slots_begin(n, w->pcb)) {
+        give_kept(take_out(w));
+    }
+}
