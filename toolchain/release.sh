@@ -41,8 +41,11 @@ xz -T1 -9 "$out/$name.tar"
 # ---- the cards ----
 for board in "$@"; do
     card=$out/$name-$board.img
+    given=$firmware
+    # One whose first loader wants a payload has no use for a Raspberry Pi's firmware.
+    ! grep -qs '^loader ' "$stage/$name/share/ingot/boards/$board/card/about" || given=
     "$build/host/ingot" card "$board" -o "$card" --boards "$stage/$name/share/ingot/boards" \
-        --power-of-two ${firmware:+--firmware "$firmware"} "$model" >"$stage/log" 2>&1 ||
+        --power-of-two ${given:+--firmware "$given"} "$model" >"$stage/log" 2>&1 ||
         { cat "$stage/log" >&2; exit 1; }
     xz -T1 -6 "$card"
 done

@@ -13,10 +13,10 @@ PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # Other files on the card of BOARD=, from its board.mk: CARD_IMAGE, the image's name on it (none: the
 # card has models only), CARD_FIRMWARE, the firmware files it needs beside, CARD_TREES, those of single boards, and CARD_MORE,
 # patterns of what goes along (flash_image/card/card_firmware.c), CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT, CARD_SLOT, the partition of the table
-# (1 to 3) that its loader looks at.
+# (1 to 3) that its loader looks at, CARD_LOADER, the type of the partition where it wants a payload (FIRMWARE=FILE), and the numbers that one begins with.
 # Debian's package has no device trees: where a board starts from nothing else, it is of no use.
 DEBIAN_FIRMWARE := $(wildcard /usr/lib/raspi-firmware)
-FIRMWARE ?= $(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE))
+FIRMWARE ?= $(if $(CARD_LOADER),,$(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE)))
 # MiB of the card that /save may write into, twice what a conversation takes; empty: a whole context of the model, from 8 to 1024; 0: none.
 SAVE ?=
 # And for keys and values with kv=card, as `ingot plan` says; 0: none.
@@ -150,7 +150,8 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
 	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') \
 	    $(if $(CARD_TREES),'trees $(CARD_TREES)') $(if $(CARD_MORE),'more $(CARD_MORE)') \
-	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') $(if $(CARD_SLOT),'slot $(CARD_SLOT)') >$@
+	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') $(if $(CARD_SLOT),'slot $(CARD_SLOT)') \
+	    $(if $(CARD_LOADER),'loader $(CARD_LOADER)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.
@@ -187,7 +188,7 @@ $(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/out
 $(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(or $(SAVE),$(FIRST_SAVE)) $(CARD_WORDS) $(CARD_SIZE))
 
-card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder or zip, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
+card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder or zip (icicle: payload), CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))

@@ -57,6 +57,27 @@ static enum err say_boards(const char *boards, const char *name, char *problem, 
     return ERR_NOT_FOUND;
 }
 
+/* "21686148-6449-6E6F-744E-656564454649 b007c0de c08b8355": a GUID, whose first three parts are little-endian (UEFI 2.10, 5.3.3), and
+ * numbers. */
+static void take_loader(struct card_board *b, const char *line)
+{
+    unsigned a, c, d, e;
+    unsigned long long f;
+
+    if (sscanf(line, "%8x-%4x-%4x-%4x-%12llx %x %x", &a, &c, &d, &e, &f, &b->loader_magics[0],
+               &b->loader_magics[1]) < 6) {
+        return;
+    }
+    card_put_u32(b->loader_type, a);
+    card_put_u16(b->loader_type + 4, c);
+    card_put_u16(b->loader_type + 6, d);
+    b->loader_type[8] = (uint8_t)(e >> 8);
+    b->loader_type[9] = (uint8_t)e;
+    for (unsigned i = 0; i < 6; i++) {
+        b->loader_type[10 + i] = (uint8_t)(f >> (40 - 8 * i));
+    }
+}
+
 /* The value of a line "KEY VALUE" of about. */
 static void take_line(struct card_board *b, const char *line)
 {
@@ -72,6 +93,8 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->licence, sizeof b->licence, "%s", line + 8);
     } else if (strncmp(line, "slot ", 5) == 0) {
         b->slot = (unsigned)strtoul(line + 5, NULL, 10);
+    } else if (strncmp(line, "loader ", 7) == 0) {
+        take_loader(b, line + 7);
     } else if (strcmp(line, "table mbr") == 0) {
         b->mbr_only = true;
     }

@@ -4,7 +4,8 @@
  *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware FILE..." that every such board starts from,
  *                           "trees FILE=BOARDS..." that single ones do (FILE!BOARDS: they do not start without
  *                           it), "more PATTERN..." that go along, "licence FILE" of that firmware, "table mbr"
- *                           where its loader reads no GPT, "slot N" where it looks at that partition, lines;
+ *                           where its loader reads no GPT, "slot N" where it looks at that partition, "loader TYPE
+ *                           MAGIC..." where it wants a payload of its own in a partition of that type, lines;
  *                           without an image the card has models only
  *   NAME/card/words         boot arguments, where the board has some of its own
  *   NAME/card/wiring.txt    of the serial line
@@ -37,6 +38,9 @@ struct card_board {
     char licence[128]; /* goes along where the firmware has it */
     bool mbr_only;     /* what starts it reads no GPT */
     unsigned slot;     /* of the table, where its loader looks; 0: the first */
+    uint8_t loader_type
+        [16]; /* of the GPT's partition with a payload for the board's first loader ... */
+    uint32_t loader_magics[2]; /* ... which begins with one of these; 0: there are none */
     struct card_beside beside[CARD_MOST_BESIDE];
     unsigned n_beside;
 };

@@ -53,6 +53,13 @@ struct card_layout {
     uint32_t n_used;     /* ... and that are taken */
 };
 
+/* A host's file that a loader reads from a partition of its own, without a file system, behind the others of a GPT. */
+struct card_payload {
+    const char *path;
+    uint64_t bytes;
+    uint8_t type[16]; /* of the partition, as the table has it */
+};
+
 struct card_options {
     uint64_t bytes;    /* of the card; 0: as much as the contents need, 40 MiB at least */
     bool power_of_two; /* round it up, as QEMU wants it of an SD card */
@@ -63,6 +70,7 @@ struct card_options {
     struct card_image
         *boot;     /* what a partition of its own in front holds, FAT32; NULL: there is none */
     unsigned slot; /* of the first partition in the table, from 1; 0: 1 */
+    const struct card_payload *payload; /* in a GPT alone; NULL: there is none */
 };
 
 /* An empty card; card_image_close frees what it holds. Running out of memory ends the program. */

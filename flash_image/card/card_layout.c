@@ -164,10 +164,21 @@ static uint64_t power_of_two(uint64_t mib)
     return rounded;
 }
 
+/* MiB behind the partitions with files. */
+static uint64_t tail_of(const struct card_options *o)
+{
+    uint64_t tail = o->table == CARD_GPT ? TAIL_MIB : 0;
+
+    if (o->payload != NULL) {
+        tail += (o->payload->bytes + (1u << 20) - 1) >> 20;
+    }
+    return tail;
+}
+
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot)
 {
-    uint64_t front = START_MIB, tail = o->table == CARD_GPT ? TAIL_MIB : 0;
+    uint64_t front = START_MIB, tail = tail_of(o);
     uint64_t least, mib;
 
     if (o->boot != NULL) {

@@ -95,8 +95,31 @@ static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t whi
     out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }
 
-static void gpt_table(const struct card_writer *w, const struct card_layout *const *volumes,
-                      unsigned n, unsigned first, uint64_t sectors, uint8_t *table)
+/* Entry i + 1 of the disk's partitions, at its place in the table. */
+static void gpt_entry(const struct card_writer *w, uint64_t sectors, unsigned i, uint64_t start,
+                      uint64_t n, const char *name, uint8_t *entry)
+{
+    put_guid(w, sectors, i + 1, entry + GUID);
+    card_put_u64(entry + 32, start);
+    card_put_u64(entry + 40, start + n - 1);
+    for (size_t k = 0; name[k] != '\0'; k++) {
+        entry[56 + 2 * k] = (uint8_t)name[k];
+    }
+}
+
+/* The payload lies where the last volume ends. */
+static void gpt_payload(const struct card_writer *w, const struct card_payload *payload,
+                        const struct card_layout *last, unsigned i, uint64_t sectors,
+                        uint8_t *entry)
+{
+    memcpy(entry, payload->type, GUID);
+    gpt_entry(w, sectors, i, last->start + last->n,
+              (payload->bytes + CARD_SECTOR - 1) / CARD_SECTOR, "loader", entry);
+}
+
+static void gpt_table(const struct card_writer *w, const struct card_options *o,
+                      const struct card_layout *const *volumes, unsigned n, unsigned first,
+                      uint64_t sectors, uint8_t *table)
 {
     static const uint8_t basic_data[GUID] = { 0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44,
                                               0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7 };
@@ -109,15 +132,14 @@ static void gpt_table(const struct card_writer *w, const struct card_layout *con
         uint8_t *entry = table + (size_t)(first + i) * GPT_ENTRY;
 
         memcpy(entry, w->efi && i == 0 ? efi_system : basic_data, GUID);
-        put_guid(w, sectors, i + 1, entry + GUID);
-        card_put_u64(entry + 32, volumes[i]->start);
-        card_put_u64(entry + 40, volumes[i]->start + volumes[i]->n - 1);
+        gpt_entry(w, sectors, i, volumes[i]->start, volumes[i]->n, names[i], entry);
         if (first != 0 && i == 0) {
             entry[48] = LEGACY_BOOT; /* as ACTIVE in an MBR */
         }
-        for (size_t k = 0; names[i][k] != '\0'; k++) {
-            entry[56 + 2 * k] = (uint8_t)names[i][k];
-        }
+    }
+    if (o->payload != NULL) {
+        gpt_payload(w, o->payload, volumes[n - 1], n, sectors,
+                    table + (size_t)(first + n) * GPT_ENTRY);
     }
 }
 
@@ -143,15 +165,16 @@ static enum err put_header(struct card_writer *w, uint64_t at, uint64_t other, u
     return card_put(w, at * CARD_SECTOR, h, sizeof h);
 }
 
-static enum err put_gpt(struct card_writer *w, const struct card_layout *const *volumes, unsigned n,
-                        unsigned first, uint64_t sectors)
+static enum err put_gpt(struct card_writer *w, const struct card_options *o,
+                        const struct card_layout *const *volumes, unsigned n, unsigned first,
+                        uint64_t sectors)
 {
     uint8_t table[GPT_TABLE_BYTES] = { 0 };
     uint64_t last = sectors - 1, copy = last - GPT_TABLE_SECTORS;
     uint32_t crc;
     enum err e;
 
-    gpt_table(w, volumes, n, first, sectors, table);
+    gpt_table(w, o, volumes, n, first, sectors, table);
     crc = partitions_crc32(0, table, sizeof table);
     e = put_header(w, 1, last, 2, sectors, crc);
     if (e == ERR_OK) {
@@ -173,5 +196,5 @@ enum err card_put_table(struct card_writer *w, const struct card_options *o,
         return put_mbr(w, volumes, n, first);
     }
     e = put_protective_mbr(w, sectors);
-    return e == ERR_OK ? put_gpt(w, volumes, n, first, sectors) : e;
+    return e == ERR_OK ? put_gpt(w, o, volumes, n, first, sectors) : e;
 }

@@ -193,26 +193,26 @@ static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
     return (uint64_t)data < end ? (uint64_t)data : end;
 }
 
-/* entry->bytes of the host's file that is open as `from`. */
-static enum err copy(struct card_writer *w, const struct card_entry *entry, int from)
+/* So many bytes of the host's file at path, which is open as `from`, to an offset of the card. */
+static enum err copy(struct card_writer *w, const char *path, uint64_t bytes, uint64_t offset,
+                     int from)
 {
-    uint64_t offset = card_cluster_offset(w->layout, entry->cluster);
     uint64_t done = 0, until;
     struct stat about;
 
-    if (fstat(from, &about) != 0 || (uint64_t)about.st_size < entry->bytes) {
-        return card_refuse(w, "%.500s: became shorter while it was copied", entry->path);
+    if (fstat(from, &about) != 0 || (uint64_t)about.st_size < bytes) {
+        return card_refuse(w, "%.500s: became shorter while it was copied", path);
     }
-    while ((done = next_data(from, done, entry->bytes, &until)) < entry->bytes) {
+    while ((done = next_data(from, done, bytes, &until)) < bytes) {
         uint64_t left = until - done;
         ssize_t n = pread(from, w->piece, left < PIECE ? (size_t)left : PIECE, (off_t)done);
         enum err e;
 
         if (n < 0) {
-            return card_refuse(w, "%.500s: %s", entry->path, strerror(errno));
+            return card_refuse(w, "%.500s: %s", path, strerror(errno));
         }
         if (n == 0) {
-            return card_refuse(w, "%.500s: became shorter while it was copied", entry->path);
+            return card_refuse(w, "%.500s: became shorter while it was copied", path);
         }
         e = card_put(w, offset + done, w->piece, (size_t)n);
         if (e != ERR_OK) {
@@ -223,11 +223,21 @@ static enum err copy(struct card_writer *w, const struct card_entry *entry, int 
     return ERR_OK;
 }
 
+static enum err copy_file(struct card_writer *w, const char *path, uint64_t bytes, uint64_t offset)
+{
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    enum err e;
+
+    if (from < 0) {
+        return card_refuse(w, "%.500s: %s", path, strerror(errno));
+    }
+    e = copy(w, path, bytes, offset, from);
+    close(from);
+    return e;
+}
+
 static enum err put_file(struct card_writer *w, const struct card_entry *entry)
 {
-    enum err e;
-    int from;
-
     if (entry->bytes == 0 || (entry->text == NULL && entry->path == NULL)) {
         return ERR_OK;
     }
@@ -235,13 +245,7 @@ static enum err put_file(struct card_writer *w, const struct card_entry *entry)
         return card_put(w, card_cluster_offset(w->layout, entry->cluster), entry->text,
                         entry->bytes);
     }
-    from = open(entry->path, O_RDONLY | O_CLOEXEC);
-    if (from < 0) {
-        return card_refuse(w, "%.500s: %s", entry->path, strerror(errno));
-    }
-    e = copy(w, entry, from);
-    close(from);
-    return e;
+    return copy_file(w, entry->path, entry->bytes, card_cluster_offset(w->layout, entry->cluster));
 }
 
 static enum err put_contents(struct card_writer *w)
@@ -290,7 +294,14 @@ static enum err put_all(struct card_writer *w, const struct job *j)
     if (e == ERR_OK && first == 0) {
         e = put_volume(w, j->options->boot, &j->boot);
     }
-    return e == ERR_OK ? put_volume(w, w->report, j->layout) : e;
+    if (e == ERR_OK) {
+        e = put_volume(w, w->report, j->layout);
+    }
+    if (e == ERR_OK && j->options->payload != NULL) {
+        e = copy_file(w, j->options->payload->path, j->options->payload->bytes,
+                      (j->layout->start + j->layout->n) * CARD_SECTOR);
+    }
+    return e;
 }
 
 /* ---- the image's file ------------------------------------------------------------------------ */

@@ -46,6 +46,7 @@ struct job {
     char *system_word;           /* NULL: none */
     char *prefix;                /* the path of a file beside the image; NULL: none */
     struct card_missing missing; /* firmware */
+    struct card_payload payload; /* path NULL: there is none */
     char problem[PROBLEM_BYTES];
 };
 
@@ -109,6 +110,40 @@ static bool open_board(struct job *j)
         return false;
     }
     return e == ERR_OK;
+}
+
+/* The payload of the board's first loader, from --firmware, which is not a folder here. */
+static bool open_payload(struct job *j)
+{
+    const char *path = j->a->firmware;
+    const uint32_t *magics = j->board.loader_magics;
+    uint8_t head[4] = { 0 };
+    struct stat about;
+    FILE *file;
+    size_t n;
+    uint32_t magic;
+
+    if (magics[0] == 0 || path == NULL) {
+        return true;
+    }
+    file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+    n = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    magic = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+    if (n != sizeof head || (magic != magics[0] && magic != magics[1])) {
+        snprintf(j->problem, sizeof j->problem,
+                 "%.500s is not a payload for the first loader of %.60s, which begins with %08x: "
+                 "README.txt of the card says where to get one",
+                 path, j->a->board, magics[0]);
+        return false;
+    }
+    j->payload.path = path;
+    j->payload.bytes = (uint64_t)about.st_size;
+    memcpy(j->payload.type, j->board.loader_type, sizeof j->payload.type);
+    j->table = CARD_GPT; /* the loader knows no other */
+    return true;
 }
 
 /* Whether the image would take the place of a model. */
@@ -253,7 +288,7 @@ static bool add_all(struct job *j)
     const struct card_words words = { .models = j->models.names,
                                       .words = j->a->words,
                                       .more = j->system_word,
-                                      .firmware = j->a->firmware,
+                                      .firmware = j->payload.path == NULL ? j->a->firmware : NULL,
                                       .for_board = j->for_board,
                                       .where = j->has_boot ? ", on the other partition" : "",
                                       .version = INGOT_VERSION_TEXT };
@@ -270,6 +305,11 @@ static void say_missing(const struct job *j)
     const struct card_missing *m = &j->missing;
     const char *from = j->a->firmware;
 
+    if (j->board.loader_magics[0] != 0 && j->payload.path == NULL) {
+        fprintf(stderr,
+                "ingot: no payload for the board's first loader on it, so it starts in QEMU only; "
+                "--firmware FILE (make card: FIRMWARE=) copies one, README.txt says which\n");
+    }
     if (from == NULL && (m->files[0] != '\0' || m->trees[0] != '\0')) {
         fprintf(
             stderr,
@@ -303,6 +343,7 @@ static bool write_card(struct job *j)
                               .table = j->table,
                               .slot = j->board.slot,
                               .efi = j->is_efi,
+                              .payload = j->payload.path != NULL ? &j->payload : NULL,
                               .boot = j->has_boot ? &j->boot : NULL };
     struct card_layout layout;
     char bytes[FORMAT_NUMBER_BYTES];
@@ -334,8 +375,8 @@ static bool make_card(const struct card_args *a)
     card_image_open(&j->card, (enum card_format)a->format);
     card_image_open(&j->boot, CARD_FAT32);
     /* The models come first, since the README names them. */
-    good = open_board(j) && check_output(j) && open_key(j) && add_models(j) && add_prefix(j) &&
-           add_all(j) && write_card(j);
+    good = open_board(j) && open_payload(j) && check_output(j) && open_key(j) && add_models(j) &&
+           add_prefix(j) && add_all(j) && write_card(j);
     if (!good) {
         fprintf(stderr, "ingot: %s\n", j->problem);
     }

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+import zlib
 
 import pexpect
 
@@ -24,7 +25,7 @@ def text_of(path):
 # ---- an Icicle's card as HSS reads it (findings 16 and 17) ------------------------------------------
 
 BOOT_TYPE = "21686148-6449-6E6F-744E-656564454649"
-MAGIC = bytes.fromhex("b007c0de")[::-1]
+MAGIC, COMPRESSED = bytes.fromhex("dec007b0"), bytes.fromhex("55838bc0")
 
 
 def guid(raw):
@@ -40,7 +41,7 @@ def payload_of(card):
         at = int.from_bytes(card[512 + 72:512 + 80], "little") * 512
         entries = range(at, at + 128 * 128, 128)
     starts = [int.from_bytes(card[e + 32:e + 40], "little") for e in entries if guid(card[e:e + 16]) == BOOT_TYPE] or [0]
-    return next((s for s in starts if card[s * 512:s * 512 + 4] == MAGIC), None)
+    return next((s for s in starts if card[s * 512:s * 512 + 4] in (MAGIC, COMPRESSED)), None)
 
 
 fake = bytearray(64 * 512)
@@ -52,38 +53,65 @@ fake[40 * 512:40 * 512 + 4] = MAGIC
 tap.ok(payload_of(fake) == 40, "and finds one where it is")
 
 
-def make_card(table):
-    """An Icicle's card as `ingot card` makes it, with virt's image for its own."""
-    boards, card = os.path.join(WORK, "icicle-boards"), os.path.join(WORK, f"icicle-{table}.img")
-    folder, model = os.path.join(boards, "icicle"), os.path.join(WORK, "icicle-tiny.ingot")
+PAYLOAD = MAGIC + bytes(range(256)) * 6000  # 1.5 MiB
+
+
+def make_boards():
+    """A folder of boards with an Icicle whose image is virt's."""
+    boards = os.path.join(WORK, "icicle-boards")
+    folder = os.path.join(boards, "icicle")
     shutil.rmtree(boards, ignore_errors=True)
     os.makedirs(os.path.join(folder, "card"))
     shutil.copytree(os.path.join(ROOT, "board/icicle/card"), os.path.join(folder, "card/files"))
     shutil.copy(os.path.join(ROOT, "flash_image/card/card_readme.txt"), os.path.join(folder, "card/readme.txt"))
+    shutil.copy(os.path.join(ROOT, "board/icicle/wiring.txt"), os.path.join(folder, "card/wiring.txt"))
     shutil.copy(os.path.join(BUILD, "virt-riscv64/ingot.bin"), os.path.join(folder, "ingot.bin"))
     told = dict(re.findall(r"^CARD_(\w+) := (.*)$", text_of("board/icicle/board.mk"), re.M))
     with open(os.path.join(folder, "card/about"), "w", encoding="utf-8") as f:
         f.write("".join(f"{k.lower()} {v}\n" for k, v in told.items()))
-    for command in ([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", model],
-                    [HOST, "card", "icicle", "--boards", boards, "--table", table, "-o", card, "--cmdline", 'prompt="Once upon" n=4 temp=0 ids', model]):
-        status, said_of_it = run(command)
-        assert status == 0, said_of_it
-    return card
+    return boards
+
+
+def make_card(name, *options):
+    """An Icicle's card as `ingot card` makes it: its path, and what the program says."""
+    card, model = os.path.join(WORK, f"icicle-{name}.img"), os.path.join(WORK, "icicle-tiny.ingot")
+    status, said_of_it = run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", model])
+    assert status == 0, said_of_it
+    status, said_of_it = run([HOST, "card", "icicle", "--boards", BOARDS, "-o", card, "--cmdline", 'prompt="Once upon" n=4 temp=0 ids', *options, model])
+    return (card if status == 0 else None), said_of_it
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 wiring = text_of("board/icicle/wiring.txt")
-TOLD = [BOOT_TYPE, "b007c0de", "hss-payload-generator", "`emmc` and `boot`", "Do not leave this card in the slot", "usbdmsc"]
+TOLD = [BOOT_TYPE, "b007c0de", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin"]
 if not os.path.exists(os.path.join(BUILD, "virt-riscv64/ingot.bin")):
     tap.skip("an Icicle's card", "no image of virt-riscv64: make image BOARD=virt-riscv64")
     tap.done()
-cards = {table: make_card(table) for table in ("mbr", "gpt")}
-for table, path in cards.items():
-    with open(path, "rb") as f:
-        found = payload_of(f.read())
-    missing = [w for w in TOLD if w not in wiring]
-    tap.ok(found is not None or not missing, f"icicle, {table}: HSS finds {'a' if found is not None else 'no'} payload on its card, and wiring.txt says what that means",
-           f"{missing}\n{wiring}")
-tap.ok("does not start from this card" in text_of("docs/CARDS.md"), "CARDS.md says so, too")
+BOARDS = make_boards()
+for table in ("mbr", "gpt"):
+    plain, said = make_card(table, "--table", table)
+    tap.ok(payload_of(read(plain)) is None and "no payload" in said and not [w for w in TOLD if w not in wiring],
+           f"icicle, {table}: HSS finds no payload on a card without --firmware; the program says so, and wiring.txt what that means", said)
+for name, magic, options in (("payload", MAGIC, ()), ("compressed", COMPRESSED, ("--format", "exfat"))):
+    file = os.path.join(WORK, f"{name}.bin")
+    with open(file, "wb") as f:
+        f.write(magic + PAYLOAD[4:])
+    card, said = make_card(name, "--firmware", file, *options)
+    raw = read(card)
+    sector = payload_of(raw)
+    tap.ok(sector is not None and raw[sector * 512:].startswith(magic + PAYLOAD[4:]) and "no payload" not in said, f"icicle, {name}: HSS finds all of it on the card", said)
+    header = raw[512:512 + 92]
+    sums = (zlib.crc32(header[:16] + bytes(4) + header[20:]), zlib.crc32(raw[1024:1024 + 128 * 128]))
+    said_sums = (int.from_bytes(header[16:20], "little"), int.from_bytes(header[88:92], "little"))
+    tap.ok(sums == said_sums and header[8:12] == bytes.fromhex("00000100"), f"icicle, {name}: the table's sums and revision are what HSS wants", f"{sums} {said_sums}")
+    _, checked = run(["sgdisk", "-v", card])
+    tap.ok("No problems found" in checked, f"icicle, {name}: the table is whole, and no partition lies over another", checked)
+wrong, said = make_card("wrong", "--firmware", os.path.join(BUILD, "virt-riscv64/ingot.bin"))
+tap.ok(wrong is None and "is not a payload for the first loader of icicle, which begins with b007c0de" in said, "icicle: another file is refused", said)
 
 # ---- its lines for a model over the network (finding 18), typed into U-Boot as wiring.txt has them ---
 
@@ -120,9 +148,22 @@ def give(child, lines):
 if not os.path.exists(UBOOT):
     tap.skip("U-Boot", f"no {UBOOT} (install u-boot-qemu)")
     tap.done()
-child = pexpect.spawn("qemu-system-riscv64", ["-machine", "virt", "-m", "2G", "-nographic", "-no-reboot", "-global", "virtio-mmio.force-legacy=false",
-                                              "-kernel", UBOOT, "-drive", f"if=none,id=card,format=raw,file={cards['mbr']},snapshot=on",
-                                              "-device", "virtio-blk-device,drive=card"], encoding="utf-8", codec_errors="replace", timeout=100)
+
+
+def uboot(card):
+    return pexpect.spawn("qemu-system-riscv64", ["-machine", "virt", "-m", "2G", "-nographic", "-no-reboot", "-global", "virtio-mmio.force-legacy=false",
+                                                 "-kernel", UBOOT, "-drive", f"if=none,id=card,format=raw,file={card},snapshot=on",
+                                                 "-device", "virtio-blk-device,drive=card"], encoding="utf-8", codec_errors="replace", timeout=100)
+
+
+child = uboot(os.path.join(WORK, "icicle-payload.img"))
+try:
+    child.expect(["power off", pexpect.EOF])
+finally:
+    console = (child.before or "") + str(child.after)
+    end(child)
+tap.ok("Found /extlinux/extlinux.conf" in console and "ids: " in console, "icicle: U-Boot finds Ingot on a card with a payload by itself, and the model answers", console)
+child = uboot(os.path.join(WORK, "icicle-mbr.img"))
 try:
     child.expect("stop autoboot")
     child.send(" ")
