@@ -17,8 +17,8 @@ DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 
 
 class Served:
-    def __init__(self, *options):
-        self.process = subprocess.Popen([HOST, "serve", DEMO, "--port", "0", "-q", *options], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *options, model=DEMO):
+        self.process = subprocess.Popen([HOST, "serve", model, "--port", "0", "-q", *options], stdout=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)
         found = re.search(r"http://127.0.0.1:(\d+)", self.process.stdout.readline())
         self.there = found is not None

@@ -3,6 +3,7 @@
 lies and how it is checked, the download is resumed where it stopped, and the model's SHA-256 is compared.
 
   published.py list              the names, one a line with a title
+  published.py defaults NAME     its boot options for replies, for ingot pack --defaults
   published.py fetch NAME OUT    make OUT, a GGUF; a file already there is kept. AGREE=NAME agrees to the model's terms."""
 
 import configparser
@@ -165,6 +166,9 @@ def main():
         rows = table()
         for name in rows.sections():
             print(f"{name:16}{rows[name]['title']}, {rows[name].getint('bytes') / 1e6:.0f} MB, {rows[name]['licence']}")
+        return
+    if sys.argv[1:2] == ["defaults"] and len(sys.argv) == 3:
+        print(table()[sys.argv[2]].get("defaults", ""))
         return
     if len(sys.argv) != 4 or sys.argv[1] != "fetch":
         sys.exit(__doc__)

@@ -124,8 +124,8 @@ $(O)/models/published/%.gguf:
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) toolchain/published.py fetch $* $@
 
-$(O)/models/published/%.ingot: $(O)/models/published/%.gguf $(H)/ingot
-	$(Q)$(H)/ingot pack $< -o $@
+$(O)/models/published/%.ingot: $(O)/models/published/%.gguf models/published.ini $(H)/ingot
+	$(Q)$(H)/ingot pack $< -o $@ --defaults "$$($(PYTHON) toolchain/published.py defaults $*)"
 
 .PHONY: model
 model: $(if $(NAME),$(O)/models/published/$(NAME).ingot) ## fetch and pack a published model by NAME=, for MODEL=NAME of run and card; without NAME= the list

@@ -8,6 +8,8 @@
 #include "flash_image/chat/chat_derive.h"
 #include "flash_image/chat/chat_vocabulary.h"
 #include "flash_image/source/special_names.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/image/image.h"
 
 /* Empty for NULL. */
 static struct text text_of(const char *s)
@@ -300,6 +302,34 @@ static enum err put_named(struct build *b, const char *name, char sentence[CHAT_
     return put_form(b, form) ? ERR_OK : ERR_NO_SPACE;
 }
 
+/* Another system prompt in place of the template's own. */
+static enum err replace_system(struct build *b, const char *system,
+                               char sentence[CHAT_SENTENCE_BYTES])
+{
+    size_t bytes = strlen(system), after;
+    uint32_t own;
+    char *at = b->strings + (image_chat_text(b->head, INGOT_CHAT_SYSTEM, &own) - b->strings);
+
+    if (!chat_has_template(b->head)) {
+        snprintf(sentence, CHAT_SENTENCE_BYTES,
+                 "a system prompt has no effect, for the model has no chat template: leave system= "
+                 "out, or name a template with --template");
+        return ERR_UNSUPPORTED;
+    }
+    if (bytes > CHAT_MOST_BYTES - sizeof *b->head - (b->bytes - own)) {
+        snprintf(sentence, CHAT_SENTENCE_BYTES,
+                 "the system prompt has %zu bytes, more than a chat section holds", bytes);
+        return ERR_NO_SPACE;
+    }
+    after = b->bytes - (size_t)(at - b->strings) - own;
+    memmove(at + bytes, at + own, after);
+    memcpy(at, system, bytes);
+    b->bytes = b->bytes - own + bytes;
+    b->head->bytes[INGOT_CHAT_SYSTEM] = (uint32_t)bytes;
+    b->head->flags &= ~(uint32_t)INGOT_CHAT_SYSTEM_WHOLE; /* a prompt, and no block */
+    return ERR_OK;
+}
+
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
                              size_t *bytes, char sentence[CHAT_SENTENCE_BYTES])
 {
@@ -313,6 +343,9 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
         e = put_named(&b, r->name, sentence);
     } else if (r->jinja.bytes != 0) {
         e = put_own(&b, &r->jinja, sentence);
+    }
+    if (e == ERR_OK && r->system != NULL) {
+        e = replace_system(&b, r->system, sentence);
     }
     put_stops(&b, r);
     *bytes = sizeof *b.head + b.bytes;

@@ -12,7 +12,8 @@ enum { CHAT_MOST_BYTES = 1 << 15, CHAT_SENTENCE_BYTES = 480 };
 #define CHAT_NONE "none" /* the name that leaves a model without a template */
 
 struct chat_request {
-    const char *name;         /* a form's, or CHAT_NONE; NULL: derive it from jinja */
+    const char *name;   /* a form's, or CHAT_NONE; NULL: derive it from jinja */
+    const char *system; /* the system prompt where a user gives none; NULL: the template's own */
     struct source_text jinja; /* may be absent: then without a name there is no template */
     const uint32_t *stops;    /* (n_stops) beside eos, eot and tokens that the vocabulary names
                                * as an end */
@@ -24,7 +25,8 @@ struct chat_request {
  * be run, or that no form can say, gives ERR_OK and a section without strings; sentence then says
  * why and names the cure. It also tells of a date that was put into the form, and is empty in all
  * other good cases.
- * ERR_NOT_FOUND: no form has the name, sentence lists those there are. ERR_NO_SPACE. */
+ * ERR_NOT_FOUND: no form has the name, sentence lists those there are. ERR_UNSUPPORTED: a system prompt was asked for, and
+ * the template has no place for one. ERR_NO_SPACE. */
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
                              size_t *bytes, char sentence[CHAT_SENTENCE_BYTES]);
 

@@ -279,6 +279,31 @@ struct ingot_rope {
 static_assert(sizeof(struct ingot_rope) == 32, "a rope entry is 32 bytes");
 #define INGOT_NO_FACTORS 0xffffffffu
 
+/* Bits of ingot_sampling.given. */
+enum ingot_sampling_field {
+    INGOT_SAMPLES_TEMP = 1,
+    INGOT_SAMPLES_TOP_P = 2,
+    INGOT_SAMPLES_MIN_P = 4,
+    INGOT_SAMPLES_REPEAT = 8,
+    INGOT_SAMPLES_TOP_K = 16,
+    INGOT_SAMPLES_REPEAT_LAST = 32,
+    INGOT_ALL_SAMPLING = 63
+};
+
+/* How tokens are chosen unless a user says otherwise: what the model's publisher recommends. Units and ranges are
+ * those of the options of these names. A field that is not given is zero, and a program takes its own default. */
+struct ingot_sampling {
+    uint32_t given; /* bits of enum ingot_sampling_field */
+    float temp;
+    float top_p;
+    float min_p;
+    float repeat;
+    uint32_t top_k;
+    uint32_t repeat_last;
+    uint32_t reserved; /* zero */
+};
+static_assert(sizeof(struct ingot_sampling) == 32, "sampling defaults are 32 bytes");
+
 struct ingot_section {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* without the padding to the next multiple of 4096 */
@@ -303,7 +328,8 @@ struct ingot_header {
     struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
     struct ingot_section experts; /* uint32_t[count], a CRC-32C for each expert of each layer,
                                      then for each token's rows of PER_LAYER_EMBEDDING */
-    uint8_t reserved[4096 - 512]; /* zero */
+    struct ingot_sampling sampling;
+    uint8_t reserved[4096 - 544]; /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 

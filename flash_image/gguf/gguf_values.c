@@ -1,5 +1,7 @@
 /* The values of a GGUF, from memory: every count is compared with the bytes that are left before it
  * is believed; nothing recurses. */
+#include <math.h>
+
 #include "flash_image/gguf/gguf_private.h"
 
 enum { MAX_TEXT_BYTES = 16 << 20 };
@@ -187,6 +189,38 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", SOURCE_SHOW(key));
 }
 
+/* The publisher's defaults for the choice of tokens, under llama.cpp's names. Whether the key is one of them. */
+static bool keep_sampling(struct gguf *g, struct source_text key, const struct gguf_value *v)
+{
+    static const struct {
+        const char *name;
+        enum ingot_sampling_field field;
+    } names[] = {
+        { "general.sampling.temp", INGOT_SAMPLES_TEMP },
+        { "general.sampling.top_p", INGOT_SAMPLES_TOP_P },
+        { "general.sampling.min_p", INGOT_SAMPLES_MIN_P },
+        { "general.sampling.penalty_repeat", INGOT_SAMPLES_REPEAT },
+        { "general.sampling.top_k", INGOT_SAMPLES_TOP_K },
+        { "general.sampling.penalty_last_n", INGOT_SAMPLES_REPEAT_LAST },
+    };
+    uint64_t whole;
+    double value;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!source_text_is(key, names[i].name)) {
+            continue;
+        }
+        if (value_to_u64(v, &whole)) {
+            value = (double)(int64_t)whole;
+        } else if (!value_to_real(v, &value)) {
+            value = NAN;
+        }
+        source_sample(g->s, names[i].field, names[i].name, value);
+        return true;
+    }
+    return false;
+}
+
 static enum err keep_number(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     size_t number = gguf_find_number(g, key), real = gguf_find_real(g, key);
@@ -220,7 +254,7 @@ static enum err keep_number(struct gguf *g, struct source_text key, const struct
         g->has_pattern = true;
         return ERR_OK;
     }
-    return keep_unknown(g, key, v);
+    return keep_sampling(g, key, v) ? ERR_OK : keep_unknown(g, key, v);
 }
 
 static enum err keep_text(struct gguf *g, struct source_text key, const struct gguf_value *v)

@@ -170,6 +170,13 @@ static enum err read_special_ids(struct source *s, const uint8_t *data, size_t b
     return hf_special_ids_read(s, data, bytes);
 }
 
+static enum err read_sampling(struct source *s, const uint8_t *data, size_t bytes,
+                              struct hf_tokenizer *t)
+{
+    (void)t;
+    return hf_sampling_read(s, data, bytes);
+}
+
 /* A file that there is; *map keeps it. */
 static enum err read_file(struct hf_model *m, const char *name, enum file_place place,
                           tokenizer_reader *read, struct mapping *map)
@@ -252,6 +259,7 @@ static enum err read_vocab_configs(struct hf_model *m)
     } files[] = {
         { "tokenizer_config.json", hf_tokenizer_config_read },
         { "generation_config.json", read_special_ids },
+        { "generation_config.json", read_sampling },
         { "config.json", read_special_ids },
     };
     enum err e = ERR_OK;

@@ -1,4 +1,4 @@
-/* Which tokens begin and end a text, and the chat template. */
+/* Which tokens begin and end a text, the chat template, and how tokens are chosen. */
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
@@ -148,4 +148,32 @@ enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes
     }
     cJSON_Delete(root);
     return ERR_OK;
+}
+
+enum err hf_sampling_read(struct source *s, const uint8_t *text, size_t bytes)
+{
+    static const struct {
+        const char *name;
+        enum ingot_sampling_field field;
+        bool of_samples; /* it has no effect where do_sample is false */
+    } names[] = {
+        { "temperature", INGOT_SAMPLES_TEMP, true },
+        { "top_p", INGOT_SAMPLES_TOP_P, true },
+        { "min_p", INGOT_SAMPLES_MIN_P, true },
+        { "top_k", INGOT_SAMPLES_TOP_K, true },
+        { "repetition_penalty", INGOT_SAMPLES_REPEAT, false },
+    };
+    enum err e;
+    cJSON *root = hf_json_parse(s, text, bytes, &e);
+    bool samples = hf_json_is_true(root, "do_sample", true);
+
+    for (size_t i = 0; root != NULL && i < sizeof names / sizeof names[0]; i++) {
+        const cJSON *value = hf_json_get(root, names[i].name);
+
+        if (cJSON_IsNumber(value) && (samples || !names[i].of_samples)) {
+            source_sample(s, names[i].field, names[i].name, value->valuedouble);
+        }
+    }
+    cJSON_Delete(root);
+    return e;
 }

@@ -34,6 +34,9 @@ enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t 
  * yet, and of those that end a reply. */
 enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes);
 
+/* generation_config.json: defaults for the choice of tokens. */
+enum err hf_sampling_read(struct source *s, const uint8_t *text, size_t bytes);
+
 void hf_tokenizer_free(struct hf_tokenizer *t);
 
 /* ---- for the readers themselves -------------------------------------------------------------- */

@@ -14,12 +14,14 @@ struct pack_options {
     const char *output;    /* see output_file.h */
     const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
     const char *template;  /* chat template by name, "none", or NULL: as the model's */
-    enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
-    bool type_given;       /* false: as in the input, see pack_types.h */
-    bool row_scales;       /* i8r or i4r was asked for: type is what stands in for it */
-    bool mixed;            /* more bits than type has where they matter most, ... */
-    unsigned mixture;      /* ... by this of the mixtures (pack_types.c) */
-    enum ingot_type head;  /* of the output matrix, where head_given */
+    const char *system;    /* the system prompt where a user gives none; NULL: the template's own */
+    struct ingot_sampling sampling; /* defaults of these fields, in place of the input's */
+    enum ingot_type type;           /* of all matrices where type_given; norms are F32 always */
+    bool type_given;                /* false: as in the input, see pack_types.h */
+    bool row_scales;                /* i8r or i4r was asked for: type is what stands in for it */
+    bool mixed;                     /* more bits than type has where they matter most, ... */
+    unsigned mixture;               /* ... by this of the mixtures (pack_types.c) */
+    enum ingot_type head;           /* of the output matrix, where head_given */
     bool head_given;
     enum ingot_type experts; /* of the matrices of experts, where experts_given */
     bool experts_given;

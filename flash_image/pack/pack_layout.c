@@ -154,6 +154,7 @@ enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *toke
                    uint8_t chat[CHAT_MOST_BYTES], size_t *bytes)
 {
     struct chat_request request = { .name = o->template,
+                                    .system = o->system,
                                     .jinja = s->chat_template,
                                     .stops = s->vocab.stops,
                                     .n_stops = s->vocab.n_stops,
@@ -199,6 +200,8 @@ enum err pack_lay_out(struct writer *w)
     source_model(&w->s->params, &w->header->params);
     (void)source_ropes(w->s, w->header->ropes);
     model_name(w->s, w->header->name);
+    w->header->sampling = w->s->sampling;
+    source_put_sampling(&w->header->sampling, &w->options->sampling);
     e = tokenizer_section_build(w->s, &size, tokenizer, &tokenizer_bytes);
     if (e == ERR_OK) {
         e = pack_chat(w->s, w->options, tokenizer, chat, &chat_bytes);

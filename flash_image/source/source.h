@@ -229,6 +229,7 @@ struct source {
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
+    struct ingot_sampling sampling;                   /* source_sample() fills it */
     bool params_known;                                /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char problem[1024];
@@ -247,6 +248,14 @@ __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, e
 
 /* Add a line to s->notes; what no longer fits is left out. */
 __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
+
+/* Take the publisher's default of a sampling field. A count of -1 is all there are. A value out of the field's range is
+ * left out with a note that names it by `name`. */
+void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
+                   double value);
+
+/* Put the fields that `over` gives in place of those in *to. */
+void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
 /* Set the values that follow from the other parameters in most families: rope_dims, attn_scale,
  * and factors of one. */

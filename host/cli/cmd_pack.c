@@ -9,6 +9,7 @@
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
+#include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -16,6 +17,7 @@
 struct arguments {
     struct pack_options pack;
     const char *text; /* --calibrate; NULL: none */
+    struct options defaults;
 };
 
 static enum option_result set_head(void *arguments, const struct command_option *o,
@@ -48,6 +50,35 @@ static enum option_result set_template(void *arguments, const struct command_opt
     }
     a->pack.template = value;
     return OPTION_TAKEN;
+}
+
+/* An unknown option is passed over with a sentence: here it is a mistake. */
+static void note_unknown(void *context, bool refused, const char *sentence)
+{
+    (void)refused;
+    (void)sentence;
+    *(bool *)context = true;
+}
+
+static enum option_result set_defaults(void *arguments, const struct command_option *o,
+                                       const char *value)
+{
+    struct arguments *a = arguments;
+    bool wrong = false;
+    const struct options_report report = { note_unknown, &wrong };
+    struct option_set others;
+
+    (void)o;
+    options_init(&a->defaults);
+    if (options_parse(&a->defaults, value, &report) != ERR_OK || wrong) {
+        return OPTION_REFUSED;
+    }
+    a->pack.sampling = options_given_sampling(&a->defaults);
+    a->pack.system = options_given(&a->defaults, OPTION_SYSTEM) ? a->defaults.reply.system : NULL;
+    others = a->defaults.given;
+    option_set_put(&others, OPTION_SYSTEM, false);
+    options_drop_sampling(&others);
+    return option_set_is_empty(&others) ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
 /* The result, on one line. */
@@ -194,6 +225,15 @@ static const struct command_option calibrate = {
             "exactly, and print the perplexity before and after",
     .field = FIELD(text),
 };
+static const struct command_option defaults = {
+    .name = "--defaults",
+    .value = "OPTIONS",
+    .takes = "boot options for replies, temp, top_p, top_k, min_p, repeat, repeat_last_n and "
+             "system, such as 'temp=0.2 top_p=0.9'",
+    .help = "what replies of this model take where a user says nothing else, such as\n"
+            "'temp=0.2 top_p=0.9 system=\"Be brief.\"' (default: as the input recommends)",
+    .set = set_defaults,
+};
 static const struct command_option report = {
     .name = "--report",
     .help = "print for every matrix its old type, its new type and the error (NMSE)",
@@ -206,7 +246,8 @@ static const struct command_option quiet = {
     .field = FIELD(pack.quiet),
 };
 static const struct command_option *const options[] = {
-    &output, &type, &tokenizer, &template, &head, &experts, &calibrate, &report, &quiet, NULL,
+    &output,  &type,      &tokenizer, &template, &defaults, &head,
+    &experts, &calibrate, &report,    &quiet,    NULL,
 };
 
 const struct command cmd_pack = {

@@ -60,6 +60,16 @@ extern const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS];
 
 const char *info_tokenizer_kind(unsigned kind);
 
+/* A default that replies of the model take, by the option's name. */
+enum { INFO_SAMPLING = 6 };
+struct info_sampling {
+    const char *name;
+    double value;
+};
+
+/* Those that the file gives. Returns how many there are. */
+size_t info_sampling(const struct ingot_sampling *s, struct info_sampling fields[INFO_SAMPLING]);
+
 /* ---- as text ---- */
 
 /* Family, shape, features in words, rope; the last line is not ended. */
@@ -68,7 +78,7 @@ void info_print_params(const struct image *img);
 /* Kind, splitting into words, special tokens. */
 void info_print_tokenizer(const struct image *img);
 
-/* Name, strings, default system prompt, stop tokens. */
+/* Name, strings, default system prompt, stop tokens, defaults of replies. */
 void info_print_chat(const struct image *img);
 
 /* Sizes in memory, and what the planner makes of the model on each board. False: out of memory. */

@@ -312,6 +312,20 @@ static void add_stops(cJSON *to, const struct image *img)
     }
 }
 
+/* Options that replies take where a user says nothing else. */
+static void add_sampling(cJSON *to, const struct ingot_sampling *s)
+{
+    struct info_sampling fields[INFO_SAMPLING];
+    size_t n = info_sampling(s, fields);
+    cJSON *o = cJSON_AddObjectToObject(to, "defaults");
+    char text[32];
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%.7g", fields[i].value);
+        cJSON_AddRawToObject(o, fields[i].name, text);
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static void add_kernels(cJSON *to)
@@ -341,6 +355,7 @@ bool info_print_json(const struct image *img, const char *path, const char *sign
     add_tokenizer(o, img);
     add_template(o, img);
     add_stops(o, img);
+    add_sampling(o, &img->header->sampling);
     if (info_json_add_sizes(o, img)) {
         if (tensors) {
             add_parts(o, img);

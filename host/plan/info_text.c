@@ -154,6 +154,43 @@ static void print_template(const struct image *img)
     }
 }
 
+/* Options that replies take where a user says nothing else. */
+static void print_sampling(const struct ingot_sampling *s)
+{
+    struct info_sampling fields[INFO_SAMPLING];
+    size_t n = info_sampling(s, fields);
+
+    for (size_t i = 0; i < n; i++) {
+        printf("%s%s %g", i == 0 ? "defaults    " : ", ", fields[i].name, fields[i].value);
+    }
+    if (n != 0) {
+        putchar('\n');
+    }
+}
+
+size_t info_sampling(const struct ingot_sampling *s, struct info_sampling fields[INFO_SAMPLING])
+{
+    const struct {
+        enum ingot_sampling_field bit;
+        struct info_sampling field;
+    } all[INFO_SAMPLING] = {
+        { INGOT_SAMPLES_TEMP, { "temp", (double)s->temp } },
+        { INGOT_SAMPLES_TOP_P, { "top_p", (double)s->top_p } },
+        { INGOT_SAMPLES_TOP_K, { "top_k", s->top_k } },
+        { INGOT_SAMPLES_MIN_P, { "min_p", (double)s->min_p } },
+        { INGOT_SAMPLES_REPEAT, { "repeat", (double)s->repeat } },
+        { INGOT_SAMPLES_REPEAT_LAST, { "repeat_last_n", s->repeat_last } },
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < INFO_SAMPLING; i++) {
+        if ((s->given & (uint32_t)all[i].bit) != 0) {
+            fields[n++] = all[i].field;
+        }
+    }
+    return n;
+}
+
 void info_print_chat(const struct image *img)
 {
     struct tokenizer t;
@@ -169,4 +206,5 @@ void info_print_chat(const struct image *img)
         print_token(&t, " ", img->chat->stops[i], "");
     }
     puts(img->chat->n_stops == 0 ? " nothing: give a count of tokens" : "");
+    print_sampling(&img->header->sampling);
 }

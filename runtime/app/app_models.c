@@ -206,6 +206,7 @@ static enum err plan_target(struct app *a, enum app_file which)
     if (e != ERR_OK) {
         return app_blame(a, e, word_of_plan(a, e));
     }
+    options_take_sampling(a->setup.options, &a->target.model.image.header->sampling);
     warn_of_use(a);
     if (!a->has_draft) {
         return ERR_OK;

@@ -103,6 +103,32 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     return ERR_OK;
 }
 
+/* Fields that are not given are zero. */
+static enum err check_sampling(struct image *img, const struct ingot_sampling *s)
+{
+    const uint32_t given = s->given;
+    const struct image_bound bounds[] = {
+        { "sampling_given", given, 0, INGOT_ALL_SAMPLING },
+        { "top_k", s->top_k, 0, (given & INGOT_SAMPLES_TOP_K) != 0 ? INGOT_MAX_VOCAB : 0 },
+        { "repeat_last", s->repeat_last, 0,
+          (given & INGOT_SAMPLES_REPEAT_LAST) != 0 ? INGOT_MAX_CONTEXT : 0 },
+        { "sampling_reserved", s->reserved, 0, 0 },
+    };
+    const struct image_range ranges[] = {
+        { "temp", s->temp, 0.0f, (given & INGOT_SAMPLES_TEMP) != 0 ? 100.0f : 0.0f },
+        { "top_p", s->top_p, 0.0f, (given & INGOT_SAMPLES_TOP_P) != 0 ? 1.0f : 0.0f },
+        { "min_p", s->min_p, 0.0f, (given & INGOT_SAMPLES_MIN_P) != 0 ? 1.0f : 0.0f },
+        { "repeat", s->repeat, (given & INGOT_SAMPLES_REPEAT) != 0 ? 0.01f : 0.0f,
+          (given & INGOT_SAMPLES_REPEAT) != 0 ? 100.0f : 0.0f },
+    };
+    enum err e = check_bounds(img, bounds, sizeof bounds / sizeof bounds[0]);
+
+    if (e == ERR_OK) {
+        e = check_ranges(img, ranges, sizeof ranges / sizeof ranges[0]);
+    }
+    return e;
+}
+
 /* The ways to rotate, whose factors lie in a section that is not read yet. */
 static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32_t n_factors)
 {
@@ -310,6 +336,9 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
     }
     img->header = h;
     e = image_check_params(img, &h->params);
+    if (e == ERR_OK) {
+        e = check_sampling(img, &h->sampling);
+    }
     if (e == ERR_OK) {
         e = check_sections(img, h);
     }

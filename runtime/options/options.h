@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "flash_image/format/format.h"
 #include "runtime/options/pin_list.h"
 #include "runtime/options/sensor_list.h"
 #include "runtime/options/adapter_list.h"
@@ -274,6 +275,16 @@ enum err options_set(struct options *o, const char *name, const char *value,
  * closing quote is missing, or something comes behind it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
+
+/* Set the sampling options that were not given to the model's defaults, and those that the model does not give to the
+ * program's. They stay not given, so that the next model's defaults take their place. */
+void options_take_sampling(struct options *o, const struct ingot_sampling *model);
+
+/* The sampling options that were given, as a model's defaults. */
+struct ingot_sampling options_given_sampling(const struct options *o);
+
+/* Take these options out of a set. */
+void options_drop_sampling(struct option_set *s);
 
 /* The options that /set, presets and requests may change, for a request that is refused in the midst. */
 #define OPTIONS_KEPT_START(...)

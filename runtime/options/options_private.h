@@ -41,6 +41,9 @@ struct rule {
 
 extern const struct rule options_rules[OPTION_COUNT];
 
+/* The default of a row that has one. */
+void options_set_initial(struct options *o, const struct rule *rule);
+
 /* A sentence to the report, if there is one. */
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);

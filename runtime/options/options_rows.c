@@ -52,7 +52,7 @@ const struct rule options_rules[OPTION_COUNT] = {
 #include "runtime/options/options.def"
 };
 
-static void set_initial(struct options *o, const struct rule *rule)
+void options_set_initial(struct options *o, const struct rule *rule)
 {
     uint32_t count = (uint32_t)rule->initial;
 
@@ -67,7 +67,7 @@ void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        set_initial(o, &options_rules[i]);
+        options_set_initial(o, &options_rules[i]);
     }
 }
 

@@ -1,19 +1,31 @@
 #!/usr/bin/python3
-"""A published model on both virt machines: SmolLM2-135M-Instruct answers through its own chat template, resident and streamed, with
-the ids and logits that it has on this computer. With its GGUF beside it: the size of the packed file, and how far it is from the model in F32."""
+"""A published model on both virt machines: somebody who starts SmolLM2-135M-Instruct as `make run` does and asks for the capital of France gets
+Paris. Resident and streamed it has the ids and logits that it has on this computer. With its
+GGUF beside it: the size of the packed file, and how far it is from the model in F32."""
 
 import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import pexpect
+except ImportError:
+    pexpect = None
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, BUILD, HOST, RISCV64_WIDE, WORK, Reply, Tap, card_arguments, make_card, run
+from machine import ARM64, BUILD, HOST, RISCV64_WIDE, ROOT, WORK, Reply, Tap, card_arguments, end, make_card, run
 
 STEM = os.path.join(BUILD, "models/published/smollm2-135m")
 GGUF, OWN, FLOATS = STEM + ".gguf", os.path.join(WORK, "real-boot.ingot"), os.path.join(WORK, "real-boot-f32.ingot")
 QUESTION, ANSWER, N = "What is the capital of France?", "The capital of France is Paris.", 8
 STREAMED = "64M"  # mem=: two thirds of the weights
 SECONDS = 500
+ASKED = 5
 TEXT = ("A lighthouse is a tower with a strong lamp, built where ships need to know their place. In former times a keeper lived in it, who lit the oil "
         "every evening and cleaned the glass every morning. Today most of them work by themselves, and sailors look at a screen.")
 LARGEST, FURTHEST = 1.03, 0.006  # of the GGUF's bytes; mean KL to F32 in nats (measured .0030 on 958 tokens)
@@ -25,18 +37,52 @@ if not os.path.exists(GGUF) and not os.path.exists(STEM + ".ingot"):
 os.makedirs(WORK, exist_ok=True)
 model = STEM + ".ingot"
 if os.path.exists(GGUF):
-    status, said = run([HOST, "pack", GGUF, "-o", OWN])
+    defaults = subprocess.run([sys.executable, os.path.join(ROOT, "toolchain/published.py"), "defaults", os.path.basename(STEM)],
+                              capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    status, said = run([HOST, "pack", GGUF, "-o", OWN, "--defaults", defaults])
     model = OWN
     tap.ok(status == 0 and os.path.getsize(OWN) <= LARGEST * os.path.getsize(GGUF) and "quantized" not in said,
            f"packed as it is: {os.path.getsize(OWN)} bytes of {os.path.getsize(GGUF)}", said)
 else:
     tap.skip("packed as it is", f"no {GGUF}")
 
-# ---- the machines ----------------------------------------------------------------------------------
+# ---- as a user asks: nothing is said but the question ------------------------------------------------
 
 card = make_card("real-boot.img", model)
-words = f'prompt="{QUESTION}" system="" temp=0 n={N} ids cores=2'
-host = [HOST, "run", model, "-p", QUESTION, "--system", "", "--temp", "0", "-n", str(N), "--ids", "-q"]
+replies = [run([HOST, "run", model, "-p", QUESTION, "-q"])[1].strip() for _ in range(ASKED)]
+tap.ok(sum("Paris" in reply for reply in replies) == ASKED, f"host: {QUESTION} {replies[0]}", "\n".join(replies))
+
+
+def talk(machine):
+    """The board's answer to somebody at its line. It gets no boot options."""
+    if pexpect is None:
+        return None
+    command = machine.command("", 2, card_arguments(card))
+    console = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
+    try:
+        console.expect(r"(?:^|\n)> $")
+        console.send(QUESTION + "\r")
+        console.expect(r"\[\d+ prompt \+ \d+ new tokens?")
+        return console.before.decode("utf-8", "replace")
+    except (pexpect.TIMEOUT, pexpect.EOF):
+        return "no answer: " + console.before.decode("utf-8", "replace")
+    finally:
+        end(console)
+
+
+machines = (ARM64, RISCV64_WIDE)
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    answers = list(pool.map(talk, machines))
+for machine, answer in zip(machines, answers):
+    if answer is None:
+        tap.skip(f"{machine.board}: {QUESTION}", "python3-pexpect is not installed")
+    else:
+        tap.ok("Paris" in answer.replace(QUESTION, "") and not answer.startswith("no answer"), f"{machine.board}: {QUESTION} Paris", answer[-2000:])
+
+# ---- the same ids and logits everywhere --------------------------------------------------------------
+
+words = f'prompt="{QUESTION}" temp=0 n={N} ids cores=2'
+host = [HOST, "run", model, "-p", QUESTION, "--temp", "0", "-n", str(N), "--ids", "-q"]
 cells = {
     "host, resident": lambda: run(host),
     "host, streamed": lambda: run([*host, "--mem", STREAMED]),
@@ -67,10 +113,6 @@ def log_probabilities(path):
     return rows - numpy.log(numpy.exp(rows).sum(axis=1, keepdims=True))
 
 
-try:
-    import numpy
-except ImportError:
-    numpy = None
 if numpy is None or model != OWN:
     tap.skip("the distance from F32", "python3-numpy is not installed" if numpy is None else f"no {GGUF}")
     tap.done()

@@ -257,6 +257,13 @@ static void test_header(void)
     refuse_u64(HEADER(file_bytes), good.n - 4096, "head: bytes");
     refuse(&good, HEADER(name) + 2, "\x1b", 1, ERR_BAD_HEADER, "name");
     refuse_u32(HEADER(reserved), 1, "reserved");
+    refuse_u32(HEADER(sampling.given), 64, "sampling_given is 64, at most 63");
+    refuse_u32(HEADER(sampling.reserved), 1, "sampling_reserved is 1, at most 0");
+    refuse_u32(HEADER(sampling.temp), 0x3f000000, "temp is out of its range"); /* it is not given */
+    refuse_u32(HEADER(sampling.repeat), 0x3f800000, "repeat is out of its range");
+    refuse_u32(HEADER(sampling.repeat_last), 64, "repeat_last is 64, at most 0");
+    refuse_u32(HEADER(sampling.top_k), 40, "top_k is 40, at most 0");
+    refuse_u32(HEADER(sampling.given), INGOT_SAMPLES_REPEAT, "repeat is out of its range");
     refuse_u64(HEADER(tokenizer.offset), 8192, "tokenizer.offset is 8192, must be 4096");
     refuse_u64(HEADER(tokenizer.bytes), UINT64_MAX, "tokenizer.bytes is 18446744073709551615");
     refuse_u64(HEADER(tokenizer.bytes), 63, "tokenizer.bytes is 63, must be at least 64");
@@ -274,6 +281,35 @@ static void test_header(void)
     refuse_u64(HEADER(segments.offset), 1, "segments.offset");
     refuse_u64(HEADER(segments.bytes), 0, "segments.bytes is 0");
     refuse_u32(HEADER(segments.count), 3, "segments.count is 3, must be 4 to 4");
+}
+
+/* A model's defaults for the choice of tokens, in bounds and just beyond them. */
+static void test_sampling(void)
+{
+    const struct ingot_sampling good_ones = { INGOT_ALL_SAMPLING, 100, 1, 1, 0.01f, INGOT_MAX_VOCAB,
+                                              INGOT_MAX_CONTEXT,  0 };
+    struct ingot_sampling bad[6];
+    struct image img;
+
+    restore(&good);
+    header()->sampling = good_ones;
+    seal(good.n);
+    OK(check(&img, good.n) == ERR_OK, "the largest values: %s", img.problem);
+    for (unsigned i = 0; i < 6; i++) {
+        bad[i] = good_ones;
+    }
+    bad[0].temp = 101;
+    bad[1].top_p = 1.01f;
+    bad[2].min_p = -0.01f;
+    bad[3].repeat = 0;
+    bad[4].top_k++;
+    bad[5].repeat_last++;
+    for (unsigned i = 0; i < 6; i++) {
+        restore(&good);
+        header()->sampling = bad[i];
+        seal(good.n);
+        OK(check(&img, good.n) == ERR_BAD_HEADER, "refused: %s", img.problem);
+    }
 }
 
 /* A medium that is longer than the file, whose header claims a page of it. */
@@ -331,6 +367,7 @@ int main(void)
     test_together();
     test_layers();
     test_header();
+    test_sampling();
     test_bytes_behind();
     test_header_bytes();
     test_truncated();

@@ -451,6 +451,29 @@ static void test_preset(void)
        "what is wrong in it");
 }
 
+/* Options that were given stay. The others are the model's, and after a change the next model's or the program's. */
+static void test_sampling_of_models(void)
+{
+    const struct ingot_sampling some = { INGOT_SAMPLES_TEMP | INGOT_SAMPLES_TOP_K, .temp = 0.2f,
+                                         .top_k = 7 };
+    const struct ingot_sampling none = { 0 };
+    struct ingot_sampling given;
+
+    (void)parse("temp=0.5 min_p=0");
+    options_take_sampling(&o, &some);
+    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 7 && near(o.sampler.min_p, 0) &&
+           near(o.sampler.top_p, 0.95f),
+       "an option goes before the model's default");
+    OK(!options_given(&o, OPTION_TOP_K), "which is not given");
+    options_take_sampling(&o, &none);
+    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "a model without defaults");
+    (void)parse("temp=0.5 repeat_last_n=9 seed=3");
+    given = options_given_sampling(&o);
+    OK(given.given == (INGOT_SAMPLES_TEMP | INGOT_SAMPLES_REPEAT_LAST) && near(given.temp, 0.5f) &&
+           given.repeat_last == 9 && near(given.repeat, 0) && given.top_k == 0,
+       "as a model's defaults");
+}
+
 int main(void)
 {
     test_all_words();
@@ -466,5 +489,6 @@ int main(void)
     test_u64();
     test_preset();
     test_pins();
+    test_sampling_of_models();
     return tap_done();
 }
