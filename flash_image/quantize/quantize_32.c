@@ -57,6 +57,7 @@ static void solve(const struct choice *c, const struct block_format *f, const fl
         n += (double)h[i];
         x += (double)h[i] * (double)w[i];
     }
+    /* Two normal equations; near zero rounding alone decides. */
     det = n * qq - q * q;
     if (det > 1e-6 * n * qq) {
         *d = (float)((n * xq - q * x) / det);
@@ -75,6 +76,7 @@ static void try_scale(struct choice *best, const struct block_format *f, const f
         if (c.error < best->error) {
             *best = c;
         }
+        /* The next round begins with what fits these q. */
         solve(&c, f, w, h, &d, &m);
     }
 }
@@ -96,6 +98,7 @@ static bool fit_with_min(struct choice *best, const struct block_format *f, cons
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         float d = (most - least) / (levels * parts[i]);
 
+        /* Cut or added evenly at both ends. */
         try_scale(best, f, w, h, d, least + 0.5f * (most - least - levels * d));
     }
     return true;
@@ -113,6 +116,7 @@ static bool fit_without_min(struct choice *best, const struct block_format *f, c
             extreme = w[i];
         }
     }
+    /* Beyond fp16 whichever end it goes to. */
     if (fabsf(extreme) / 16.0f > FIT_F16_MOST) {
         return false;
     }

@@ -46,6 +46,7 @@ static uint16_t search(const float *w, const float *h, float most, size_t n)
     double best = 0;
 
     for (int i = 0; i < 2 * SIZES; i++) {
+        /* From a small share of the largest weight to all of it. */
         float step = most * (float)(i / 2 + 4) / (float)(SIZES + 4);
         uint16_t half = f16_from_f32(i % 2 == 0 ? step : -step);
 
@@ -58,6 +59,7 @@ static uint16_t search(const float *w, const float *h, float most, size_t n)
                 best = error;
                 found = half;
             }
+            /* The best scale for these q, and q anew. */
             half = f16_from_f32(fit_step(&s));
         }
     }
@@ -72,6 +74,7 @@ static bool fit_two(int32_t *q, const float *w, const float *h, size_t n, uint8_
     if (most > FIT_F16_MOST) {
         return false;
     }
+    /* Measured with the scale as it will be stored. */
     half = search(w, h, most, n);
     assign(q, w, h, half, n);
     fit_store_f16(scale, half);
@@ -119,6 +122,7 @@ bool quantize_block_q1(const float *w, const float *h, uint8_t *block)
 
     memset(block + 2, 0, 16);
     for (size_t i = 0; i < 128; i++) {
+        /* The weighted mean of the magnitudes is the scale of least squares. */
         sum += (double)h[i] * fabs((double)w[i]);
         all += (double)h[i];
         block[2 + i / 8] = (uint8_t)(block[2 + i / 8] | (w[i] >= 0) << i % 8);

@@ -71,12 +71,14 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     const struct packing *p = packing_of(to);
     enum source_type ggml = source_ggml_type(from);
 
+    /* The blocks of the file are those of the type. */
     if (p->source == from) {
         return ROWS_COPIED;
     }
     if (from == SOURCE_IQ4_XS && to == INGOT_IQ4_NL) {
         return ROWS_RESCALED;
     }
+    /* The same values in other blocks: no weight is rounded again. */
     if (p->source == ggml || requantize_of(ggml, to) != NULL) {
         return ROWS_REQUANTIZED;
     }
@@ -119,6 +121,7 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
             return false;
         }
     }
+    /* What fills the row up adds nothing to a product. */
     memset(out + t->cols, 0, (cols_padded - t->cols) * sizeof(float));
     return true;
 }
@@ -128,6 +131,7 @@ static void add_loss(struct rows_loss *loss, const float *w, const float *stored
     for (size_t i = 0; i < n; i++) {
         double miss = (double)stored[i] - (double)w[i];
 
+        /* Sums for the signal, the error, and the cosine of both. */
         loss->squares += (double)w[i] * (double)w[i];
         loss->errors += miss * miss;
         loss->products += (double)stored[i] * (double)w[i];
@@ -192,6 +196,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
 
     for (uint32_t i = 0; i < t->cols / step; i++) {
         const uint8_t *in = source_block(t, row, i, space);
+        /* A block of the file may hold several of ours. */
         uint8_t *out = blocks + (size_t)i * step / ggml_cols(p) * ggml_bytes(p);
 
         if (requantize == NULL) {
@@ -212,6 +217,7 @@ static bool quantize_block(const struct packing *p, const float *w, const float 
         if (!p->quantize_table(w, importance, b->codec, block)) {
             return false;
         }
+        /* A table has no function that reads a block by the type alone. */
         table_read_block(block, b->codec, p->cols, stored);
     } else {
         if (!p->quantize(w, importance, block)) {
@@ -277,6 +283,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
     }
+    /* Blocks of a file were checked by nobody before. */
     if (!scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
         return NULL;
     }
@@ -286,6 +293,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b)
 {
+    /* The values are not given: those that fit this matrix. */
     if (entry->type == INGOT_FIG4 && entry->values[0] == 0 && entry->values[NIBBLES - 1] == 0) {
         fig4_find_values(t, b->importance, b->row, entry->values);
     }
@@ -304,6 +312,7 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
     if (p->cols == 0) {
         return pack_plain(t, type, first_row, b, problem);
     }
+    /* Eight rows of blocks; rows beyond the matrix are padding. */
     for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
         uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
 
@@ -312,6 +321,7 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
             return 0;
         }
     }
+    /* Then block by block across the rows. */
     for (size_t i = 0; i < cols / p->cols; i++) {
         const uint8_t *blocks[INGOT_INTERLEAVE];
 

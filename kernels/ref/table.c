@@ -97,6 +97,7 @@ void gemm_f32_t4x8_q8x4_ref(float *restrict y, const void *restrict w,
 
         clear(out, shape->rows);
         for (size_t i = 0; i < n_blocks; i++) {
+            /* As the gemv would get it, so that the bits are the same. */
             struct block_q8 token = token_q8(&x[t / 4 * n_blocks + i], t % 4);
 
             for (size_t r = 0; r < shape->rows; r++) {
@@ -113,6 +114,7 @@ void gemm_f32_fig4x8_q8kx4_ref(float *restrict y, const void *restrict w,
                                const struct gemm_shape *restrict shape,
                                const struct nibble_table *restrict table)
 {
+    /* Two blocks of weights for each block of x. */
     size_t n_blocks = shape->cols / FIG4_COLS;
     size_t n_x = (n_blocks + 1) / 2;
 

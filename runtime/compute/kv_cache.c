@@ -39,6 +39,7 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)
     if (!kv_cache_keeps(l)) {
         return 0;
     }
+    /* A page goes to a card as it is: whole sectors. */
     bytes = l->n_kv_heads * (key_bytes(l, types) + value_bytes(l, types));
     return (bytes + SECTOR - 1) / SECTOR * SECTOR;
 }
@@ -59,6 +60,7 @@ static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct 
     size_t bytes = 0;
 
     for (enum kv_tier tier = KV_TIER_HOT; tier <= KV_TIER_COLD; tier++) {
+        /* Without tiers all slots are in the first. */
         bytes += kv_tier_slots(types, tier, n_tiles) *
                  kv_cache_page_bytes(l, kv_tier_types(types, tier));
     }
@@ -109,6 +111,7 @@ static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, str
     uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);
     size_t size = lay_part(&k->keys, 0, key_bytes(l, c->types), n, k->n_kv_heads);
 
+    /* All keys, then all values, then the other tiers. */
     (void)lay_part(&k->values, size, value_bytes(l, c->types), n, k->n_kv_heads);
     size = n * kv_cache_page_bytes(l, c->types);
     size += lay_tier(c, l, KV_TIER_WARM, size, &k->warm);
@@ -130,6 +133,7 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         const struct ingot_layer *l = &layers->layers[i];
         struct kv_layer *k = &c->layers[i];
 
+        /* Recurrent layers keep a state of their own. */
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
         }
@@ -177,6 +181,7 @@ static void copy_slot(void *context, uint32_t to, uint32_t from)
 
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool)
 {
+    /* A tile that two sequences share is copied before one writes. */
     pool->copy = copy_slot;
     pool->context = c;
     c->pool = pool;
@@ -246,6 +251,7 @@ static const float *rotated(const struct kernels *k, const float *x, uint32_t d,
     if (block == 1) {
         return x;
     }
+    /* The caller still needs what is not rotated. */
     memcpy(work, x, d * sizeof *x);
     kv_rotate_heads(k, work, 1, d, block);
     return work;
@@ -259,6 +265,7 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
+    /* Rotated in blocks of the width, where the type wants it. */
     keys.format->put_key(k, keys.data, l->head_dim, j,
                          rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,

@@ -64,6 +64,7 @@ static void prepare_query(const struct transformer *t, float *q, uint32_t token)
         norm_head(t, q, INGOT_ATTN_Q_NORM);
         rotate(t, q, t->act.cos_sin_query, token);
     }
+    /* Dimensions that do not rotate have no table to take the scale from. */
     if (scaled < d) {
         t->kernels->scale_f32(q + scaled, q + scaled, d - scaled, t->data->attn_scale);
     }
@@ -77,6 +78,7 @@ static void prepare_value(const struct transformer *t, float *v, const float *k)
     if (attention_has(t, INGOT_V_IS_K)) {
         memcpy(v, k, d * sizeof *v);
     }
+    /* A norm without weights: (x / rms) (0 + 1). */
     if (attention_has(t, INGOT_V_NORM)) {
         t->kernels->rmsnorm_f32(v, v, t->act.zeros, d, params(t)->norm_eps, 1.0f);
     }
@@ -103,6 +105,7 @@ static void multiply_head(const struct transformer *t, unsigned core, enum ingot
     uint32_t n = w->rows / t->data->n_heads;
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
 
+    /* Whole blocks, the rest zeros. */
     memset(x + w->cols, 0, (w->cols_padded - w->cols) * sizeof *x);
     linear_vector(t->kernels, w, t->segment + w->offset + (size_t)head * n * row_bytes, x,
                   t->act.attention[core].blocks, y, n);
@@ -116,9 +119,11 @@ static void latent_query(const struct transformer *t, unsigned core, uint32_t he
     uint32_t rotated = l->head_dim - l->kv_rank, plain = l->query_dim - rotated;
     float *x = t->act.attention[core].out;
 
+    /* The part without a rotation goes through the matrix of keys. */
     memcpy(x, from, plain * sizeof *x);
     multiply_head(t, core, INGOT_ATTN_K_B, head, x, q);
     t->kernels->scale_f32(q, q, l->kv_rank, l->attn_scale);
+    /* The part that rotates comes after it, as in the keys. */
     memcpy(q + l->kv_rank, from + plain, rotated * sizeof *q);
     rotate(t, q + l->kv_rank, t->act.cos_sin_query, token);
 }
@@ -154,10 +159,12 @@ const float *attention_key_value(const struct transformer *t, uint32_t head, uin
     float *k = t->act.k + at, *v = t->act.v + at;
 
     *key = k;
+    /* The value is the first part of the key. */
     if (attention_has(t, INGOT_LATENT_KV)) {
         latent_key(t, k, token);
         return k;
     }
+    /* Before the key is normed and rotated: the value may be made of it. */
     prepare_value(t, v, k);
     prepare_key(t, k, token);
     return v;
@@ -174,6 +181,7 @@ void attention_result(const struct transformer *t, unsigned core, uint32_t head,
         t->kernels->scale_f32(to, out, d, 1.0f / sum);
         return;
     }
+    /* The sum of latent rows, then its matrix. */
     t->kernels->scale_f32(x, out, d, 1.0f / sum);
     multiply_head(t, core, INGOT_ATTN_V_B, head, x, to);
 }

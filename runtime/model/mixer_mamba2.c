@@ -54,6 +54,7 @@ static void mix_channels(const struct transformer *t, unsigned core, const struc
     struct recurrence_rows u = { r->in.at + t->data->inner_dim, r->in.stride };
     size_t first, last;
 
+    /* Channels are convolved apart, so cores share them. */
     recurrence_share(t, core, recurrent_channels(t->data), &first, &last);
     recurrence_convolve(t, &r->mixed, &u, first, last);
     for (size_t i = 0; i < t->n_tokens; i++) {
@@ -73,6 +74,7 @@ static void make_steps(const struct transformer *t, unsigned core, const struct 
         float *dt = steps_of(t, r, i), *decay = r->decay.at + i * r->decay.stride;
 
         for (size_t h = first; h < last; h++) {
+            /* dt > 0, and a < 0: the decay is below 1. */
             dt[h] = softplus_f32(dt[h] + bias[h]);
             decay[h] = exp_f32(dt[h] * a[h]);
         }
@@ -92,12 +94,14 @@ static void step_columns(const struct transformer *t, const struct transformer_p
 
     for (size_t i = p->first; i < p->first + p->n; i++) {
         const float *x = r->mixed.at + i * r->mixed.stride;
+        /* B and C of the group follow x in the row. */
         const float *b = x + l->inner_dim + group * l->state_dim;
         float *y = r->y.at + i * r->y.stride + column;
 
         t->kernels->mamba2_f32(s, y, x + column, b, b + (size_t)l->n_groups * l->state_dim, &shape,
                                r->decay.at[i * r->decay.stride + c->head],
                                steps_of(t, r, i)[c->head]);
+        /* d x, which does not pass through the state. */
         t->kernels->add_scaled_f32(y, x + column, c->n, through);
     }
 }
@@ -128,6 +132,7 @@ static void gate_groups(const struct transformer *t, unsigned core, const struct
     for (size_t i = first; i < last; i++) {
         float *y = r->y.at + i * r->y.stride;
 
+        /* z is the first part of W_in's result. */
         t->kernels->silu_mul_f32(y, r->in.at + i * r->in.stride, y, l->inner_dim);
         for (size_t at = 0; at < l->inner_dim && weights != NULL; at += n) {
             t->kernels->rmsnorm_f32(y + at, y + at, weights + at, n, params(t)->norm_eps, 0.0f);
@@ -141,6 +146,7 @@ static bool run(const struct transformer *t, unsigned core)
 
     recurrence_copy(t, core);
     recurrence_multiply(t, core, INGOT_SSM_IN, &r.in);
+    /* Each step below reads what other cores wrote. */
     layer_step(t, core);
     recurrence_begin(t, core);
     mix_channels(t, core, &r);

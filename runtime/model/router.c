@@ -18,6 +18,7 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
     for (uint32_t i = 0; i < l->n_experts && l->router == INGOT_ROUTER_SIGMOID; i++) {
         logits[i] = sigmoid_f32(logits[i]);
     }
+    /* The bias chooses and does not weigh. */
     for (uint32_t i = 0; i < l->n_experts; i++) {
         scores[i] = logits[i] + (choice_bias != NULL ? choice_bias[i] : 0.0f);
     }
@@ -72,9 +73,11 @@ static void leave_groups(const struct ingot_layer *l, const float *scores, uint8
     for (uint32_t i = 0; i < n; i++) {
         groups[i] = group_score(l, scores + i * each);
     }
+    /* The best groups, as many as may be used. */
     for (uint32_t i = 0; i < l->expert_groups_used; i++) {
         take(left, best(n, groups, left));
     }
+    /* Experts of the other groups count as taken. */
     for (uint32_t i = 0; i < n * each; i++) {
         if ((left[i / each / 8] >> i / each % 8 & 1) == 0) {
             take(taken, i);
@@ -92,6 +95,7 @@ static void weigh(const struct kernels *k, const struct ingot_layer *l, float *w
     for (uint32_t i = 0; i < l->n_experts_used; i++) {
         sum += weights[i];
     }
+    /* All shares may be zero. */
     if (sum < least_sum) {
         sum = least_sum;
     }
@@ -127,6 +131,7 @@ void router_choose(const struct kernels *k, const struct ingot_layer *l, float *
 
         take(taken, expert);
         ranked[rank] = expert;
+        /* By the score without the bias. */
         weights[rank] = logits[expert];
     }
     weigh(k, l, weights);

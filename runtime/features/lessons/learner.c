@@ -41,6 +41,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
     memset(l, 0, sizeof *l);
     l->rule = *rule;
+    /* Weights, gradient, the weights before a step, those before the lesson, then EWC's. */
     l->gradient = f + n;
     l->before = f + 2 * n;
     l->kept = f + 3 * n;
@@ -50,6 +51,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
 void learner_begin(struct learner *l)
 {
+    /* /undo goes back to here. */
     memcpy(l->kept, l->lora.weights, l->ewc.n * sizeof(float));
     l->kept_totals = l->totals;
     l->can_undo = true;
@@ -73,6 +75,7 @@ static bool clip(const struct learner *l)
     float square = vector_dot(l->gradient, l->gradient, l->ewc.n);
     float length = sqrtf(square);
 
+    /* The square may overflow although no part does. */
     if (!vector_is_finite(&square, 1) || !vector_is_finite(l->gradient, l->ewc.n)) {
         return false;
     }
@@ -95,6 +98,7 @@ void learner_feel(struct learner *l, const float *h, const float *e)
     if (!l->rule.ewc_penalty || !clip(l)) {
         return;
     }
+    /* A direction unlike those before: what was learnt is guarded from here on. */
     if (ewc_is_new_task(&l->ewc, l->gradient)) {
         (void)ewc_end_task(&l->ewc, l->lora.weights);
     }
@@ -106,6 +110,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
 {
     size_t n = l->ewc.n;
 
+    /* NaN is poor, too. */
     if (!(quality >= l->rule.quality)) {
         return LEARNER_POOR;
     }
@@ -115,12 +120,14 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
         return LEARNER_THROWN;
     }
     memcpy(l->before, l->lora.weights, n * sizeof(float));
+    /* Weights that earlier tasks need move less. */
     if (l->rule.ewc_penalty) {
         ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign,
                  l->rule.stiff);
     } else {
         vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
     }
+    /* Too far, or not a number: as if nothing had been. */
     if (!learner_is_sound(l)) {
         memcpy(l->lora.weights, l->before, n * sizeof(float));
         l->totals.thrown++;
@@ -141,7 +148,9 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
         l->totals.thrown++;
         return false;
     }
+    /* To first order the loss rises by this much. */
     step = rise / square;
+    /* Near the minimum that would be a long way. */
     if (step * sqrtf(square) > LONGEST_YIELD) {
         step = LONGEST_YIELD / sqrtf(square);
     }

@@ -19,6 +19,7 @@ void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_
 
     assert(rank >= 1 && rank <= MICRO_LORA_RANKS && dim != 0);
     *m = (struct micro_lora){ dim, rank, 1.0f, weights };
+    /* A is random and B zero: at first it changes nothing, and has a gradient. */
     vector_random(weights, half, 1.0f / sqrtf((float)dim), &seed);
     memset(weights + half, 0, half * sizeof *weights);
 }
@@ -38,6 +39,7 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     float u[MICRO_LORA_RANKS];
 
     for (uint32_t r = 0; r < m->rank; r++) {
+        /* All of A h before h changes. */
         u[r] = m->scale * vector_dot(row_a(m, r), h, m->dim);
     }
     for (uint32_t r = 0; r < m->rank; r++) {
@@ -67,6 +69,7 @@ static void find_best(struct micro_lora_choice *c, const float *logits, uint32_t
     for (uint32_t id = 0; id < vocab; id++) {
         if (logits[id] > least && id != target) {
             insert(c, id, logits[id]);
+            /* The list is full: only better ones come in. */
             if (c->n == MICRO_LORA_CANDIDATES) {
                 least = c->logits[c->n - 1];
             }
@@ -81,6 +84,7 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit)
     if (head->cap == 0.0f) {
         return head->scale;
     }
+    /* The derivative of cap tanh(x / cap), by its value. */
     part = logit / head->cap;
     return head->scale * (1.0f - part * part);
 }
@@ -92,11 +96,13 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     uint32_t last;
 
     find_best(c, logits, vocab, target);
+    /* The target is in the list, whatever its logit. */
     last = c->n++;
     c->ids[last] = target;
     c->logits[last] = logits[target];
     c->best = last != 0 ? c->logits[0] : -INFINITY;
     most = c->best > logits[target] ? c->best : logits[target];
+    /* Softmax among these alone. */
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] = exp_f32(c->logits[k] - most);
         sum += c->errors[k];
@@ -105,6 +111,7 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
         c->errors[k] /= sum;
     }
     c->loss_p = c->errors[last];
+    /* p - 1 for the target, p for the others; then through the head's scale and cap. */
     c->errors[last] -= 1.0f;
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] *= micro_lora_slope(head, c->logits[k]);
@@ -129,6 +136,7 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)
     for (uint32_t k = 0; k < c->n; k++) {
         sum += exp_f32(c->logits[k] - most);
     }
+    /* The first whose running sum passes. */
     at *= sum;
     for (uint32_t k = 0; k + 1 < c->n; k++) {
         at -= exp_f32(c->logits[k] - most);
@@ -146,6 +154,7 @@ void micro_lora_gradient(const struct micro_lora *m, const float *h, const float
 
     memset(gradient, 0, micro_lora_floats(m->dim, m->rank) * sizeof *gradient);
     for (uint32_t r = 0; r < m->rank; r++) {
+        /* d/dA = B' e h', d/dB = e (A h)'. */
         float u = m->scale * vector_dot(row_a(m, r), h, m->dim);
         float t = m->scale * vector_dot(row_b(m, r), e, m->dim);
 

@@ -80,10 +80,12 @@ static void look_up(struct experience *e)
     float weight = 0.0f, sum = 0.0f;
 
     for (uint32_t i = 0; i < n && found[i].cosine > 0.0f; i++) {
+        /* The nearer, the more it counts. */
         weight += found[i].cosine;
         sum += found[i].cosine * e->patterns.list[found[i].index].quality;
     }
     e->near = n != 0 && found[0].cosine > 0.0f ? found[0].cosine : 0.0f;
+    /* Nothing like it: neither good nor bad. */
     e->went = weight > 0.0f ? sum / weight : 0.5f;
 }
 
@@ -102,6 +104,7 @@ static void set_inputs(const struct experience *e, const struct experience_quest
 {
     float *x = s->inputs;
 
+    /* Each input between 0 and 1. */
     x[0] = at_most_1((float)q->tokens / LONG_QUESTION);
     x[1] = at_most_1(4.0f * share_of_digits(q));
     x[2] = q->bytes != 0 && q->text[q->bytes - 1] == '?' ? 1.0f : 0.0f;
@@ -119,13 +122,16 @@ void experience_choose(struct experience *e, const struct experience_question *q
 {
     struct policy_state state;
 
+    /* The turn before is over: learn from it first. */
     experience_settle(e);
     memcpy(e->key, e->sum, e->patterns.dim * sizeof *e->key);
+    /* A question that nobody saw is like no other. */
     if (!vector_normalize(e->key, e->patterns.dim)) {
         memset(e->key, 0, e->patterns.dim * sizeof *e->key);
     }
     look_up(e);
     set_inputs(e, q, &state);
+    /* What the choice was made of, for when it is known how it went. */
     memcpy(e->open.inputs, state.inputs, sizeof e->open.inputs);
     memcpy(e->open.hidden, e->policy.hidden, sizeof e->open.hidden);
     policy_choose(&e->policy, &state, choice);
@@ -188,12 +194,14 @@ static void practise(struct experience *e)
 
 void experience_settle(struct experience *e)
 {
+    /* A turn that was broken off teaches nothing. */
     if (!can_rate(e)) {
         experience_forget(e);
         return;
     }
     e->open.quality = turn_quality(&e->signs);
     (void)patterns_add(&e->patterns, e->key, e->open.quality);
+    /* The oldest turn gives way. */
     e->turns[e->next] = e->open;
     e->next = (e->next + 1) % EXPERIENCE_TURNS;
     e->n += e->n < EXPERIENCE_TURNS;

@@ -28,8 +28,10 @@ void policy_open(struct policy *p, unsigned seed)
     struct policy_weights *w = &p->weights;
 
     memset(p, 0, sizeof *p);
+    /* The same seed gives the same policy on every board. */
     vector_random(&w->w[0][0], POLICY_HIDDEN * POLICY_INPUTS, 0.3f, &seed);
     vector_random(&w->u[0][0], POLICY_HIDDEN * POLICY_HIDDEN, 0.2f, &seed);
+    /* Sigmoids of these: at first the state changes as far as the gate lets it. */
     w->zeta = 1.0f;
     w->nu = -4.0f;
 }
@@ -43,6 +45,7 @@ static void softmax(float *p, uint8_t n)
 {
     float most = p[0], sum = 0.0f;
 
+    /* The largest off, so that no exponent overflows. */
     for (uint8_t i = 1; i < n; i++) {
         most = p[i] > most ? p[i] : most;
     }
@@ -60,10 +63,12 @@ static void run(const struct policy_weights *w, const float *x, const float *h, 
     s->zeta = sigmoid_f32(w->zeta);
     s->nu = sigmoid_f32(w->nu);
     for (int i = 0; i < POLICY_HIDDEN; i++) {
+        /* FastGRNN: gate and candidate share one product. */
         float sum = vector_dot(w->w[i], x, POLICY_INPUTS) + vector_dot(w->u[i], h, POLICY_HIDDEN);
 
         s->z[i] = sigmoid_f32(sum + w->bz[i]);
         s->c[i] = tanh_f32(sum + w->bh[i]);
+        /* zeta and nu weigh what is new against what is kept. */
         s->next[i] = (s->zeta * (1.0f - s->z[i]) + s->nu) * s->c[i] + s->z[i] * h[i];
     }
     for (int k = 0; k < POLICY_HEADS; k++) {
@@ -88,10 +93,12 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         for (uint8_t i = 1; i < policy_choices((enum policy_head)k); i++) {
             best = s.p[k][i] > s.p[k][best] ? i : best;
         }
+        /* An unsure head leaves the default. */
         choice->sure[k] = s.p[k][best];
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
         choice->own[k] = choice->choice[k];
     }
+    /* Two rules above the heads: little memory, and a slow draft. */
     if (state->pressure > POLICY_PRESSURE) {
         choice->choice[POLICY_CONTEXT] = POLICY_SMALLEST_CONTEXT;
         choice->sure[POLICY_CONTEXT] = 1.0f;
@@ -106,6 +113,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
 static float minus_log(float p)
 {
     uint32_t bits = f32_bits(p > 0x1p-100f ? p : 0x1p-100f);
+    /* p = 2^e m with m in [1, 2). */
     float m = f32_from_bits((bits & 0x7fffffu) | 0x3f800000u);
     float f = (m - 1.0f) / (m + 1.0f), f2 = f * f;
     float ln = 2.0f * f * (1.0f + f2 * (1 / 3.0f + f2 * (0.2f + f2 * (1 / 7.0f + f2 / 9.0f))));
@@ -119,6 +127,7 @@ static void heads_back(const struct policy_weights *w, const struct step *s,
 {
     for (int k = 0; k < POLICY_HEADS; k++) {
         for (uint8_t i = 0; i < policy_choices((enum policy_head)k); i++) {
+            /* The gradient of cross-entropy, with the sign and size of how it went. */
             float d = (t->quality - 0.5f) * (s->p[k][i] - (i == t->choice[k] ? 1.0f : 0.0f));
 
             vector_add(g->v[k][i], s->next, d, POLICY_HIDDEN);
@@ -134,6 +143,7 @@ static void cell_back(const struct step *s, const struct trajectory *t, struct p
 {
     for (int i = 0; i < POLICY_HIDDEN; i++) {
         float z = s->z[i], c = s->c[i];
+        /* Through the sigmoid of z and the tanh of c. */
         float dz = dh[i] * (t->hidden[i] - s->zeta * c) * z * (1.0f - z);
         float dc = dh[i] * (s->zeta * (1.0f - z) + s->nu) * (1.0f - c * c);
 
@@ -171,6 +181,7 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     (void)policy_loss(p, t, &g);
     for (int i = 0; i < N_WEIGHTS; i++) {
         w[i] -= rate * ((const float *)&g)[i];
+        /* One weight out of bounds, NaN too: the whole step is taken back. */
         if (!(w[i] >= -MOST_WEIGHT && w[i] <= MOST_WEIGHT)) {
             p->weights = before;
             return false;
@@ -182,6 +193,7 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
 /* Half for nothing, and a part for each sign of a turn that went well. */
 float turn_quality(const struct turn_signs *signs)
 {
+    /* A person's word counts alone. */
     if (signs->good || signs->bad) {
         return signs->good && !signs->bad ? 1.0f : 0.0f;
     }
