@@ -121,7 +121,7 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
             return false;
         }
     }
-    /* What fills the row up adds nothing to a product. */
+    /* Zeros fill the row up: they add nothing to a product. */
     memset(out + t->cols, 0, (cols_padded - t->cols) * sizeof(float));
     return true;
 }

@@ -131,7 +131,7 @@ void experience_choose(struct experience *e, const struct experience_question *q
     }
     look_up(e);
     set_inputs(e, q, &state);
-    /* What the choice was made of, for when it is known how it went. */
+    /* The inputs and the state of the choice are kept until it is known how it went. */
     memcpy(e->open.inputs, state.inputs, sizeof e->open.inputs);
     memcpy(e->open.hidden, e->policy.hidden, sizeof e->open.hidden);
     policy_choose(&e->policy, &state, choice);
