@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/api/api_guard.h"
+#include "runtime/api/api_models.h"
 #include "runtime/api/api_page.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
@@ -41,15 +42,6 @@ static void answer(struct api_client *k, int status, const char *type, const cha
     http_connection_answer(k->http, &head);
 }
 
-static void put_or_null(struct api_text *t, const char *text)
-{
-    if (text[0] != '\0') {
-        api_text_quoted(t, text, strlen(text));
-    } else {
-        api_text_print(t, "null");
-    }
-}
-
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code)
 {
@@ -65,9 +57,9 @@ void api_answer_error(struct api_client *k, int status, const char *message, con
     api_text_print(&t, "{'error':{'message':");
     api_text_quoted(&t, message, strlen(message));
     api_text_print(&t, ",'type':'%s','param':", type);
-    put_or_null(&t, param);
+    api_text_quoted_or_null(&t, param);
     api_text_print(&t, ",'code':");
-    put_or_null(&t, code);
+    api_text_quoted_or_null(&t, code);
     api_text_print(&t, "}}\n");
     answer(k, status, "application/json",
            status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.text, t.n);
@@ -85,20 +77,24 @@ static void answer_health(struct api_client *k)
     answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
 }
 
-static void answer_models(struct api_client *k)
+/* asked: its name; NULL: the list. */
+static void answer_model(struct api_client *k, const char *asked)
 {
     struct api *a = k->api;
     struct api_text t;
 
     api_text_open(&t, a->text, sizeof a->text);
-    api_text_print(&t, "{'object':'list','data':[");
-    if (a->model[0] != '\0') {
-        api_text_print(&t, "{'id':");
-        api_text_quoted(&t, a->model, strlen(a->model));
-        api_text_print(&t, ",'object':'model','created':0,'owned_by':'ingot'}");
+    if (api_put_models(&t, asked, a->model)) {
+        answer(k, 200, "application/json", NULL, t.text, t.n);
+    } else {
+        api_answer_error(k, 404, "no model of this name is loaded: GET /v1/models has the name", "",
+                         "model_not_found");
     }
-    api_text_print(&t, "]}\n");
-    answer(k, 200, "application/json", NULL, t.text, t.n);
+}
+
+static void answer_models(struct api_client *k)
+{
+    answer_model(k, NULL);
 }
 
 static void answer_stats(struct api_client *k)
@@ -187,10 +183,24 @@ static bool is_method(const struct page *p, enum http_method method)
     return method == p->method || (method == HTTP_IS_HEAD && p->method == HTTP_IS_GET);
 }
 
+/* The pages of OpenAI's API are there without /v1, too, for clients that are given the address without it. */
+static const struct page *find_page(const char *path)
+{
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        const char *ours = pages[i].path;
+
+        if (strcmp(ours, path) == 0 ||
+            (strncmp(ours, "/v1/", 4) == 0 && strcmp(ours + 3, path) == 0)) {
+            return &pages[i];
+        }
+    }
+    return NULL;
+}
+
 static void take_head(void *user, const struct http_request *r)
 {
     struct api_client *k = user;
-    const struct page *p = NULL;
+    const struct page *p = find_page(r->path);
 
     k->keeps_body = k->uploads = false;
     k->body_bytes = 0;
@@ -199,10 +209,9 @@ static void take_head(void *user, const struct http_request *r)
     if (!may_ask(k, r) || api_upload_head(k, r)) {
         return;
     }
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
-        if (strcmp(pages[i].path, r->path) == 0) {
-            p = &pages[i];
-        }
+    if (r->method == HTTP_IS_GET && api_model_asked(r->path) != NULL) {
+        answer_model(k, api_model_asked(r->path));
+        return;
     }
     if (p == NULL) {
         api_answer_error(k, 404,

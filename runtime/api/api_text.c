@@ -70,3 +70,12 @@ void api_text_quoted(struct api_text *t, const char *text, size_t bytes)
     api_text_escaped(t, text, bytes);
     api_text_put(t, "\"", 1);
 }
+
+void api_text_quoted_or_null(struct api_text *t, const char *text)
+{
+    if (text[0] != '\0') {
+        api_text_quoted(t, text, strlen(text));
+    } else {
+        api_text_print(t, "null");
+    }
+}

@@ -20,5 +20,6 @@ __attribute__((format(printf, 2, 3))) void api_text_print(struct api_text *t, co
                                                           ...);
 void api_text_escaped(struct api_text *t, const char *text, size_t bytes);
 void api_text_quoted(struct api_text *t, const char *text, size_t bytes);
+void api_text_quoted_or_null(struct api_text *t, const char *text); /* "": null */
 
 #endif

@@ -1,5 +1,6 @@
 // The OpenAI package of npm against `ingot serve`: node openai.mjs CLIENTS BASE WANT, a line "ok NAME" or "not ok NAME: WHY" for each
-// check. CLIENTS: the folder of node_modules; WANT: {"prompt", "reply", "long": settings of a request that takes long} as JSON.
+// check. CLIENTS: the folder of node_modules; WANT: {"prompt", "reply", "long": settings of a request that takes long, "checks": the names
+// of those to run; without it all} as JSON.
 import { createRequire } from "node:module";
 
 const [clients, baseURL, given] = process.argv.slice(2);
@@ -83,6 +84,10 @@ const checks = {
     const r = await client.completions.create({ model, prompt: "Once upon a time", max_tokens: 6, temperature: 0, logprobs: 1 });
     must(r.choices[0].text.length > 0 && r.choices[0].logprobs.tokens.length === 6, r);
   },
+  async "a text that goes on, and its length alone"() {
+    const r = await client.completions.create({ model, prompt: "Once upon a time", max_tokens: 6, temperature: 0 });
+    must(r.choices[0].text.length > 0 && r.usage.completion_tokens === 6 && r.choices[0].finish_reason === "length", r);
+  },
   async "embeddings, as numbers and as the package asks for them"() {
     const input = ["a cat", "a dog"];
     const a = await client.embeddings.create({ model, input });
@@ -110,6 +115,7 @@ const checks = {
 };
 
 for (const [name, check] of Object.entries(checks)) {
+  if (want.checks && !want.checks.includes(name)) continue;
   try {
     await check();
     console.log(`ok ${name}`);

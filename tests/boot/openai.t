@@ -44,7 +44,7 @@ want = {"prompt": PROMPT, "long": {**LONG_REPLY, "n": 8}, "reply": run([HOST, "r
 done = subprocess.run(["node", os.path.join(ROOT, "tests/boot/openai.mjs"), CLIENTS, found.group(0) + "/v1", json.dumps(want)], capture_output=True, text=True, timeout=200)
 for line in done.stdout.splitlines():
     tap.ok(line.startswith("ok "), line.split(" ", 2 if line.startswith("not") else 1)[-1].split(":")[0], line)
-tap.ok(done.returncode == 0 and done.stdout.count("\n") == 13, "all checks ran", done.stderr[-2000:])
+tap.ok(done.returncode == 0 and done.stdout.count("\n") == 14, "all checks ran", done.stderr[-2000:])
 late = time.monotonic() + 60
 while cancelled() != 8 and time.monotonic() < late:
     time.sleep(0.05)

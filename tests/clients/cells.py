@@ -1,7 +1,7 @@
 """Shared parts of this folder's Python programs: a case runs at once and prints a line for table.py.
 
-A program is started as PROGRAM BASE: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or what went
-wrong, with tabs between them. The cells are chat, stream, tools, structured and embeddings."""
+A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or what went
+wrong, with tabs between them. The cells are chat, stream, tools, structured and embeddings: all of them, or those that are named."""
 
 import asyncio
 import inspect
@@ -17,7 +17,7 @@ os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
 
 from pydantic import BaseModel, Field  # noqa: E402: after the variables, which some packages read when they are imported
 
-BASE = sys.argv[1]
+BASE, CELLS = sys.argv[1], sys.argv[2:]
 V1 = BASE + "/v1"
 MODEL = "any-name"
 KEY = "secret"
@@ -32,6 +32,8 @@ def must(good, why=""):
 def case(cell, name):
     """Decorates a function without arguments, which may be a coroutine: it runs now, and its line is printed."""
     def run(function):
+        if CELLS and cell not in CELLS:
+            return
         try:
             done = function()
             if inspect.isawaitable(done):

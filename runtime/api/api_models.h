@@ -1,0 +1,16 @@
+/* The loaded model as OpenAI's API shows it. */
+#ifndef INGOT_RUNTIME_API_MODELS_H
+#define INGOT_RUNTIME_API_MODELS_H
+
+#include <stdbool.h>
+
+#include "runtime/api/api_text.h"
+
+/* The list of models, with the one of this name ("": none is loaded), or what GET /v1/models/ASKED gets. False: the loaded model has another
+ * name. */
+bool api_put_models(struct api_text *to, const char *asked, const char *name);
+
+/* NAME of the path /v1/models/NAME, or /models/NAME. NULL: it is another path. */
+const char *api_model_asked(const char *path);
+
+#endif

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""A board on the network, in QEMU's, and OpenAI's own clients: the packages of npm and PyPI, in the versions of tests/clients, with what a
+board answers: models, chat, streams, completions, errors. Replies are the line's."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, BUILD, ROOT, WORK, Tap, card_arguments, make_card
+from talk import Console
+
+tap = Tap()
+QUESTION = "What is 3 plus 4?"
+IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
+CLIENTS = os.path.join(BUILD, "clients")
+PYTHON = os.path.join(CLIENTS, "python/bin/python")
+CHECKS = ["models", "a chat", "a stream", "the package's own gathering of a stream", "a text that goes on, and its length alone", "errors as the package's own",
+          "a stream that is aborted"]
+os.makedirs(WORK, exist_ok=True)
+
+
+class Net:
+    def __init__(self):
+        self.board = ARM64.board
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def command(self, words, cores=1, drives=()):
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
+        return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+
+def reply_of(text):
+    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
+    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))
+
+
+def check_node(net, said):
+    if not os.path.isdir(os.path.join(CLIENTS, "node_modules/openai")) or not shutil.which("node"):
+        tap.skip("the OpenAI package of npm", "node, or npm's openai in build/clients, is not installed: make setup-tests")
+        return
+    want = {"prompt": QUESTION, "reply": said, "long": {"temperature": 1.5, "max_tokens": 450}, "checks": CHECKS}
+    done = subprocess.run(["node", os.path.join(ROOT, "tests/boot/openai.mjs"), CLIENTS, net.url + "/v1", json.dumps(want)], capture_output=True, text=True, timeout=200)
+    for line in done.stdout.splitlines():
+        tap.ok(line.startswith("ok "), "openai (npm): " + line.split(" ", 2 if line.startswith("not") else 1)[-1].split(":")[0], line)
+    tap.ok(done.returncode == 0 and done.stdout.count("\n") == len(CHECKS), "openai (npm): all checks ran", done.stderr[-2000:])
+
+
+def check_python(net):
+    if not os.path.exists(PYTHON):
+        tap.skip("the OpenAI package of PyPI", "it is not in build/clients/python: make setup-tests")
+        return
+    done = subprocess.run([PYTHON, os.path.join(ROOT, "tests/clients/with_openai.py"), net.url, "chat", "stream"], capture_output=True, text=True, timeout=300)
+    cases = [line.split("\t") for line in done.stdout.splitlines()]
+    for cell, name, why in cases:
+        tap.ok(why == "ok", f"openai (PyPI): {cell}: {name}", why)
+    tap.ok({cell for cell, *_ in cases} == {"chat", "stream"} and done.returncode == 0, "openai (PyPI): both cells were tried", done.stderr[-2000:])
+
+
+if not os.path.exists(IMAGE):
+    tap.skip("OpenAI's clients with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
+else:
+    net, card = Net(), card_arguments(make_card("net-openai.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+    with Console(net, "temp=0 n=200 ids quiet term=plain net=dhcp token=secret", card) as c:
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        said = reply_of(c.say(QUESTION))
+        check_node(net, said)
+        check_python(net)
+        tap.ok(said in c.say("/reset") + c.say(QUESTION), "and the line answers", c.seen)
+
+tap.done()
