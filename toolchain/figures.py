@@ -47,6 +47,7 @@ SOURCES = [
     # ---- a board on a network ----
     ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections")]),
     ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "come whole within {} seconds")]),
+    ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "may wait, for up to {} seconds")]),
     ("runtime/net/net.h", "NET_IDLE_SECONDS", 60, [("docs/LAN.md", "without a request ends after {} minute")]),
     ("runtime/api/api.h", "API_BODY_BYTES", K, [("docs/LAN.md", "A body has up to {} KiB"), ("docs/LAN.md", "{} KiB for a request")]),
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
