@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from boards import published
+from boards import names
 from machine import BUILD, LONG, ROOT, WORK, Tap
 
 NAME = "nova"
@@ -60,7 +60,7 @@ with open(os.path.join(COPY, "out/host/obj/host/plan/board_table.c.o"), "rb") as
 with open(os.path.join(COPY, "out/host/obj/host/plan/cmd_plan.c.o"), "rb") as f:
     choices = f.read()
 tap.ok(status == 0 and f"board/{NAME}/board.def" in rows and NAME.encode() + b"\0" in table and
-       re.search(" ".join(sorted([*published(), NAME])).encode() + b" ", choices), "plan, info and card have its row", text + rows)
+       re.search(" ".join(sorted([*names(), NAME])).encode() + b" ", choices), "plan, info and card have its row", text + rows)
 status, text = make("-n", "test-images")
 tap.ok(status == 0 and f"out/{NAME}/ingot.bin" in text, "make test builds its images", text[-2000:])
 
