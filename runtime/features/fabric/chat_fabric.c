@@ -242,23 +242,20 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* Additions since then are not remembered after all. The others of its namespace are practised, whoever presses Ctrl-C. */
+/* Additions since then are not remembered after all. The weights of the others are what they were. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;
-    struct chat_lesson lesson = { .goes_on = true };
-    enum fabric_name space;
 
     if (!replaced && f->n_notes == n_notes) {
         return;
     }
-    space = (enum fabric_name)f->notes[f->n_notes - 1].space;
     if (replaced) {
         put_replaced_back(f, &fabric_of(c)->replaced);
     } else {
-        fabric_forget(f, f->n_notes - 1);
+        fabric_drop(f, f->n_notes - 1);
     }
-    (void)chat_fabric_learn(c, space, &lesson);
+    (void)fabric_make_gates(f);
 }
 
 static enum err remember(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
@@ -277,7 +274,7 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     if (e == ERR_OK && lesson->by_words) { /* no weight changes, and nothing has to be practised */
         lesson->apart = fabric_make_gates(f);
     } else if (e == ERR_OK) {
-        e = chat_fabric_learn(c, space, lesson);
+        e = chat_fabric_learn_latest(c, lesson);
     }
     fabric_leave(f);
     if (e != ERR_OK) {

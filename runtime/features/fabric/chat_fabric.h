@@ -13,6 +13,7 @@ struct fabric_state {
     struct chat_recall recall;   /* work space to find it */
     struct fabric_note replaced; /* what the note at work takes the place of, for Ctrl-C */
     struct hidden_watch watch;
+    uint64_t budget, budget_heads; /* of a memory's practice */
     uint64_t
         epoch; /* seconds on its clock when the machine started: it goes on when the model changes */
 };
@@ -21,6 +22,12 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
 {
     return c->features->state[FEATURE_fabric];
 }
+
+/* Multiplications of the head's kernel for a memory: about half a second of one core of a PC. */
+#define CHAT_FABRIC_BUDGET 16000000000u
+enum {
+    CHAT_FABRIC_HEADS = 8 /* ... and so many times the whole head for a token, if that is more */
+};
 
 /* After chat_learn_open, where that is true. */
 void chat_fabric_open(struct chat *c);

@@ -9,7 +9,11 @@
  *     ceiling + |h - h0| |the longest row|
  *
  * (Cauchy-Schwarz). As long as the target is above that, only the rivals are computed; else the whole head, some examples at a time.
- * Before the last look a quarter of that reach counts, which other rows hardly ever get to: what it misses the last look finds. */
+ * Before the last look a quarter of that reach counts, which other rows hardly ever get to, and a twentieth after a sweep: what they
+ * miss the last look finds.
+ *
+ * Memories that hardly differ fight for their tokens through many rounds. So practice has a budget, half a second of a PC's core. It is
+ * counted in multiplications of the head, so that every board stops at the same step. */
 #include <math.h>
 #include <string.h>
 
@@ -22,13 +26,15 @@
 
 #define AIM (2.0f * CHAT_LEARN_MARGIN)   /* of a step, so that the next ones leave it the margin */
 #define LIKELY 0.25f                     /* of a reach */
+#define SELDOM 0.05f                     /* ... in a look at those that were swept */
 #define SURE (1.25f * CHAT_LEARN_MARGIN) /* of a sweep, whose logits are rounded otherwise */
 
 enum {
     SWEEPS = 24,   /* between two looks */
     STRONGEST = 8, /* rivals in a sweep */
+    TOGETHER = 4,  /* notes that are practised from nothing have the budget of one */
+    SWEEP = 16, /* multiplications by a plain loop cost as much as so many of the head's kernel */
 };
-
 /* An example that may not win. */
 struct doubt {
     struct fabric_note *note;
@@ -39,9 +45,10 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    uint32_t loses; /* of a look: examples that do not win by the margin, ... */
-    uint32_t lost;  /* ... and those that do not win */
-    float reach;    /* of a look: the share of its reach that counts */
+    uint32_t loses;      /* of a look: examples that do not win by the margin, ... */
+    uint32_t lost;       /* ... and those that do not win */
+    float reach;         /* of a look: the share of its reach that counts */
+    uint64_t work, most; /* multiplications so far, and their budget; 0: without one */
     uint32_t n_doubts;
     struct doubt doubts[MODEL_LEARN_ROWS];
 };
@@ -52,9 +59,17 @@ static bool takes_part(const struct practice *p, const struct fabric_note *n)
     return n->space == p->space && n->strength >= FABRIC_STRONG && n->n_examples != 0;
 }
 
-static enum err ends(const struct practice *p)
+static uint64_t head_work(const struct practice *p)
 {
-    return !p->lesson->goes_on && console_aborted(p->chat->console) ? ERR_ABORTED : ERR_OK;
+    return (uint64_t)p->chat->session->model->image.header->params.vocab *
+           fabric_of(p->chat)->fabric.dim;
+}
+
+/* By the person, or as the budget is spent. */
+static enum err ends(struct practice *p)
+{
+    p->lesson->takes_long = p->most != 0 && p->work > p->most;
+    return p->lesson->takes_long || console_aborted(p->chat->console) ? ERR_ABORTED : ERR_OK;
 }
 
 /* ---- a look --------------------------------------------------------------------------------- */
@@ -140,6 +155,8 @@ static enum err settle(struct practice *p)
     enum err e = n != 0 ? transformer_logits_of_adapted(t, f->gradient, n, &logits) : ERR_OK;
 
     for (uint32_t k = 0; k < n && e == ERR_OK; k++) {
+        /* the first time is for free: after a load all examples need one */
+        p->work += isinf(f->ceiling[p->doubts[k].example]) ? 0 : head_work(p);
         judge(p, &p->doubts[k], f->gradient + (size_t)k * f->dim,
               logits + k * t->act.logits_stride);
     }
@@ -231,6 +248,7 @@ static bool step(struct practice *p, uint32_t i)
 
     adapt(p, i);
     compute_rivals(p, i, STRONGEST, logits);
+    p->work += (uint64_t)SWEEP * (STRONGEST + 1 + 2 * f->spaces[p->space].lora.rank) * f->dim;
     for (uint32_t k = 1; k < STRONGEST; k++) {
         best = logits[k] > logits[best] ? k : best;
     }
@@ -281,7 +299,7 @@ static enum err practise_marked(struct practice *p)
             e = sweep(p, &steps);
         }
         if (e == ERR_OK) {
-            e = look(p, MARKED, LIKELY);
+            e = look(p, MARKED, SELDOM);
         }
     } while (e == ERR_OK && p->loses != 0 && lesson->rounds < CHAT_LEARN_ROUNDS);
     return e;
@@ -330,27 +348,93 @@ static enum err practise(struct practice *p)
     return e;
 }
 
+/* For `notes` of them, of which the longest answer has `tokens`. */
+static uint64_t budget(const struct practice *p, uint32_t notes, uint32_t tokens)
+{
+    uint64_t of_head = tokens * fabric_of(p->chat)->budget_heads * head_work(p);
+
+    return notes * max_u64(of_head, fabric_of(p->chat)->budget);
+}
+
+/* Results of the looks become the notes'. */
+static void note_wins(struct practice *p, bool looked)
+{
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        struct fabric_note *n = &f->notes[i];
+
+        if (takes_part(p, n)) {
+            p->lesson->examples += n->n_examples;
+            n->wins = n->wins && looked; /* what no look has seen is found by its words */
+            n->strength = n->wins ? 1.0f : n->strength;
+        }
+    }
+}
+
+/* The gates, then practice within p->most. */
+static enum err learn(struct practice *p)
+{
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+    enum err e;
+
+    p->lesson->apart = fabric_make_gates(f);
+    p->lesson->rounds = 0;
+    f->practised = (uint32_t)p->space;
+    e = practise(p);
+    return p->lesson->takes_long ? ERR_OK : e;
+}
+
+static void leave(struct practice *p)
+{
+    fabric_of(p->chat)->fabric.practised = FABRIC_SPACES;
+    console_progress_end(p->chat->console);
+    fabric_leave(&fabric_of(p->chat)->fabric);
+}
+
 enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
 {
     struct fabric *f = &fabric_of(c)->fabric;
     struct practice p = { .chat = c, .space = space, .lesson = lesson };
+    uint32_t notes = 0, longest = 0;
     enum err e;
 
-    lesson->apart = fabric_make_gates(f);
-    lesson->rounds = 0;
-    f->practised = (uint32_t)space;
-    e = practise(&p);
-    f->practised = FABRIC_SPACES;
-    console_progress_end(c->console);
-    fabric_leave(f);
     for (uint32_t i = 0; i < f->n_notes; i++) {
-        struct fabric_note *n = &f->notes[i];
-
-        if (takes_part(&p, n)) {
-            lesson->examples += n->n_examples;
-            n->wins = n->wins && e == ERR_OK; /* what no look has seen is found by its words */
-            n->strength = n->wins ? 1.0f : n->strength;
+        if (takes_part(&p, &f->notes[i])) {
+            notes++;
+            longest = max_u32(longest, f->notes[i].n_examples);
         }
     }
+    p.most = budget(&p, 1 + notes / TOGETHER, longest);
+    e = learn(&p);
+    if (e == ERR_OK && lesson->takes_long) { /* which of them win after all */
+        p.most = 0;
+        e = look(&p, ALL, 1.0f);
+        lesson->lost = p.lost;
+        lesson->takes_long = true;
+    }
+    leave(&p);
+    note_wins(&p, e == ERR_OK);
+    return e;
+}
+
+enum err chat_fabric_learn_latest(struct chat *c, struct chat_lesson *lesson)
+{
+    struct fabric *f = &fabric_of(c)->fabric;
+    const struct fabric_note *latest = &f->notes[f->n_notes - 1];
+    struct practice p = { .chat = c, .space = (enum fabric_name)latest->space, .lesson = lesson };
+    enum err e;
+
+    fabric_keep(f, p.space);
+    p.most = budget(&p, 1, latest->n_examples);
+    e = learn(&p);
+    leave(&p);
+    if (e == ERR_OK && !lesson->takes_long) {
+        note_wins(&p, true);
+        return ERR_OK;
+    }
+    fabric_put_back(f, p.space);
+    fabric_drop_examples(f, f->n_notes - 1);
+    lesson->by_words = lesson->takes_long;
     return e;
 }

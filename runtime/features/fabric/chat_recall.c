@@ -8,7 +8,8 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
-/* In front of what is told, and between it and the turn: SmolLM2-135M answers 30 of 30 questions so (docs/FABRIC.md). */
+/* In front of what is told, and between it and the turn: of nine forms the best. SmolLM2-135M answers 37 of 40 questions in a third turn
+ * so, and 32 if the memory is told again after the question. */
 #define KNOWN "I know this:"
 #define DOUBTED " It may be that"
 #define ASKED "\n\nQuestion: "

@@ -190,7 +190,13 @@ static void say_remembered(struct app *a, const char *space, const struct chat_l
     if (l->replaces) {
         console_printf(a->setup.console, "(it replaces: %.*s)\n", (int)n->before_bytes, n->before);
     }
-    if (l->by_words) {
+    if (l->takes_long) {
+        console_printf(
+            a->setup.console,
+            "(%s: it is found by its words: to learn it by heart beside the others would "
+            "take too long)\n",
+            space);
+    } else if (l->by_words) {
         console_printf(
             a->setup.console,
             "(%s: it is found by its words: there is no room to learn it by heart, %u of "

@@ -73,11 +73,11 @@ size_t fabric_bytes(uint32_t dim, struct fabric_room room)
     /* Gates and parts, four vectors of a turn, background, keys, examples, a gradient and its past.
      * */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
-                     4 * FABRIC_MOST_RANK;
-    size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS);
+                     6 * FABRIC_MOST_RANK;
+    size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS) + padded(room.notes);
 
     return (vectors * padded(dim) + (size_t)2 * RANKS * dim + rows) * sizeof(float) +
-           padded(room.examples) + room.notes * sizeof(struct fabric_note);
+           padded(room.examples) + room.notes * (sizeof(struct fabric_note) + 1);
 }
 
 static float *take(float **at, size_t floats)
@@ -139,6 +139,8 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     f->taken = take(&at, room.examples * row);
     f->gradient = take(&at, 2 * FABRIC_MOST_RANK * row);
     f->before = take(&at, 2 * FABRIC_MOST_RANK * row);
+    f->kept = take(&at, 2 * FABRIC_MOST_RANK * row);
+    f->kept_strength = take(&at, padded(room.notes));
     f->lengths = take(&at, padded(room.examples));
     f->ceiling = take(&at, padded(room.examples));
     f->targets = (uint32_t *)(void *)take(&at, padded(room.examples));
@@ -148,6 +150,7 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     }
     f->notes = (struct fabric_note *)(void *)at;
     f->lost = (uint8_t *)(f->notes + room.notes);
+    f->kept_wins = f->lost + padded(room.examples);
     fabric_clear(f);
 }
 

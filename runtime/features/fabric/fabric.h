@@ -118,6 +118,9 @@ struct fabric {
     uint8_t *lost;            /* (room.examples) did not win: are practised */
     float *last;              /* (dim) the latest hidden state, as it was */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) of a step */
+    float *kept;              /* (2, FABRIC_MOST_RANK, dim) of a namespace, by fabric_keep */
+    float *kept_strength;     /* (room.notes) ... and of its notes */
+    uint8_t *kept_wins;
 };
 
 /* The room of a plan with so many bytes for all: the least, and what a 64th of them holds beyond that. */
@@ -186,6 +189,10 @@ void fabric_ask_note(struct fabric *f, const struct fabric_note *n);
  * by `missing`: as long as it takes to get there, were the loss linear. False: thrown away. */
 bool fabric_step(struct fabric *f, enum fabric_name space, const float *h, const float *e,
                  float missing);
+
+/* A namespace's weights, and which of its notes win, are kept, and come back; between the two, notes only come or lose examples. */
+void fabric_keep(struct fabric *f, enum fabric_name space);
+void fabric_put_back(struct fabric *f, enum fabric_name space);
 
 /* All of a namespace goes. */
 void fabric_forget_space(struct fabric *f, enum fabric_name space);

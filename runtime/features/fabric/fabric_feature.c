@@ -40,6 +40,8 @@ void chat_fabric_open(struct chat *c)
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
                 s->room);
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
+    s->budget = CHAT_FABRIC_BUDGET;
+    s->budget_heads = CHAT_FABRIC_HEADS;
     s->watch = (struct hidden_watch){
         .see = see, .sees = &s->fabric.watches, .adapt = adapt, .context = &s->fabric
     };

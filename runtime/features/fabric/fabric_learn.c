@@ -66,6 +66,30 @@ bool fabric_make_gates(struct fabric *f)
 
 /* ---- adapters ------------------------------------------------------------------------------- */
 
+void fabric_keep(struct fabric *f, enum fabric_name space)
+{
+    const struct micro_lora *m = &f->spaces[space].lora;
+
+    memcpy(f->kept, m->weights, micro_lora_floats(f->dim, m->rank) * sizeof(float));
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->kept_strength[i] = f->notes[i].strength;
+        f->kept_wins[i] = f->notes[i].wins;
+    }
+}
+
+void fabric_put_back(struct fabric *f, enum fabric_name space)
+{
+    struct micro_lora *m = &f->spaces[space].lora;
+
+    memcpy(m->weights, f->kept, micro_lora_floats(f->dim, m->rank) * sizeof(float));
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        if (f->notes[i].space == space) {
+            f->notes[i].strength = f->kept_strength[i];
+            f->notes[i].wins = f->kept_wins[i];
+        }
+    }
+}
+
 bool fabric_step(struct fabric *f, enum fabric_name space, const float *h, const float *e,
                  float missing)
 {

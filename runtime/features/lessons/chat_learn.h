@@ -36,15 +36,17 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    uint64_t ticks; /* of the steps: choosing candidates, rows of the head, the gradient */
-    bool apart;     /* of a fabric: every gate is open for its own notes and shut for all else */
-    bool wins;      /* every token of the answer is the likeliest now, by CHAT_LEARN_MARGIN */
+    uint32_t made_room; /* examples of earlier replies that made room for these */
+    uint64_t ticks;     /* of the steps: choosing candidates, rows of the head, the gradient */
+    bool apart; /* of a fabric: every gate is open for its own notes and shut for all else */
+    bool wins;  /* every token of the answer is the likeliest now, by CHAT_LEARN_MARGIN */
     bool
         taken_back; /* /bad: what is taught would have got worse, and nothing was changed after all */
     bool
         by_words; /* of a fabric: there was no room to learn it by heart; it is found by its words alone */
+    bool
+        takes_long; /* ... or it would have taken too long; of more than one note: some are not practised to the end */
     bool replaces; /* ... it replaces a note that was there */
-    bool goes_on;  /* ... given: Ctrl-C does not end it */
     uint32_t examples,
         lost; /* ... tokens that were practised, and those that are not the likeliest */
 };

@@ -288,6 +288,56 @@ static void test_by_words(void)
     f->room.examples = room;
 }
 
+static void set_budget(uint64_t multiplications, uint64_t heads)
+{
+    fabric_of(&chat)->budget = multiplications;
+    fabric_of(&chat)->budget_heads = heads;
+}
+
+/* Practice that takes too long ends: the latest memory is found by its words, and the others are as they were, to the bit. */
+static void test_takes_long(void)
+{
+    struct fabric *f = &fabric_of(&chat)->fabric;
+    struct chat_lesson lesson;
+    uint32_t examples;
+    float *weights = NULL;
+    size_t bytes;
+
+    open_learning(true);
+    (void)remember_fact(2, &lesson);
+    examples = f->n_examples;
+    bytes = micro_lora_floats(f->dim, fabric_kinds[FABRIC_WIKI].rank) * sizeof(float);
+    weights = malloc(bytes);
+    if (weights == NULL)
+        rig_die("no memory");
+    memcpy(weights, f->spaces[FABRIC_WIKI].lora.weights, bytes);
+    set_budget(1, 0);
+    OK(remember(FABRIC_WIKI,
+                "WHEN IS IT? = noon, and half an hour after it, not before the bell has rung",
+                &lesson) == ERR_OK &&
+           lesson.takes_long && lesson.by_words && f->n_notes == 2 && !f->notes[1].wins &&
+           f->notes[0].wins && f->n_examples == examples,
+       "it takes too long: %u rounds, and it is found by its words", lesson.rounds);
+    OK(memcmp(weights, f->spaces[FABRIC_WIKI].lora.weights, bytes) == 0 &&
+           answers(facts[2].question, facts[2].answer),
+       "what was known is, to the bit");
+    free(weights);
+    set_budget(CHAT_FABRIC_BUDGET, CHAT_FABRIC_HEADS);
+    OK(remember(FABRIC_WIKI, "who are you, stranger? = it is me", &lesson) == ERR_OK &&
+           lesson.wins && !lesson.by_words && f->notes[2].wins,
+       "the next one is learnt by heart");
+    set_budget(1, 0);
+    OK(chat_fabric_forget(&chat, 1, &lesson) == ERR_OK && f->n_notes == 2, "one is forgotten");
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        char question[FABRIC_TEXT_BYTES + 1];
+
+        snprintf(question, sizeof question, "%.*s", (int)f->notes[i].question, f->notes[i].text);
+        OK(!f->notes[i].wins || answers(question, fabric_answer(&f->notes[i])),
+           "what is said to be known by heart is: %s", f->notes[i].wins ? "yes" : "no");
+    }
+    set_budget(CHAT_FABRIC_BUDGET, CHAT_FABRIC_HEADS);
+}
+
 /* Memories that fill their budget in front of the longest turn stay within their room. */
 static void test_longest(void)
 {
@@ -389,6 +439,7 @@ int main(void)
     test_stopped();
     test_rivals();
     test_by_words();
+    test_takes_long();
     test_longest();
     test_tags();
     return tap_done();
