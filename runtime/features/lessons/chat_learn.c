@@ -210,52 +210,32 @@ static enum err feel_itself(struct chat *c)
 /* Tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
-    uint32_t end;    /* what comes after the last one */
-    float sign;      /* of steps at once; 0: they are kept */
-    uint32_t yields; /* of a bad reply: places that were changed */
+    uint32_t end;  /* what comes after the last one */
+    float sign;    /* of steps at once; 0 and less: they are kept, */
+    uint32_t most; /* ... of a bad reply so many at most */
 };
-
-/* The token gives way to its runner-up, where that is nearly as likely: a reply goes another way there and stays one that the
- * model would give. Elsewhere, or pushed further with each /bad, it would end in letters. */
-static void yield(struct collect *k, const float *logits, uint32_t token)
-{
-    struct chat *c = k->chat;
-    struct lessons *l = &lessons_of(c)->lessons;
-    struct micro_lora_choice choice;
-    float lead;
-
-    micro_lora_choose(&choice, &l->head, logits, c->session->model->image.header->params.vocab,
-                      token);
-    lead = logits[token] - choice.best;
-    if (k->yields == CHAT_LEARN_YIELDS || lead > CHAT_LEARN_NEARLY || lead < -CHAT_LEARN_BEHIND) {
-        return;
-    }
-    k->yields++;
-    if (lessons_has_room(l)) {
-        lessons_add(l, LESSONS_NO_TARGET);
-    }
-    chat_learn_make_margin(c, choice.ids[0], choice.best, token, logits[token]);
-    (void)learner_yield(&l->learner, l->last, l->error, lead + 2.0f * CHAT_LEARN_BEHIND);
-}
 
 static void visit_learn(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
     const struct session *s = k->chat->session;
+    struct lessons *l = &lessons_of(k->chat)->lessons;
     uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : k->end;
 
     if (target >= s->model->image.header->params.vocab) {
         return;
     }
     if (k->sign < 0.0f) {
-        yield(k, logits, target);
-    } else if (k->sign > 0.0f) {
-        if (lessons_has_room(&lessons_of(k->chat)->lessons)) {
-            lessons_add(&lessons_of(k->chat)->lessons, LESSONS_NO_TARGET);
+        if (lessons_has_room(l) && l->n - l->first < k->most) {
+            lessons_add(l, target);
         }
-        (void)step(k->chat, lessons_of(k->chat)->lessons.last, logits, target, k->sign, true);
+    } else if (k->sign > 0.0f) {
+        if (lessons_has_room(l)) {
+            lessons_add(l, LESSONS_NO_TARGET);
+        }
+        (void)step(k->chat, l->last, logits, target, k->sign, true);
     } else {
-        lessons_add(&lessons_of(k->chat)->lessons, target);
+        lessons_add(l, target);
     }
 }
 
@@ -353,7 +333,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     if (n > lessons_most(&lessons_of(c)->lessons)) {
         return ERR_NO_SPACE;
     }
-    lessons_begin(&lessons_of(c)->lessons, (uint32_t)n);
+    lesson->made_room = lessons_begin(&lessons_of(c)->lessons, (uint32_t)n);
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
     while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
@@ -410,10 +390,21 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     return e;
 }
 
-/* After a step away from a reply: what is taught is watched. */
-static enum err watch(struct chat *c, uint32_t wins, struct chat_lesson *lesson)
+/* A /bad may not make these worse: answers that were taught, and earlier replies. */
+struct watched {
+    uint32_t wins, strange;
+};
+
+static enum err count_watched(struct chat *c, struct watched *w)
 {
-    uint32_t now = 0;
+    enum err e = count_wins(c, &w->wins, NULL);
+
+    return e == ERR_OK ? chat_learn_count_strange(c, &w->strange) : e;
+}
+
+static enum err watch(struct chat *c, const struct watched *before, struct chat_lesson *lesson)
+{
+    uint32_t now = 0, wins = before->wins, strange = 0;
     bool all = false;
     enum err e = count_wins(c, &now, NULL);
 
@@ -424,7 +415,10 @@ static enum err watch(struct chat *c, uint32_t wins, struct chat_lesson *lesson)
             e = count_wins(c, &now, NULL);
         }
     }
-    if (e == ERR_OK && now < wins) {
+    if (e == ERR_OK) {
+        e = chat_learn_count_strange(c, &strange);
+    }
+    if (e == ERR_OK && (now < wins || strange > before->strange)) {
         lesson->taken_back = lessons_undo(&lessons_of(c)->lessons);
     }
     return e;
@@ -450,8 +444,9 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     struct session *s = c->session;
     struct session_hash hash = s->hash;
     struct collect k = { .chat = c, .end = UINT32_MAX, .sign = good ? 1.0f : -1.0f };
-    struct learner_totals before = lessons_of(c)->lessons.learner.totals;
-    uint32_t first = c->reply_start, n = s->n_ids, room, wins = 0;
+    struct learner_totals totals = lessons_of(c)->lessons.learner.totals;
+    uint32_t first = c->reply_start, n = s->n_ids, room, yields = 0;
+    struct watched before = { 0 };
     enum err e = ERR_OK;
 
     memset(lesson, 0, sizeof *lesson);
@@ -462,21 +457,26 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     if (room == 0) {
         return ERR_NO_SPACE;
     }
-    if (!good) {
-        e = count_wins(c, &wins, NULL);
+    if (!good) { /* few of them stay: those of earlier replies need not go for all */
+        room = min_u32(room, max_u32(LESSONS_ROOM - lessons_of(c)->lessons.n, CHAT_LEARN_LOOKED));
+        k.most = room;
+        e = count_watched(c, &before);
     }
     if (e != ERR_OK) {
         return e;
     }
     session_forget_guesses(s);
     memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
-    lessons_begin(&lessons_of(c)->lessons, room);
+    lesson->made_room = lessons_begin(&lessons_of(c)->lessons, room);
     e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
     if (e == ERR_OK && !good) {
-        e = watch(c, wins, lesson);
+        e = chat_learn_yield(c, &yields);
     }
-    settle(c, &before, lesson);
-    lesson->tokens = good ? n - first : k.yields;
+    if (e == ERR_OK && !good) {
+        e = watch(c, &before, lesson);
+    }
+    settle(c, &totals, lesson);
+    lesson->tokens = good ? n - first : yields;
     if (e != ERR_OK) {
         (void)lessons_undo(&lessons_of(c)->lessons);
         session_take_back(s, lessons_of(c)->kept_ids, n, &hash);

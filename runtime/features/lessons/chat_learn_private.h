@@ -11,7 +11,9 @@
 #define CHAT_LEARN_BEHIND 0.5f
 
 enum {
-    CHAT_LEARN_YIELDS = 8, /* places of a bad reply that are changed at most */
+    CHAT_LEARN_YIELDS = 8, /* places of a bad reply that are changed at most, ... */
+    CHAT_LEARN_LOOKED =
+        32, /* ... of so many that are looked at when the room for examples is full */
     CHAT_LEARN_MENDS = 10, /* rounds in which what is taught is practised after that */
 };
 
@@ -30,6 +32,12 @@ enum err chat_learn_put_answer(struct chat *c, const char *question, size_t ques
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);
 /* The token after an answer: the token that ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
+
+/* Each example of the latest lesson, a bad reply, has a token as its target; up to CHAT_LEARN_YIELDS of them give way to others and stay,
+ * without a target, and the rest go. Errors of the head. */
+enum err chat_learn_yield(struct chat *c, uint32_t *yields);
+/* How many examples of rated replies have a token as the likeliest now that the model would hardly say there. */
+enum err chat_learn_count_strange(struct chat *c, uint32_t *strange);
 
 /* A lesson is so far; who waits at the line is told. label is constant. console_progress_end() ends the wait. */
 void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total);

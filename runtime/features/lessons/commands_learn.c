@@ -75,6 +75,16 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
+static void say_room(struct app *a, const struct chat_lesson *lesson)
+{
+    if (lesson->made_room != 0) {
+        console_printf(
+            a->setup.console,
+            "(the room for examples is full: %u %s of earlier replies went; what was taught stays)\n",
+            (unsigned)lesson->made_room, plural(lesson->made_room, "token", "tokens"));
+    }
+}
+
 static enum command_result rate(struct app *a, bool good)
 {
     struct chat_lesson lesson;
@@ -96,13 +106,19 @@ static enum command_result rate(struct app *a, bool good)
     } else if (e != ERR_OK) {
         say_error(a, e);
     } else if (lesson.taken_back) {
-        console_printf(a->setup.console,
-                       "(nothing was changed: answers that were taught would have got worse)\n");
+        console_printf(
+            a->setup.console,
+            "(nothing was changed: what was taught, or another reply, would have got worse)\n");
+    } else if (!good && lesson.tokens == 0) {
+        console_printf(
+            a->setup.console,
+            "(nothing was changed: nowhere in this reply was another word nearly as likely)\n");
     } else {
         console_printf(a->setup.console, "(%s: %u %s from %u %s; /undo learn takes it back)\n",
                        good ? "more of that" : "less of that", (unsigned)lesson.steps,
                        plural(lesson.steps, "step", "steps"), (unsigned)lesson.tokens,
                        plural(lesson.tokens, "token", "tokens"));
+        say_room(a, &lesson);
         say_ticks(a, &lesson);
     }
     return COMMAND_DONE;
@@ -162,6 +178,7 @@ static enum command_result command_teach(struct app *a, char *argument)
         say_error(a, e);
         return COMMAND_DONE;
     }
+    say_room(a, &lesson);
     if (lesson.lost != 0) {
         console_printf(
             console,

@@ -164,3 +164,9 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
     l->totals.steps++;
     return true;
 }
+
+void learner_step_back(struct learner *l)
+{
+    memcpy(l->lora.weights, l->before, l->ewc.n * sizeof(float));
+    l->totals.steps--;
+}

@@ -67,5 +67,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
 /* One step from h along a margin's error e (chat_learn_make_margin) that is as long as the margin has to rise by `rise`, were it
  * linear, and no longer than 1. False: thrown away. */
 bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
+/* The weights are as before the latest step, which was not thrown away. */
+void learner_step_back(struct learner *l);
 
 #endif

@@ -72,7 +72,7 @@ uint32_t lessons_most(const struct lessons *l)
     return LESSONS_ROOM - taught;
 }
 
-static void drop(struct lessons *l, uint32_t i)
+void lessons_drop(struct lessons *l, uint32_t i)
 {
     uint32_t left = --l->n - i;
 
@@ -82,18 +82,21 @@ static void drop(struct lessons *l, uint32_t i)
     memmove(l->targets + i, l->targets + i + 1, left * sizeof *l->targets);
 }
 
-void lessons_begin(struct lessons *l, uint32_t n)
+uint32_t lessons_begin(struct lessons *l, uint32_t n)
 {
+    uint32_t before = l->n;
+
     assert(n <= lessons_most(l));
     for (uint32_t i = 0; i < l->n && l->n + n > LESSONS_ROOM;) {
         if (l->targets[i] == LESSONS_NO_TARGET) {
-            drop(l, i);
+            lessons_drop(l, i);
         } else {
             i++;
         }
     }
     l->first = l->n;
     learner_begin(&l->learner);
+    return before - l->n;
 }
 
 void lessons_add(struct lessons *l, uint32_t target)

@@ -42,10 +42,12 @@ void lessons_adapt(struct lessons *l, float *hidden);
 
 /* How many examples a lesson can have: what is taught never makes room, what only opens the gate does. */
 uint32_t lessons_most(const struct lessons *l);
-/* Before a lesson of n examples, at most lessons_most: the oldest that only open the gate make room. */
-void lessons_begin(struct lessons *l, uint32_t n);
+/* Before a lesson of n examples, at most lessons_most: the oldest that only open the gate make room; so many did. */
+uint32_t lessons_begin(struct lessons *l, uint32_t n);
 /* An example of it: after `last`, target; LESSONS_NO_TARGET: it is not practised, but opens the gate. */
 void lessons_add(struct lessons *l, uint32_t target);
+/* Example i goes, and the gate is not open for it any more. */
+void lessons_drop(struct lessons *l, uint32_t i);
 
 static inline bool lessons_has_room(const struct lessons *l)
 {

@@ -1,6 +1,7 @@
 /* Lessons in a conversation: an answer is taught, held, taken back; the current conversation stays. */
 #include "runtime/features/lessons/chat_learn.h"
 
+#include "runtime/features/lessons/chat_learn_private.h"
 #include "tests/unit/chat/chat_rig.h"
 
 static const char *const QUESTION = "who is it?", *const ANSWER = "it is me";
@@ -136,6 +137,53 @@ static void test_bad(void)
        "and taken back the old one");
 }
 
+/* Bad again and again: each time only a token wins that the model would say there. */
+static void test_bad_often(void)
+{
+    static const char *const lines[] = { "hello", "who is it?", "1234567", "hello", "hello" };
+    struct chat_lesson lesson;
+    uint32_t strange = 0, most = 0, places = 0;
+    bool all = true;
+
+    open_learning(LEARN_ON);
+    for (int i = 0; i < 40; i++) {
+        chat_clear(&chat);
+        all = all && say(lines[i % 5], true) == ERR_OK;
+        all = all && chat_learn_rate(&chat, false, &lesson) == ERR_OK && cache_is_true();
+        all = all && chat_learn_count_strange(&chat, &strange) == ERR_OK;
+        most = strange > most ? strange : most;
+        places += lesson.taken_back ? 0 : lesson.tokens;
+    }
+    OK(all && places != 0 && lessons_of(&chat)->lessons.n != 0, "/bad 40 times: %u places", places);
+    OK(most == 0, "%u tokens win that the model would not say there", most);
+}
+
+/* The room for examples fills: who rates is told what goes, and what was taught stays. */
+static void test_room(void)
+{
+    struct chat_lesson lesson;
+    uint32_t most, gone = 0;
+    bool all = true;
+
+    open_learning(LEARN_ON);
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.made_room == 0, "one is taught");
+    most = lessons_most(&lessons_of(&chat)->lessons);
+    for (int i = 0; i < 400 && gone == 0; i++) {
+        char line[40];
+
+        snprintf(line, sizeof line, "%d and %d?", i, 7 * i);
+        chat_clear(&chat);
+        all = all && say(line, true) == ERR_OK;
+        gone = chat_learn_rate(&chat, true, &lesson) == ERR_OK ? lesson.made_room : 0;
+    }
+    OK(all && gone != 0 && lessons_most(&lessons_of(&chat)->lessons) == most,
+       "%u examples of earlier replies went, and nothing that was taught", gone);
+    chat_clear(&chat);
+    OK(say("hello", true) == ERR_OK && chat_learn_rate(&chat, false, &lesson) == ERR_OK &&
+           lesson.made_room <= CHAT_LEARN_LOOKED,
+       "/bad makes %u go", lesson.made_room);
+}
+
 static void test_refused(void)
 {
     struct chat_lesson lesson;
@@ -174,6 +222,8 @@ int main(void)
     test_teach(LEARN_LOOSE, "loose");
     test_good();
     test_bad();
+    test_bad_often();
+    test_room();
     test_refused();
     return tap_done();
 }
