@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A real model's memory in ordinary use: the 20 facts of models/recall_facts.txt told to SmolLM2-135M, and 160 questions about
 them, as they were told, in other words, in a third turn, after a load, and about what nobody told. Prints the table of docs/FABRIC.md.
-The second half of the facts was not looked at while the memory was tuned."""
+The second half of the facts was not looked at while the memory was tuned: it has to reach what is wanted, and so have all together."""
 
 import json
 import os
@@ -124,7 +124,8 @@ def main():
     print(f"# a memory took {max(times[1:]):.2f} s at most, {sum(times[1:]) / len(times[1:]):.2f} s as a rule, the first {times[0]:.2f} s")
     for row, least in (("as told, first turn", 90), ("as told, third turn", 90), ("as told, third turn, after a load", 90), ("in other words", 70),
                        ("about others: unchanged", 95), ("unrelated: unchanged", 95)):
-        for half, name in zip(rows[row], ("tuned on", "untouched")):
+        both = [sum(half) for half in zip(*rows[row])]
+        for half, name in ((both, "all"), (rows[row][1], "untouched")):
             tap.ok(half[0] * 100 >= least * half[1], f"{row}, {name}: {half[0]} of {half[1]}, {least} % wanted")
 
 
