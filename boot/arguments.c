@@ -112,12 +112,12 @@ static void obey(struct options *o, struct console *c)
 /* If the firmware gives options away as a whole, more than it takes are none. */
 static void say_too_long(struct console *c, const struct machine *machine)
 {
-    const char *lost = "the rest is passed over";
+    const char *lost = "the rest is ignored";
 
     if (machine->args[0] == '\0') {
-        lost = "none of them is obeyed";
+        lost = "all of them are ignored";
     }
-    console_log(c, "warning: %lu bytes of boot arguments, and %lu are the limit: %s",
+    console_log(c, "warning: the boot arguments have %lu bytes, and the limit is %lu: %s",
                 (unsigned long)machine->args_bytes, (unsigned long)machine->args_limit, lost);
 }
 

@@ -134,7 +134,7 @@ static void report_strays(void)
     if (n != 0) {
         console_log(
             &state.console,
-            "warning: %u interrupt lines that nobody serves were on, the last is %u: turned off",
+            "warning: %u interrupt lines without a driver were on, the last is %u: turned off",
             (unsigned)n, (unsigned)line);
     }
 }
@@ -174,8 +174,9 @@ static void report_screen(void)
 static void report_desk(void)
 {
     if (state.platform.screen.columns != 0 && board.has_keyboard != NULL && board.has_keyboard()) {
-        console_log(&state.console, "screen and keyboard: this machine is complete, no other "
-                                    "computer is needed; the serial line works beside them");
+        console_log(
+            &state.console,
+            "screen and keyboard are connected, so no other computer is needed; the serial line works too");
     }
 }
 

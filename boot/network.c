@@ -128,7 +128,7 @@ static void store_came(void *context, const char *path, uint64_t bytes, uint64_t
     char size[FORMAT_NUMBER_BYTES];
 
     n->told = true;
-    console_log(n->console, "network: %s has come, %s in %llu.%llu s", path,
+    console_log(n->console, "network: received %s, %s in %llu.%llu s", path,
                 format_bytes(size, bytes), (unsigned long long)(ms / 1000),
                 (unsigned long long)(ms % 1000 / 100));
 }
@@ -198,7 +198,7 @@ static void say_open(void)
                 network.how);
     if (network.token == NULL && !network.open) {
         console_log(network.console,
-                    "warning: with neither token= nor net=%s,open the network has /health alone",
+                    "warning: without token= or net=%s,open the network answers only /health",
                     network.how);
     }
 }
@@ -271,7 +271,7 @@ static bool say_address(void)
     (void)format_text(n->six, sizeof n->six, "%s", net_address6(n->net));
     gone = n->four[0] == '\0' && n->six[0] == '\0';
     if (gone) {
-        console_log(n->console, "network: the address is gone");
+        console_log(n->console, "network: the address was lost");
     }
     if (changed_four && n->four[0] != '\0') {
         console_log(n->console, "network: http://%s and http://%s.local", n->four, n->name);

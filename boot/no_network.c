@@ -8,7 +8,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
     (void)take;
     if (options_given(options, OPTION_NET)) {
         console_log(console,
-                    "warning: net= has no effect, for this image is without a network: make image "
+                    "warning: net= has no effect, because this image has no network: make image "
                     "NETWORK=yes builds one with it");
     }
 }

@@ -93,11 +93,11 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         return;
     }
     if (arena->bytes == before && is_ours(machine, &found)) {
-        boot_screen.problem = "the firmware shows memory that it has given to us";
+        boot_screen.problem = "the firmware's picture lies in memory that it gave to the cores";
         return;
     }
     if (screen_check(&found) != ERR_OK) {
-        boot_screen.problem = "its size or its format is none that we know";
+        boot_screen.problem = "its size or format is not supported";
         return;
     }
     cells = take_cells(arena, screen_bytes(&found));

@@ -40,7 +40,7 @@ static enum ingot_error check(struct jobs *j, const struct ingot_reply *reply)
         return error;
     }
     if (reply->session->model != j->model) {
-        return library_refuse(j->model, INGOT_BAD_ARGUMENT, "a session is another model's");
+        return library_refuse(j->model, INGOT_BAD_ARGUMENT, "a session belongs to another model");
     }
     if (p != NULL && !library_good_params(p)) {
         return library_refuse(j->model, INGOT_BAD_ARGUMENT,
@@ -65,7 +65,7 @@ static enum ingot_error check_all(struct jobs *j, const struct ingot_reply *repl
             return error;
         }
         if (is_twice(replies, i)) {
-            return library_refuse(j->model, INGOT_BAD_ARGUMENT, "a session stands there twice");
+            return library_refuse(j->model, INGOT_BAD_ARGUMENT, "a session is listed twice");
         }
     }
     return INGOT_OK;

@@ -58,7 +58,7 @@ ROWS = [
     (23, "binary < 1 MB, start < 500 ms, first token < 200 ms", "L", "make -s run CMDLINE='prompt=Hi n=8 temp=0' 2>/dev/null | tr -d '\\r' | grep -E 'ready|first token'",
      r"entry to prompt (\d+ ms)[\s\S]*first token ([\d.]+ s)", "to the prompt {}, first token {} (QEMU's time)"),
     (24, "telemetry of every stage, CSV, gates against regressions", "A", "tests/make/bench_gate.t", None, "checks: a figure off by 2 % fails"),
-    (25, "several requests in a pass, by adapter", "A R", f"build/host/ingot bench {SMOL} --together 4 2>/dev/null", r"4 sequences side by side: ([\d.]+) tok/s in \d+ passes; one at a time: ([\d.]+)", "4 sequences in a pass: {} tok/s, one at a time {} (this computer)"),
+    (25, "several requests in a pass, by adapter", "A R", f"build/host/ingot bench {SMOL} --together 4 2>/dev/null", r"4 parallel sequences: ([\d.]+) tok/s in \d+ passes; one at a time: ([\d.]+)", "4 sequences in a pass: {} tok/s, one at a time {} (this computer)"),
     (26, "scales of a row, outliers", "A", "make -s build/tests/unit/flash_image/pack_types.t && build/tests/unit/flash_image/pack_types.t", None, "checks of every type; NMSE in docs/experiments"),
     (27, "FP8 E4M3 and others for keys and values", "A", "make -s build/tests/unit/compute/kv_format.t && build/tests/unit/compute/kv_format.t", None, "checks: bytes and cosines of each type"),
     (28, "prefix cache", "A", f"""printf '{{"hello":2}}\\n{{"prompt":"What is 3 plus 4?"}}\\n{{"prompt":"And 2 plus 2?"}}\\n' | {CHAT} --temp 0 | grep usage | tail -1""",

@@ -86,7 +86,7 @@ def widened_gguf(g, multiple):
 
 
 def widened_folder(folder, to, multiple, layers=None):
-    """The same of a Hugging Face folder with one file of floats, written to another folder; or of its first layers."""
+    """The same for a Hugging Face folder with one file of floats, written to another folder; or of its first layers."""
     os.makedirs(to, exist_ok=True)
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)

@@ -38,7 +38,7 @@ RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "trans
            "session", "saved", "options", "wire", "chat", "api", "app", "features"]
 # The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features.
 WALKS = {"chat", "app"}
-# The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
+# The same for flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # The parts of runtime/ that the library takes: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}

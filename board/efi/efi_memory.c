@@ -119,6 +119,6 @@ void efi_memory_take(struct machine *machine)
     if (machine->n_ram == 0 && take(&machine->ram[0], EFI_ALLOCATE_ANY, 0, most))
         machine->n_ram = 1;
     if (machine->n_ram == 0)
-        panic("the firmware gives no memory: AllocatePages fails, also for %u MiB anywhere",
+        panic("the firmware gives no memory: AllocatePages fails even for %u MiB",
               LEAST_BYTES / MIB);
 }

@@ -46,7 +46,7 @@ void efi_start(efi_handle image, struct efi_system_table *system)
     machine->core_ids[0] = core_hardware_id();
     efi_boot_state.one_core = efi_isa_find_cores(tree, machine);
     if (efi_boot_state.one_core != NULL)
-        panic_print("warning: one core works: %s\n", efi_boot_state.one_core);
+        panic_print("warning: only one core is used: %s\n", efi_boot_state.one_core);
     canary_init(tree->blob != NULL ? tree : NULL);
     cpu_detect(tree->blob != NULL ? tree : NULL, machine);
     boot_stage_enter(BOOT_STAGE_PROGRAM);

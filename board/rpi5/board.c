@@ -206,7 +206,7 @@ static uintptr_t lines_base(void)
 static const char *rpi5_line_problem(unsigned line)
 {
     if (lines_base() == 0)
-        return "RP1, which has the lines, is not reached: write pciex4_reset=0 into config.txt";
+        return "RP1, which has the lines, cannot be reached: write pciex4_reset=0 into config.txt";
     return pi_lines_problem(line);
 }
 

@@ -73,7 +73,7 @@ static void virt_restart(void)
 static const char *virt_line_problem(unsigned line)
 {
     if (line >= PL061_LINES)
-        return "the PL061 has the lines 0 to 7";
+        return "lines of the PL061 are 0 to 7";
     if (board_state.lines == 0)
         board_state.lines = tree_lines_find(board_state.tree);
     return board_state.lines != 0 ? NULL : "the device tree names no PL061";

@@ -166,9 +166,9 @@ enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CAR
 static const char *visionfive2_line_problem(unsigned line)
 {
     if (line == UART_TRANSMIT || line == UART_RECEIVE)
-        return "lines 5 and 6 are the serial line's";
+        return "lines 5 and 6 belong to the serial line";
     if (line < ROW_FIRST || line >= JH7110_GPIO_LINES || line == NOT_ON_ROW || line == CARD_RESET)
-        return "the row of 40 pins has the lines 36 to 40, 42 to 61 and 63";
+        return "lines of the 40-pin header are 36 to 40, 42 to 61 and 63";
     if (mmu_map(BOARD_IOMUX, JH7110_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
         return "its registers cannot be mapped";
     return NULL;

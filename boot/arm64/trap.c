@@ -25,7 +25,7 @@ static const char *class_text(uint64_t class)
     case 0x2c: return "floating-point exception";
     case 0x2f: return "SError";
     case 0x3c: return "BRK instruction";
-    default: return "exception of a rare class";
+    default: return "exception of another class";
     }
 }
 
@@ -44,7 +44,7 @@ static const char *fault_text(uint64_t status)
     case 0x20: return "address not aligned";
     case 0x30: return "conflict in the TLB";
     case 0x34: return "exclusive or atomic access to such memory";
-    default: return "fault of a rare kind";
+    default: return "fault of another kind";
     }
 }
 
@@ -70,8 +70,8 @@ static void print_cause(unsigned vector, const struct trap_frame *frame)
 {
     static const char *const kinds[4] = {
         "",
-        "IRQ, which nobody enabled",
-        "FIQ, which nobody enabled",
+        "IRQ that was not enabled",
+        "FIQ that was not enabled",
         "SError: a device or memory failed",
     };
     uint64_t class = frame->esr >> 26 & 0x3f;

@@ -29,10 +29,10 @@ static const char *cause_text(uint64_t cause)
     };
 
     if ((cause & CAUSE_INTERRUPT) != 0)
-        return "interrupt, which nobody enabled";
+        return "interrupt that was not enabled";
     if (cause < sizeof text / sizeof text[0] && text[cause] != NULL)
         return text[cause];
-    return "exception of a rare cause";
+    return "exception of another cause";
 }
 
 static bool has_address(uint64_t cause)

@@ -318,7 +318,7 @@ class Ingot:
         while self.ready is None:
             now = time.monotonic()
             if now > late:
-                raise IngotError("timeout", "no board answers: has it power, is TX at RX, and is baud its rate?")
+                raise IngotError("timeout", "no board answers: check its power, that TX is at RX, and that baud is its rate")
             if asks and now - asked > ASK_SECONDS and now - self._heard > QUIET_SECONDS:
                 prompt = b"> " in self._bytes[-20:]
                 self._told = self._told or prompt

@@ -79,10 +79,10 @@ static const struct {
     { "layer_replication", UNSET, "it is for a base whose layers are repeated" },
     { "target_parameters", UNSET, "parameters that are not modules (experts) were trained" },
     { "alora_invocation_tokens", ALORA, NULL },
-    { "use_qalora", UNSET, "QALoRA takes means of groups of inputs first" },
+    { "use_qalora", UNSET, "QALoRA averages groups of inputs first" },
     { "use_bdlora", UNSET, "its matrices are made of blocks" },
     { "arrow_config", UNSET, "it is a router of several adapters" },
-    { "megatron_config", UNSET, "its layers are Megatron's, and parted among processors" },
+    { "megatron_config", UNSET, "its layers are Megatron's, split among processors" },
     { "layers_pattern", HARMLESS, NULL },
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
@@ -166,7 +166,7 @@ static enum err check_text(struct source *s, const cJSON *value, size_t field)
     if (fields[field].rule == PEFT) {
         return text != NULL && strcmp(text, "LORA") == 0
                    ? ERR_OK
-                   : refuse_field(s, "peft_type", "is not LORA, which alone can be read");
+                   : refuse_field(s, "peft_type", "is not LORA, the only kind that can be read");
     }
     if (fields[field].rule == BIAS) {
         return cJSON_IsNull(value) || (text != NULL && strcmp(text, "none") == 0)
@@ -186,11 +186,11 @@ static enum err check_number(struct source *s, const cJSON *value, size_t field)
     if (fields[field].rule == RANK) {
         return is_rank(value)
                    ? ERR_OK
-                   : refuse_field(s, fields[field].name, "is not a whole number from 1 on");
+                   : refuse_field(s, fields[field].name, "is not a whole number of at least 1");
     }
     return is_scale(value)
                ? ERR_OK
-               : refuse_field(s, fields[field].name, "is not a number other than 0 and in bounds");
+               : refuse_field(s, fields[field].name, "is 0, out of bounds, or not a number");
 }
 
 /* A pattern: an object of numbers by modules. */
@@ -337,7 +337,7 @@ static enum err match_key(struct source *s, const char *field, const char *key, 
         return source_refuse(
             s, ERR_UNSUPPORTED,
             "the field \"%s\" of adapter_config.json has a regular expression that cannot be read here "
-            "(%.80s): write names of modules in its place",
+            "(%.80s): write module names instead",
             field, key);
     }
     *matches = regexec(&regex, module, 0, NULL, 0) == 0;
@@ -422,8 +422,7 @@ static enum err refuse_module(struct source *s, const char *field, const char *m
 {
     return source_refuse(
         s, ERR_UNSUPPORTED,
-        "the field \"%s\" of adapter_config.json leaves out the module %.120s, of which the file has "
-        "matrices: one of the two belongs to another adapter",
+        "the field \"%s\" of adapter_config.json leaves out the module %.120s, but the file has its matrices: one of the two belongs to another adapter",
         field, module);
 }
 

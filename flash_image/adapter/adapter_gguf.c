@@ -39,7 +39,8 @@ static enum err take_tensor(struct gguf *g, void *context, struct source_text na
     }
     half = is_a ? &raw->a : &raw->b;
     if (half->data != NULL) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice", SOURCE_SHOW(name));
+        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s appears twice",
+                             SOURCE_SHOW(name));
     }
     *half = *all;
     return ERR_OK;
@@ -69,7 +70,7 @@ static enum err place_raw(struct adapter_build *b, const struct gguf *g, struct 
 
     if (!gguf_find_slot(g, name, &slot)) {
         return source_refuse(b->s, ERR_UNSUPPORTED,
-                             "the tensor %.*s is none that the architecture '%.*s' has here",
+                             "the tensor %.*s is not known in the architecture '%.*s'",
                              SOURCE_SHOW(name), SOURCE_SHOW(g->architecture));
     }
     place.role = slot.role;

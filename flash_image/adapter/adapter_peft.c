@@ -143,7 +143,7 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     half = halves[which].is_a ? &raw->a : &raw->b;
     if (half->data != NULL) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %.120s comes twice: a folder of one adapter is wanted",
+                             "the tensor %.120s appears twice: give a folder with one adapter",
                              from->name);
     }
     *half = t;
@@ -187,7 +187,7 @@ static enum err place_raw(struct peft *p, struct adapter_raw *raw)
     turn(p, raw);
     raw->rslora = p->config.rslora;
     if (raw->a.data == NULL || raw->b.data == NULL) {
-        return source_refuse(b->s, ERR_BAD_MODEL, "%s has one half of a pair alone", raw->name);
+        return source_refuse(b->s, ERR_BAD_MODEL, "%s has only one half of a pair", raw->name);
     }
     e = adapter_config_module(b->s, &p->config, raw->name, raw->b.cols, &raw->alpha);
     if (e != ERR_OK) {

@@ -236,7 +236,7 @@ static enum err check_raw(struct adapter_build *b, const struct adapter_raw *raw
     uint32_t rank = raw->b.cols, a_rows = rank, a_cols = p->cols;
 
     if (raw->a.data == NULL || raw->b.data == NULL) {
-        return source_refuse(b->s, ERR_BAD_MODEL, "%s has one half of a pair alone", raw->name);
+        return source_refuse(b->s, ERR_BAD_MODEL, "%s has only one half of a pair", raw->name);
     }
     if (p->role == INGOT_TOKEN_EMBEDDING) {
         a_rows = p->cols;
@@ -246,8 +246,8 @@ static enum err check_raw(struct adapter_build *b, const struct adapter_raw *raw
         return refuse_shape(b, raw);
     }
     if (rank == 0 || rank > ADAPTER_MOST_RANK) {
-        return source_refuse(b->s, ERR_UNSUPPORTED, "%s has rank %u, at most %u can be", raw->name,
-                             rank, (unsigned)ADAPTER_MOST_RANK);
+        return source_refuse(b->s, ERR_UNSUPPORTED, "%s has rank %u, but the maximum is %u",
+                             raw->name, rank, (unsigned)ADAPTER_MOST_RANK);
     }
     return ERR_OK;
 }
@@ -317,8 +317,7 @@ enum err adapter_place(struct adapter_build *b, const struct adapter_raw *raw,
     if (place->role == INGOT_ATTN_Q && !is_order_known(b)) {
         return source_refuse(
             b->s, ERR_UNSUPPORTED,
-            "the model does not show in which order its rows are: give the GGUF or "
-            "the folder that it was packed from with --base");
+            "the order of the model's rows is unknown: give the GGUF or the folder that it was packed from with --base");
     }
     if (place->fusion == ADAPTER_QUERY_GATE) {
         return place_query_gate(b, raw, place);

@@ -39,8 +39,8 @@ static enum err check_twice(struct adapter_build *b)
         }
     }
     if (b->n_made > ADAPTER_MOST_PAIRS) {
-        return source_refuse(b->s, ERR_UNSUPPORTED, "has %zu pairs, at most %u can be", b->n_made,
-                             (unsigned)ADAPTER_MOST_PAIRS);
+        return source_refuse(b->s, ERR_UNSUPPORTED, "has %zu pairs, but the maximum is %u",
+                             b->n_made, (unsigned)ADAPTER_MOST_PAIRS);
     }
     return ERR_OK;
 }

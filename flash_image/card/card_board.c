@@ -267,8 +267,8 @@ static void missing_text(const struct card_missing *missing, bool given, char *t
         "any Raspberry Pi OS card, or from github.com/raspberrypi/firmware, folder boot.\n"
         "(ingot card --firmware FOLDER-OR-ZIP and make card FIRMWARE=FOLDER-OR-ZIP copy them.)\n",
         missing->files[0] != '\0' || !given
-            ? "FIRMWARE IS MISSING, so this card starts no board yet"
-            : "Device trees of the boards in brackets are missing, which may not start without them",
+            ? "FIRMWARE IS MISSING: no board starts from this card yet"
+            : "Device trees of the boards in brackets are missing; these boards may not start without them",
         missing->files, between, missing->trees);
 }
 

@@ -175,7 +175,7 @@ enum err card_maker_add(const struct card_maker_files *f, const struct card_make
                         struct card_image *c, const char *name)
 {
     char path[CARD_PATH_BYTES + 512];
-    const char *why = "it is longer than any firmware";
+    const char *why = "it is too long for a firmware file";
     uint8_t *bytes;
     enum err e = ERR_BAD_CHECKSUM;
 

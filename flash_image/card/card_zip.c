@@ -83,7 +83,7 @@ const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes)
 
     *z = (struct card_zip){ .data = data, .bytes = bytes };
     if (end == NULL) {
-        return "the archive has no end: it was not downloaded as a whole";
+        return "the archive has no end: it was not downloaded completely";
     }
     if (u16_at(end + 4) != u16_at(end + 6) && u16_at(end + 4) != 0xffff) {
         return "the archive is one part of several; unpack it and give the folder";
@@ -172,17 +172,17 @@ const char *card_zip_read(const struct card_zip *z, const struct card_zip_entry 
     }
     start = e->at + LOCAL_BYTES + u16_at(p + 26) + u16_at(p + 28);
     if (e->bytes > CARD_ZIP_MOST_BYTES || !has(z, start, e->packed_bytes)) {
-        return "the archive is damaged, or was not downloaded as a whole";
+        return "the archive is damaged, or was not downloaded completely";
     }
     if (e->method == STORED && e->packed_bytes == e->bytes) {
         memcpy(out, z->data + start, (size_t)e->bytes);
     } else if (e->method != DEFLATED) {
-        return "it is compressed in a way that is not known here; unpack the archive and give the folder";
+        return "it is compressed by an unknown method; unpack the archive and give the folder";
     } else if (!card_inflate(z->data + start, (size_t)e->packed_bytes, out, (size_t)e->bytes)) {
         return "the archive is damaged: the file cannot be unpacked";
     }
     if (partitions_crc32(0, out, (uint32_t)e->bytes) != e->crc32) {
-        return "the archive is damaged: the file's checksum is another";
+        return "the archive is damaged: the file's checksum differs";
     }
     return NULL;
 }

@@ -74,7 +74,7 @@ static bool render_turns(struct derivation *v)
         return false;
     }
     if (!cut(v->one, USER1, &v->head, &v->tail) || !cut(v->two, USER1, &before, &rest)) {
-        return fail(v, "it does not write what the user says");
+        return fail(v, "it does not write the user's text");
     }
     if (!cut(rest, REPLY1, &v->past, &rest)) {
         return fail(v, "it does not write the replies of earlier turns");
@@ -276,7 +276,7 @@ static bool derive_system(struct derivation *v)
 
     given.system = SYSTEM;
     if (!chat_ends_with(v->head, user)) {
-        return fail(v, "its first turn begins otherwise than its later ones");
+        return fail(v, "its first turn begins differently from later ones");
     }
     if (!probe_render(v->p, &given, &text) || !cut(text, SYSTEM, &v->system_head, &rest)) {
         return no_system(v);

@@ -56,7 +56,7 @@ enum err gguf_read_header(struct gguf *g)
     }
     if (g->n_values > MAX_VALUES || g->n_tensors > INGOT_MAX_TENSORS) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the GGUF counts %llu values and %llu tensors, more than any model "
+                             "the GGUF claims %llu values and %llu tensors, more than any model "
                              "has",
                              (unsigned long long)g->n_values, (unsigned long long)g->n_tensors);
     }

@@ -81,7 +81,7 @@ static enum err share_keys(struct gguf *g, uint64_t n)
         return ERR_OK;
     }
     return source_refuse(g->s, ERR_BAD_MODEL,
-                         "layer %u has no keys, and no layer before %u has those it could read",
+                         "layer %u has no keys, and no layer before %u has keys that it could use",
                          layer, p->n_layers - (uint32_t)n);
 }
 

@@ -34,7 +34,8 @@ static enum err check_needed(struct gguf *g)
     }
     if (g->number[N_HEADS] == 0 ||
         (!g->has_number[N_KEY_LENGTH] && g->number[N_DIM] % g->number[N_HEADS] != 0)) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is %llu, no divisor of the width %llu",
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "%.*s%s is %llu, which does not divide the width %llu",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_HEADS)),
                              (unsigned long long)g->number[N_HEADS],
                              (unsigned long long)g->number[N_DIM]);

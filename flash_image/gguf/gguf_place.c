@@ -12,18 +12,18 @@ struct placed {
 static enum err refuse_shape(struct gguf *g, const struct placed *t)
 {
     return source_refuse(g->s, ERR_BAD_MODEL,
-                         "the tensor %.*s has %u rows of %u, the parameters demand others",
+                         "the tensor %.*s has %u rows of %u, which does not match the parameters",
                          SOURCE_SHOW(t->name), t->all->rows, t->all->cols);
 }
 
-/* The slot's tensor, still empty; NULL: it comes twice. */
+/* The slot's tensor, still empty; NULL: it appears twice. */
 static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, enum ingot_role role,
                                        unsigned layer)
 {
     struct source_tensor *slot = source_tensor(g->s, role, layer);
 
     if (slot->data != NULL) {
-        (void)source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice",
+        (void)source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s appears twice",
                             SOURCE_SHOW(t->name));
         return NULL;
     }

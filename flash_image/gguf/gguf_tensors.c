@@ -149,15 +149,15 @@ static enum err put_tensor(struct gguf *g, void *context, struct source_text nam
     (void)context;
     if (factors == NULL && !gguf_find_slot(g, name, &slot)) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the tensor %.*s is none that the architecture "
-                             "'%.*s' has here",
+                             "the tensor %.*s is not known in the architecture '%.*s'",
                              SOURCE_SHOW(name), SOURCE_SHOW(g->architecture));
     }
     if (factors == NULL) {
         return gguf_place(g, name, all, n, &slot);
     }
     if (factors->data != NULL) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice", SOURCE_SHOW(name));
+        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s appears twice",
+                             SOURCE_SHOW(name));
     }
     *factors = *all;
     return ERR_OK;
@@ -178,7 +178,7 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
     }
     if (info->dims[0] % source_type_block(type) != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s has %llu columns, no multiple of %u",
+                             "the tensor %.*s has %llu columns, not a multiple of %u",
                              SOURCE_SHOW(info->name), (unsigned long long)info->dims[0],
                              source_type_block(type));
     }
@@ -212,24 +212,24 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     }
     size = source_type_bytes(all.type, info->dims[0] * info->dims[1] * info->dims[2]);
     if (info->offset % area->alignment != 0) {
-        return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s has offset %llu, no multiple of "
-                             "the alignment %llu",
-                             SOURCE_SHOW(info->name), (unsigned long long)info->offset,
-                             (unsigned long long)area->alignment);
+        return source_refuse(
+            g->s, ERR_BAD_MODEL,
+            "the tensor %.*s has offset %llu, not a multiple of the alignment %llu",
+            SOURCE_SHOW(info->name), (unsigned long long)info->offset,
+            (unsigned long long)area->alignment);
     }
     if (info->offset > area->bytes || size > area->bytes - info->offset) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s does not lie inside the file: it is cut short or "
+                             "the tensor %.*s ends beyond the file: it is cut short or "
                              "damaged",
                              SOURCE_SHOW(info->name));
     }
     if (info->offset < area->used) {
-        return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s has offset %llu, where the one "
-                             "before it reaches to %llu: they overlap or are out of order",
-                             SOURCE_SHOW(info->name), (unsigned long long)info->offset,
-                             (unsigned long long)area->used);
+        return source_refuse(
+            g->s, ERR_BAD_MODEL,
+            "the tensor %.*s has offset %llu, but the one before it ends at %llu: they overlap or are out of order",
+            SOURCE_SHOW(info->name), (unsigned long long)info->offset,
+            (unsigned long long)area->used);
     }
     area->used = info->offset + size;
     all.cols = (uint32_t)info->dims[0];
@@ -243,8 +243,7 @@ static enum err read_alignment(struct gguf *g, uint64_t *alignment)
     *alignment = g->has_number[N_ALIGNMENT] ? g->number[N_ALIGNMENT] : DEFAULT_ALIGNMENT;
     if (*alignment == 0 || *alignment > 1 << 20 || (*alignment & (*alignment - 1)) != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "general.alignment is %llu, no power of two up "
-                             "to 2^20",
+                             "general.alignment is %llu, not a power of two up to 2^20",
                              (unsigned long long)*alignment);
     }
     return ERR_OK;

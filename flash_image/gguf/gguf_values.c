@@ -186,7 +186,7 @@ static enum err keep_unknown(struct gguf *g, struct source_text key, const struc
 
 static enum err refuse_twice(struct gguf *g, struct source_text key)
 {
-    return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", SOURCE_SHOW(key));
+    return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s appears twice", SOURCE_SHOW(key));
 }
 
 /* The publisher's defaults for the choice of tokens, under llama.cpp's names. Whether the key is one of them. */

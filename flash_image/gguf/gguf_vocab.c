@@ -112,8 +112,9 @@ static enum err read_spm(struct gguf *g)
         return e;
     }
     if (!g->has_scores) {
-        source_note(g->s, "tokenizer.ggml.scores is missing: all tokens count alike, and texts may "
-                          "be cut otherwise than in training");
+        source_note(
+            g->s,
+            "tokenizer.ggml.scores is missing: all tokens have the same score, and texts may be cut differently than in training");
     }
     v->kind = INGOT_TOKENIZER_SPM;
     v->scores = g->scores.data.data; /* NULL: the file has none */
@@ -133,9 +134,9 @@ static enum err read_unigram(struct gguf *g)
         return e;
     }
     if (!g->has_scores) {
-        return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                             "tokenizer.ggml.scores is missing: a Unigram tokenizer cuts texts by "
-                             "them; convert the model again");
+        return source_refuse(
+            g->s, ERR_BAD_TOKENIZER,
+            "tokenizer.ggml.scores is missing: a Unigram tokenizer needs them; convert the model again");
     }
     if (g->charsmap_bytes != 0) {
         return source_refuse(g->s, ERR_UNSUPPORTED,

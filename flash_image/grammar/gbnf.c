@@ -329,7 +329,7 @@ static uint32_t read_item(struct parser *p)
     }
     n = name_bytes(p->at);
     if (n == 0) {
-        return fail(p, "here should be a \"text\", a [class], a name or a group");
+        return fail(p, "expected a \"text\", a [class], a name or a group");
     }
     rule = rule_named(p, n);
     p->at += n;
@@ -424,7 +424,7 @@ static void read_rule(struct parser *p)
     uint32_t rule;
 
     if (!at_rule(p)) {
-        (void)fail(p, "here should be a rule: name ::= ...");
+        (void)fail(p, "expected a rule: name ::= ...");
         return;
     }
     rule = rule_named(p, name_bytes(p->at));
@@ -432,7 +432,7 @@ static void read_rule(struct parser *p)
         return;
     }
     if (p->tree->rules[rule].body != GRAMMAR_NO_BODY) {
-        (void)fail(p, "a rule of this name is there already");
+        (void)fail(p, "a rule of this name is already defined");
         return;
     }
     p->at += name_bytes(p->at);
@@ -461,7 +461,8 @@ static void find_root(struct parser *p)
         }
     }
     if (!failed(p) && !found) {
-        snprintf(p->problem, GRAMMAR_PROBLEM_BYTES, "there is no rule root, with which it begins");
+        snprintf(p->problem, GRAMMAR_PROBLEM_BYTES,
+                 "there is no rule root, where a grammar begins");
     }
 }
 

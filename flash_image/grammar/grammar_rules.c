@@ -288,10 +288,10 @@ static bool all_begin(const struct grammar_tree *t, const struct graph *begins, 
 {
     for (uint32_t i = 0; i < t->n_rules; i++) {
         if (begins->circles[i]) {
-            snprintf(problem, GRAMMAR_PROBLEM_BYTES,
-                     "line %u: rule %s begins with itself, which never ends: put what comes first "
-                     "before it",
-                     (unsigned)t->rules[i].line, t->rules[i].name);
+            snprintf(
+                problem, GRAMMAR_PROBLEM_BYTES,
+                "line %u: rule %s begins with itself, which never ends: put another item before it",
+                (unsigned)t->rules[i].line, t->rules[i].name);
             return false;
         }
     }

@@ -371,7 +371,7 @@ bool grammar_check_value(const char *schema, const char *value, size_t bytes,
     }
     if (v != NULL && !good) {
         schema_put_path(root, k.failed, &path);
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "%.120s/%.40s of its schema does not hold",
+        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "%.120s/%.40s of its schema is not satisfied",
                  path.s != NULL ? path.s : "", k.keyword);
     }
     free(path.s);

@@ -102,7 +102,7 @@ void schema_note(struct schema_maker *m, const cJSON *schema, const char *keywor
     }
     put_where(m, schema, keyword, note.where);
     if (all == NULL) {
-        schema_fail(m, "%s of the schema: a grammar cannot hold it, and it would not be obeyed",
+        schema_fail(m, "%s of the schema cannot be part of a grammar, so it would have no effect",
                     note.where);
         return;
     }
@@ -276,7 +276,7 @@ static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *s
     } else if (text != NULL && text[0] != '#') {
         schema_fail(m, "a $ref of the schema leads to another document: %.120s", text);
     } else {
-        schema_fail(m, "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here");
+        schema_fail(m, "a $ref of the schema leads nowhere: write \"#/$defs/NAME\"");
     }
     return true;
 }

@@ -86,7 +86,7 @@ static void check_foreign(struct hf_json *j, const struct family *f)
         if (!has && is_set(hf_json_get(j->object, foreign[i].field), foreign[i].is_factor)) {
             j->e = source_refuse(j->s, ERR_UNSUPPORTED,
                                  "the field \"%s\" is set, and the family "
-                                 "%s as it is known here has no such thing",
+                                 "%s does not support it here",
                                  foreign[i].field, f->name);
         }
     }

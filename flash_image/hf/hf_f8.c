@@ -89,7 +89,7 @@ static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weig
                hf_json_is(weights, "strategy", "channel")) {
         c->has_whole_scales = true;
     } else {
-        refuse_config(j, ERR_UNSUPPORTED, "strategy", "is none of tensor, channel and block");
+        refuse_config(j, ERR_UNSUPPORTED, "strategy", "is neither tensor, channel nor block");
     }
 }
 
@@ -279,7 +279,7 @@ enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct
         return ERR_NO_SPACE;
     }
     if (one.type == SOURCE_F8 || tiles->scales != NULL) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s comes twice, or is F8 itself",
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s appears twice, or is F8 itself",
                              t->from->name);
     }
     tiles->scales = one.data;
@@ -331,7 +331,7 @@ static enum err check(struct source *s, struct source_slot at, const struct sour
     }
     if (t->type != SOURCE_F8 && t->tiles != NULL) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %s of layer %u has scales, and is not F8",
+                             "the tensor %s of layer %u has scales, but is not F8",
                              image_role_name(at.role), at.layer);
     }
     return ERR_OK;

@@ -16,8 +16,8 @@ enum { PATH_BYTES = 1280 };
 static const struct {
     const char *name, *what, *cure;
 } others[] = {
-    { "*.gguf", "a GGUF", "give that file in the place of the folder" },
-    { "*.ingot", "an .ingot file", "give that file in the place of the folder" },
+    { "*.gguf", "a GGUF", "give that file instead of the folder" },
+    { "*.ingot", "an .ingot file", "give that file instead of the folder" },
     { "pytorch_model.bin", "a PyTorch checkpoint", AS_SAFETENSORS },
     { "pytorch_model.bin.index.json", "the index of a PyTorch checkpoint", AS_SAFETENSORS },
     { "consolidated.safetensors", "Mistral's own format", AS_SAFETENSORS " as model.safetensors" },
@@ -74,7 +74,7 @@ enum err hf_folder_check_weights(struct source *s, const char *folder)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (find(folder, others[i].name, name, sizeof name)) {
             return source_refuse(s, ERR_UNSUPPORTED,
-                                 "in place of model.safetensors this folder holds %.100s, %s: %s",
+                                 "instead of model.safetensors this folder has %.100s, %s: %s",
                                  name, others[i].what, others[i].cure);
         }
     }

@@ -32,7 +32,7 @@ static void share_keys(struct hf_json *j)
     }
     if (n >= p->n_layers || !source_share_keys(p, n, &layer)) {
         refuse(j, ERR_BAD_MODEL, "num_kv_shared_layers",
-               "leaves a layer without keys it could read");
+               "leaves a layer without keys that it could use");
         return;
     }
     for (uint32_t i = p->n_layers - n; wide && i < p->n_layers; i++) {

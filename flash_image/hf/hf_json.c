@@ -31,7 +31,7 @@ static enum err check_keys(struct source *s, const cJSON *root)
     qsort(keys, n, sizeof *keys, by_text);
     for (i = 1; e == ERR_OK && i < n; i++) {
         if (strcmp(keys[i - 1], keys[i]) == 0) {
-            e = source_refuse(s, ERR_BAD_MODEL, "the field %.120s comes twice", keys[i]);
+            e = source_refuse(s, ERR_BAD_MODEL, "the field %.120s appears twice", keys[i]);
         }
     }
     free(keys);

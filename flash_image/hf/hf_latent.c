@@ -35,7 +35,7 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c)
     p->latent.query_dim = hf_json_u32(j, "qk_nope_head_dim", HF_NEEDED);
     p->latent.value_dim = hf_json_u32(j, "v_head_dim", HF_NEEDED);
     if (p->latent.query_dim > INGOT_MAX_DIM || rope > INGOT_MAX_DIM || p->latent.kv_rank == 0) {
-        refuse(j, "kv_lora_rank", "is 0, or heads are wider than every bound");
+        refuse(j, "kv_lora_rank", "is 0, or makes heads too wide");
         return;
     }
     p->latent.query_dim += rope;
@@ -60,7 +60,7 @@ static void read_groups(struct hf_json *j, const char *method)
         return;
     }
     if (strcmp(method, sigmoid ? "noaux_tc" : "group_limited_greedy") != 0) {
-        refuse(j, "topk_method", "is not greedy, nor the one that goes with \"scoring_func\"");
+        refuse(j, "topk_method", "is neither greedy nor the one that goes with \"scoring_func\"");
         return;
     }
     if (groups > 1) {
@@ -92,7 +92,7 @@ uint32_t hf_latent_shared_width(struct hf_json *j)
     uint32_t n = hf_json_u32(j, "n_shared_experts", 0), width = j->s->params.experts.hidden;
 
     if (n > INGOT_MAX_EXPERTS || width > INGOT_MAX_HIDDEN) {
-        refuse(j, "n_shared_experts", "makes a wider feed-forward than any");
+        refuse(j, "n_shared_experts", "makes the feed-forward too wide");
         return 0;
     }
     return n * width;

@@ -56,7 +56,7 @@ uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hi
     }
     if (unit == 0 || unit > INGOT_MAX_HIDDEN || !(multiplier > 0.0f && multiplier < 100.0f)) {
         refuse(j, "block_multiple_of",
-               "or \"block_ffn_dim_multiplier\" makes no width of a feed-forward");
+               "or \"block_ffn_dim_multiplier\" gives the feed-forward no possible width");
         return hidden;
     }
     hidden = (uint32_t)((double)multiplier * (2 * hidden / 3));
@@ -92,7 +92,7 @@ static void set_feed_forward(struct hf_json *j, uint32_t layer)
 static void read_pattern(struct hf_json *j, const struct family *f, const char *pattern)
 {
     if (strlen(pattern) != j->s->params.n_layers) {
-        refuse(j, "hybrid_override_pattern", "has not one letter for each layer");
+        refuse(j, "hybrid_override_pattern", "does not have one letter for each layer");
     }
     for (uint32_t i = 0; j->e == ERR_OK && pattern[i] != '\0'; i++) {
         if (pattern[i] == '-' && family_has(f, FAMILY_ONE_BLOCK)) {
@@ -140,7 +140,7 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     uint32_t layer = 0;
 
     if ((uint32_t)cJSON_GetArraySize(types) != j->s->params.n_layers) {
-        refuse(j, "layer_types", "has not one entry for each layer");
+        refuse(j, "layer_types", "does not have one entry for each layer");
         return;
     }
     cJSON_ArrayForEach(type, types)
@@ -192,7 +192,7 @@ static void read_kinds(struct hf_json *j, const struct family *f)
     } else if (f->mixer == INGOT_MIXER_DELTA) {
         read_period(j, f);
     } else {
-        refuse(j, "layer_types", "is missing: which layers attend is not known");
+        refuse(j, "layer_types", "is missing, so the layers with attention are unknown");
     }
 }
 
@@ -210,7 +210,7 @@ static void read_rotations(struct hf_json *j)
         return;
     }
     if ((uint32_t)cJSON_GetArraySize(list) != p->n_layers) {
-        refuse(j, "no_rope_layers", "has not one entry for each layer");
+        refuse(j, "no_rope_layers", "does not have one entry for each layer");
         return;
     }
     cJSON_ArrayForEach(rotates, list)

@@ -307,7 +307,7 @@ static enum err finish(struct source *s, struct hf_config *c, struct source_slot
     }
     if (c->quantized == HF_TERNARY_OVER && !ternary && scale != 0.0f) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %s of layer %u has a scale, and is not packed in bytes",
+                             "the tensor %s of layer %u has a scale, but is not packed in bytes",
                              image_role_name(at.role), at.layer);
     }
     return scale != 0.0f ? hf_scale_rows(s, c, t, 0, t->rows, scale) : ERR_OK;

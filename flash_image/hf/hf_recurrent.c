@@ -99,8 +99,7 @@ static void read_width(struct hf_json *j, const struct field_names *n)
     uint32_t width = hf_json_u32(j, n->width, HF_NEEDED);
 
     if (j->e == ERR_OK && (p->recurrent.inner_heads > UINT16_MAX || width > UINT16_MAX)) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is beyond every bound",
-                             n->width);
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is out of bounds", n->width);
         return;
     }
     p->recurrent.inner_dim = p->recurrent.inner_heads * width;

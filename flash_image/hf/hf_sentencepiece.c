@@ -110,7 +110,7 @@ static bool next_field(struct message *m, struct field *f)
 
 static enum err damaged(struct source *s)
 {
-    return source_refuse(s, ERR_BAD_TOKENIZER, "no SentencePiece model, or a damaged one");
+    return source_refuse(s, ERR_BAD_TOKENIZER, "not a SentencePiece model, or a damaged one");
 }
 
 /* One piece; false: damaged. */

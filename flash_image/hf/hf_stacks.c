@@ -43,7 +43,7 @@ struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingo
     if (slot->data == NULL) {
         return slot;
     }
-    (void)source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s comes twice", name);
+    (void)source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s appears twice", name);
     return NULL;
 }
 
@@ -178,7 +178,7 @@ enum err hf_place_expert(struct source *s, struct hf_memory **memory, const stru
         return ERR_BAD_MODEL;
     }
     if (part->data != NULL) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s comes twice", t->from->name);
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s appears twice", t->from->name);
     }
     one.tiles = part->tiles;
     *part = one;

@@ -17,7 +17,7 @@ struct hf_placed {
 /* Zeroed bytes that live as long as the model; NULL: there are none, and s->problem says so. */
 void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
 
-/* The slot of a role, still empty; NULL: the tensor comes twice, and s->problem says so. */
+/* The slot of a role, still empty; NULL: the tensor appears twice, and s->problem says so. */
 struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingot_role role,
                                    unsigned layer);
 

@@ -159,8 +159,7 @@ static enum err place_query_gate(struct source *s, const char *name, const struc
     source_role_shape(s, INGOT_ATTN_Q, layer, &rows, &cols);
     if (rows == 0 || t->rows % 2 != 0 || t->rows / 2 != rows || t->cols != cols) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %.120s has %u rows of %u, queries and gates demand %u "
-                             "of %u",
+                             "the tensor %.120s has %u rows of %u, queries and gates need %u of %u",
                              name, t->rows, t->cols, 2 * rows, cols);
     }
     *query = *t;

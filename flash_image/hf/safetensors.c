@@ -100,7 +100,7 @@ static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *
         return e;
     }
     if (!read_offsets(hf_json_list(hf_json_get(entry, "data_offsets")), t)) {
-        return refuse(s, t->name, "has no two offsets in \"data_offsets\"");
+        return refuse(s, t->name, "does not have two offsets in \"data_offsets\"");
     }
     if (t->end > data_bytes) {
         return refuse(s, t->name,
@@ -108,7 +108,7 @@ static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *
                       "damaged; fetch it again");
     }
     if (t->end - t->first != bytes) {
-        return refuse(s, t->name, "has other \"data_offsets\" than its \"shape\" demands");
+        return refuse(s, t->name, "has \"data_offsets\" that contradict its \"shape\"");
     }
     t->data = data + t->first;
     return ERR_OK;
@@ -168,16 +168,16 @@ enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
 
     *out = (struct safetensors){ NULL, NULL, 0 };
     if (bytes < 8) {
-        return source_refuse(s, ERR_BAD_MODEL, "no safetensors file: %zu %s", bytes,
+        return source_refuse(s, ERR_BAD_MODEL, "not a safetensors file: %zu %s", bytes,
                              plural(bytes, "byte", "bytes"));
     }
     header_bytes = load_u64(data);
     if (header_bytes > bytes - 8) {
-        return source_refuse(s, ERR_BAD_MODEL,
-                             "its header wants %llu %s, the file has %zu: no "
-                             "safetensors file, or one that is cut short",
-                             (unsigned long long)header_bytes,
-                             plural((unsigned long long)header_bytes, "byte", "bytes"), bytes);
+        return source_refuse(
+            s, ERR_BAD_MODEL,
+            "its header needs %llu %s, but the file has %zu: not a safetensors file, or cut short",
+            (unsigned long long)header_bytes,
+            plural((unsigned long long)header_bytes, "byte", "bytes"), bytes);
     }
     out->header = hf_json_parse(s, data + 8, (size_t)header_bytes, &e);
     if (out->header == NULL) {

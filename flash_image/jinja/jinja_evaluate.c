@@ -296,7 +296,7 @@ static struct jinja_value call_loop_method(struct jinja_run *r, const struct jin
 
     if (jinja_text_is(m->name, "cycle")) {
         if (args->list.n == 0) {
-            jinja_fail(r->j, "cycle() takes what it goes through");
+            jinja_fail(r->j, "cycle() needs at least one value");
         }
         return args->list.item[l->index % args->list.n];
     }

@@ -107,7 +107,7 @@ static void skip_comment(struct lexer *l)
     char sign;
 
     if (close == SIZE_MAX) {
-        jinja_fail(l->j, "a comment without its end");
+        jinja_fail(l->j, "a comment without an end");
     }
     sign = close > l->at + 2 ? l->source.data[close - 1] : '\0';
     advance(l, close + 2 - l->at);
@@ -245,7 +245,7 @@ static void take_string(struct lexer *l)
         }
     }
     if (l->at == l->source.bytes) {
-        jinja_fail(l->j, "a string without its end");
+        jinja_fail(l->j, "a string without an end");
     }
     advance(l, 1);
     l->out.token[index].text = jinja_written(&b);
@@ -373,7 +373,7 @@ static void take_tag(struct lexer *l, bool block)
     for (;;) {
         skip_space(l);
         if (l->at == l->source.bytes) {
-            jinja_fail(l->j, "a tag without its end");
+            jinja_fail(l->j, "a tag without an end");
         }
         bytes = l->n_brackets == 0 ? closing(l, block ? "%}" : "}}", &sign) : 0;
         if (bytes != 0 && (block || sign != '+')) {

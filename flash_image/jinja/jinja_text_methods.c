@@ -159,7 +159,7 @@ static struct jinja_value rsplit(struct jinja *j, struct jinja_text t,
 
     if (by.bytes == 0) {
         if (most >= 0) {
-            jinja_fail(j, "rsplit() with a count takes what it splits at");
+            jinja_fail(j, "rsplit() with a count needs a separator");
         }
         return split_words(j, t, most);
     }
@@ -203,7 +203,7 @@ static struct jinja_value partition(struct jinja *j, struct jinja_text t, struct
     size_t at = last ? find_last(t, by) : jinja_find(t, by, 0);
 
     if (by.bytes == 0) {
-        jinja_fail(j, "partition() takes what it splits at");
+        jinja_fail(j, "partition() needs a separator");
     }
     if (at == SIZE_MAX) {
         append_text(j, out.list, t.data, last ? 0 : t.bytes);

@@ -347,7 +347,7 @@ struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v)
             jinja_append(j, out.list, jinja_string((struct jinja_text){ v.text.data + at, n }));
         }
     } else if (v.kind != JINJA_UNDEFINED) {
-        jinja_fail(j, "a %s cannot be gone through", jinja_kind_name(v));
+        jinja_fail(j, "a %s is not iterable", jinja_kind_name(v));
     }
     return out.list;
 }

@@ -114,10 +114,10 @@ static enum err refuse_ingot(struct job *j, bool vocab_only)
 {
     (void)vocab_only;
     if (j->model.bytes >= 12 && load_u32(j->model.data + 8) != INGOT_VERSION) {
-        return source_refuse(j->source, ERR_UNSUPPORTED,
-                             "is an .ingot file of version %u, and this program reads %u: pack the "
-                             "model that it was made of again",
-                             load_u32(j->model.data + 8), (unsigned)INGOT_VERSION);
+        return source_refuse(
+            j->source, ERR_UNSUPPORTED,
+            "is an .ingot file of version %u, and this program reads %u: pack the model again from its source",
+            load_u32(j->model.data + 8), (unsigned)INGOT_VERSION);
     }
     return source_refuse(j->source, ERR_UNSUPPORTED, "this is an .ingot file already");
 }
@@ -187,8 +187,7 @@ static enum err parse(struct job *j, bool vocab_only)
     }
     if (reader->with_tokenizer != NULL && j->options->tokenizer != NULL) {
         return source_refuse(j->source, ERR_BAD_ARGUMENT,
-                             "%s brings its own tokenizer; leave "
-                             "--tokenizer away",
+                             "%s brings its own tokenizer; leave out --tokenizer",
                              reader->with_tokenizer);
     }
     return reader->read(j, vocab_only);
@@ -299,8 +298,8 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
     if (e == ERR_OK) {
         fd = temporary_file(NULL, path, path_bytes);
         if (fd < 0) {
-            snprintf(problem, problem_bytes, "no temporary file (TMPDIR names its folder): %s",
-                     strerror(errno));
+            snprintf(problem, problem_bytes,
+                     "cannot make a temporary file (TMPDIR names its folder): %s", strerror(errno));
             e = ERR_IO;
         } else {
             e = write_temporary(j.source, o, fd, path, problem, problem_bytes);

@@ -212,7 +212,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     } else if (way == ROWS_RESCALED) {
         advice = ", with scales rounded to 16 bits (NMSE below 1e-6)";
     } else if (!o->type_given && to == INGOT_F32) {
-        advice = ", for 16 bits do not hold their scales; --type chooses another";
+        advice = ", because 16 bits do not hold their scales; --type chooses another";
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
             image_type_name(to), advice);
@@ -268,7 +268,7 @@ static void tell_columns(const struct pack_options *o, struct source *s, enum in
         }
     }
     if (used != 0) {
-        fprintf(stderr, "%s: stored as %s, for their columns are not a multiple of %u: %s\n",
+        fprintf(stderr, "%s: stored as %s, because their columns are not a multiple of %u: %s\n",
                 s->path, image_type_name(to), padding, names);
     }
 }

@@ -372,7 +372,7 @@ static enum err check(struct sign_checked *c, const struct signing *key, const s
         }
     } else if (b->file_bytes != p->file_bytes || b->n_parts != p->n) {
         return fail(problem, problem_bytes, ERR_NOT_SIGNED, path,
-                    "its signature is another file's");
+                    "its signature belongs to another file");
     }
     e = check_parts(p, b, path, problem, problem_bytes);
     if (e == ERR_OK) {

@@ -197,9 +197,9 @@ static enum err check_mixers(struct source *s)
         attends = attends || p->layers[i].mixer == INGOT_MIXER_ATTENTION;
     }
     if (p->n_layers != 0 && !attends) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "no layer of the model attends, and models of recurrent layers alone "
-                             "are not supported");
+        return source_refuse(
+            s, ERR_UNSUPPORTED,
+            "the model has no attention layer, and models with recurrent layers only are not supported");
     }
     if (p->recurrent.conv_taps > INGOT_MAX_TAPS) {
         return source_refuse(s, ERR_UNSUPPORTED,
@@ -255,7 +255,8 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
                              image_role_name(role), place);
     }
     if (image_role_is_expert(role) && t->stack != s->params.experts.n) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s has %u experts, the parameters %u",
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %s%s has %u experts, but the parameters say %u",
                              image_role_name(role), place, t->stack, s->params.experts.n);
     }
     source_role_shape(s, role, layer, &rows, &cols);

@@ -111,7 +111,7 @@ static int by_right(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort the rows; of a pair that comes twice the lower rank stays. Returns the merges left. */
+/* Sort the rows; of a pair that appears twice the lower rank stays. Returns the merges left. */
 static uint32_t sort_rows(uint32_t n_tokens, uint32_t *rows, struct ingot_merge *entries)
 {
     uint32_t kept = 0;

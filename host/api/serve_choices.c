@@ -48,7 +48,8 @@ static bool add_jobs(struct serve_choices *c, const struct serve_request *q, str
 
     n *= q->kind == SERVE_CONTINUE ? q->n_turns : 1;
     if (n > SERVE_REPLIES_MOST) {
-        return serve_refuse(e, 400, "n", NULL, "n replies to each prompt are %u: a request has %d",
+        return serve_refuse(e, 400, "n", NULL,
+                            "n replies to each prompt make %u, but a request may have %d",
                             (unsigned)n, SERVE_REPLIES_MOST);
     }
     while (c->n < n) {
@@ -182,8 +183,7 @@ static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e
     }
     if (!good) {
         (void)serve_refuse(&j->error, 500, NULL, "schema_not_satisfied",
-                           "after %d tries no reply is what the schema allows: %s", TRIES_MOST,
-                           problem);
+                           "no reply satisfied the schema in %d tries: %s", TRIES_MOST, problem);
     }
     c->checked[i] = true;
 }

@@ -99,7 +99,7 @@ bool serve_format_read(struct serve_reader *r, struct serve_format *f)
     }
     if (f->wanted) {
         return serve_refuse(r->e, 400, "json_schema", NULL,
-                            "a request has one of json_schema and response_format");
+                            "a request has json_schema or response_format, not both");
     }
     f->wanted = true;
     return take_schema(r, r->json_schema, NULL, f);

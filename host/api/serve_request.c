@@ -414,20 +414,20 @@ static bool check_fields(struct serve_reader *r)
         return serve_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs wants logprobs");
     }
     if (r->best_of != NULL && !(cJSON_IsNumber(r->best_of) && r->best_of->valuedouble == n)) {
-        return serve_refuse(r->e, 400, "best_of", "unsupported_parameter",
-                            "best_of has to be n, which is %u: this server makes no reply that "
-                            "it does not give",
-                            (unsigned)n);
+        return serve_refuse(
+            r->e, 400, "best_of", "unsupported_parameter",
+            "best_of has to equal n, which is %u: this server returns every reply that it makes",
+            (unsigned)n);
     }
     if (q->echo && q->wants_scores) {
-        return serve_refuse(r->e, 400, "echo", "unsupported_parameter",
-                            "echo does not go together with logprobs: this server has none of a "
-                            "prompt");
+        return serve_refuse(
+            r->e, 400, "echo", "unsupported_parameter",
+            "echo cannot be combined with logprobs: this server has none for a prompt");
     }
     for (uint32_t i = 0; i < q->n_turns && q->echo; i++) {
         if (q->turns[i].tokens.n != 0) {
             return serve_refuse(r->e, 400, "echo", "unsupported_parameter",
-                                "echo wants prompts that are texts, and not numbers of tokens");
+                                "echo needs prompts that are texts, not token numbers");
         }
     }
     return true;

@@ -141,8 +141,7 @@ static bool read_input(struct serve_translation *t)
             return false;
         }
     }
-    return t->messages != NULL ||
-           serve_translate_refuse(t, "input", "input has nothing that somebody says");
+    return t->messages != NULL || serve_translate_refuse(t, "input", "input has no message");
 }
 
 /* ---- other fields ------------------------------------------------------------------------------ */

@@ -323,8 +323,7 @@ static bool use(struct tools *t)
     if (r->grammar != NULL && (callable || t->format.wanted)) {
         return serve_refuse(
             r->e, 400, callable ? "tools" : "response_format", NULL,
-            "a request with a grammar has no response_format, and no tools that may "
-            "be called");
+            "a grammar cannot be combined with response_format, or with tools that may be called");
     }
     if (r->grammar != NULL) {
         return serve_grammar_use(r, r->grammar);

@@ -184,7 +184,7 @@ static bool run_apart(const char *path, const char *text, bool counts)
         _exit(run_model(path, text, counts) ? 0 : 1);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
-        fputs("ingot: no process for the model\n", stderr);
+        fputs("ingot: cannot start a process for the model\n", stderr);
         return false;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || !run.result->good) {

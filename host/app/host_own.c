@@ -22,7 +22,7 @@ static const struct {
     [HOST_OWN_SAVE] = { "a saved conversation",
                         { "INGOTSAV", "INGOTLRN", "INGOTPOL", "INGOTFAB" } },
     [HOST_OWN_PREFIX] = { "a prefix that Ingot saved", { "INGOTPRE" } },
-    [HOST_OWN_USE] = { "a file of the use of experts", { "INGOTUSE" } },
+    [HOST_OWN_USE] = { "a record of how experts are used", { "INGOTUSE" } },
     [HOST_OWN_LOG] = { "a log of Ingot", { "INGOTREC" } },
     [HOST_OWN_KEPT] = { "a file of kept prompts", { "INGOTKPT" } },
     [HOST_OWN_KV] = { "room for keys and values", { NULL } },

@@ -47,7 +47,7 @@ bool host_prompt_read(struct text *t, const struct command *c, const struct host
 {
     *status = EXIT_FAILED;
     if (args->prompt != NULL && args->file != NULL) {
-        *status = command_refuse(c, "-p and -f", "the text comes from one of them");
+        *status = command_refuse(c, "-p and -f", "give only one of them");
         return false;
     }
     if (!host_prompt_is_read(args)) {

@@ -127,7 +127,7 @@ static void finish(struct board *b, const struct board_event *e)
     if (b->error.status == 0 && w->job->request.kind == SERVE_EMBED &&
         (w->job->vectors.n == 0 ||
          w->job->vectors.n % (w->job->request.n_turns * sizeof(float)) != 0)) {
-        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's embeddings are not alike");
+        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's embeddings differ in length");
     }
     pthread_mutex_lock(&serve_pool.lock);
     serve_pool.stats.running--;
@@ -191,7 +191,8 @@ static void take_reply(struct board *b, const struct board_event *e)
     } else if (e->kind == BOARD_EMBEDDING) {
         j->prompt_tokens += e->tokens;
         if (!board_vector_read(&j->vectors, e) && b->error.status == 0) {
-            (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's numbers are none");
+            (void)serve_refuse(&b->error, 500, NULL, NULL,
+                               "the board's embedding is not a list of numbers");
         }
     }
     pthread_mutex_unlock(&j->lock);
@@ -273,7 +274,7 @@ static bool can_take(const struct board *b, const struct serve_request *q, struc
     for (uint32_t i = 0; i < q->n_turns && q->kind == SERVE_EMBED; i++) {
         if (q->turns[i].tokens.n != 0) {
             return serve_refuse(e, 400, "input", NULL,
-                                "input: a board embeds texts, and no numbers of tokens");
+                                "input: a board embeds texts, not token numbers");
         }
     }
     if (q->n_stops > OPTIONS_STOPS) {
@@ -312,7 +313,7 @@ static bool write_request(struct board *b, struct serve_error *e)
     board_request_write(&out, &request, b->id, &longest);
     if (longest > b->line_limit) {
         good = serve_refuse(e, 400, "messages", "context_length_exceeded",
-                            "it is longer than the board's line takes: shorten it");
+                            "it is longer than the board's line allows: shorten it");
     } else if (out.failed || !serial_send(&b->line, serve_text_shown(&out), out.n)) {
         good = serve_refuse(e, 500, NULL, NULL, "out of memory");
     }

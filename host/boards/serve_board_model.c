@@ -80,7 +80,7 @@ bool serve_board_has_model(struct board *b, const struct board_event *e)
     loads = !good && should_load(b, e);
     snprintf(why, sizeof why, "it has %.127s, and not %s: %s",
              e->model != NULL ? e->model : "no model", model,
-             loads ? "it is told to load that" : "it gets nothing to do");
+             loads ? "it is told to load that model" : "it gets no requests");
     if (!good && !b->other) {
         serve_board_say(b, why);
     }

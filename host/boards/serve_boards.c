@@ -347,9 +347,9 @@ static bool wait_for_model(char *model)
         }
     }
     if (model[0] == '\0') {
-        fprintf(stderr,
-                "ingot: no board answers: has it power and a model, is TX at RX, and is --baud its "
-                "rate?\n");
+        fprintf(
+            stderr,
+            "ingot: no board answers: check its power and its model, that TX is at RX, and that --baud is its rate\n");
     }
     return model[0] != '\0';
 }

@@ -105,8 +105,8 @@ static bool open_board(struct job *j)
     j->is_efi = strncmp(j->board.image, "EFI/", 4) == 0;
     j->table = j->is_efi ? CARD_GPT : (enum card_table)j->a->table;
     if (e == ERR_OK && j->board.mbr_only && j->table == CARD_GPT) {
-        snprintf(j->problem, sizeof j->problem, "%.60s starts from no GPT: leave --table gpt away",
-                 j->a->board);
+        snprintf(j->problem, sizeof j->problem,
+                 "%.60s cannot start from a GPT: leave out --table gpt", j->a->board);
         return false;
     }
     return e == ERR_OK;
@@ -313,7 +313,7 @@ static void say_missing(const struct job *j)
     if (from == NULL && (m->files[0] != '\0' || m->trees[0] != '\0')) {
         fprintf(
             stderr,
-            "ingot: no firmware of the board's maker on it, so it starts in QEMU only; --firmware FOLDER-OR-ZIP (make "
+            "ingot: the card has no firmware of the board's maker, so it starts in QEMU only; --firmware FOLDER-OR-ZIP (make "
             "card: FIRMWARE=) copies: %s%s%s\n",
             m->files, m->files[0] != '\0' && m->trees[0] != '\0' ? ", " : "", m->trees);
         return;
@@ -321,7 +321,7 @@ static void say_missing(const struct job *j)
     if (m->files[0] != '\0') {
         fprintf(
             stderr,
-            "ingot: %s has not all of the maker's firmware, so no board starts from this card; missing: %s\n",
+            "ingot: %s lacks firmware of the board's maker, so no board starts from this card; missing: %s\n",
             name_shown(from), m->files);
     }
     if (m->trees[0] != '\0') {
@@ -400,7 +400,7 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.n_models == 0) {
-        return command_refuse(&cmd_card, a.board, "with which model? one at least is needed");
+        return command_refuse(&cmd_card, a.board, "with which model? at least one is needed");
     }
     if (a.out == NULL) {
         return command_refuse(&cmd_card, "-o", "where to? it is needed");

@@ -347,8 +347,7 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
 static bool logits_prompt(const struct host_args *args, struct text *t, int *status)
 {
     if (args->prompt != NULL && args->tokens != NULL) {
-        *status = command_refuse(&cmd_logits, "-p and --tokens",
-                                 "the prompt comes from one of them");
+        *status = command_refuse(&cmd_logits, "-p and --tokens", "give only one of them");
         return false;
     }
     return text_copy(t, args->prompt != NULL ? args->prompt : "");

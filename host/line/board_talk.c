@@ -73,7 +73,7 @@ static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, 
             return fail(t, t->is_program ? "the model ended" : t->line->problem);
         }
         if (now - since > most_ms && now - t->line->heard_ms > most_ms) {
-            return fail(t, "nothing is heard: has the board power, and is TX at RX?");
+            return fail(t, "the board is silent: check its power, and that TX is at RX");
         }
         if (asks && now > asked + ASK_MS && now - t->line->heard_ms > QUIET_MS) {
             asked = now;
@@ -99,7 +99,7 @@ bool board_talk_send(struct board_talk *t, const char *line)
         t->done = t->failed = false;
     }
     if (line != NULL && !serial_send(t->line, line, strlen(line))) {
-        return fail(t, "it takes nothing any more");
+        return fail(t, "it accepts no more data");
     }
     return board_talk_wait(t, &t->done);
 }
@@ -122,7 +122,7 @@ bool board_talk_leave(struct board_talk *t)
             return false;
         }
     }
-    return t->left || fail(t, "the board has not said that it talks to people again");
+    return t->left || fail(t, "the board did not confirm that it talks to people again");
 }
 
 void board_talk_stay(struct board_talk *t)

@@ -157,7 +157,8 @@ static bool deliver(struct sending *s)
     }
     if (!s->begins) {
         if (!s->talk.failed) {
-            (void)fail(s->a.to, "the board takes no files: is its image older than this program?");
+            (void)fail(s->a.to,
+                       "the board does not accept files: its image may be older than this program");
         }
         return false;
     }

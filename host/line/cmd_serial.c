@@ -66,7 +66,7 @@ static void fail(const char *why)
 static void send(const char *bytes, size_t n)
 {
     if (!serial_send(&serial.line, bytes, n)) {
-        fail("it takes nothing any more: is it hung, or does it hold the line with XOFF?");
+        fail("it accepts no more data: it may hang, or hold the line with XOFF");
     }
 }
 
@@ -258,7 +258,7 @@ static void wait_for_board(void)
         take_prompt();
     } else if (silent >= serial.args.wait_s * 1000u &&
                now - serial.since_ms >= serial.args.wait_s * 1000u) {
-        fail("nothing is heard: has the board power, is TX at RX, and is --baud its rate?");
+        fail("the board is silent: check its power, that TX is at RX, and that --baud is its rate");
     } else if (is_time_to_ask() && silent > SILENCE_MS) {
         serial.asked_ms = now;
         serial_ask(&serial.line);

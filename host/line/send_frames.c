@@ -83,13 +83,13 @@ static void take(void *context, char *bytes, size_t n)
 static bool step(struct send_frames *s)
 {
     if (*s->stopped != 0) {
-        return fail(s, "stopped: the next try goes on from here");
+        return fail(s, "stopped: the next try continues from here");
     }
     if (!serial_step(s->line, STEP_MS, NULL, take, s)) {
         return fail(s, s->line->problem);
     }
     if (serial_millis() - s->line->heard_ms > SILENCE_MS) {
-        return fail(s, "the board is silent: the next try goes on from here");
+        return fail(s, "the board is silent: the next try continues from here");
     }
     return !s->has_result || s->good;
 }
@@ -136,7 +136,7 @@ static bool meet(struct send_frames *s)
         if (*s->stopped != 0 || !serial_set_baud(s->line, s->slow)) {
             return false;
         }
-        fprintf(stderr, "(%u baud does not get through: on at %u)\n", (unsigned)s->baud,
+        fprintf(stderr, "(%u baud does not work: continuing at %u)\n", (unsigned)s->baud,
                 (unsigned)s->slow);
     }
     return is_understood(s) || is_understood(s) ||

@@ -127,7 +127,7 @@ static bool put(struct send_http *s, int fd, const void *bytes, size_t n, bool s
             return true;
         }
         if (!await(s, fd, POLLOUT, SILENCE_MS)) {
-            return fail(s, "the board takes nothing more");
+            return fail(s, "the board accepts no more data");
         }
         sent = send(fd, from + at, n - at < 65536 ? n - at : 65536, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EAGAIN) {
@@ -239,7 +239,7 @@ static bool send_range(struct send_http *s, bool *asks, unsigned *tries, bool *d
 
     (void)ask(s, *asks ? 0 : left < RANGE_BYTES ? left : RANGE_BYTES, &r);
     if (*s->stopped != 0) {
-        return fail(s, "stopped: what came is still there, the next try goes on");
+        return fail(s, "stopped: the received part is kept, and the next try continues");
     }
     *done = r.status == 201 && !*asks;
     if (*done) {
@@ -270,7 +270,7 @@ bool send_http(struct send_http *s)
     s->crc = crc32c(0, s->bytes, s->n);
     s->have = s->resumed_at = s->said_ms = 0;
     s->began_ms = serial_millis();
-    (void)fail(s, "the board does not go on");
+    (void)fail(s, "the board does not continue");
     while (!done) {
         if (!send_range(s, &asks, &tries, &done)) {
             return false;

@@ -66,7 +66,7 @@ static int check_args(const struct command *c, const struct host_args *args,
     char sizes[SIZES_BYTES], size[FORMAT_NUMBER_BYTES];
 
     if (needless != NULL) {
-        return command_refuse(c, needless, "does not go together with --board");
+        return command_refuse(c, needless, "cannot be combined with --board");
     }
     if (args->ram != 0 && !board_facts_has(b, args->ram)) {
         board_facts_sizes(b, sizes, sizeof sizes);

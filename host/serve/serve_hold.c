@@ -154,10 +154,10 @@ static bool take_note(struct serve_reader *r, const struct serve_held *h,
         snprintf(of, sizeof of, ", function %.64s", h->name);
     }
     if (!note->checked && h->strict) {
-        return serve_refuse(r->e, 400, field, NULL,
-                            "%s%s: %s is not known here, and would not be obeyed: leave it out, or "
-                            "leave strict out",
-                            field, of, place);
+        return serve_refuse(
+            r->e, 400, field, NULL,
+            "%s%s: %s is not supported, and would have no effect: leave it out, or leave out strict",
+            field, of, place);
     }
     serve_warn(r->q, "%s%s: %s is not held by the grammar%s", field, of, place,
                note->checked ? "; the finished reply is checked against it"

@@ -337,7 +337,7 @@ static void take_wrong(void *user, int status, const char *problem)
 
 static void end_late(void *user)
 {
-    take_wrong(user, 408, "the request takes too long to come");
+    take_wrong(user, 408, "the request arrives too slowly");
 }
 
 /* ---- WebSockets, and connections -------------------------------------------------------------- */

@@ -116,7 +116,7 @@ int serve_listen(const char *address, int port)
     if (fd < 0) {
         fprintf(stderr, "ingot: cannot listen at %s, port %d: %s%s\n", address, port,
                 strerror(errno),
-                errno == EADDRINUSE ? ": another program is there, --port takes another" : "");
+                errno == EADDRINUSE ? ": another program uses it, --port names another" : "");
     }
     return fd;
 }

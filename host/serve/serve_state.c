@@ -94,13 +94,13 @@ static void put_figure(struct serve_text *out, const struct serve_stats *s, cons
 
 void serve_state_metrics(struct serve_text *out, const struct serve_stats *s)
 {
-    metric(out, "requests_total", "counter", "Requests that ended.", s->requests);
-    metric(out, "requests_failed_total", "counter", "Those that ended with an error.", s->failed);
-    metric(out, "requests_cancelled_total", "counter", "Those that their caller left.",
-           s->cancelled);
+    metric(out, "requests_total", "counter", "Finished requests.", s->requests);
+    metric(out, "requests_failed_total", "counter", "Requests that ended with an error.",
+           s->failed);
+    metric(out, "requests_cancelled_total", "counter", "Requests whose caller left.", s->cancelled);
     metric(out, "prompt_tokens_total", "counter", "Tokens of prompts.", s->prompt_tokens);
-    metric(out, "prompt_tokens_cached_total", "counter", "Those that were not computed again.",
-           s->cached_tokens);
+    metric(out, "prompt_tokens_cached_total", "counter",
+           "Prompt tokens that were not computed again.", s->cached_tokens);
     metric(out, "reply_tokens_total", "counter", "Tokens of replies that ended.", s->reply_tokens);
     metric(out, "passes_total", "counter", "Passes through the model.", s->passes);
     metric(out, "requests_running", "gauge", "Requests in the passes.", s->running);

@@ -367,7 +367,7 @@ static const struct command_option rows[] = {
     { .name = "--stt",
       .value = "WHO",
       .help =
-          "who understands: the address of a server with /v1/audio/transcriptions; whisper, whisper.cpp,\n"
+          "recognizer: the address of a server with /v1/audio/transcriptions; whisper, whisper.cpp,\n"
           "moonshine or pocketsphinx (default: the first that is there); or a command that prints what was said\n"
           "in the WAV file {}",
       .field = FIELD(stt) },

@@ -101,7 +101,7 @@ class Transfer {
   /** Until something comes, but not for longer; throws where there is no use in going on. */
   async step(ms) {
     if (!this.problem && !this.result) await new Promise(go => { this.wake = go; setTimeout(go, ms); });
-    if (performance.now() - this.heard > SILENCE_MS) this.fail("the board is silent: the next try goes on from here");
+    if (performance.now() - this.heard > SILENCE_MS) this.fail("the board is silent: the next try continues from here");
     if (this.problem) throw new Error(this.problem);
     if (this.result && !this.result.good) throw new Error(this.result.text);
   }

@@ -219,7 +219,7 @@ static void take_head(void *user, const struct http_request *r)
                          "/v1/models, /health",
                          "", "not_found");
     } else if (!is_method(p, r->method)) {
-        api_answer_error(k, 405, "this page takes another method", "", "method");
+        api_answer_error(k, 405, "this page needs another method", "", "method");
     } else if (p->answer != NULL) {
         p->answer(k);
     } else if (r->body_bytes > API_BODY_BYTES) {
@@ -271,7 +271,8 @@ static void take_whole(void *user)
     } else if (a->model[0] == '\0' && k->kind != API_LINE) {
         api_answer_error(k, 503, "no model is loaded", "", "no_model");
     } else if (!api_may_wait(a)) {
-        api_answer_error(k, 429, "too many requests wait for this board: come again", "", "busy");
+        api_answer_error(k, 429, "too many requests wait for this board: try again later", "",
+                         "busy");
     } else {
         k->body[k->body_bytes] = '\0';
         k->stage = API_WAITS;

@@ -106,8 +106,7 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
         return false;
     }
     if (a->setup.store.open == NULL || a->setup.token == NULL) {
-        refuse(k, 403, "files are taken with a token alone: start this board with token=SECRET",
-               "closed");
+        refuse(k, 403, "files need a token: start this board with token=SECRET", "closed");
         return true;
     }
     (void)format_text(k->path, sizeof k->path, "%s", r->path + 1);
@@ -120,7 +119,7 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
     } else if (k->range.asks) {
         answer_state(k, 308, goes_on(k) ? a->upload.at : 0);
     } else if (!api_may_wait(a)) {
-        refuse(k, 429, "too many requests wait for this board: come again", "busy");
+        refuse(k, 429, "too many requests wait for this board: try again later", "busy");
     } else {
         k->uploads = true;
         k->arrived = false;
@@ -284,10 +283,10 @@ static void answer_problem(struct api *a, enum err e, bool ended)
     switch (e) {
     case ERR_ABORTED: refuse(k, 503, "somebody at the line has stopped it", "stopped"); break;
     case ERR_TIMEOUT:
-        refuse(k, 408, "no byte came for ten seconds: go on from where it was cut", "late");
+        refuse(k, 408, "no byte arrived for ten seconds: continue from where it was cut", "late");
         break;
     case ERR_BAD_CHECKSUM:
-        refuse(k, 422, "the bytes on the card are not those of the file: send it once more", "crc");
+        refuse(k, 422, "the bytes on the card differ from the file's: send it again", "crc");
         break;
     default: refuse(k, 500, ended && why[0] != '\0' ? why : err_text(e), "card"); break;
     }

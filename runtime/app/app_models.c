@@ -188,7 +188,8 @@ static void warn_of_use(struct app *a)
     const struct model *m = &a->target.model;
 
     if (m->use_error != ERR_OK && m->use_error != ERR_NOT_FOUND) {
-        console_log(a->setup.console, "warning: %s; the plan takes all experts as used alike",
+        console_log(a->setup.console,
+                    "warning: %s; the plan assumes that all experts are used equally",
                     m->use.problem);
     }
 }
@@ -296,8 +297,7 @@ static void warn_of_kv(struct app *a)
     if (kv_types_are_measured(types)) {
         console_log(
             a->setup.console,
-            "warning: kv=%s is for measurements and not for use: it is slow, and most such types spoil "
-            "what is said; f16, q8, rot_q8, rot_q4 and ruv are for use (docs/KV.md)",
+            "warning: kv=%s is for measurements and not for use: it is slow, and most such types make replies much worse; f16, q8, rot_q8, rot_q4 and ruv are for use (docs/KV.md)",
             kv_types_name(types, name));
     }
 }

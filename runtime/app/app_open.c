@@ -153,7 +153,7 @@ static void go_back(struct app *a)
 {
     enum err e;
 
-    console_log(a->setup.console, "back to the model before, in a new conversation");
+    console_log(a->setup.console, "back to the previous model, in a new conversation");
     e = app_begin(a, APP_MODEL_BEFORE, console_millis(a->setup.console));
     if (e != ERR_OK) {
         go_on_without(a, e);

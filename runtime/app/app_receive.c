@@ -82,14 +82,14 @@ enum err app_receive_open(struct app *a, const char *path, uint64_t bytes, const
     }
     if (r->replaced_model) {
         return refuse(a, ERR_BUSY,
-                      "the model at work was replaced by a file that came before: load it with "
+                      "a file that arrived earlier replaced the loaded model: load it with "
                       "/model first");
     }
     e = files->new_file(files->context, path, bytes, file);
     return e == ERR_OK ? e : refuse(a, e, files->problem(files->context));
 }
 
-/* Whether the file has the place of the model at work. Names of a card: letters of either case are equal. */
+/* Whether the file has the place of the loaded model. Names of a card: letters of either case are equal. */
 static bool is_at_work(const struct app *a, const char *path)
 {
     const char *name = a->chat.session == NULL ? "" : app_model_name(a), *colon = strchr(name, ':');
@@ -142,11 +142,12 @@ static const char *frames_problem(struct app *a, enum err e)
 {
     switch (e) {
     case ERR_OK: return NULL;
-    case ERR_ABORTED: return "it was stopped: what came is still there, the next try goes on";
+    case ERR_ABORTED:
+        return "it was stopped: the received part is kept, and the next try continues";
     case ERR_TIMEOUT:
-        return "nothing came for half a minute: what came is still there, the next try goes on";
-    case ERR_BAD_CHECKSUM: return "the card gave back other bytes than were sent: try once more";
-    case ERR_RANGE: return "more bytes came than were said to come: it is not kept";
+        return "nothing arrived for half a minute: the received part is kept, and the next try continues";
+    case ERR_BAD_CHECKSUM: return "the card returned other bytes than were sent: try again";
+    case ERR_RANGE: return "more bytes arrived than were announced: the file is not kept";
     default: return a->receive.problem[0] != '\0' ? a->receive.problem : err_text(e);
     }
 }
@@ -232,12 +233,12 @@ static enum err ymodem_close(void *context)
 static const char *file_problem(const struct ymodem *y, enum err e)
 {
     switch (e) {
-    case ERR_TIMEOUT: return "nothing came any more: is the sender still there?";
+    case ERR_TIMEOUT: return "nothing more arrived: is the sender still there?";
     case ERR_ABORTED: return y->stopped ? "stopped by Ctrl-C" : "the sender stopped";
     case ERR_RANGE: return "the sender sent more bytes than it had declared";
-    case ERR_TRUNCATED: return "the sender ended before all bytes that it had declared came";
+    case ERR_TRUNCATED: return "the sender ended before all declared bytes arrived";
     case ERR_BAD_CHECKSUM:
-        return "blocks are missing, or came damaged ten times: check the line, or send slower";
+        return "blocks are missing, or arrived damaged ten times: check the line, or send slower";
     default: return err_text(e);
     }
 }
@@ -245,7 +246,7 @@ static const char *file_problem(const struct ymodem *y, enum err e)
 static const char *batch_problem(const struct ymodem *y, enum err e)
 {
     if (e == ERR_TIMEOUT && y->n_files == 0) {
-        return "nobody sent: start YMODEM in the terminal program, such as `sb FILE`";
+        return "nothing was sent: start YMODEM in the terminal program, such as `sb FILE`";
     }
     if (e == ERR_UNSUPPORTED) {
         return "the sender does not say how long the file is: use YMODEM";

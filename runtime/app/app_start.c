@@ -86,7 +86,7 @@ static void start_workers(struct app *a)
     }
     say_cores(a);
     if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->machine.cores) {
-        console_log(a->setup.console, "warning: cores=%u, and this machine has %u",
+        console_log(a->setup.console, "warning: cores=%u, but this machine has %u",
                     (unsigned)o->machine.cores, a->workers.n_cores);
     }
 }
@@ -130,8 +130,7 @@ bool app_check_signing(struct app *a)
     wrong = a->setup.signing->selftest();
     if (wrong == NULL) {
         console_log(a->setup.console,
-                    "signatures: the vectors of RFC 6979, and bad ones, are judged "
-                    "as they should be");
+                    "signatures: the vectors of RFC 6979 are accepted, and bad ones refused");
     } else {
         console_log(a->setup.console, "error: signatures: %s is judged wrongly", wrong);
     }
@@ -162,9 +161,9 @@ enum err app_start(struct app *a, const struct app_setup *setup)
         !(report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
                           a->ram) &&
           app_check_signing(a))) {
-        return app_fail(a, ERR_BAD_CHECKSUM,
-                        "the self-test cannot vouch for this machine; start without `selftest` to "
-                        "go on");
+        return app_fail(
+            a, ERR_BAD_CHECKSUM,
+            "the self-test failed on this machine; start without `selftest` to continue");
     }
     app_watch(a, "loading the model");
     return ERR_OK;

@@ -168,7 +168,7 @@ bool bench_print(struct app *a)
     bench_together_print(a, &b.together);
     if (!bench_together_agrees(&b.together)) {
         console_printf(a->setup.console,
-                       "error: side by side they say other tokens than one at a time\n");
+                       "error: in parallel they give other tokens than one at a time\n");
     }
     return bench_together_agrees(&b.together);
 }

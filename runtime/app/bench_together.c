@@ -147,7 +147,7 @@ void bench_together_print(struct app *a, const struct bench_together *b)
     char beside[FORMAT_NUMBER_BYTES], alone[FORMAT_NUMBER_BYTES];
 
     console_printf(a->setup.console,
-                   "%u sequences side by side: %s tok/s in %u passes; one at a time: %s tok/s in "
+                   "%u parallel sequences: %s tok/s in %u passes; one at a time: %s tok/s in "
                    "%u; each %u tokens after %u\n",
                    (unsigned)b->n, rate_of(a, b, b->beside.ticks, beside),
                    (unsigned)b->beside.passes, rate_of(a, b, b->alone.ticks, alone),

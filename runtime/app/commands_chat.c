@@ -288,14 +288,14 @@ static void say_not_loaded(struct app *a, enum err e)
     }
     if (a->saved.before == SAVED_CHAT_LOST) {
         chat_clear(&a->chat);
-        console_printf(console, "(the conversation before is lost: a new one begins)\n");
+        console_printf(console, "(the previous conversation is lost: a new one begins)\n");
     } else if (a->saved.before == SAVED_CHAT_PENDING && n_ids != 0) {
         console_printf(console,
-                       "(the conversation before goes on: its %u %s computed again with "
+                       "(the previous conversation continues: its %u %s computed again with "
                        "the next line)\n",
                        n_ids, plural(n_ids, "token is", "tokens are"));
     } else if (n_ids != 0) {
-        console_printf(console, "(the conversation before goes on)\n");
+        console_printf(console, "(the previous conversation continues)\n");
     }
 }
 

@@ -32,7 +32,7 @@ static void wrong_pin(struct app *a)
     uint64_t pause = UINT64_C(1000) << min_u32(a->lock.n_wrong++, MOST_DOUBLINGS);
 
     a->lock.wait_until = console_millis(a->setup.console) + pause;
-    console_printf(a->setup.console, "error: that is not the PIN; the next try counts in %u s\n",
+    console_printf(a->setup.console, "error: wrong PIN; try again in %u s\n",
                    (unsigned)(pause / 1000));
 }
 
@@ -42,9 +42,9 @@ static void try_pin(struct app *a, const char *pin)
     size_t n = strlen(pin);
 
     if (!options_given(o, OPTION_LOCK)) {
-        console_printf(a->setup.console,
-                       "error: lock= cannot be used as it stands, so no PIN opens "
-                       "it: `ingot lock` makes the word\n");
+        console_printf(
+            a->setup.console,
+            "error: lock= is not valid, so no PIN opens it: `ingot lock` makes a valid one\n");
     } else if (n < LOCK_PIN_LEAST || n > LOCK_PIN_MOST ||
                !lock_value_opens(&o->line.lock, pin, n)) {
         wrong_pin(a);
@@ -64,8 +64,7 @@ enum command_result command_unlock(struct app *a, char *argument)
     } else if (argument[0] == '\0') {
         console_printf(a->setup.console, "error: /unlock takes the PIN\n");
     } else if (now < a->lock.wait_until) {
-        console_printf(a->setup.console,
-                       "error: too early after a wrong PIN: the next try counts in %u s\n",
+        console_printf(a->setup.console, "error: too early after a wrong PIN: try again in %u s\n",
                        (unsigned)((a->lock.wait_until - now) / 1000 + 1));
     } else {
         try_pin(a, argument);

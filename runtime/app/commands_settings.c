@@ -118,8 +118,8 @@ static void refuse_name(struct app *a, const char *name)
         }
     }
     if (options_of_name(name) != OPTION_COUNT) {
-        console_printf(a->setup.console, "error: %s is set at start alone; /set knows %s\n", name,
-                       COMMANDS_SETTINGS);
+        console_printf(a->setup.console, "error: %s can only be set at start; /set knows %s\n",
+                       name, COMMANDS_SETTINGS);
     } else if (near.name != NULL) {
         console_printf(a->setup.console, "error: there is no setting %s; did you mean %s?\n", name,
                        near.name);

@@ -49,10 +49,10 @@ static bool is_confirmed(struct app *a, const char *name)
     l->n_ids = n_ids;
     l->n_replies = a->chat.totals.turns;
     format_text(l->name, sizeof l->name, "%s", name);
-    console_printf(a->setup.console,
-                   "(this conversation of %u tokens would end: /save keeps it; /model %s once more "
-                   "goes on)\n",
-                   (unsigned)n_ids, name);
+    console_printf(
+        a->setup.console,
+        "(this conversation of %u tokens would end: /save keeps it; /model %s again continues)\n",
+        (unsigned)n_ids, name);
     return false;
 }
 

@@ -30,11 +30,11 @@ static void warn_options(const struct chat *c)
 {
     if (options_given(c->options, OPTION_SYSTEM) && !chat_has_template(c->template)) {
         console_log(c->console,
-                    "warning: system= has no effect, for the model has no chat template");
+                    "warning: system= has no effect, because the model has no chat template");
     }
     if (c->options->reply.think == THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] == 0) {
         console_log(c->console,
-                    "warning: think=off has no effect, for the model's chat template does not "
+                    "warning: think=off has no effect, because the model's chat template does not "
                     "know it");
     }
 }

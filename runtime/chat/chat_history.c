@@ -140,7 +140,7 @@ static bool drop_middle(struct chat *c, unsigned keep)
     uint32_t sinks, most, n;
 
     if (problem != NULL) {
-        console_log(c->console, "overflow=sinks cannot be with this model: %s", problem);
+        console_log(c->console, "overflow=sinks does not work with this model: %s", problem);
         return false;
     }
     sinks = count_sinks(c);

@@ -130,7 +130,7 @@ static const char *load_model(struct chat *c, const struct json_request *r)
 
     if (format_text(command, sizeof command, "/model %s", r->values[JSON_FIELD_LOAD]) >=
         sizeof command) {
-        chat_json_error(c, "value", "load", 0, "no model has so long a name");
+        chat_json_error(c, "value", "load", 0, "the name is too long for a model");
         return "error";
     }
     (void)c->commands->run(c->commands->context, command);
@@ -184,8 +184,7 @@ static const char *resend(struct chat *c, const struct json_request *r)
 {
     if (!console_resend(c->console, number_of(r->values[JSON_FIELD_RESEND]))) {
         chat_json_error(c, "value", "resend", 0,
-                        "that event has not been, or is not kept any more: ask again for what it "
-                        "answered");
+                        "that event does not exist, or is no longer kept: send its request again");
         return "error";
     }
     return "command";

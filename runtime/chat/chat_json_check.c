@@ -33,7 +33,7 @@ static bool check_fields(struct chat *c, const struct json_request *r)
 }
 
 static const char locked_text[] =
-    "the line is locked, which leaves prompts, messages and how tokens are drawn: "
+    "the line is locked, and takes only prompts, messages and sampling settings: "
     "the command /unlock PIN opens it";
 
 static bool read_messages(struct chat *c, const struct json_request *r)

@@ -307,10 +307,11 @@ void report_signature(struct console *c, const struct model *m)
     const struct platform_clock *clock = &c->platform->clock;
     char millis[FORMAT_NUMBER_BYTES];
 
-    console_log(c,
-                "signature: of key %s, header checked in %s ms; tables are, weights as they load",
-                m->signature.signing->name,
-                format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
+    console_log(
+        c,
+        "signature: key %s, header verified in %s ms; tables are verified too, weights while loading",
+        m->signature.signing->name,
+        format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
 }
 
 /* The cost so far of memory that DMA does not reach. */

@@ -176,7 +176,7 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     }
     if (i != 0 && (pairs[i - 1].layer > p->layer ||
                    (pairs[i - 1].layer == p->layer && pairs[i - 1].role >= p->role))) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u is out of order, or comes twice",
+        return refuse(problem, ERR_BAD_HEADER, "its pair %u is out of order, or appears twice",
                       (unsigned)i);
     }
     if (p->rank == 0 || p->rank > ADAPTER_MOST_RANK) {

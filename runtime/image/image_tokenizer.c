@@ -28,8 +28,8 @@ static enum err find_array(struct image *img, const char *name, uint32_t offset,
     if (offset % 4 != 0 || offset < sizeof(struct ingot_tokenizer) || offset > bytes ||
         size > bytes - offset) {
         return REFUSE(img, ERR_BAD_TOKENIZER,
-                      "tokenizer: %s is %u, %llu bytes there leave the section", name, offset,
-                      (unsigned long long)size);
+                      "tokenizer: %s is %u, but %llu bytes from there end beyond the section", name,
+                      offset, (unsigned long long)size);
     }
     *array = section + offset;
     return ERR_OK;

@@ -62,7 +62,7 @@ static enum err check_head(const struct signature_block *b, uint64_t file_bytes,
         b->block_bytes != signature_block_bytes(n_parts) ||
         !image_all_zero(b->reserved, sizeof b->reserved) ||
         !image_all_zero((const uint8_t *)b + used, (size_t)b->block_bytes - used)) {
-        return REFUSE_SIGNATURE("its signature is another file's, or damaged: sign it again");
+        return REFUSE_SIGNATURE("its signature belongs to another file, or is damaged: sign it again");
     }
     return ERR_OK;
 }
@@ -80,14 +80,13 @@ enum err signature_check_block(const struct signing *g, const struct signature_b
     signature_key_id(id, g->key);
     if (memcmp(id, b->key_id, sizeof id) != 0) {
         return REFUSE_SIGNATURE(
-            "it is signed by the key %s, and here %s counts: sign it with that one",
+            "it is signed by the key %s, but the expected key is %s: sign it with that one",
             signature_id_text(its, b->key_id), g->name);
     }
     signature_digest(digest, b);
     if (!g->verify(g->key, digest, b->signature)) {
         return REFUSE_SIGNATURE(
-            "its signature does not hold: it was altered after it was signed, or "
-            "somebody made it up");
+            "its signature is not valid: it was altered after it was signed, or the signature is forged");
     }
     return ERR_OK;
 }

@@ -234,7 +234,7 @@ static enum err make_plan(struct model *m, const struct model_setup *setup)
     }
     if (setup->draft && m->plan.residency == PLAN_STREAMED) {
         return model_refuse(m, ERR_NO_SPACE,
-                            "a draft must lie in memory whole, and there is not enough: "
+                            "a draft must fit into memory as a whole, and there is not enough: "
                             "choose a smaller one, or a shorter ctx=");
     }
     error = check_kv_file(m, setup);

@@ -158,7 +158,7 @@ const char *net_check(const char *how, const char *name)
     struct net_fixed fixed;
 
     if (!is_host_name(name)) {
-        return "name= takes up to 31 letters, digits and '-', which is not at an end";
+        return "name= takes up to 31 letters, digits and '-', but not '-' at an end";
     }
     if (strcmp(how, "dhcp") != 0 && strcmp(how, "auto") != 0 && !net_read_fixed(how, &fixed)) {
         return "net= takes dhcp, auto, ADDRESS/BITS or ADDRESS/BITS,GATEWAY, such as "

@@ -8,7 +8,7 @@
 
 static enum err contradiction(struct saved_chat *s)
 {
-    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save anew", s->file->name);
+    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save again", s->file->name);
     return ERR_BAD_MODEL;
 }
 
@@ -38,7 +38,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     size_t room = sizeof s->problem;
 
     if (h->version != SAVED_CHAT_VERSION) {
-        format_text(problem, room, "%s was written by another version of Ingot (%u): save anew",
+        format_text(problem, room, "%s was written by another version of Ingot (%u): save again",
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }

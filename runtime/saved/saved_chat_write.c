@@ -24,8 +24,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
 
     if (!s->file->device->writable) {
-        format_text(s->problem, sizeof s->problem,
-                    "%s takes no writes: what is saved goes to a card", s->file->device->name);
+        format_text(s->problem, sizeof s->problem, "%s cannot be written: saves go to a card",
+                    s->file->device->name);
         return ERR_UNSUPPORTED;
     }
     if (is_empty(state)) {
@@ -160,7 +160,7 @@ static enum err not_kept(struct saved_chat *s, enum err e)
 {
     if (e == ERR_BAD_CHECKSUM) {
         format_text(s->problem, sizeof s->problem,
-                    "%s: %s gives back other bytes than were written: try again, or take another "
+                    "%s: %s returned other bytes than were written: try again, or take another "
                     "card; what was saved before is still there",
                     s->file->name, s->file->device->name);
     }

@@ -11,7 +11,7 @@ const char *session_drop_problem(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
         if (s->states[i].kind->mark != NULL) {
-            return "its recurrent layers cannot forget";
+            return "its recurrent layers cannot drop tokens";
         }
     }
     return kv_drop_problem(&s->model->image, &s->kv);

@@ -339,7 +339,7 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file)
         e = check_free_in(fs, fat, file, &free);
     if (e == ERR_OK && !free)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM,
-                          "this is another card than the file was written to: send it again");
+                          "this is not the card that the file was written to: send it again");
     return e;
 }
 
@@ -386,7 +386,7 @@ enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes)
     if (e == ERR_OK && (n != 0 || cluster != 0))
         return fat32_fail(
             fs, ERR_BAD_FILESYSTEM,
-            "the cluster chain of the file that is to be replaced has not its length: "
+            "the cluster chain of the file that is to be replaced has the wrong length: "
             "repair the card on a computer with fsck.vfat -a");
     return e;
 }

@@ -77,7 +77,7 @@ static enum err follow(struct fat32_proof *p, uint32_t first)
         if (e != ERR_OK)
             return e;
         if (next == mark)
-            return fat32_damaged(p->fs, "a chain of clusters is a circle");
+            return fat32_damaged(p->fs, "a chain of clusters is cyclic");
         if (++steps == power) {
             mark = next;
             power *= 2;

@@ -99,7 +99,7 @@ enum err storage_list_device(struct storage *s, const struct block_device *devic
         }
     }
     if (d == NULL) {
-        return storage_fail(s, ERR_NO_DEVICE, "%s is one device too many", device->name);
+        return storage_fail(s, ERR_NO_DEVICE, "there are too many devices for %s", device->name);
     }
     e = fat32_mount(&s->fs, d, &t);
     if (e == ERR_OK) {

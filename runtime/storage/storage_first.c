@@ -171,7 +171,7 @@ enum err storage_find_first(struct storage *s, const struct file_table *table, s
         }
         first = i == 0 ? kind : first;
         if (i < NAMED_FILES && n > 1) {
-            storage_say(s, "storage: models/%.80s is %s and is passed over: %s", after, kind->what,
+            storage_say(s, "storage: models/%.80s is %s and is ignored: %s", after, kind->what,
                         kind->cure);
         }
     }

@@ -241,14 +241,14 @@ static enum json_kind read_nested(struct json *j, struct json_value *v)
             continue;
         }
         if ((c == '[' || c == '{') && depth == JSON_DEEPEST) {
-            return fail(j, "lists and objects too deep in one another");
+            return fail(j, "lists and objects nested too deeply");
         }
         if (c == '[' || c == '{') {
             closes[depth++] = c == '[' ? ']' : '}';
         } else if ((c == ']' || c == '}') && closes[--depth] != c) {
-            return fail(j, "a bracket that closes another one");
+            return fail(j, "a bracket that does not match the open one");
         } else if ((uint8_t)c < ' ' && c != '\t') {
-            return fail(j, "a control character");
+            return fail(j, "a control character: leave it out, or write it as an escape in a text");
         }
         j->at++;
     } while (depth != 0);

@@ -177,7 +177,7 @@ static void refuse_two(struct json_request *r)
             continue;
         }
         if (first != NULL) {
-            refuse(r, "field", 0, "%s and %s do not go together", first, fields[asks[i]].name);
+            refuse(r, "field", 0, "%s and %s cannot be combined", first, fields[asks[i]].name);
         }
         first = fields[asks[i]].name;
     }

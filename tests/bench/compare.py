@@ -291,7 +291,7 @@ def logits_at(model, ids):
 
 
 def peer_logits_at(server, ids, vocabulary):
-    """The same of llama.cpp, whose server tells the probabilities of as many tokens as it is asked for."""
+    """The same for llama.cpp, whose server tells the probabilities of as many tokens as it is asked for."""
     rows = []
     for n in POSITIONS:
         reply, _ = server.ask("/completion", prompt=ids[:n], n_predict=1, n_probs=vocabulary, temperature=0)

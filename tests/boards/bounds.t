@@ -136,7 +136,7 @@ for title, more in (("nodes 20 levels deep", {"deep": deep}), ("3 MiB", {"large"
     tap.ok("1 device tree, too large or too deep" in left_out(out) and ram(out) and "board rpi4" in out,
            f"a tree with {title}: it is named, and the firmware is asked", out)
     out = run(BOARD, changed(**more), "hart=1")
-    tap.ok("no valid device tree" in out, "where nobody else can be asked, the start ends with a sentence", out)
+    tap.ok("no valid device tree" in out, "without another source the start ends with an error message", out)
 fine = {"compatible": "x"}
 for level in range(10):
     fine = {f"level{level}": fine}

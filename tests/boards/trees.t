@@ -39,7 +39,7 @@ def look_at_board(board, name, hart, nodes, starts, words, registers):
     tap.ok(not wrong, f"{title}: {len(taken)} registers that its firmware left otherwise", f"{wrong}\n{out}")
     # Buses on which nothing answers read as ones: the board says what it has not found, and comes to its end.
     out = run(board, make_tree(root, reserved), ["fill=ffffffff"], hart)
-    tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: where no device answers, the start goes on", out)
+    tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: the start continues if no device answers", out)
 
 
 def look_at_memory(board, name, size, ranges, kept, free):

@@ -104,8 +104,8 @@ UNASKED = (("Go on.", call("light", value="on"), "nobody has named light: say it
 card = make_card("acting.img", MODEL)
 made_up = make_card("acting-made-up.img", make_model("acting-made-up", 4, context=2048))  # says what grammars force, faster
 with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1..5000" temp=0 n=60 actions_minute=0 actions_said=off', card_arguments(made_up)) as b:
-    tap.ok("far:9 of pins= is not used: the PL061 has the lines 0 to 7" in b.start, "a line that there is not is refused by name", b.start)
-    tap.ok(b.register(DIRECTION) == LIGHT | FAN and b.lines() == FAN, "outputs begin off, which is high where low is on: what the registers say",
+    tap.ok("far:9 of pins= is not used: lines of the PL061 are 0 to 7" in b.start, "a line that there is not is refused by name", b.start)
+    tap.ok(b.register(DIRECTION) == LIGHT | FAN and b.lines() == FAN, "the registers show that outputs start off, which is high for a :low line",
            (b.register(DIRECTION), b.lines()))
     said = b.act(call("light", value="on"))
     tap.ok(b.lines() == LIGHT | FAN and said.count("(light: on)") == 1 and "(stopped: " not in said,
@@ -141,7 +141,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
         tap.ok(said_of in said and b.lines() == levels and re.search(rf"^[A-Z].*\b{words}\b.*\.$", said, re.M), f"the demo model: {line} {said_of}", said)
     b.console.say("/reset")
     said = b.console.say("Turn on the heater.")
-    tap.ok(b.lines() == FAN and not re.search(r"\((?:light|fan|not done): ", said), "what is not in the table moves nothing", said)
+    tap.ok(b.lines() == FAN and not re.search(r"\((?:light|fan|not done): ", said), "an action outside the table moves no line", said)
 
     # An action that nobody has asked for is not done, whatever the model says.
     def tried(question, text):
@@ -153,7 +153,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
         said = tried(question, text)
         tap.ok(said.count(f"(not done: {why}") == 1 and b.lines() == FAN, f"{question} {text}: {why}", (b.lines(), said))
     said = tried("Turn on the light.", call("light", value="on"))
-    tap.ok("(light: on)" in said and b.lines() == LIGHT | FAN, "what somebody asked for is", said)
+    tap.ok("(light: on)" in said and b.lines() == LIGHT | FAN, "an action that somebody asked for is done", said)
     if LONG:  # it takes QEMU ten seconds, and this computer has it
         b.console.say("/grammar " + forced(call("light", value="off")))
         tap.ok("nobody has said that light goes off" in b.console.say("Thanks, I'm going out.") and b.lines() == LIGHT | FAN,
@@ -240,7 +240,7 @@ def sensors(board, base, card):
     with Console(Machine(board), "pins=light:17,clock:3 sensors=temperature:i2c1:0x48:tmp105,cellar:i2c1:0x49:lm75 temp=0 actions_said=off",
                  sd_drive(board, card) + ["-device", "tmp105,id=probe,bus=i2c-bus.1,address=0x48", "-qmp", f"unix:{qmp},server=on,wait=off"], 4) as c:
         c.prompt()
-        tap.ok("clock:3 of pins= is not used: lines 2 and 3 are the I2C bus of sensors=" in c.seen, f"{board}: the bus has its lines for itself", c.seen)
+        tap.ok("clock:3 of pins= is not used: lines 2 and 3 belong to the I2C bus of sensors=" in c.seen, f"{board}: the bus has its lines for itself", c.seen)
         monitor = Monitor(qmp)
         for milli, says in ((23500, "23.5"), (-12500, "-12.5"), (85000, "85.0")):
             monitor.do("qom-set", path="/machine/peripheral/probe", property="temperature", value=milli)
@@ -307,7 +307,7 @@ heard = events({"prompt": "Light off!", "grammar": forced(call("light", value="o
 tap.ok(all(e["dry"] for e in heard if e["event"] == "action"), "a dry run", heard[-3:])
 heard = events({"prompt": "Go on.", "grammar": forced(call("light", value="on"))})
 acts = [e for e in heard if e["event"] == "action"]
-tap.ok([(e["name"], e["done"], e["result"]) for e in acts] == [("light", False, "nobody has named light: say its name")], "what nobody asked for is an event, too", acts)
+tap.ok([(e["name"], e["done"], e["result"]) for e in acts] == [("light", False, "nobody has named light: say its name")], "a refused action is an event, too", acts)
 heard = events(*({"prompt": "Hello!", "reset": True, "seed": i, "temp": 3, "top_k": 0, "top_p": 1, "min_p": 0, "n": 12} for i in range(40)))
 replies, text = [], ""
 for e in heard:
@@ -322,7 +322,7 @@ heard = events({"prompt": "Turn on the light.", "grammar": forced(call("light", 
                {"prompt": "Thanks, I'm going out.", "grammar": forced(call("light", value="off"))})
 acts = [e for e in heard if e["event"] == "action"]
 tap.ok([e["done"] for e in acts] == [True, False] and "nobody has said that light goes off" in acts[1]["result"],
-       "here: what was asked for before is over", acts)
+       "here: earlier requests no longer count", acts)
 plain = run([HOST, "run", MODEL, "-p", "Hello!", "--temp", "0", "-q"])[1]
 tap.ok(run([HOST, "run", MODEL, "-p", "Hello!", "--temp", "0", "-q", "--pins", "light:99"])[1] != "" and
        run([HOST, "run", MODEL, "-p", "Hello!", "--temp", "0", "-q", "--pinned", "3"])[1] == plain, "--pinned is what --pins with a number was")

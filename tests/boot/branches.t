@@ -50,7 +50,7 @@ tap.ok(re.search(r"this one\n  main +1 turn, \d+ tokens\n|main +2 turns, \d+ tok
        "they are listed, and /retry names what it keeps", base)
 tap.ok("(sums is forgotten)" in base and "error: there is no branch nowhere" in base and
        "error: there is a branch main already" in base and "error: /branch takes a name" in base,
-       "what cannot be is a sentence", base)
+       "an impossible request gets an error message", base)
 
 text = on_host([A, "/branch a", "/branch b"], "--branches", "1")
 tap.ok("error: 1 branch is kept, and there is no room for more: /drop NAME" in text, "room runs out", text)

@@ -147,6 +147,6 @@ for board, compatible in COMPATIBLE.items():
     tap.ok(status == 0 and want.ids and len(want.ids) == 6 and reply.ids == want.ids and
            reply.hash == want.hash,
            f"{board}: cmdline.txt behind the firmware's own words is what -append says", console)
-    tap.ok("] warning" not in console, f"{board}: the firmware's words are passed over in silence",
+    tap.ok("] warning" not in console, f"{board}: words of the firmware are ignored without a message",
            console)
 tap.done()

@@ -182,11 +182,11 @@ late, heard = time.monotonic() + 20, b""
 while b"^C\r\n> " not in heard and time.monotonic() < late:
     with_termios.write(b"\x03")  # one that comes while the mode changes is dropped
     heard += with_termios.read(0.5)
-tap.ok(b"^C\r\n> " in heard and b'"ready"' not in heard, "which talks to people again; and without pyserial", heard)
+tap.ok(b"^C\r\n> " in heard and b'"ready"' not in heard, "the board talks to people again; and without pyserial", heard)
 with_termios.close()
 board.process.kill()
 good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
-tap.ok(good and "is TX at RX" in got[1], "nobody at the line", got)
+tap.ok(good and "TX is at RX" in got[1], "no board at the line", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
 # A board that is loading when somebody comes goes on to load, whoever it talks to.

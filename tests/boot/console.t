@@ -160,7 +160,7 @@ def turns(c):
         k.send("it talks, more\r/zzz\r")
         k.expect("there is no /zzz")
         k.prompt()
-        c.ok(True, "what is typed during a reply waits")
+        c.ok(True, "a line typed during a reply waits")
 
 
 def commands(c):
@@ -292,7 +292,7 @@ def swaps(c):
              "a model that is not there leaves the one before, and the conversation", out + k.seen)
         out = k.say("/model console-a")
         c.ok("would end: /save keeps it; /model console-a once more" in out and
-             before in k.say("/stats"), "what another one ends is said first", out + k.seen)
+             before in k.say("/stats"), "the end of another conversation is reported first", out + k.seen)
         out = k.say("/model console-a")
         c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),
              "and asked for again it is loaded", out + k.seen)
@@ -342,7 +342,7 @@ def restarts(c):
 
         third = ids()
         c.ok("2 turns: go on" in k.say("/load") and "back, 1 left" in k.say("/undo"),
-             "what was loaded has its turns: /undo", k.seen)
+             "a loaded conversation has its turns: /undo", k.seen)
         k.say("Second")
         k.say("Third")
         c.ok(ids() == third, "and goes on as before", k.seen)
@@ -356,8 +356,8 @@ def restarts(c):
         k.change("console-b")
         c.ok("belongs to another model" in k.say("/load") and k.stats("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)
-        c.ok("the conversation before goes on" in k.say("/load") and told(k, ()) == told(k, ("/load",)),
-             "and leaves the one at work as it was", k.seen)
+        c.ok("the previous conversation continues" in k.say("/load") and told(k, ()) == told(k, ("/load",)),
+             "and leaves the current one as it was", k.seen)
 
 
 def stops(c):
@@ -371,10 +371,10 @@ def stops(c):
              "ready" not in out, "Ctrl-C at start stops the loading, and says how it goes on", out)
         c.ok(all("error: no model is loaded" in k.say(line) for line in
                  ("Hello", "/plan", "/bench", "/save", "/load", "/reset", "/set n 9")),
-             "what needs a model is refused", k.seen)
+             "commands that need a model are refused", k.seen)
         c.ok("console-b.ingot" in k.say("/models") and "/reboot" in k.say("/help") and
              "cores: " in k.say("/log") and "no model" in k.say("/model console-c") and
-             "no model is loaded" in k.say("Hello"), "what does not is obeyed", k.seen)
+             "no model is loaded" in k.say("Hello"), "other commands work", k.seen)
         out = k.say("/model console-a")
         c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads it", out + k.seen)
         k.say("w" * 150)
@@ -418,7 +418,7 @@ def stops(c):
         stats = k.say("/stats")
         k.send("/load\r\x03")
         out = k.prompt()
-        c.ok("(stopped)" in out and "(the conversation before goes on" in out and
+        c.ok("(stopped)" in out and "(the previous conversation continues" in out and
              re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
              "Ctrl-C in /load", out + stats + k.seen)
         found = re.search(r"\((\d+ tokens)", saved)
@@ -484,7 +484,7 @@ def terminal(c):
         out, raw = k.seen, k.raw
         if "there is no /zzz" not in out:
             k.prompt()
-        c.ok("there is no /zzz" in k.seen, "a terminal: what is typed around its answer is kept",
+        c.ok("there is no /zzz" in k.seen, "a terminal: keys typed around its answer are kept",
              k.seen)
         screen = Screen()
         screen.feed(raw)

@@ -57,7 +57,7 @@ for (name, cores, residency), result in zip(CELLS, results):
     status, console = result
     reply = Reply(console)
     tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
-    tap.ok(f"cores: {cores} of {cores} at work" in console and f", {residency}" in reply.stats and "one core works" not in console,
+    tap.ok(f"cores: {cores} of {cores} at work" in console and f", {residency}" in reply.stats and "only one core is used" not in console,
            f"{what}: as it should be", console)
 
 # ---- reads in flight (BlockIO2), which EDK2 has for an NVMe drive -------------------------------

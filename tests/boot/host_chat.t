@@ -226,7 +226,7 @@ def commands():
         with open(os.path.join(FOLDER, "bad.ingot"), "wb") as bad:
             bad.write(b"INGOT" + bytes(5000))
         out = k.change("bad")
-        tap.ok("back to the model before" in out and k.stats("Hello")[1] == 8,
+        tap.ok("back to the previous model" in out and k.stats("Hello")[1] == 8,
                "one that cannot be had leaves the one before", out)
         os.unlink(os.path.join(FOLDER, "bad.ingot"))
         k.send("/off\r")

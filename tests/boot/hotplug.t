@@ -85,7 +85,7 @@ def test_board(machine):
         tap.ok(re.search(r"storage: USB drive at 0x\w+, port \d+, 64.0 MiB\n.*  usb:hotplug-one.ingot, .*\n.*no model is loaded: /model",
                          said), f"{name}: a drive that is plugged in is named, with its models", said)
         said = k.say("els")
-        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: what was typed stays, and /models has it", said)
+        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: typed text stays, and /models lists the drive", said)
         said = k.say("/model usb:hotplug-one")
         unbroken = k.say(LINE)
         tap.ok("error" not in said and ids(unbroken) and "streamed" in unbroken, f"{name}: and a reply by it", said + unbroken)

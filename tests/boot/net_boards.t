@@ -106,7 +106,7 @@ def check(board):
                f"{status} {body} {said}")
         tap.ok(gem.set_link(False), f"{board}: the cable is pulled")
         time.sleep(1.5)
-        tap.ok(gem.ask("GET", "/health", wait=3)[0] is None and "15" in c.say(QUESTION), f"{board}: nobody is answered, and the line goes on", c.seen)
+        tap.ok(gem.ask("GET", "/health", wait=3)[0] is None and "15" in c.say(QUESTION), f"{board}: nobody is answered, and the line still works", c.seen)
         tap.ok(gem.set_link(True) and answers_again(gem), f"{board}: with the cable plugged in again it answers")
 
 

@@ -61,7 +61,7 @@ ROWS = [
      [NVME, "error:", "layer 1"], False),
     ("blocks with metadata", nvme_arguments(CARD)[:2] + ["-device", "nvme,serial=ingot", "-device",
      "nvme-ns,drive=card,ms=8"], WORDS,
-     ["NVMe drive at 0x", "keeps metadata with each block"], False),
+     ["NVMe drive at 0x", "stores metadata with each block"], False),
 ]
 COUNTED = ["-trace", "pci_nvme_read", "-trace", "pci_nvme_map_prp"]
 

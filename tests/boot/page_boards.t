@@ -195,7 +195,7 @@ picture("page-10-boards")
 
 # It grows warmer while nobody talks; then it says what it should not.
 Script.stats = {**Script.stats, "temperature_c": 61.5}
-tap.ok(wait(lambda: about(script)["figures"]["temperature_c"] == 61.5, 20), "what a board says of itself stays new while somebody looks", about(script))
+tap.ok(wait(lambda: about(script)["figures"]["temperature_c"] == 61.5, 20), "a board's figures are refreshed while the page is open", about(script))
 EVIL = "<img src=x onerror='window.hit=1'>\u202e"
 Script.plan = {"layers": EVIL, "memory_bytes": [EVIL], "layers_streamed": -4}
 Script.stats = {"temperature_c": "hot", "memory": [{"name": EVIL, "bytes": 5000}, EVIL, {"bytes": 1e300}]}

@@ -171,7 +171,7 @@ def check_early(machine, cores):
     line.write(CTRL_C)
     tap.ok(taken > 0 and told(line) is not None and
            told(line)[:3] == (len(data), crc32c(data), 0),
-           f"{machine.label}: what came before the UART was set up is kept", line.text[-600:])
+           f"{machine.label}: bytes that came before the UART was set up are kept", line.text[-600:])
     line.close()
     if os.path.exists(path):
         os.unlink(path)
@@ -322,7 +322,7 @@ def check_held(line, machine):
 
 
 def check_prefill(machine, card):
-    """Ctrl-C before the first token: no layer more than the one at work."""
+    """Ctrl-C before the first token: no layer more than the current one."""
     line = Line(machine.command("temp=0", 1, card_arguments(card)))
     line.wait(rb"\n> $")
     at = len(line.text)

@@ -46,7 +46,7 @@ tap.ok(host(*asked, "--preset", "short") == plain, "a preset is its words", (hos
 # Below the folder of this run: an option of a board has room for 63 bytes.
 tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "by its path, too")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
-       "what the command line says counts more")
+       "the command line overrides it")
 wrong = host(*asked, "--preset", "wrong", "--temp", "0")
 tap.ok("warning: preset" not in wrong and len(wrong.strip()) > 0, "a word that counts less is not looked at", wrong)
 tap.ok("--temp hot" in host(*asked, "--preset", "wrong"), "one that is wrong is said")

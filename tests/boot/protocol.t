@@ -117,7 +117,7 @@ def penalties(c, k):
     bad = [k.ask(prompt="x", logit_bias=b) for b in ([[99999, 1]], [["", 1]], [[1, 101]], [1], [[1]], [[1, True]], [[1, 2, 3]], [[-1, 1]], [[1, 1]] * 301)]
     bad += [k.ask(prompt="x", **{f: 3}) for f in ("presence_penalty", "frequency_penalty")]
     c.ok([[e["field"] for e in of(b, "error")] for b in bad] == [["logit_bias"]] * 9 + [["presence_penalty"], ["frequency_penalty"]],
-         "what is none is refused by its name", bad)
+         "an invalid value is refused by its name", bad)
     k.ask(presence_penalty=0, frequency_penalty=0)
     k.ask(repeat_last_n=0, repeat=1.5)
     c.ok(ids() == plain, "repeat over no token changes nothing", plain)
@@ -257,7 +257,7 @@ def cancelled(c, k):
     k.put(cancel="a", id="c")
     a, own = k.until(), k.until()
     c.ok(a[-1]["id"] == "a" and a[-1]["reason"] in ("stopped", "end") and own[-1] == {**own[-1], "id": "c", "reason": "command"},
-         "the one at work, by its id", first + a + own)
+         "the current one, by its id", first + a + own)
     k.put(id=7, prompt=STORY, reset=True, n=400)
     k.until("token")
     k.put(id=8, prompt="Hi")
@@ -266,7 +266,7 @@ def cancelled(c, k):
     k.put(cancel=True)
     ends = [k.until()[-1] for _ in range(5)]
     c.ok([(e.get("id"), e["reason"]) for e in ends[1:]] == [(8, "stopped"), (9, "end"), (None, "command"), (None, "command")] and
-         ends[0]["reason"] in ("stopped", "end"), "one that waits, and the one at work by true; the next one is not", ends)
+         ends[0]["reason"] in ("stopped", "end"), "one that waits, and the current one by true; the next one is not", ends)
     c.ok(k.ask(cancel="nobody")[-1]["reason"] == "command" and of(k.ask(cancel=[1]), "error"), "nobody is cancelled")
 
 

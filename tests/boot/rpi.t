@@ -164,7 +164,7 @@ for board in CORES:
     console = read_until(process, "\n> ")
     process.kill()
     process.communicate()
-    tap.ok("warning: 2408 bytes of boot arguments, and 2048 are the limit: none of them is obeyed" in
+    tap.ok("warning: the boot arguments have 2408 bytes, and the limit is 2048: all of them are ignored" in
            console, f"{board}: 2,408 are answered with a sentence", console)
 
 # raspi3b is a 3B, whose light hangs on the firmware's expander.

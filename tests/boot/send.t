@@ -153,17 +153,17 @@ tap.ok(same(card, "models/send-small.ingot", SMALL) and same(card, "models/send-
 status, text = send(board.line, LILA)
 tap.ok(status == 0 and same(card, "presets/lila.txt", LILA) and fsck(card)[0], "a preset, in a folder that is made", (text, fsck(card)))
 status, text = send(board.line, OTHER, "--name", "send-small.ingot")
-tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file in place of the model at work", (text, fsck(card)))
+tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file in place of the loaded model", (text, fsck(card)))
 status, text = send(board.line, SMALL, "--name", "more.ingot")
 tap.ok(status == 1 and "/model first" in text, "then the model is loaded first", text)
 status, text = send(board.line, OTHER, "--name", "send-small.ingot", "--load")
-tap.ok(status == 1, "whatever comes", text)
+tap.ok(status == 1, "whatever arrives", text)
 board.kill()
 
 board = Board(ARM64, "json", card, "mode=json")
 board.say("-p", "/model send-small", "-q")
 good, reply = answers(board, OTHER)
-tap.ok(good and reply_of(OTHER) != reply_of(SMALL), "which is the new one after a restart", reply)
+tap.ok(good and reply_of(OTHER) != reply_of(SMALL), "the file is the new one after a restart", reply)
 
 # Refusals, each by name, and the board is there afterwards.
 gguf, empty = os.path.join(FOLDER, "x.gguf"), os.path.join(FOLDER, "empty.ingot")
@@ -175,7 +175,7 @@ os.truncate(large, 60 << 20)
 rows = [((gguf,), "ingot pack"), ((empty,), "is empty"), ((large,), "no room"), ((SMALL, "--name", "a b.ingot"), "letters, digits"),
         ((SMALL, "--name", "x.bin"), "a card takes"), ((os.path.join(FOLDER, "none"),), "no such file")]
 said = [send(board.line, *words) for words, _ in rows]
-tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "what a card does not take is refused by name", said)
+tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "a file that a card cannot take is refused by name", said)
 tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
 tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that does not say how much is told what to say")
 for length, cause in ((200000000, "the card has no room for it: delete files"), (1 << 32, "a file on FAT32 has 1 to 4294967295 bytes"),
@@ -215,7 +215,7 @@ stopped = padded("stopped.ingot", SMALL, 8 * STEP)  # so long that the rest is n
 between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_signal(2))
 child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]
-tap.ok(child.returncode == 1 and "goes on from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
+tap.ok(child.returncode == 1 and "continues from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
 answer = board.say("-p", "/models", "-q")
 tap.ok("send-first" in answer, "and the board answers as before", answer)
 board.kill()
@@ -296,7 +296,7 @@ else:
     status, text = ymodem("/receive", LILA, program=("sb", "-q"))
     tap.ok(status == 0 and same(card, "presets/lila.txt", LILA), "and a preset, which goes where it belongs", (status, text))
     status, text = ymodem("/receive", gguf)
-    tap.ok("a card takes" in text and fsck(card)[0], "what is none of them is refused", (status, text))
+    tap.ok("a card takes" in text and fsck(card)[0], "a file of another kind is refused", (status, text))
     status, text = ymodem("/receive", keys=b"\3")
     tap.ok("error: stopped by Ctrl-C" in text, "Ctrl-C ends the wait", text)
     status, text = ymodem("/receive", SMALL, LILA, gguf)
@@ -328,7 +328,7 @@ for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
     child = subprocess.Popen([HOST, "send", left, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     text = child.communicate(timeout=60)[0]
     said = person(board, b"\r", PERSON, 10)
-    tap.ok(child.returncode == 1 and "goes on from here" in text and said.endswith((b"> ", b"> \x1b[0m")) and b'"event"' not in said,
+    tap.ok(child.returncode == 1 and "continues from here" in text and said.endswith((b"> ", b"> \x1b[0m")) and b'"event"' not in said,
            f"{signal.Signals(number).name}: a person has the prompt again", (child.returncode, text, said))
 between = Between(board, "left-killed", calls_after=STEP, calls=lambda: child.kill())
 child = subprocess.Popen([HOST, "send", left, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -426,7 +426,7 @@ sender.name("two.ingot", len(DATA))
 sender.line.sendall(b"\x18\x18\x18")
 text = sender.end()
 tap.ok("(models/one.ingot: 2.50 KiB" in text and "(models/two" not in text and "error: models/two.ingot: the sender stopped" in text and
-       on_card(card, "models/two.ingot") is None, "of two files the first came, and the second was cancelled", text)
+       on_card(card, "models/two.ingot") is None, "the first of two files arrived, and the second was cancelled", text)
 sender = Sender(board)
 sender.name("stop.ingot", len(DATA))
 sender.block(1, DATA[:1024])

@@ -170,7 +170,7 @@ def talk(c, k):
     again = k.ask(prompt=PROMPT, reset=True)
     c.ok(ids_of(again) == people.ids and done_of(again)["context_tokens"] == done["context_tokens"]
          and done_of(again)["prompt_tokens"] < done["prompt_tokens"],
-         "what was refused has set nothing; reset begins anew", again)
+         "a refused request set nothing; reset starts over", again)
 
     stop = people.text[5:9]
     reply = k.ask(prompt=PROMPT, reset=True, stop=stop)
@@ -200,7 +200,7 @@ def with_id(c, k, people):
     reply = k.ask(prompt=PROMPT, reset=True, n=0, id='q"1', x_from="a test", x_n=3)
     c.ok([e.get("id") for e in reply] == ['q"1'] * len(reply) and text_of(reply) == people.text and
          [e["token"] for e in of(reply, "token") if e["token"] is not None] == people.ids,
-         "a request's id is in every event of its answer, and x_ fields are passed over", reply)
+         "a request's id is in every event of its answer, and x_ fields are ignored", reply)
     other = k.ask(id=-7, command="/stats") + k.ask(bad=1, id=8)
     c.ok([e["id"] for e in other] == [-7] * (len(other) - 2) + [8, 8], "of any answer", other)
     other = k.ask(id="x" * 65) + k.ask(id=1.5) + k.ask(id=True)
@@ -497,7 +497,7 @@ def serial_errors():
     silent = serial(os.ttyname(slave), "--wait", "1")
     os.close(master)
     os.close(slave)
-    c.ok(silent.returncode == 1 and "nothing is heard" in silent.stderr, "a line that is silent",
+    c.ok(silent.returncode == 1 and "the board is silent" in silent.stderr, "a line that is silent",
          silent)
     for device, says in (("/dev/ttyNONE", "plug the adapter in"),
                          ("/dev/null", "not a serial device"), ("", "no such device")):

@@ -72,7 +72,7 @@ tap.ok(status == 0 and out.count("> What is 7 plus 8?\n") == 2 and len(heard) ==
        "two utterances are two questions", (status, out, err, heard))
 said = open(SPOKEN, encoding="utf-8").read()
 replies = " ".join(line for line in out.split("\n") if not line.startswith(">"))
-tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "what is spoken is the replies", (said, out))
+tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "only replies are spoken", (said, out))
 n = said.count("|")
 tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "and is in the file, sentence by sentence", n)
 
@@ -138,7 +138,7 @@ for name, options, says in (("no file", ("--input", work("nothing.wav")), "canno
 status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", TTS)
 tap.ok(status == 1 and "no such" in err.lower(), "a model that is not there", (status, err))
 tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
-       "what nobody understands is not asked")
+       "unrecognized speech is not sent")
 tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no file stays", os.listdir(os.environ["TMPDIR"]))
 
 # A server that understands, as OpenAI's API has it.

@@ -78,7 +78,7 @@ def at_start(row):
         row.refused(s, "/model drive", words, f"the {place}")
     s.swap("well")
     _, text = s.ask("/model drive")
-    row.ok("error" not in text and text.endswith("> "), "and then it loads", text)
+    row.ok("error" not in text and text.endswith("> "), "and /model loads it then", text)
     row.right(s, "and then")
     s.close()
 
@@ -91,10 +91,10 @@ def in_replies(row):
     row.ok(s.wait(r"^> "), "it starts", s.seen)
     s.swap("layer")
     for line in ("hello there", "and again"):
-        row.refused(s, line, ["layer 2, sector", "failed a transfer"], "a layer")
+        row.refused(s, line, ["layer 2, sector", "a transfer failed"], "a layer")
     s.swap("well")
     row.right(s, "a layer, and the drive is well again")
-    ways = [("dead", lambda: s.swap("dead"), "failed a transfer")]
+    ways = [("dead", lambda: s.swap("dead"), "a transfer failed")]
     if silent:
         ways.append(("silent", lambda: s.pace(1), "did not answer"))
     for name, go, words in ways:

@@ -84,7 +84,7 @@ def passes(name, words):
     row = Row(name, words=WORDS + words, rules=rules(True), start="well")
     row.session.swap("card")
     text = row.right("the right text")
-    row.ok(re.search(r", \d+ retr(y|ies)\b", text) is not None, "what was repeated is told", text)
+    row.ok(re.search(r", \d+ retr(y|ies)\b", text) is not None, "repeated reads are reported", text)
     return row
 
 
@@ -184,7 +184,7 @@ def rows():
     yield ends, "flipped bits, and a prompt by option", flipped
     yield slow, "a card that becomes slow"
     for way, go, expected in (("silent", fall_silent, "did not answer"),
-                              ("dead", lambda s: s.swap("dead"), "failed a transfer")):
+                              ("dead", lambda s: s.swap("dead"), "a transfer failed")):
         # A silent card is waited for in real time, by a core that looks on: once is enough.
         if EVERYTHING or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected

@@ -88,7 +88,7 @@ rows = [
     ("draft=none", ["warning: draft=none", "no draft is used"]),
     ("kv=card,q8", ["warning: kv=card", "ingot.kv"]),
     ('system="never closed', ["warning: the closing quote of system="]),
-    ("n=1 " * 2100, ["warning: 8400 bytes of boot arguments, and 8191 are the limit"])]]
+    ("n=1 " * 2100, ["warning: the boot arguments have 8400 bytes, and the limit is 8191"])]]
 rows[3] = ("no such model", make_card("fault-good.img", GOOD), "model=nothing",
            ["error: the card has no model nothing", "  faults-good.ingot, ",
             "no model is loaded: /model NAME loads one"])
@@ -167,7 +167,7 @@ good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),
         ('prompt="' + "word " * 700 + '" n=2 temp=0 ctx=64', ["room for", "64"]),
-        ('prompt="' + "word " * 2000 + '"', ["boot arguments, and", "correct prompt="]),
+        ('prompt="' + "word " * 2000 + '"', ["the boot arguments have", "correct prompt="]),
         ("isa=sse9 prompt=a n=2", ["isa=sse9"]),
         ("temp=hot prompt=a n=2 ids", ["temp=hot", "ids: "]),
         ("mem=1K prompt=a n=2 ids", ["mem=1K", "ids: "]),

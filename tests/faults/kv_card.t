@@ -52,7 +52,7 @@ status, text = run([HOST, "run", MODEL, "-p", "a", "-n", "1", "--kv", "card", "-
 tap.ok(status == 1 and "--kv-file" in text, "the host without a file", text)
 status, text = run([HOST, "run", MODEL, "-p", "a", "-n", "1", "--kv", "card", "--mem", str(MEM),
                     "--kv-file", os.path.join(WORK, "kv-not-there")])
-tap.ok(status == 1 and "cannot open" in text and "truncate" in text, "and with one that is not there",
+tap.ok(status == 1 and "cannot open" in text and "truncate" in text, "the host with a missing file",
        text)
 
 # ---- an undisturbed run -----------------------------------------------------------------------
@@ -76,7 +76,7 @@ FIRST = changed[0]  # of ingot.kv, which lies behind saves/chat.sav in no order 
 marks = [i for i in range(0, len(after), 512) if after[i:i + 8] == b"INGOTSAV"]
 if marks and FIRST * 512 >= marks[0] - (4 << 20):
     FIRST = next(s for s in changed if s * 512 >= marks[0] + (2 << 20))
-tap.ok(SAVED is not None and len(SAVED) == 8, "and it goes on")
+tap.ok(SAVED is not None and len(SAVED) == 8, "the conversation continues after /load")
 del before, after
 
 # ---- a card that changes ------------------------------------------------------------------------
@@ -115,5 +115,5 @@ with Console(ARM64, WORDS, ["-blockdev", json.dumps(options),
                ids_of(text) is None, "a page that never reads is named, and the prompt is back", text)
     k.say("/reset")
     text = k.say("Hi")
-    tap.ok(ids_of(text) is not None, "what needs no such page is answered", text)
+    tap.ok(ids_of(text) is not None, "a question that needs no such page is answered", text)
 tap.done()

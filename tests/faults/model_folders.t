@@ -93,7 +93,7 @@ def pieces(*tokens):
 
 FOLDERS = [
     ("2^63 bytes of header", rewrite(WEIGHTS, lambda b: HUGE + b[8:]),
-     ["header wants 9223372036854775808 bytes"]),
+     ["header needs 9223372036854775808 bytes"]),
     ("2 GB of header", large(WEIGHTS, struct.pack("<Q", (1 << 31) - 8)), ["bytes of JSON"]),
     ("2^63 rows", entry(NORM, shape=[1 << 63]), [NORM, "shape"]),
     ("no rows", entry(NORM, shape=[0]), [NORM, "shape"]),
@@ -105,7 +105,7 @@ FOLDERS = [
     ("tensors that overlap", entry(NORM, data_offsets=[0, 160]), [NORM, "overlap"]),
     ("a tensor twice", header(lambda t: t.rstrip()[:-1] + ', "' + NORM +
                               '": {"dtype": "F32", "shape": [40], "data_offsets": [0, 160]}}'),
-     [NORM, "comes twice"]),
+     [NORM, "appears twice"]),
     ("a NaN weight", first_weight("lm_head.weight", NAN), ["output", "not finite"]),
     ("an infinite norm", first_weight(NORM, struct.pack("<f", float("inf"))),
      ["attn_norm", "not finite"]),
@@ -113,7 +113,7 @@ FOLDERS = [
      ["is a JSON file, not safetensors"]),
     ("an index that leaves the folder", index('{"weight_map": {"x": "../x"}}'), ["weight_map"]),
     ("a config that is a link to itself", circle, ["symbolic links"]),
-    ("a field twice", config('"hidden_size": 8'), ["hidden_size", "comes twice"]),
+    ("a field twice", config('"hidden_size": 8'), ["hidden_size", "appears twice"]),
     ("a width of 2^63", rewrite("config.json", lambda b: b.replace(
         b'"hidden_size": 40', b'"hidden_size": 9223372036854775808')), ["hidden_size"]),
     ("no layers", rewrite("config.json", lambda b: b.replace(

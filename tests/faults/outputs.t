@@ -209,7 +209,7 @@ def check_input(name, source):
         return
     before = read(source)
     status, said = ingot(*command(name, source))
-    tap.ok(status == 1 and read(source) == before and "it is the input" in said, f"{name}: what it reads is not its output", f"{status} {said}")
+    tap.ok(status == 1 and read(source) == before and "it is the input" in said, f"{name}: its input cannot be its output", f"{status} {said}")
     write(source, before)
 
 
@@ -240,7 +240,7 @@ if HAS_KEY:
     status, said = ingot("sign", target, "--key", KEY)
     signed = read(target)
     status, said = ingot("sign", target, "--key", KEY, limit=f"ulimit -f {(os.path.getsize(MODEL) + 2048) // 1024}")
-    tap.ok(status == 1 and read(target) == signed, "and one that was signed already", said)
+    tap.ok(status == 1 and read(target) == signed, "sign in place: a full disk leaves a signed file as it was", said)
 
 # ---- signals --------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ tap.ok(only(folder, "m.ingot") and "File too large" in said and "card" not in sa
 said = chat("Hi\n/save b\nYou\n/save b\n")
 tap.ok(only(folder, "m.ingot", "b.sav") and said.count("b.sav)") == 2, "/save", said + str(names(folder)))
 said = chat("/load b\n")
-tap.ok("2 turns" in said, "and /load", said)
+tap.ok("2 turns" in said, "/load with an unreadable save says why", said)
 small = b"INGOTSAV" + bytes(1016)
 write(os.path.join(folder, "c.sav"), small)
 write(os.path.join(folder, "c.sav~"), "mine")

@@ -96,7 +96,7 @@ RUN = [HOST, "run", path("model.ingot"), "--public-key", path("key-public.pem"),
 status, said = run([*RUN, "--adapter", path("good.ingot")])
 tap.ok(status == 0, "run takes the good one", said)
 status, said = run([HOST, "verify", path("good.ingot"), "--public-key", path("key-public.pem")])
-tap.ok(status == 0, "and so does verify", said)
+tap.ok(status == 0, "verify takes the good one", said)
 for name, (data, why) in BAD.items():
     write(name + ".ingot", data)
     status, said = run([*RUN, "--adapter", path(name + ".ingot")])

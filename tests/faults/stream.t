@@ -24,7 +24,7 @@ STREAM = f"mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"  # noth
 
 CARD, FIRST = card_of(MODEL)
 Session.well = CARD
-LAYER = ["layer 2, sector", "failed a transfer"]  # what is said of a sector that never reads
+LAYER = ["layer 2, sector", "a transfer failed"]  # what is said of a sector that never reads
 
 
 def damage():
@@ -147,7 +147,7 @@ def fall_silent(session):
 
 
 WAYS = (("silent", fall_silent, "did not answer"),
-        ("dead", lambda session: session.swap("dead"), "failed a transfer"))
+        ("dead", lambda session: session.swap("dead"), "a transfer failed"))
 
 
 def gone_in_prompt(row, name, go, expected):
@@ -241,7 +241,7 @@ def person_without_card(row, machine, rules):
     session.swap("well")
     model_back(row, session, name)
     session.swap("dead")
-    model_stays(row, session, f"{machine.board}: /model on a dead card", "failed a transfer")
+    model_stays(row, session, f"{machine.board}: /model on a dead card", "a transfer failed")
     session.ask("/reset")
     session.swap("card")
     name = f"{machine.board}: a read error in /model"
@@ -302,7 +302,7 @@ def program_without_card(row, machine, rules):
     program.swap("dead")
     events = program.ask(command="/model stream-faults")
     reply = program.ask(prompt="hello there", reset=True)
-    row.ok(kinds(events) == ["error", "done"] and "failed a transfer" in events[0]["text"] and
+    row.ok(kinds(events) == ["error", "done"] and "a transfer failed" in events[0]["text"] and
            ids_of_events(reply) == RIGHT,
            f"{machine.board}, a program: /model, and the card is gone: the model stays",
            events + reply)

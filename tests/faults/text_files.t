@@ -40,7 +40,7 @@ def ingot(*words, stdin=b"", timeout=60):
 # ---- a byte order mark, and CRLF ------------------------------------------------------------------
 
 def same(what, words, name, text, stdin=False):
-    """The command says the same of the file as Windows writes it; FILE stands for it."""
+    """The command says the same for the file as Windows writes it; FILE stands for it."""
     got = []
     for mark in (False, True):
         file = write(name, text, mark)
@@ -135,7 +135,7 @@ if os.path.exists(os.path.join(BOARD, "ingot.bin")) and os.path.exists(os.path.j
             tap.ok(status == 1 and "no type makes this model small enough" in log, f"{shape}: no type is advised", log)
             continue
         ingot("synth", "--shape", shape, "--type", advised[1], "--hollow", "-o", HOLLOW)
-        tap.ok(os.path.getsize(HOLLOW) < 1 << 32 and card("virt-arm64", HOLLOW)[0] == 0, f"{shape}: what is advised fits", log)
+        tap.ok(os.path.getsize(HOLLOW) < 1 << 32 and card("virt-arm64", HOLLOW)[0] == 0, f"{shape}: the advice fits", log)
 else:
     tap.skip("what a card says", "needs build/virt-arm64/ingot.bin: make image BOARD=virt-arm64")
 tap.done()

@@ -53,7 +53,7 @@ class Board:
         self.ok(re.search(f"storage: {PORT}, 64.0 MiB\n.*  usb:wire.ingot", said), "it comes, and is named", said)
         self.drive.fail("babble")
         said = self.console.say("/model usb:wire")
-        self.ok(re.search(f"error: {PORT}: .*failed a transfer", said), "it fails before anything is open: named", said)
+        self.ok(re.search(f"error: {PORT}: .*a transfer failed", said), "it fails before anything is open: named", said)
         self.drive.fail(None)
         time.sleep(LOOKS)
         said = self.console.say("/model usb:wire") + self.console.say(LINE)
@@ -86,12 +86,12 @@ def play(machine):
         board.start()
         for fault in FAULTS:
             board.once(fault)
-            board.for_good(fault, "failed a transfer")
+            board.for_good(fault, "a transfer failed")
         board.once("silent")
         if LONG:
             board.for_good("silent", "did not answer")
             board.right(board.ask(None), "silent, and back")
-            board.for_good("mute", "(failed a transfer|did not answer)")
+            board.for_good("mute", "(a transfer failed|did not answer)")
         board.right(board.ask(None), "and then")
     return board.told
 

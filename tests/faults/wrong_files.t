@@ -228,7 +228,7 @@ for name, change, words in [
     path = gguf(name, change)
     refused(name, path, words, pack(path))
 for name, change, words in [
-        ("no scores", without(SPM + "scores"), [SPM + "scores is missing", "count alike"]),
+        ("no scores", without(SPM + "scores"), [SPM + "scores is missing", "have the same score"]),
         ("no tokenizer", no_tokenizer, [SPM + "model is missing", "ids and no text"]),
         ("a tokenizer of none", lambda g: (no_tokenizer(g), g.string(SPM + "model", "none")),
          [SPM + "model is none", "ids and no text"])]:

@@ -80,5 +80,5 @@ for architecture in ("qwen3moe", "qwen35_gqa", "lfm2", "gptoss_f32", "exaone4", 
 test_usual_expert_width()
 test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
 test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, at most 8")
-test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "no layer of the model attends")
+test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "the model has no attention layer")
 tap.done()

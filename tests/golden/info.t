@@ -66,7 +66,7 @@ else:
 
     packed = os.path.join(WORK, "no-template.ingot")
     status, text = host("pack", with_template("{{ '<|im_start|>' }}", "odd.gguf"), "-o", packed)
-    tap.ok(status == 0 and "does not write what the user says" in text and "--template NAME" in text,
+    tap.ok(status == 0 and "does not write the user's text" in text and "--template NAME" in text,
            "a template that cannot be used: why, and the cure", text)
     tap.ok(ids(packed)[0] == ids(STORIES)[0] is not None, "and then text is continued")
     tap.ok(ids(packed, "--template", "zephyr")[:2] == ids(model)[:2] and ids(model)[0],
@@ -165,6 +165,6 @@ for name, words in PARTICULAR.items():
         continue
     text = host("info", path)[1]
     missing = [w for w in words if w not in text]
-    tap.ok(not missing, f"{name}: what is particular to it", f"missing {missing} in\n{text}")
+    tap.ok(not missing, f"{name}: its own properties", f"missing {missing} in\n{text}")
     compare_json(path, "--tensors")
 tap.done()

@@ -62,9 +62,9 @@ r = on_host(LONG, "card", more=["--mem", str(limit), "--chunk", "16"])
 tap.ok(same(r, base), "with a prompt of many chunks", r.console)
 whole = kv_model.page_bytes("f16") * kv_model.CONTEXT // kv_model.TILE
 r = on_host(LONG, "card", more=["--mem", str(limit + whole + 8192)])
-tap.ok(same(r, base) and spilled(r) == (4, True), "where one layer fits, it stays", r.console)
+tap.ok(same(r, base) and spilled(r) == (4, True), "a layer that fits stays", r.console)
 r = on_host(LONG, "card")
-tap.ok(same(r, base) and spilled(r) == (0, False), "where all fit, nothing is written", r.console)
+tap.ok(same(r, base) and spilled(r) == (0, False), "if all layers fit, nothing is written", r.console)
 status, text = run([HOST, "plan", MODEL, "-c", str(kv_model.CONTEXT), "--kv", "card", "--mem",
                     str(limit), "--card", "1M", "--mem-bw", "5G"])
 seconds = kv_model.file_bytes("f16") / 1e6

@@ -49,7 +49,7 @@ WRONG = [
     ({"messages": ["x"]}, "messages", "is an object"),
     ({"messages": [{"role": "system", "content": "x" * 2048}] + messages("a")}, "messages", "too long"),
     ({"messages": "x"}, "field", "has to be a list"),
-    ({"messages": messages("a"), "prompt": "b"}, "field", "do not go together"),
+    ({"messages": messages("a"), "prompt": "b"}, "field", "cannot be combined"),
     ({"messages": messages("a"), "grammar": "no such.grammar"}, "grammar", ""),
     ({"messages": messages("a"), "adapter": "none"}, "adapter", ""),
     ({"messages": messages("word " * 1400)}, None, "does not fit"),

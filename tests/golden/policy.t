@@ -63,7 +63,7 @@ def facts(text):
 # A board without a file for it, in one go.
 whole = chat(DEMO, FIRST + ["/learned"] + THEN, *words)
 plain = chat(DEMO, FIRST + THEN, *words[:-2])
-tap.ok(len(replies(plain)) == 14 and replies(whole) != replies(plain), "what was chosen changes what is said", whole)
+tap.ok(len(replies(plain)) == 14 and replies(whole) != replies(plain), "the choice changes the reply", whole)
 card = make_card("policy-card.img", DEMO)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sequences side by side on boards: /bench with together= says the tokens and the logits of each sequence
+"""Parallel sequences on boards: /bench with together= says the tokens and the logits of each sequence
 alone, the same on the host, arm64 and riscv64, resident and streamed, by any number of cores."""
 
 import os
@@ -14,12 +14,12 @@ from talk import Console
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 tap = Tap()
 if not os.path.exists(STORIES):
-    tap.skip("side by side on boards", "no " + STORIES + " (set INGOT_ASSETS)")
+    tap.skip("parallel sequences on boards", "no " + STORIES + " (set INGOT_ASSETS)")
     tap.done()
 model = pack(STORIES, "q8_0", "together.ingot")
 card = make_card("together-card.img", model)
 limit = 2 * max(size for _, size in segments(model)[1:-1]) + 2 * 4096
-LINE = r"(\d) sequences side by side: ([\d.]+) tok/s in (\d+) passes; one at a time: ([\d.]+) tok/s in (\d+); each 16 tokens after 16"
+LINE = r"(\d) parallel sequences: ([\d.]+) tok/s in (\d+) passes; one at a time: ([\d.]+) tok/s in (\d+); each 16 tokens after 16"
 
 
 def sequences(text):
@@ -60,5 +60,5 @@ with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 mode
            "decode of 16" in k.say("/bench"), "together=8 with little memory is given up, and the board talks", start)
 with Console(ARM64, "together=1 ctx=256 model=together", card_arguments(card), 1) as k:
     k.prompt()
-    tap.ok("side by side" not in k.say("/bench"), "/bench of one sequence says nothing of several", k.seen)
+    tap.ok("parallel" not in k.say("/bench"), "/bench of one sequence says nothing of several", k.seen)
 tap.done()

@@ -257,7 +257,7 @@ with alone_with(WITH_IMAGE):
            b"one.ingot, demo.ingot" in files.get("README.txt", b""), "words, firmware, README",
            sorted(files))
     tap.ok(files.get("kernel8.img") == bytes_of(os.path.join(BUILD, WITH_IMAGE, "ingot.bin")),
-           "and the image")
+           "the card has the image")
     good, text = fsck(image_of(WITH_IMAGE))
     tap.ok(good, "fsck.fat has nothing to say", text)
     status, text = ingot(WITH_IMAGE, one, "-o", "card.img", "--size", "128M")
@@ -372,8 +372,8 @@ with alone_with("rpi4"):
         ("rpi4", write(os.path.join(HERE, "bootfs.img"), b"no archive" * 99), ["neither a folder nor a zip", "bootfs"]),
         ("rpi4", write(os.path.join(HERE, "cut.zip"), bytes_of(SOURCES[4][1])[:-9]), ["cut.zip: the archive has no end"]),
         ("rpi4", spoil(SOURCES[5][1], "stored-spoilt.zip", lambda d: d.__setitem__(bytes(d).index(FOUR["start4.elf"][:64]), 0)),
-         ["stored-spoilt.zip: firmware-1.20250915/boot/start4.elf", "checksum is another"]),
-        ("rpi4", spoil(SOURCES[6][1], "method.zip", lambda d: d.__setitem__(bytes(d).index(b"PK\1\2") + 10, 99)), ["not known here"]),
+         ["stored-spoilt.zip: firmware-1.20250915/boot/start4.elf", "checksum differs"]),
+        ("rpi4", spoil(SOURCES[6][1], "method.zip", lambda d: d.__setitem__(bytes(d).index(b"PK\1\2") + 10, 99)), ["unknown method"]),
         ("rpi4", spoil(SOURCES[6][1], "encrypted.zip", lambda d: d.__setitem__(bytes(d).index(b"PK\1\2") + 8, 1)), ["is encrypted"]),
         ("rpi4", spoil(SOURCES[4][1], "bytes.zip", lambda d: d.__setitem__(slice(bytes(d).index(b"start4.elf") + 500, bytes(d).index(b"start4.elf") + 600), bytes(100))),
          ["start4.elf", "the archive is damaged"]),
@@ -412,16 +412,16 @@ with alone_with(WITH_IMAGE):
     found = partitions(image) if status == 0 else []
     tap.ok([kind for kind, _ in found] == [0x0C, 0x07] and found[1][1] > 4 << 30 and found[0][1] < 64 << 20,
            "--format exfat: a file beyond 4 GiB, behind a partition of FAT32", f"{text} {found}")
-    tap.ok(os.stat(image).st_blocks * 512 < 64 << 20, "which takes no room where it is zero",
+    tap.ok(os.stat(image).st_blocks * 512 < 64 << 20, "zeros of the image take no room",
            os.stat(image).st_blocks)
     os.replace(image, image_of(WITH_IMAGE))
     files = on_card(WITH_IMAGE)
     tap.ok(files.get("cmdline.txt") == b"temp=0\n" and "kernel8.img" in files and
            b"on the other partition: large.ingot" in files.get("README.txt", b"") and
            not [n for n in files if n.startswith(("models/", "saves/"))],
-           "what a Raspberry Pi's firmware reads is in the first", sorted(files))
+           "the files that a Raspberry Pi's firmware reads are in the first", sorted(files))
     good, text = fsck(image_of(WITH_IMAGE), found[0][1] if found else 0)
-    tap.ok(good, "and fsck.fat has nothing to say", text)
+    tap.ok(good, "fsck.fat finds no fault in the second partition", text)
     os.unlink(image_of(WITH_IMAGE))
 with alone_with(PLAIN):
     status, text = make("BOARD=" + PLAIN, "MODEL=" + one, "FORMAT=exfat", "TABLE=gpt", "card")
@@ -447,7 +447,7 @@ WRONG = [
     ([WITH_IMAGE, large, "-o", "x.img"], 1,
      ["large.ingot takes 4.00 GiB", "FAT32", "--format exfat", "ingot pack SOURCE -o large.ingot --type q"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--format", "ntfs"], 2, ["--format ntfs", "fat32 or exfat"]),
-    ([WITH_IMAGE, one, "-o", "x.img", "--table", "gpt"], 1, [WITH_IMAGE, "no GPT"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--table", "gpt"], 1, [WITH_IMAGE, "cannot start from a GPT"]),
     ([WITH_IMAGE, one, "-o", one], 1, ["is the model itself"]),
 ]
 whole = bytes_of(one)

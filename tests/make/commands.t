@@ -388,7 +388,7 @@ if sys.argv[1:]:
 unused = [begins for begins, _, _ in EXCEPT if begins not in used]
 tap.ok(not unused, "each line that is not run as it stands is in a page", unused)
 lost = [name for _, _, why in EXCEPT for name in re.findall(r"tests/\S+\.t", why) if not os.path.exists(os.path.join(ROOT, name))]
-tap.ok(not lost, "and what runs it in its place is there", lost)
+tap.ok(not lost, "the suite that runs it instead exists", lost)
 
 # ---- what this suite must find ----
 

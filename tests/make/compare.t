@@ -46,7 +46,7 @@ tap.ok(abs(same) < 1e-12 and abs(other - (0.25 * math.log(0.5) + 0.75 * math.log
 row = compare.row_of("m", 1, "tok/s", [[10.0, 20.0], [8.0, 24.0], [math.nan, 1.0]])
 tap.ok(row == ["m", 1, "tok/s", "9", "20", "2.50"], f"the median of ratios: {row}")
 row = compare.row_of("m", 1, "s", [[3.0, 2.0]], True)
-tap.ok(row[3:] == ["3", "2", "1.50"], f"where less is better: {row}")
+tap.ok(row[3:] == ["3", "2", "1.50"], f"less is better: {row}")
 
 ROWS = [["m", 1, "decode, tok/s", "9", "20", "2.50", "18", "2.25"], ["m", 1, "prefill of 64, tok/s", "9", "8", ".9", "7", "0.80"],
         ["m", "any", "KL from F32, nats", "1", "1", "1.00", "1", "1.00"], ["m", 2, "prefill of 512, tok/s", "9", "9", "1.00", "9", "1.01"]]

@@ -155,7 +155,7 @@ problems, listed = figures.check()
 wrong = [line for line in problems if not figures.OPEN.search(line)]
 late = [line for line in problems if figures.OPEN.search(line)]
 tap.ok(len(listed) > 300 and not wrong, f"none of {len(listed)} figures contradicts its source", "\n".join(wrong))
-tap.ok(not late, "and each has one", "\n".join(late))
+tap.ok(not late, "each figure has a source", "\n".join(late))
 
 
 def found_with(page, old, new):

@@ -81,7 +81,7 @@ with open(answer, "rb") as f:
     tap.ok(status == 0 and text == "" and f.read().decode() == reply, "-o FILE: the reply is there, alone", text + log)
 status, text, log = ingot("run", WORK + "/none.ingot", "-p", "x", "-o", answer)
 with open(answer, "rb") as f:
-    tap.ok(status == 1 and f.read().decode() == reply, "which keeps what it has where no model is", log)
+    tap.ok(status == 1 and f.read().decode() == reply, "the file is kept if there is no model", log)
 
 status, ids, log = ingot("tokenize", DEMO, "--ids", stdin=QUESTION.encode())
 for what, words in ("-p", ["-p", QUESTION]), ("-f", ["-f", work("exact.txt", QUESTION.encode())]):
@@ -194,7 +194,7 @@ try:
     child.wait(2.5)
 except subprocess.TimeoutExpired:
     child.kill()
-tap.ok(b"packing" not in child.communicate(timeout=20)[0], "and none in a pipe")
+tap.ok(b"packing" not in child.communicate(timeout=20)[0], "no progress in a pipe")
 work("packed.ingot")
 
 # ---- words that are wrong ------------------------------------------------------------------------

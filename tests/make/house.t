@@ -58,9 +58,9 @@ REPLY = {"runtime/chat/chat_reply.c": "void chat_reply(struct chat *c)\n{\n    b
          "runtime/chat/a.c": "static void twice(int n)\n{\n    end(n);\n}\n\nvoid begin(struct chat *c)\n{\n    twice(2);\n}\n\nvoid end(int n)\n{\n    n = 1;\n}\n"}
 row("a reply through the files of the chat, each function once, and through a feature", "a reply", "0 / 0 / 0 / 0", REPLY, "3 / 2 / 1 / 0")
 tap.ok(figure(more({**REPLY, "runtime/features/fabric/fabric.c": "void end(int n)\n{\n    n = 1;\n}\n", "runtime/chat/a.c": REPLY["runtime/chat/a.c"].split("void end")[0]}),
-              "a reply") == "5 / 3 / 2 / 1", "and what a feature's code takes of it")
+              "a reply") == "5 / 3 / 2 / 1", "it counts the part of a feature's code")
 row("folders that are too full", "folders over 60", "0", {f"host/{i}.c": "" for i in range(60)}, "1")
-tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "and which is the largest")
+tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "it names the largest feature")
 if os.path.exists(os.path.join(house.ROOT, ".git")):
     now = house.tracked(house.ROOT)
     tap.ok(len(now) > 2000 and house.struct_chat(now) > 0 and house.of_option(now, "pinned")[0] == 1, "the tree itself: an option stands in one file", len(now))

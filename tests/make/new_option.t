@@ -160,7 +160,7 @@ says("a preset sets what it may", "said: word_room= of a preset is for a start w
 says("a request sets what it may, and it is put back", "json: 34 1", "back: 5 0", "bad: word_count has to be a number", "none: there is no field word_room")
 tap.ok(re.search(r"(?m)^set: temp, .*, word_count, word_case, words, .* or stop$", text) and "word_room" not in re.search(r"(?m)^set: .*$", text)[0], "/set knows them", text)
 says("the help has the flags of the command, and no others", "  -w, --word-count N     words of a reply (default 12)", "  --word-case HOW        letters")
-tap.ok("--words " not in text.split("# Boot options")[0], "and not those of another command", text)
+tap.ok("--words " not in text.split("# Boot options")[0], "/set does not know the options of another command", text)
 says("so has the page", "| `word_count` | words that a reply has | a count from 1 to 99, such as word_count=7 (default 12) | `/set`, `/preset`, [JSON](SERIAL.md), `--word-count` |",
      "| `words` | counts words | no value, on or off | `/set`, `/preset`, `--words` |", "| `word_room` | room for words | a size |  |")
 tap.done()

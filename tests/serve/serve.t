@@ -210,7 +210,7 @@ talk = [{"role": "user", "content": "Set the light."}, must[0]["choices"][0]["me
         {"role": "tool", "tool_call_id": must[0]["choices"][0]["message"]["tool_calls"][0]["id"], "content": "It is on."}]
 status, after_call = server.ask(CHAT, chat("", messages=talk, tools=TOOLS, temperature=1.5, seed=0))
 tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_tokens"] >= must[0]["usage"]["prompt_tokens"],
-       "what a call gave goes on from where the call is", after_call)
+       "a call's result continues the conversation after the call", after_call)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
 
 # The model's scores of each token: the numbers of a board's line.
@@ -273,7 +273,7 @@ tap.ok(all(c == vectors[0] for c in company) and all(s == 200 and said(a) == wan
 tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "context_length_exceeded" and
        all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 1 << 30]}, "input"), ({"input": [1, "a"]}, "input"), ({"input": "x", "dimensions": 1 << 16}, "dimensions"),
            ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
-       "what is not text to embed")
+       "input that is not text to embed")
 
 # Refusals, by name.
 for path, body, want_status, param in (
@@ -323,12 +323,12 @@ got = [held(odd, temperature=1.5, seed=i, max_tokens=150) for i in range(12)]
 tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in a["warnings"][0] or s == 500 and a["error"]["code"] == "schema_not_satisfied" for s, a in got) and
        sum(s == 200 for s, a in got) > 8, "a reply that its schema refuses is made again", got)
 status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
-tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "what never comes is an error", a)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "a missing body is an error", a)
 pair = {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 2, "uniqueItems": True}}}
 status, a = held(pair, temperature=0, max_tokens=14)
 tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "so is one that max_tokens led to its end", a)
 status, a = held({**pair, "required": ["a", "b"]}, temperature=0, max_tokens=4)
-tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "what it cut is not looked at", a)
+tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "a cut reply is not checked", a)
 
 # The scores of thousands of tokens are megabytes of JSON, which another thread writes: the server's own has to answer others.
 def ticks():

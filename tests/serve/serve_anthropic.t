@@ -88,7 +88,7 @@ back = [*LIGHT, {"role": "assistant", "content": [{"type": "text", "text": "I lo
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": [{"type": "text", "text": "the lamp is on"}]}, {"type": "text", "text": "And now?"}]}]
 told = [*LIGHT, {"role": "assistant", "content": "I look.", "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": json.dumps(call["input"], separators=(",", ":"))}}]},
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}, {"role": "user", "content": "And now?"}]
-tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == completion(told, tools=[THEIRS])["choices"][0]["message"]["content"], "what it gave goes back, with words after it")
+tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == completion(told, tools=[THEIRS])["choices"][0]["message"]["content"], "its result is sent back, with words after it")
 status, one = ask({"messages": LIGHT, "tools": [LAMP], "tool_choice": {"type": "none"}})
 tap.ok(status == 200 and one["content"][0]["type"] == "text", "none", one)
 

@@ -173,7 +173,7 @@ tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["reques
 # A board without a model, as one is at whose start somebody pressed a key, is told to load that of the others.
 pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
 both = Server(pair[0].line, pair[1].line)
-tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that" in text for text in both.said),
+tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that model" in text for text in both.said),
        "a board without a model is told to load one", (both.line, both.said))
 tap.ok(all(said(both.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] for _ in range(2)), "and answers with it")
 both.end()

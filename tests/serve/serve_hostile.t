@@ -97,7 +97,7 @@ for path, body in BODIES.items():
             status = server.ask(path, body, {"Content-Type": kind, **more})[0]
             if status != 403 and more != {"Origin": ""}:
                 tap.ok(False, f"{path} {kind} {more}", status)
-tap.ok(server.metrics()["requests_total"] - before <= 9, "what pages of other sites send is not a request", server.metrics())
+tap.ok(server.metrics()["requests_total"] - before <= 9, "a request from another site's page is refused", server.metrics())
 tap.ok(server.ask("/health", None, {"Origin": "http://evil.example"})[0] == 403 == server.ask("/", None, {"Host": "evil.example"})[0], "nor have they the page")
 for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
@@ -149,9 +149,9 @@ if LONG:
         s.close()
         return time.monotonic() - begin
     waited = take_slowly(9, 1, 150)
-    tap.ok(50 < waited < 150, "who takes a byte in nine seconds is given up", waited)
+    tap.ok(50 < waited < 150, "a client that takes a byte in nine seconds is given up", waited)
     waited = take_slowly(0.25, 1000, 90)
-    tap.ok(waited >= 90, "who takes 4 KB a second is not", waited)
+    tap.ok(waited >= 90, "a client that takes 4 KB a second is not", waited)
 for s in idle:
     s.close()
 

@@ -234,7 +234,7 @@ for srv, method, path, field, body, want in (
     got = told(srv, request(method, path, None, field), body)
     if got != want:
         tap.ok(False, f"{method} {path}, {field}: told at once", got)
-tap.ok(True, "what the head decides is told before the body comes; a short body is passed over, and a long one ends the connection")
+tap.ok(True, "an error in the head is reported before the body comes; a short body is ignored, and a long one ends the connection")
 a = Answers(server.open(CHUNKS + b"ffffffffffffffff\r\n"))
 tap.ok(a.next()[0] == 413 and a.ended(), "a chunk that is announced as too long is not waited for")
 N = str(len(ASK))
@@ -383,7 +383,7 @@ BROKEN = {"a frame without a mask": (frame(hello, masked=False), 1002), "a reser
           "text that is not UTF-8": (frame(b"\xff\xfe"), 1007), "a first fragment that is not UTF-8": (frame(b"\xe2\x82x", 0x01), 1007), "half of a character at the end": (frame(b"\xe2", 0x01) + frame(b"\x82", 0x80), 1007),
           "a frame that is announced as too long": (b"\x81\xff" + struct.pack(">Q", (1 << 63) - 1) + bytes(5), 1009), "an end of one byte": (frame(b"x", 0x88), 1002), "an end with a code that is none": (frame(struct.pack(">H", 1005), 0x88), 1002)}
 bad = {what: got for what, (sent, code) in BROKEN.items() for got in [socket_says(sent)] if not isinstance(got, list) or got[-1] != (0x88, struct.pack(">H", code))}
-tap.ok(not bad, "what breaks the rules of frames ends the socket with a code", bad)
+tap.ok(not bad, "a frame that breaks the rules ends the socket with a code", bad)
 got = {bad: Answers(server.open(request("GET", "/ws", None, *[f for f in SHAKE if bad not in f], *more))).next()[0]
        for bad, more in (("Upgrade: web", []), ("Version", ["Sec-WebSocket-Version: 8"]), ("Key", ["Sec-WebSocket-Key: short"]), ("Connection", []))}
 tap.ok(list(got.values()) == [426, 426, 400, 426], "handshakes that are none", got)

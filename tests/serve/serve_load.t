@@ -84,7 +84,7 @@ def outcome(answer):
 
 
 def alone(text):
-    """The same of this computer's own line, with nothing beside it."""
+    """The same for this computer's own line, with nothing beside it."""
     line = json.dumps({"prompt": text, "temp": 0, "n": LENGTH}).encode() + b"\n"
     rows = [json.loads(r) for r in run([HOST, "chat", DEMO, "--json", "-q", "--spec", "off"], stdin=line)[1].split("\n") if r.startswith('{"event":"token"')]
     return "".join(r["text"] for r in rows).strip(), [r["id"] for r in rows if r["id"] is not None]
@@ -148,12 +148,12 @@ late, left = time.monotonic() + 20, server.metrics()
 while left["requests_waiting"] and time.monotonic() < late:
     left = server.metrics()
 tap.ok(left["requests_waiting"] == 0 and left["requests_running"] > 0 and left["requests_cancelled_total"] > before["requests_cancelled_total"] + 20,
-       "who waits and goes has no place in the queue, while others are at work", left)
+       "a caller that leaves while it waits loses its place in the queue", left)
 for c in callers[:3]:
     c.close()
 gone = server.wait_for(lambda m: m["requests_total"] == before["requests_total"] + 30 and m["requests_running"] == 0)
 status, a = server.ask(CHAT, chat(PROMPTS[3], logprobs=True))
-tap.ok(gone and status == 200 and outcome(a) == want[PROMPTS[3]], "and replies at work end with their callers", (before, server.metrics()))
+tap.ok(gone and status == 200 and outcome(a) == want[PROMPTS[3]], "and running replies end with their callers", (before, server.metrics()))
 tap.ok(server.end() == 0, "SIGTERM ends it")
 for b in boards:
     b.kill()

@@ -85,7 +85,7 @@ tap.ok([c["function"] for r in rows for c in r["message"].get("tool_calls", [])]
 back = [{"role": "user", "content": "Light"}, {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "lamp", "arguments": {"on": True}}}]},
         {"role": "tool", "tool_name": "lamp", "content": "the lamp is on"}]
 told = [back[0], {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": '{"on":true}'}}]}, {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}]
-tap.ok(ask("chat", {"messages": back, "tools": [LAMP], **COLD})[1]["message"]["content"] == completion(told, tools=[LAMP])["choices"][0]["message"]["content"], "what it gave goes back")
+tap.ok(ask("chat", {"messages": back, "tools": [LAMP], **COLD})[1]["message"]["content"] == completion(told, tools=[LAMP])["choices"][0]["message"]["content"], "its result is sent back")
 
 # Formats.
 status, a = ask("chat", {"messages": USER, "format": SCHEMA, "options": {"temperature": 1.5}})
@@ -135,7 +135,7 @@ for name, path, body, words in (
     status, a = ask(path, body)
     tap.ok(status == 400 and set(a) == {"error"} and words in a["error"], name + " is refused by its name", a)
 status, a = server.ask("/api/pull", {"model": "x"})
-tap.ok(status == 404 and "/api/tags" in a["error"], "what is not here says what is", a)
+tap.ok(status == 404 and "/api/tags" in a["error"], "an unknown page lists the known ones", a)
 tap.ok(server.ask("/api/chat")[0] == 405 and server.ask("/api/tags", {"a": 1})[0] == 405 and server.ask("/api/chat", "{")[0] == 400, "methods, and a body that is none")
 guarded = Served("--token", "secret")
 tap.ok(guarded.ask("/api/tags")[0] == 401 and guarded.ask("/api/tags", headers={"Authorization": "Bearer secret"})[0] == 200 and guarded.ask("/api/chat", {"messages": USER})[0] == 401 and

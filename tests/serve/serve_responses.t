@@ -65,7 +65,7 @@ tap.ok(use["total_tokens"] == use["input_tokens"] + use["output_tokens"] > 8 and
 given = {"instructions": "You are a cat.", "metadata": {"a": "b"}, "max_output_tokens": 3, "top_p": 0.5, "user": "u", "reasoning": {"effort": "none"}, "truncation": "auto"}
 status, two = ask({"input": "Tell me a story.", **given})
 tap.ok(status == 200 and all(two[k] == v for k, v in given.items()) and two["status"] == "incomplete" and two["incomplete_details"] == {"reason": "max_output_tokens"} and
-       two["output"][0]["status"] == "incomplete" and two["usage"]["output_tokens"] == 3, "what it said stands in the answer, and a cut reply is incomplete", two)
+       two["output"][0]["status"] == "incomplete" and two["usage"]["output_tokens"] == 3, "the answer repeats the request's settings, and a cut reply is incomplete", two)
 
 # A conversation as items.
 history = [{"role": "user", "content": "Hello"}, {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed", "content": [{"type": "output_text", "text": "Hi!", "annotations": []}]},
@@ -100,7 +100,7 @@ back = [{"role": "user", "content": "Light, please."}, call, {"type": "function_
 told = [{"role": "user", "content": "Light, please."}, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "lamp", "arguments": call["arguments"]}}]},
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}]
 nested = [{"type": "function", "function": {k: v for k, v in LAMP.items() if k != "type"}}]
-tap.ok(text_of(ask({"input": back, "tools": [LAMP]})[1]) == chat_text(told, tools=nested), "what it gave goes back")
+tap.ok(text_of(ask({"input": back, "tools": [LAMP]})[1]) == chat_text(told, tools=nested), "its result is sent back")
 two = [{**call, "call_id": i, "id": i} for i in ("a", "b")]
 both = [{"role": "user", "content": "Light"}, {"role": "assistant", "content": [{"type": "output_text", "text": "I look."}]}, *two,
         *({"type": "function_call_output", "call_id": i, "output": [{"type": "input_text", "text": "on"}]} for i in ("b", "a"))]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Another model on the boards behind `ingot serve`, without a restart: `/models` and `/models/load`. Two boards in QEMU have both models on
-their cards, a third has one; replies at work come to their end, what waits is refused by name, a board that is put back loads what was chosen."""
+their cards, a third has one; running replies come to their end, what waits is refused by name, a board that is put back loads what was chosen."""
 
 import atexit
 import http.client
@@ -84,7 +84,7 @@ both, one = make_card("swap-both.img", Q8, Q4), make_card("swap-one.img", Q8)
 boards = [Board(ARM64, FOLDER, name, card, "mode=json model=demo-q8_0") for name, card in (("a", both), ("b", both), ("c", one))]
 server = Server(*(b.line for b in boards))
 q8, q4 = "demo-q8_0.ingot", "demo-q4_0.ingot"
-tap.ok(want[Q8] != want[Q4] and server.wait(lambda: server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}), "what is on the boards' cards", server.models())
+tap.ok(want[Q8] != want[Q4] and server.wait(lambda: server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}), "the models on the boards' cards", server.models())
 for what, path, body, wanted in (("a model that none has", "/models/load", {"model": "gpt-4"}, 404), ("no name", "/models/load", {}, 400), ("no JSON", "/models/load", "load", 400),
                                  ("a name that is too long", "/models/load", {"model": "x" * 5000}, 404), ("a GET", "/models/load", None, 405)):
     status, answer = server.ask(path, body)
@@ -96,7 +96,7 @@ tap.ok((status, answer) == (200, {"success": True, "model": q4}) and server.wait
        (answer, server.boards(), server.said))
 tap.ok([reply(server) for _ in range(3)] == [want[Q4]] * 3 and server.ask("/v1/models")[1]["data"][0]["id"] == q4 and server.ask(CHAT, {"model": q8, "messages": []})[0] == 400,
        "and answers from now on, under its name", server.boards())
-tap.ok(server.wait(lambda: any("it has demo-q8_0.ingot, and not demo-q4_0.ingot: it gets nothing to do" in line for line in server.said)), "the board without it is named", server.said)
+tap.ok(server.wait(lambda: any("it has demo-q8_0.ingot, and not demo-q4_0.ingot: it gets no requests" in line for line in server.said)), "the board without it is named", server.said)
 boards[0].kill()
 gone = server.wait(lambda: not server.boards()[0][0])
 boards[0].start()
@@ -131,8 +131,8 @@ for t in threads:
     t.join(100)
 done = sorted(r[0] for r in results.values())
 tap.ok(busy and status == 200 and len(done) == 6 and set(done) == {200, 503} and all("another model was loaded meanwhile" in r[1]["error"]["message"] for r in results.values() if r[0] == 503),
-       "replies at work come to their end, what waits is told", (busy, done))
-tap.ok(late == want[Q8], "what comes later waits for the other model", late)
+       "running replies come to their end, what waits is told", (busy, done))
+tap.ok(late == want[Q8], "later requests wait for the other model", late)
 tap.ok(server.wait(lambda: server.boards() == [(True, q8)] * 3) and server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}, "all three boards are there again", (server.boards(), server.said))
 tap.ok(server.end() == 0, "SIGTERM ends it")
 for b in boards:

@@ -86,7 +86,7 @@ bad = [w.ask(prompt="x", tmp=1, id=9), w.ask(prompt="x", temp=-1), w.ask(prompt=
 w.frame(b"no JSON")
 bad.append(w.until())
 tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for b in bad][:2] == ["tmp", "temperature"] and bad[0][-1]["id"] == 9 and
-       all(b[-1]["reason"] == "error" for b in bad), "what is wrong is said", bad)
+       all(b[-1]["reason"] == "error" for b in bad), "errors are reported", bad)
 tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
 
 STOPPED = {("busy", "error"), ("c", "command"), ("long", "stopped")}
@@ -145,7 +145,7 @@ def leave():
 
 
 # On a busy computer the reply may be complete before the socket goes away.
-tap.ok(any(leave() for _ in range(5)), "a socket that goes away leaves no reply at work", server.metrics())
+tap.ok(any(leave() for _ in range(5)), "a socket that goes away leaves no running reply", server.metrics())
 
 big = Socket(server)
 big.event()

@@ -31,7 +31,7 @@ static bool takes(uint8_t sizes, unsigned size)
 const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts)
 {
     if (!takes(data[AT_SQES], SQES) || !takes(data[AT_CQES], CQES))
-        return "the NVMe controller wants queue entries of another size: use another drive";
+        return "the NVMe controller needs queue entries of an unsupported size: use another drive";
     facts->max_bytes = 0; /* none told, or more than a request has */
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
@@ -52,13 +52,13 @@ const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts
     if (blocks == 0)
         return "the NVMe drive has no namespace 1: create one with `nvme create-ns`";
     if (format > data[AT_NLBAF])
-        return "the NVMe drive names a block format that it does not list: format it anew";
+        return "the NVMe drive uses a block format that it does not list: format it again";
     if (lbaf[0] != 0 || lbaf[1] != 0 || (data[AT_DPS] & 7) != 0)
-        return "the NVMe drive keeps metadata with each block: format it without, by `nvme format`";
+        return "the NVMe drive stores metadata with each block: turn that off with `nvme format`";
     if (lbaf[2] != SHIFT_512 && lbaf[2] != SHIFT_4096)
-        return "the NVMe drive's blocks have neither 512 nor 4096 bytes: format it anew, by `nvme format`";
+        return "the NVMe drive's blocks are neither 512 nor 4096 bytes long: format it with `nvme format`";
     if (blocks > UINT64_MAX / NVME_PAGE)
-        return "the NVMe drive claims more bytes than there can be: use another drive";
+        return "the NVMe drive reports an impossible size: use another drive";
     facts->n_blocks = blocks;
     facts->block_bytes = 1u << lbaf[2];
     facts->read_only = data[AT_NSATTR] & 1;

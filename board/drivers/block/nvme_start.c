@@ -51,7 +51,7 @@ static enum err wait_ready(struct nvme *n, uint32_t ready)
                         "the NVMe controller reports a fatal error: switch the power off and on");
         if (over)
             return fail(n, ERR_TIMEOUT,
-                        "the NVMe controller does not get ready: switch the power off and on");
+                        "the NVMe controller does not become ready: switch the power off and on");
     }
 }
 
@@ -94,7 +94,7 @@ static enum err read_capabilities(struct nvme *n)
     n->limit_ms = CAP_UNIT_MS * max_u32(low >> 24, 1);
     if ((high >> 16 & 15) != 0)
         return fail(n, ERR_UNSUPPORTED,
-                    "the NVMe controller wants pages above 4 KiB: use another drive");
+                    "the NVMe controller needs pages larger than 4 KiB: use another drive");
     if (!(high & 1u << 5))
         return fail(n, ERR_UNSUPPORTED,
                     "the NVMe controller has no block commands: use another drive");
@@ -137,7 +137,7 @@ static enum err obey(struct nvme *n, const struct nvme_command *c)
     nvme_popped(n, &n->admin);
     if (done.id != c->id || done.status >> 1 != 0)
         return fail(n, ERR_IO,
-                    "the NVMe controller refused a command of its start: use another drive");
+                    "the NVMe controller refused a command during its start: use another drive");
     return ERR_OK;
 }
 

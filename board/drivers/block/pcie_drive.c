@@ -75,7 +75,7 @@ unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place 
         return e == ERR_NO_DEVICE ? 0 : complain(drive, drive->port.why, out);
     if (drive->port.class != CLASS_NVME && drive->port.class != CLASS_XHCI)
         return complain(drive,
-                        "what is at the PCIe port is neither an NVMe drive nor a USB controller",
+                        "the device at the PCIe port is neither an NVMe drive nor a USB controller",
                         out);
     if (drive->port.class == CLASS_XHCI)
         give_program(&drive->port, reload);

@@ -197,8 +197,9 @@ static enum err set_pll(struct brcm_pcie *p)
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!mdio_write(p, rows[i].reg, rows[i].value))
-            return fail(p, ERR_TIMEOUT,
-                        "the PCIe port's lane takes no settings: switch the power off and on");
+            return fail(
+                p, ERR_TIMEOUT,
+                "the PCIe port's lane does not accept settings: switch the power off and on");
     pause(p, PLL_US);
     change(p, PHY_CONTROL_15, 0xff, 0x12); /* a period of the clock for power management, in ns */
     return ERR_OK;
@@ -367,7 +368,7 @@ uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes)
     uint32_t limit = base + (uint32_t)(p->place.outbound_bytes - 1);
 
     if (size == 0 || size > p->place.outbound_bytes || base % size != 0) {
-        p->why = "the PCIe device has no registers that fit the port's window: use another one";
+        p->why = "the PCIe device's registers do not fit the port's window: use another device";
         return 0;
     }
     set_config(p, REG_BAR, base);

@@ -87,7 +87,7 @@ static enum err find_memory(struct rp1_link *r, uintptr_t port)
     return most != 0
                ? ERR_OK
                : fail(r, ERR_UNSUPPORTED,
-                      "the firmware has left RP1 no way to memory: its USB ports are not used");
+                      "the firmware left RP1 without access to memory: its USB ports are not used");
 }
 
 void rp1_link_facts(const void *of, const struct facts *f)
@@ -114,11 +114,11 @@ enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
     if ((status & STATUS_PORT) == 0 || (status & STATUS_LINK) != STATUS_LINK)
         return fail(
             r, ERR_NO_DEVICE,
-            "RP1 is held, so its USB ports are not used: write pciex4_reset=0 into config.txt");
+            "RP1 is held in reset, so its USB ports are not used: write pciex4_reset=0 into config.txt");
     brcm_pcie_write(port + CONFIG_INDEX, INDEX_DEVICE);
     if (brcm_pcie_read(port + DEVICE_CONFIG) != ID_RP1)
         return fail(r, ERR_UNSUPPORTED,
-                    "what is at the second PCIe port is not an RP1: its USB ports are not used");
+                    "the device at the second PCIe port is not an RP1: its USB ports are not used");
     begin = window_begin(port);
     bus = pair(port, OUT_BUS_LOW) & ~(uint64_t)0xfff;
     r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);

@@ -27,7 +27,7 @@ void pi_lines_take_i2c(void)
 const char *pi_lines_problem(unsigned line)
 {
     if (line >= LINES)
-        return "the row of 40 pins has the lines 2 to 27";
+        return "lines of the 40-pin header are 2 to 27";
     if (line <= EEPROM_LAST)
         return "lines 0 and 1 are for the EEPROM of a board on top";
     return NULL;
@@ -36,9 +36,9 @@ const char *pi_lines_problem(unsigned line)
 static const char *soc_problem(unsigned line)
 {
     if (line == UART_TRANSMIT || line == UART_RECEIVE)
-        return "lines 14 and 15 are the serial line's";
+        return "lines 14 and 15 belong to the serial line";
     if (has_i2c && (line == I2C_DATA || line == I2C_CLOCK))
-        return "lines 2 and 3 are the I2C bus of sensors=";
+        return "lines 2 and 3 belong to the I2C bus of sensors=";
     return pi_lines_problem(line);
 }
 

@@ -236,7 +236,7 @@ enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[
 
     memset(g, 0, sizeof *g);
     g->setup = *setup;
-    *why = "the network controller does not see the image's memory";
+    *why = "the network controller cannot reach the image's memory";
     if (!memory_is_seen(g))
         return ERR_UNSUPPORTED;
     *why = "the network controller has no address of its own";

@@ -40,7 +40,7 @@ const char *rp1_gem_open(struct gem *g, const struct device_tree *tree, uintptr_
 
     if (mmu_map(port, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK ||
         rp1_link_open(&link, port) != ERR_OK)
-        return "RP1, which has the port, is not reached: write pciex4_reset=0 into config.txt";
+        return "RP1, which has the port, cannot be reached: write pciex4_reset=0 into config.txt";
     s.mmio = (uintptr_t)link.peripherals + RP1_GEM;
     s.window = link.window;
     bank = (uintptr_t)link.peripherals + RP1_BANK_1;

@@ -92,7 +92,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
 
     awake.clock_hz = jh7110_sd_hz(clocks, slot);
     if (why == NULL && awake.clock_hz == 0)
-        why = "the dividers of its clock make no sense";
+        why = "its clock has impossible dividers";
     if (why != NULL) {
         memset(out, 0, sizeof *out);
         device_name_set(sd->card.name, "SD card at ", setup->mmio);

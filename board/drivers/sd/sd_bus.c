@@ -106,7 +106,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, bool versio
             return ERR_OK;
         sd_host_delay(host, ASK_MICROS);
     } while (host->ticks() - start < limit);
-    card->why = "the card does not get ready after power-up";
+    card->why = "the card does not become ready after power-up";
     return ERR_TIMEOUT;
 }
 
@@ -123,7 +123,7 @@ static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, 
         return e;
     version_2 = sd_bus_command(host, CMD_IF_COND, IF_COND, SD_RESPONSE_SHORT, &reply) == ERR_OK;
     if (version_2 && (reply & 0xfff) != IF_COND) {
-        card->why = "the card does not take 3.3 V";
+        card->why = "the card does not accept 3.3 V";
         return ERR_UNSUPPORTED;
     }
     e = bring_up(host, card, version_2, want_1v8, ocr);
@@ -156,7 +156,7 @@ static enum err select_card(struct sd_host *host, struct sd_card *card)
     if (e == ERR_OK)
         e = sd_facts_csd(&card->facts, csd);
     if (e == ERR_UNSUPPORTED)
-        card->why = "the card's CSD is of a version that is not known: take an SDHC or SDXC card";
+        card->why = "the card's CSD has an unknown version: use an SDHC or SDXC card";
     if (e == ERR_OK)
         e = sd_bus_command(host, CMD_SELECT, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT_BUSY,
                            &status);
@@ -313,6 +313,6 @@ enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
     if (e == ERR_NO_DEVICE)
         card->why = "no card answers: put one in, and check its contacts";
     else if (e != ERR_OK && card->why == NULL)
-        card->why = "the card answers and fails its start: clean its contacts or take another";
+        card->why = "the card answers but does not start: clean its contacts or use another card";
     return e;
 }

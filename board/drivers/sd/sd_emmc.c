@@ -38,7 +38,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, uint32_t *o
             return ERR_OK;
         sd_host_delay(host, ASK_MICROS);
     } while (host->ticks() - start < limit);
-    card->why = "the eMMC does not get ready after power-up";
+    card->why = "the eMMC does not become ready after power-up";
     return ERR_TIMEOUT;
 }
 
@@ -155,6 +155,6 @@ enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card)
         }
     }
     if (e != ERR_OK && card->best == SD_RUNG_DEFAULT)
-        card->why = "the eMMC answers and fails its start";
+        card->why = "the eMMC answers but does not start";
     return e;
 }

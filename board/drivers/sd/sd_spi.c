@@ -416,7 +416,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
         sd_facts_words(card->facts.cid, card->scratch);
     if (e == ERR_OK && card->facts.n_sectors != 0)
         return ERR_OK;
-    card->why = "the card does not tell its size: use another one";
+    card->why = "the card does not report its size: use another one";
     if (e != ERR_OK)
         return e;
     return ERR_IO;
@@ -445,14 +445,14 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
     if (e == ERR_OK)
         e = sd_spi_wait_start(spi, capacity);
     if (e != ERR_OK) {
-        card->why = e == ERR_TIMEOUT ? "the card does not get ready: use another one"
-                                     : "what is in the slot is not an SD card for 3.3 V";
+        card->why = e == ERR_TIMEOUT ? "the card does not become ready: use another one"
+                                     : "the device in the slot is not an SD card for 3.3 V";
         return e;
     }
     /* CRCs are off after the start. Without them a loose wire would damage files in silence. */
     if (((sd_spi_short(spi, CMD_CRC, 1, NULL) | sd_spi_short(spi, CMD_OCR, 0, &ocr)) &
          (R1_NONE | R1_ERRORS)) != 0) {
-        card->why = "the card knows no checksums: use another one";
+        card->why = "the card does not support checksums: use another one";
         return ERR_UNSUPPORTED;
     }
     e = sd_spi_read_facts(spi, card, ocr);

@@ -146,8 +146,7 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     if (at == USB_DRIVES) {
         u->refused = (struct block_device){
             .name = "USB controller",
-            .problem =
-                "what was plugged in is left alone: three drives are known, which is the most"
+            .problem = "the new USB device is ignored: three drives are known, which is the maximum"
         };
         u->host.news[place] |= XHCI_LEFT_ALONE;
         *out = &u->refused;

@@ -54,9 +54,9 @@ static enum err wait_ready(struct usb_storage *s)
         if (s->outcome == USB_BROKEN)
             return refuse(s, "the USB drive does not answer as it should: use another");
         if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-            return refuse(s, "there is no card in the USB reader: put one in and plug it in again");
+            return refuse(s, "the USB reader is empty: put a card in and plug the reader in again");
         if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
-            return refuse(s, "the USB drive does not get ready: plug it in again");
+            return refuse(s, "the USB drive does not become ready: plug it in again");
         if (!started && spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
             return refuse(s, "the USB drive does not answer as it should: use another");
         started = started || spins_up(key, code);
@@ -98,9 +98,10 @@ static enum err read_size(struct usb_storage *s)
     if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
     if (n == 0)
-        return refuse(s, "the USB drive does not tell its size: use another drive");
+        return refuse(s, "the USB drive does not report its size: use another drive");
     if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
-        return refuse(s, "the USB drive's blocks have not 512 to 4096 bytes: use another drive");
+        return refuse(s,
+                      "the USB drive's blocks are not 512 to 4096 bytes long: use another drive");
     s->block_sectors = block / SECTOR_BYTES;
     s->n_sectors = n * s->block_sectors;
     return ERR_OK;

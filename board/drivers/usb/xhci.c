@@ -318,7 +318,7 @@ static enum err set_scratch(struct xhci *x)
     if (n > XHCI_SCRATCH)
         return fail(
             x, ERR_UNSUPPORTED,
-            "the USB controller wants more than 64 pages of memory for itself: use another one, and report "
+            "the USB controller needs more than 64 pages of memory for itself: use another one, and report "
             "the lines of `diag` that begin with USB");
     for (uint32_t i = 0; i < n; i++)
         x->scratch_list[i] = xhci_address(x, x->scratch[i]);
@@ -378,7 +378,8 @@ enum err xhci_start(struct xhci *x)
     if (e == ERR_OK)
         e = xhci_stop(x);
     if (e == ERR_OK && !(xhci_read(x, x->operational + OP_PAGE_SIZE) & 1))
-        e = fail(x, ERR_UNSUPPORTED, "the USB controller wants pages above 4 KiB: use another one");
+        e = fail(x, ERR_UNSUPPORTED,
+                 "the USB controller needs pages larger than 4 KiB: use another one");
     if (e == ERR_OK)
         e = set_scratch(x);
     if (e != ERR_OK)

@@ -174,7 +174,7 @@ static enum err describe(struct xhci *x, struct xhci_hub *h)
     if (!usb_read_hub(h->device.data, type, &h->facts))
         return ERR_NO_DEVICE;
     if (h->facts.n_ports > XHCI_HUB_PORTS)
-        x->left_out = "a hub has more than fifteen ports: devices at the others are left alone";
+        x->left_out = "a hub has more than fifteen ports: devices at the others are ignored";
     h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
     return ERR_OK;
 }
@@ -244,7 +244,7 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
         return ERR_NO_DEVICE; /* no hub can be there */
     if (h == NULL) {
         x->left_out =
-            "a USB device was left alone: eight hubs are known, which is the most, and it may be another";
+            "a USB device is ignored: eight hubs are known, which is the maximum, and it may be another hub";
         return ERR_NO_SPACE;
     }
     h->facts.n_ports = 0;

@@ -56,7 +56,7 @@ const char *action_words_add(struct actions *a, unsigned of, const char *text, s
                    "words light lamp|bulb";
         }
         if (a->n_words == ACTION_WORDS) {
-            return "there may be 32 words of words";
+            return "all lines of words together may have 32 words";
         }
         a->words[a->n_words] = (struct action_word){ .of = of };
         memcpy(a->words[a->n_words++].text, text + from, n);

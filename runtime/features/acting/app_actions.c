@@ -78,7 +78,7 @@ void app_tell_actions(void *state, struct app *a)
     if (!chat_has_template(a->chat.template)) {
         console_log(
             a->setup.console,
-            "warning: pins=, sensors= and actions= have no effect, for the model has no chat template");
+            "warning: pins=, sensors= and actions= have no effect, because the model has no chat template");
         return;
     }
     s->at_work = &s->actions;

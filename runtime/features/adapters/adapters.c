@@ -294,7 +294,7 @@ static enum err make_room(struct adapters *a, const char *name, uint64_t bytes)
         if (!adapters_forget_oldest(a)) {
             return adapters_refuse(
                 a, ERR_NO_SPACE, name,
-                "it takes %s and %s is left for adapters: adapters=SIZE makes more",
+                "it takes %s, but %s is left for adapters: adapters=SIZE makes more",
                 format_bytes(needs, bytes), format_bytes(has, (uint64_t)(room_end(a) - a->end)));
         }
     }

@@ -44,7 +44,7 @@ static void print_state(const struct app *a, const char *name)
     char scale[FORMAT_NUMBER_BYTES + 1];
 
     if (use != NULL) {
-        console_printf(a->setup.console, ", at work, scale %s", format_scale(scale, use->scale));
+        console_printf(a->setup.console, ", in use, scale %s", format_scale(scale, use->scale));
     } else if (adapter != NULL) {
         console_printf(a->setup.console, ", in memory");
     }

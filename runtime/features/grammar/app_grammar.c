@@ -132,7 +132,7 @@ enum err app_use_grammar(struct app *a, const char *text)
     }
     if (a->setup.options->load.beams > 1) {
         return app_fail(a, ERR_UNSUPPORTED,
-                        "a grammar does not go together with beams=: start without");
+                        "a grammar cannot be combined with beams=: start without beams=");
     }
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* it is not kept for another model */

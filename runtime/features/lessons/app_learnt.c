@@ -32,7 +32,7 @@ bool app_was_learnt(struct app *a, enum err e)
 {
     console_progress_end(a->setup.console);
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
-        console_log(a->setup.console, "warning: %s; nothing learnt before is at work",
+        console_log(a->setup.console, "warning: %s; earlier lessons are not used",
                     a->saved.problem);
     }
     return e == ERR_OK;

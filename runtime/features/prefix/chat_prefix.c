@@ -111,9 +111,10 @@ enum err chat_prefix_load(struct chat *c, struct saved_chat *io, const struct fi
     enum err e = saved_chat_read(io, file, &state, progress, context);
 
     if (e == ERR_OK && (s->n_ids != n || memcmp(s->ids, c->opening.ids, n * sizeof *s->ids) != 0)) {
-        format_text(io->problem, sizeof io->problem,
-                    "%s is of another system prompt or chat template: /save prefix writes it anew",
-                    file->name);
+        format_text(
+            io->problem, sizeof io->problem,
+            "%s belongs to another system prompt or chat template: /save prefix writes it anew",
+            file->name);
         e = ERR_BAD_MODEL;
     }
     if (e == ERR_OK) {

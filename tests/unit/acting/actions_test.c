@@ -53,7 +53,7 @@ static void test_refused_pins(void)
            strstr(fake_said, "line:14 of pins= is not used: line 14 is") &&
            strstr(fake_said, "far:40 of pins= is not used") != NULL,
        "a pin that the board has for itself is refused by name: %s", fake_said);
-    OK(fake.touched == 1u << 3, "and never touched, not at the start either");
+    OK(fake.touched == 1u << 3, "a pin of the board is never touched, not even at the start");
     fake_open(&a, PINS, "", false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
        "outputs begin off: high, where low is on");
@@ -155,7 +155,7 @@ static void test_done(void)
        "off again");
     OK(does("{\"action\":\"door\"}", "door is off"), "an input is read");
     fake.level |= 1u << 5;
-    OK(does("{\"action\":\"door\"}", "door is on"), "and again: %s", said);
+    OK(does("{\"action\":\"door\"}", "door is on"), "an input is read again: %s", said);
     OK(does("{\"action\":\"temperature\"}", "temperature is 41.5 C"), "the temperature: %s", said);
     fake.temperature = -3460;
     OK(does("{\"action\":\"temperature\"}", "temperature is -3.5 C"), "a cold one: %s", said);
@@ -168,7 +168,7 @@ static void test_done(void)
     OK(does(" {\"value\" : \"\\u006fn\", \"action\":\"li\\u0067ht\"} \n", "light is on"),
        "other JSON that says the same is the same");
     OK(fake.touched == (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6), "no line but those of pins=");
-    OK(a.list[0].done == 3 && a.list[2].done == 2, "and they are counted");
+    OK(a.list[0].done == 3 && a.list[2].done == 2, "refused lines are counted");
 }
 
 static void test_pulse(void)
@@ -301,7 +301,7 @@ static void test_beside_the_line(void)
        "pins_write writes no input, and nothing beyond the list");
     a.pins.list.pin[0].line = FAKE_UART; /* as if the list had been damaged */
     OK(pins_write(&a.pins, 0, true) != NULL && fake.n_writes == 0,
-       "and asks the board once more, whatever the list says");
+       "pins_write asks the board again, whatever the list says");
 }
 
 /* ---- limits ------------------------------------------------------------------------------------ */
@@ -336,13 +336,13 @@ static void test_dry(void)
     OK(does("{\"action\":\"light\",\"value\":\"on\"}", "light is on") &&
            does("{\"action\":\"door\"}", "door is off") &&
            does("{\"action\":\"pulse\",\"line\":\"fan\",\"ms\":5000}", "fan was on for 5000 ms"),
-       "what would be done is said");
+       "a dry run prints the action");
     OK(fake.touched == 0 && a.list[0].done == 1, "no line is touched; it is counted");
     pins_set_dry(&a.pins, false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
        "then they get their directions, and are off");
     OK(does("{\"action\":\"light\",\"value\":\"on\"}", "light is on") && (fake.level >> 3 & 1) == 1,
-       "and are written");
+       "outputs are written");
 }
 
 static void test_no_lines(void)
@@ -373,7 +373,7 @@ static void test_answers(void)
        "an error");
     OK(!action_is_answer("{\"resul\":\"x\"}", 13) && !action_is_answer("Hello", 5) &&
            !action_is_answer("{\"result\":\"", 5),
-       "and what is none");
+       "a text that is not an action");
 }
 
 int main(void)

@@ -26,7 +26,7 @@ int main(void)
     OK(!token("Bearer Secret") && !token("Bearer secre") && !token("Bearer secrets") &&
            !token("Bearer secretsecret") && !token("Bearer ") && !token("Bearer") && !token("") &&
            !token("Basic secret") && !token("secret"),
-       "and nothing else");
+       "no other token is accepted");
     OK(!api_has_token("Bearer ", 7, ""), "an empty token is none");
     OK(host("10.0.2.15") && host("127.0.0.1:8080") && host("[fe80::1]:80") && host("[::1]") &&
            host("localhost:3") && host("ingot") && host("INGOT.local:80"),

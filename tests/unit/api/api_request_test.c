@@ -58,7 +58,7 @@ static void test_good(void)
            "{" HELLO
            ",\"max_completion_tokens\":6,\"temperature\":null,\"n\":1,\"logprobs\":false,\"user\":\"x\"}") &&
            has(JSON_FIELD_N, "6") && read_back.values[JSON_FIELD_TEMP] == NULL,
-       "null is nothing, and what changes nothing is passed over");
+       "null is nothing, and what changes nothing is ignored");
     OK(translate(API_CHAT, "{" HELLO ",\"logit_bias\":{\"5\":-100,\"17\":1.5}}") &&
            has(JSON_FIELD_LOGIT_BIAS, "[[5,-100],[17,1.5]]"),
        "biases: %s", line.text);

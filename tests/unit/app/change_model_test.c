@@ -27,13 +27,13 @@ static void test_change(void)
     OK(one != 0 && change("two", -1) && strcmp(r.options.load.model, "two") == 0, "another model");
     two = app_rig_hash(&r);
     OK(two != 0 && two != one, "computes something else");
-    OK(change("one", -1) && app_rig_hash(&r) == one, "and the first one again what it did");
+    OK(change("one", -1) && app_rig_hash(&r) == one, "the first model again computes the same");
 }
 
 static void test_no_such_model(void)
 {
     OK(change("three", -1) && said_this("error: there is no model three") &&
-           said_this("back to the model before, in a new conversation") &&
+           said_this("back to the previous model, in a new conversation") &&
            strcmp(r.options.load.model, "one") == 0,
        "a name that is none");
     OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
@@ -52,7 +52,7 @@ static void test_long_name(void)
 static void test_damaged(void)
 {
     app_rig_damage(&shelf[1]);
-    OK(change("two", -1) && said_this("error: ") && said_this("back to the model before"),
+    OK(change("two", -1) && said_this("error: ") && said_this("back to the previous model"),
        "a damaged file");
     OK(app_rig_hash(&r) == one, "leaves the one before, too");
     app_rig_damage(&shelf[1]); /* as it was */
@@ -96,7 +96,7 @@ static void test_ctrl_c(void)
 static void test_ctrl_c_in_json(void)
 {
     r.options.line.mode = MODE_JSON;
-    OK(change("one", 0) && app_rig_hash(&r) == one, "of a program, Ctrl-C stops no loading");
+    OK(change("one", 0) && app_rig_hash(&r) == one, "Ctrl-C from a program does not stop loading");
     r.options.line.mode = MODE_CHAT;
 }
 
@@ -140,7 +140,7 @@ static void test_json_without_model(struct app *app)
     tell(app, "{\"command\":\"/model one\"}\n{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n"
               "{\"command\":\"/off\"}\n");
     OK(said_this("\"model\":\"one\"") && said_this("\"reply_tokens\":2"),
-       "and it talks to the next one");
+       "a person talks to the next model");
 }
 
 /* A person's input; the application goes on. */
@@ -162,19 +162,19 @@ static void test_leaving(void)
     n = r.app.chat.session->n_ids;
     OK(n > 2 && said_this("error: there is no model typo"), "a typo leaves the conversation");
     person("/model two\n/off\n");
-    OK(said_this("tokens would end: /save keeps it; /model two once more goes on)") &&
+    OK(said_this("tokens would end: /save keeps it; /model two again continues)") &&
            r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
        "another model is not loaded before it is said that the conversation ends");
     person("/model one\n/model two\ngogo\n/model two\n/off\n");
     more = strstr(said, "new tokens");
     OK(r.app.chat.session->n_ids != 0 && strcmp(r.options.load.model, "one") == 0 &&
-           strstr(said, "/model two once more") < more && more != NULL &&
-           strstr(more, "/model two once more") != NULL,
-       "which is said again for another name, and after more was said");
+           strstr(said, "/model two again") < more && more != NULL &&
+           strstr(more, "/model two again") != NULL,
+       "the question is repeated for another name, and after another turn");
     person("/model two\n/off\n");
     OK(r.app.chat.session->n_ids == 0 && app_rig_hash(&r) == two, "asked for again it is done");
     person("/reset\n/model one\n/off\n");
-    OK(app_rig_hash(&r) == one, "and at once where there is no conversation");
+    OK(app_rig_hash(&r) == one, "without a conversation it is done at once");
     r.options.reply.n = 0;
 }
 
@@ -198,7 +198,7 @@ static void test_json_order(void)
     at = event_after(event_after(said, "ready") + 1, "ready");
     OK(at != NULL && strstr(at, no_model) != NULL &&
            event_after(said, "done") == event_after(at, "done"),
-       "and before done it is told that there is none");
+       "the program hears before done that there is no such model");
     app_rig_damage(&shelf[0]);
     app_rig_damage(&shelf[1]);
     OK(change("one", -1) && app_rig_hash(&r) == one, "one that is well can be had then");
@@ -216,8 +216,8 @@ static void test_no_way_back(void)
     OK(change("three", -1) && r.app.chat.session == NULL &&
            said_this("error: there is no model three") && said_this("  one, ") &&
            said_this("  two, ") && said_this("no model is loaded: /model NAME loads one\n"),
-       "which can ask for one that is none, and hears which there are");
-    OK(change("one", -1) && app_rig_hash(&r) == one, "and for one that is");
+       "a wrong name is answered with the names there are");
+    OK(change("one", -1) && app_rig_hash(&r) == one, "a right name loads the model");
     r.empty = true;
     OK(change("two", -1) && r.app.chat.session == NULL &&
            said_this("no model is loaded: /model NAME loads one once there is one"),
@@ -254,7 +254,7 @@ static void test_ctrl_d_in_json(void)
        "Ctrl-D ends nothing for a program on a board");
     r.app.setup.front = APP_PROGRAM;
     tell(&r.app, "\4{\"command\":\"/off\"}\n");
-    OK(event_after(said, "done") == NULL, "of a program on a computer it is the end of the input");
+    OK(event_after(said, "done") == NULL, "for a program on a computer it is the end of the input");
     r.app.setup.front = APP_CONSOLE;
 }
 

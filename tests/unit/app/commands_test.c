@@ -159,7 +159,7 @@ static void test_commands(void)
     }
     OK(chat_is_command("/help", 5) && !chat_is_command("//help", 6) && !chat_is_command("/", 1) &&
            !chat_is_command("/ 3", 3) && !chat_is_command("a/help", 6),
-       "what is a command");
+       "a line that is a command");
     open_app();
     reply("bade");
     answers("/bench", "tok/s");
@@ -201,7 +201,7 @@ static void test_lock(void)
     OK(answers("/branches", "is refused") && answers("/switch main", "is refused") &&
            answers("/undo", "is refused") && answers("/log", "is refused") &&
            answers("/what", "is refused") && answers("/system", "is refused"),
-       "what shows what others said is refused");
+       "commands that show earlier text are refused");
     options.line.locked = false;
 }
 

@@ -13,19 +13,19 @@ int main(void)
 
     arena_init(&a, memory + 1, sizeof memory - 1);
     OK((uintptr_t)a.base % ARENA_ALIGN == 0, "the base is aligned whatever it was");
-    OK(a.base + a.bytes <= memory + sizeof memory, "and the end stays inside");
+    OK(a.base + a.bytes <= memory + sizeof memory, "the end stays inside the range");
 
     OK(arena_reserve(&a, ARENA_WEIGHTS, 100) == ERR_OK, "100 bytes are reserved");
     OK(a.regions[ARENA_WEIGHTS].bytes == ARENA_ALIGN, "as a page");
     OK(arena_reserve(&a, ARENA_IO, arena_left(&a) + 1) == ERR_NO_SPACE, "too much is refused");
     OK(arena_reserve(&a, ARENA_IO, SIZE_MAX) == ERR_NO_SPACE, "so is what wraps");
     OK(arena_reserve(&a, ARENA_IO, arena_left(&a)) == ERR_OK, "all that is left is given");
-    OK(arena_left(&a) == 0, "and nothing is left");
+    OK(arena_left(&a) == 0, "nothing is left in the arena");
 
     p = arena_take(&a, ARENA_WEIGHTS, 10);
     q = arena_take(&a, ARENA_WEIGHTS, 65);
     OK(q == p + 64, "takes are 64 bytes apart at least");
-    OK(a.regions[ARENA_WEIGHTS].used == 64 + 128, "and counted with their alignment");
+    OK(a.regions[ARENA_WEIGHTS].used == 64 + 128, "takes are counted with their alignment");
     OK(arena_take_bytes(65) == 128, "as arena_take_bytes says");
 
     arena_reset(&a);

@@ -22,9 +22,9 @@ static void test_off(void)
     trace_start(NULL);
     trace_end(NULL, TRACE_LAYER, 1, 0, 1);
     OK(trace_begin(NULL) == 0, "no trace begins nothing");
-    OK(trace_begin(&traces[0]) == 0, "nor does one that is off");
+    OK(trace_begin(&traces[0]) == 0, "a trace that is off begins nothing");
     trace_end(&traces[0], TRACE_LAYER, 1, 0, 1);
-    OK(atomic_load(&traces[0].n) == 0, "and it keeps nothing");
+    OK(atomic_load(&traces[0].n) == 0, "a trace that is off keeps nothing");
 }
 
 static void test_two(void)
@@ -60,7 +60,7 @@ static void test_ring(void)
            traces[0].events[3].number == 3,
        "the latest %d are kept", TRACE_EVENTS);
     trace_start(&traces[0]);
-    OK(atomic_load(&traces[0].n) == 0, "and started anew it has none");
+    OK(atomic_load(&traces[0].n) == 0, "a trace that is started again has no events");
 }
 
 int main(void)

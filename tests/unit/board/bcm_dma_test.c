@@ -39,7 +39,8 @@ static void test_transfer(void)
            dma.block[3] == BYTES && engine[BLOCK] == (uint32_t)((uintptr_t)dma.block + 0xc0000000),
        "from the port to the buffer, by the bus's addresses");
     OK(dma_log_flushed(to, BYTES, 0, dma_log.n) && n_late == 0, "the buffer is flushed before");
-    OK(dma_log_flushed(dma.block, sizeof dma.block, 0, dma_log.n), "and the control block");
+    OK(dma_log_flushed(dma.block, sizeof dma.block, 0, dma_log.n),
+       "the control block is flushed before");
     dma_log.n = 0;
     OK(bcm_dma_poll(&dma) == ERR_BUSY && dma_log.n == 0, "while it runs nothing is flushed");
     engine[STATUS] = END;

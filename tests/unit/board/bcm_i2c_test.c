@@ -162,12 +162,12 @@ static void test_refused(void)
 
     OK(bcm_i2c_write(&bus, 0x49, bytes, 2) == ERR_NO_DEVICE &&
            bcm_i2c_read(&bus, 0x49, bytes, 2) == ERR_NO_DEVICE,
-       "nobody at that address");
+       "no device at that address");
     m.refuses = 2;
     OK(bcm_i2c_write(&bus, DEVICE, bytes, 4) == ERR_NO_DEVICE, "the third byte is refused");
     m.refuses = 99;
     OK(bcm_i2c_write(&bus, DEVICE, bytes, 4) == ERR_OK && m.n_fifo == 0,
-       "what was left in the FIFO is gone, and the next is well");
+       "old bytes of the FIFO are dropped, and the next transfer works");
 }
 
 static void test_held(void)
@@ -185,7 +185,7 @@ static void test_held(void)
            m.now - before < 110000 && !m.active,
        "nothing comes to an end: a tenth of a second");
     m.stuck = false;
-    OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_OK, "and it works again");
+    OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_OK, "after the time-out the bus works again");
 }
 
 int main(void)

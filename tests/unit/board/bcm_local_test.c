@@ -130,7 +130,7 @@ static void test_left_on(uintptr_t local, uintptr_t arm)
     bcm_local_listen(local, 0);
     bcm_local_init(local, arm);
     OK(irq_take(UART, serve_uart, NULL) == ERR_OK && !core.endless && core.taken == 0,
-       "what the firmware left on does not interrupt us (%u)", core.taken);
+       "interrupts that the firmware left on do not arrive (%u)", core.taken);
     OK(b.enabled[0] == 0 && b.enabled[1] == 1u << UART % 32 && b.basic == 0,
        "the UART's interrupt is on, and no other");
     OK(b.fiq == 0 && b.local_timer == 0 && b.timers[0] == 0 && b.timers[3] == 0,
@@ -160,7 +160,7 @@ static void test_strays(void)
     b.bus = 1 << 20;
     b.local_timer = 3u << 28;
     core_settle();
-    OK(!core.endless && irq_strays(&line) == 6 && source() == 0, "and the block's own");
+    OK(!core.endless && irq_strays(&line) == 6 && source() == 0, "one of the block's own, too");
     b.mailbox = 1;
     core_settle();
     OK(!core.endless && b.mailbox == 0 && irq_strays(&line) == 6, "a wake-up is none of them");

@@ -146,7 +146,7 @@ static void test_tags(void)
        "more than a message holds");
     power_up();
     f.is_dead = true;
-    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "and no answer");
+    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "no answer at all");
 }
 
 static void test_ask(void)
@@ -160,7 +160,7 @@ static void test_ask(void)
     at = sent();
     OK(at < dma_log.n && dma_log_flushed(m->message, 32, 0, at),
        "the message is flushed before it goes");
-    OK(dma_log_flushed(m->message, 32, at, dma_log.n), "and after it came back");
+    OK(dma_log_flushed(m->message, 32, at, dma_log.n), "the message is flushed after it came back");
     OK(dma_log.events[at - 1].kind == DMA_ORDERED, "a barrier before it goes");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_OK && values[1] == 48312,
        "the same again");
@@ -196,7 +196,7 @@ static void test_silence(void)
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT && f.now < 1100000,
        "no answer within a second");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_NO_DEVICE && f.n_asked == 1,
-       "and nobody is asked again");
+       "after a time-out the mailbox is not asked again");
     power_up();
     f.is_dead = f.is_absent = true;
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT,

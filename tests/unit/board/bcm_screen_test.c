@@ -98,7 +98,7 @@ int main(void)
     screen.flush(screen.pixels, 128);
     OK(dma_log.n != 0 && dma_log.events[0].kind == DMA_FLUSHED &&
            dma_log.events[0].at == 0x3e402000,
-       "and flushed");
+       "the picture's memory is flushed");
     bad.depth = 32;
     OK(open_display(bad) == ERR_OK && screen.bits == 16,
        "a firmware that names a depth which its rows have not");
@@ -128,9 +128,11 @@ int main(void)
     OK(open_display(bad) == ERR_OK && screen.width == 1920 && screen.height == 1080,
        "4K without memory for it is 1080p");
     bad.room = 2 << 20;
-    OK(open_display(bad) == ERR_OK && screen.width == 1280 && screen.height == 720, "or 720p");
+    OK(open_display(bad) == ERR_OK && screen.width == 1280 && screen.height == 720,
+       "without memory for 1080p it is 720p");
     bad.room = 1 << 20;
-    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "or none");
+    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0,
+       "without memory for 720p there is no picture");
     bad = good;
     bad.bytes--;
     OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory for less than its rows");

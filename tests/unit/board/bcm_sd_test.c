@@ -204,7 +204,7 @@ static void test_close(void)
     bcm_sd_close(&d->bcm);
     OK(!fake.at_1v8 && !fake.lines_1v8 && fake_sd_command(&fake, 8, 0x1aa, reply),
        "closed: it answers at 3.3 V");
-    OK((gpio[1] & (PIN_POWER | PIN_1V8)) == PIN_POWER, "and has its power");
+    OK((gpio[1] & (PIN_POWER | PIN_1V8)) == PIN_POWER, "closed: the card has its power");
     OK(d->device.reset(&d->device) == ERR_OK && !fake.at_1v8 && d->card.timing == SD_TIMING_HIGH,
        "a core that starts it again leaves it there");
     place = emmc2();

@@ -232,7 +232,8 @@ static void test_2711(void)
            (word(0x43c) & 0xffffff) == 0x060400 && !(word(0x4dc) & 0xc00) && !(word(0x188) & 12) &&
            !(word(0x4204) & 0x08200002),
        "generation, class, no saving of power, byte order");
-    OK(word(0x40a4) == 0x5a5a5a5a && word(0x1104) == 0x5a5a5a5a, "and nothing of BCM2712's");
+    OK(word(0x40a4) == 0x5a5a5a5a && word(0x1104) == 0x5a5a5a5a,
+       "BCM2711 gets no settings of BCM2712");
 }
 
 /* The ports share the calibration: it is not begun anew under RP1's link, which the firmware has brought up. */
@@ -312,7 +313,7 @@ static void test_failures(enum brcm_pcie_chip chip)
         { offsetof(struct port, endpoint), ERR_IO, "set up as a device", 230000, false },
         { offsetof(struct port, silent), ERR_TIMEOUT, "does not answer", 1300000, false },
         { offsetof(struct port, never_calibrates), ERR_TIMEOUT, "calibration", 3000, true },
-        { offsetof(struct port, mdio_stuck), ERR_TIMEOUT, "no settings", 5000, true },
+        { offsetof(struct port, mdio_stuck), ERR_TIMEOUT, "not accept settings", 5000, true },
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -121,7 +121,7 @@ static void test_awake(void)
     power_on(OTHERS | MMC, ~(uint32_t)(OTHERS | MMC));
     test_starts("as the firmware left it");
     OK(hrs[HRS04 / 4] == PHY_DELAYS && settles_at == 0,
-       "and keeps the PHY's delays and the card's switch");
+       "the PHY's delays and the card's switch are kept");
     OK(sysreg[CLOCK_CR / 4] == (OTHERS | MMC) && sysreg[RESET_CR / 4] == ~(uint32_t)(OTHERS | MMC),
        "clocks and resets stay");
     OK(hrs[HRS06 / 4] == 0x1500, "HRS06 keeps what is not the kind of card");

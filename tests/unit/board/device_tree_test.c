@@ -129,7 +129,7 @@ static void test_capacities(const struct device_tree *tree)
     OK(capacity[0] == 0 && capacity[1] == 0, "nothing where a core has none");
     capacity[0] = capacity[1] = 9;
     device_tree_capacities(tree, elsewhere, 2, capacity);
-    OK(capacity[0] == 0 && capacity[1] == 0, "nor of a core that the tree does not know");
+    OK(capacity[0] == 0 && capacity[1] == 0, "no property of a core that the tree does not know");
 }
 
 static void test_nodes(const struct device_tree *tree)
@@ -148,7 +148,7 @@ static void test_nodes(const struct device_tree *tree)
        "a path without unit address");
     OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address");
     OK(device_tree_find(tree, &node, "/soc/serial:115200n8") && node.depth == 2,
-       "and what is behind a colon is not part of it");
+       "text after a colon is not part of the path");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"), "a prefix of a unit address");
     OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node");
@@ -161,7 +161,8 @@ static void test_nodes(const struct device_tree *tree)
     device_tree_begin(&node);
     OK(device_tree_next_compatible(tree, &node, "arm,pl011") && node.depth == 2,
        "the second compatible string");
-    OK(!device_tree_next_compatible(tree, &node, "arm,pl011"), "and no other such node");
+    OK(!device_tree_next_compatible(tree, &node, "arm,pl011"),
+       "no other node with that compatible string");
 }
 
 static void test_ranges(const struct device_tree *tree)

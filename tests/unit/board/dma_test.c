@@ -49,7 +49,8 @@ static void test_reach(void)
 
     OK(dma_reaches(&w, place, 256) && dma_reaches(&w, place + 1, 1),
        "coherent: any bytes below the end");
-    OK(!dma_reaches(&w, place, 257) && !dma_reaches(&w, place + 256, 0), "and none beyond it");
+    OK(!dma_reaches(&w, place, 257) && !dma_reaches(&w, place + 256, 0),
+       "coherent: no byte beyond the end");
     w.coherent = false;
     OK(dma_reaches(&w, place + 64, 128), "not coherent: whole lines");
     OK(!dma_reaches(&w, place + 64, 100) && !dma_reaches(&w, place + 32, 64) &&

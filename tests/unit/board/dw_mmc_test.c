@@ -83,7 +83,7 @@ static void test_emmc(void)
        "4 bits, high speed");
     OK(reads(50, 300, 64), "and read");
     fake.garbled = 1;
-    OK(reads(51, 300, 64) && d->card.n_errors == 1, "and read after an error");
+    OK(reads(51, 300, 64) && d->card.n_errors == 1, "the card is read after an error");
 }
 
 /* ---- failed commands ---- */
@@ -120,7 +120,7 @@ static void test_faults(void)
     d->host.host.ops->stop(&d->host.host);
     OK(f.runs && f.card_hz == 49500000, "a card that holds its data lines has its clock, too");
     f.card_holds = false;
-    OK(reads(3, 2, 0), "and is read when it lets go of them");
+    OK(reads(3, 2, 0), "the card is read when it releases its data lines");
 }
 
 static void test_absent(void)
@@ -130,7 +130,7 @@ static void test_absent(void)
     OK(open_plain() == ERR_TIMEOUT, "a controller that does not reset");
     power_up(HCON_32, RAM_AT);
     f.regs[DW_VERID / 4] = 0;
-    OK(open_plain() == ERR_NO_DEVICE, "or is not there");
+    OK(open_plain() == ERR_NO_DEVICE, "a controller that is not there");
     power_up(HCON_32, RAM_AT);
     fake.is_silent = true;
     OK(open_plain() == ERR_OK && d->device.problem != NULL, "no card: %s", problem());
@@ -187,9 +187,9 @@ static void test_ends(void)
     const uint64_t end_of_32_bits = (uintptr_t)world + (((uint64_t)1 << 32) - RAM_AT);
 
     OK(end_of_dma(HCON_32, world_end) == world_end, "DMA ends where the window does");
-    OK(end_of_dma(HCON_32, UINT64_MAX) == end_of_32_bits, "or with addresses of 32 bits");
+    OK(end_of_dma(HCON_32, UINT64_MAX) == end_of_32_bits, "DMA ends with addresses of 32 bits");
     OK(end_of_dma(HCON_64, UINT64_MAX) == UINT64_MAX, "which are not all there are");
-    OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "and nowhere where there is none");
+    OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "without DMA there is no end");
 }
 
 /* ---- a controller that does not look into caches ---- */
@@ -260,7 +260,7 @@ static void test_order(void)
     command = data_command();
     OK(command > 0 && dma_log.events[command - 1].kind == DMA_ORDERED,
        "a barrier before the command");
-    OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED, "and one before the data is used");
+    OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED, "a barrier before the data is used");
 }
 
 int main(void)

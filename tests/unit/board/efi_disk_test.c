@@ -83,7 +83,7 @@ static void test_errors(void)
        "a disk that cannot be read when it is opened stays listed");
     stick.media.present = false;
     OK(!efi_disk_open(&disk, (efi_handle)HANDLE, 0), "a drive without a medium is left out");
-    OK(!efi_disk_open(&disk, (efi_handle)OTHER_HANDLE, 0), "and so is a handle without a disk");
+    OK(!efi_disk_open(&disk, (efi_handle)OTHER_HANDLE, 0), "a handle without a disk is left out");
 }
 
 /* ---- media that are taken out ---------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static void test_removed(void)
     (void)plug(512);
     stick.media.present = false;
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "taken out: %s", err_text(ERR_REMOVED));
-    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "and still out");
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "the next read reports it as taken out, too");
     fake_insert(&stick, 512, 2);
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "another medium in its place is not taken for it");
     fake_insert(&stick, 512, 1);

@@ -77,7 +77,8 @@ static void test_flights(void)
        "the firmware takes no more: the second waits outside");
     fake_land(&drive, EFI_SUCCESS);
     poll();
-    OK(is_read(0) && start_large(1) == ERR_OK, "and is begun when the first has ended");
+    OK(is_read(0) && start_large(1) == ERR_OK,
+       "the second request begins when the first has ended");
     fake_land(&drive, EFI_SUCCESS);
     poll();
     OK(is_read(1), "and read");
@@ -88,11 +89,11 @@ static void test_ring(void)
     plug();
     OK(start(0, 8, false) == ERR_OK && drive.n_flights == 0, "a small read goes by BlockIO");
     poll();
-    OK(is_read(0), "and is read");
+    OK(is_read(0), "the small read arrives");
     memcpy(buffer[2], drive.bytes + 16 * SECTOR_BYTES, 8 * SECTOR_BYTES);
     OK(start_large(1) == ERR_OK && start(2, 8, true) == ERR_OK && start_large(3) == ERR_OK &&
            drive.n_flights == 1,
-       "what comes after a write waits behind it");
+       "a request after a write waits for it");
     drive.transfers = 0;
     poll();
     OK(drive.transfers == 0 && drive.flushes == 0, "nothing moves beside a read in flight");
@@ -106,7 +107,7 @@ static void test_ring(void)
     OK(disk.device.submit(&disk.device, &requests[0]) == ERR_OK && drive.n_flights == 0,
        "another buffer is not given to BlockIO2");
     poll();
-    OK(requests[0].done && requests[0].status == ERR_OK, "and is read all the same");
+    OK(requests[0].done && requests[0].status == ERR_OK, "the other buffer is read all the same");
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static void test_errors(void)
     OK(requests[0].done && requests[0].status == ERR_IO, "a read in flight fails");
     OK(start_large(0) == ERR_OK && drive.n_flights == 0, "it is asked again by BlockIO");
     poll();
-    OK(is_read(0), "and arrives");
+    OK(is_read(0), "the repeated read arrives");
     for (unsigned i = 0; i < 2 * EFI_DISK_DEPTH && drive.n_flights == 0; i++) {
         (void)start_large(0);
         poll();
@@ -147,7 +148,7 @@ static void test_reset(void)
     OK(disk.device.reset(&disk.device) == ERR_OK && drive.resets == 1 && requests[0].done &&
            requests[0].status == ERR_TIMEOUT && requests[1].done,
        "a reset ends what is in flight");
-    OK(start_large(0) == ERR_OK && drive.n_flights == 1, "and reads fly again");
+    OK(start_large(0) == ERR_OK && drive.n_flights == 1, "after a reset reads are in flight again");
     drive.deaf = true;
     OK(disk.device.reset(&disk.device) == ERR_OK && requests[0].done && fw.events == 1,
        "a reset that ends nothing: the event is given up, and the buffer is the caller's");
@@ -178,7 +179,7 @@ static void test_removed(void)
     OK(requests[0].done && requests[0].status == ERR_REMOVED && disk.flights.n == 0,
        "the drive is unplugged: its reads come back");
     drive.n_flights = 0;
-    OK(start_large(0) == ERR_REMOVED, "and no other one is begun");
+    OK(start_large(0) == ERR_REMOVED, "no other read is begun after the unplug");
     fake_add(HANDLE + 1, &efi_block_guid, &drive.block);
     OK(start_large(0) == ERR_OK && disk.flights.block == NULL,
        "it is back, and the firmware has no BlockIO2 for it any more");

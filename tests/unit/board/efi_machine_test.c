@@ -190,7 +190,7 @@ static void test_display(void)
     OK(!efi_screen_open(&screen, &room),
        "a display that would take most of the memory is not used");
     room.bytes = 0;
-    OK(!efi_screen_open(&screen, &room), "nor is one where there is none");
+    OK(!efi_screen_open(&screen, &room), "a missing display is not used");
 }
 
 int main(void)

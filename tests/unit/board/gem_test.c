@@ -393,12 +393,12 @@ static void test_link(void)
     plug(10);
     OK(gem_is_up(&driver) && f.speed == 10 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100)) == 0,
-       "and another plugged in, of 10 Mbit/s");
+       "another cable is plugged in, of 10 Mbit/s");
     f.phy[5] = 0x4021;
     OK(gem_is_up(&driver) && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL), "in half duplex");
     f.phy[5] = 0x40a1;
     OK(gem_is_up(&driver) && f.speed == 100 && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL),
-       "of 100 Mbit/s");
+       "the link has 100 Mbit/s");
     f.phy[1] = 0x794d; /* a link, and the negotiation goes on */
     OK(!gem_is_up(&driver), "not before both sides have agreed");
     f.phy[0] = 0x2100;

@@ -58,7 +58,7 @@ static void test_pl061(void)
     pl.outside = 0x20;
     OK(pl.direction == 0x84 && pl061_read(base, 5), "line 5 is an input, and high");
     pl.outside = 0;
-    OK(!pl061_read(base, 5), "and low");
+    OK(!pl061_read(base, 5), "line 5 is an input, and low");
     pl061_setup(base, 7, false, false);
     OK(pl.direction == 0x04, "an output becomes an input");
 }
@@ -145,7 +145,7 @@ static void test_mss(void)
     mss_gpio_setup(base, 16, true, true);
     OK(regs[16] == (0x28 | 7) && regs[0x88 / 4] == (1 | 1 << 16), "line 16 drives high");
     mss_gpio_write(base, 16, false);
-    OK(regs[0x88 / 4] == 1, "and low, line 0 as it was");
+    OK(regs[0x88 / 4] == 1, "line 16 drives low, line 0 as it was");
     mss_gpio_setup(base, 31, false, true);
     regs[0x84 / 4] = 1u << 31;
     OK(regs[31] == 2 && regs[0x88 / 4] == 1 && mss_gpio_read(base, 31) && !mss_gpio_read(base, 30),

@@ -38,7 +38,7 @@ static void test_text(void)
     OK(read_ticks(text, (unsigned[]){ 1, 2, 11, 0 }, &ticks) && ticks == 4170,
        "idle and waiting, of each processor: %u", (unsigned)ticks);
     OK(read_ticks(text, (unsigned[]){ 2, 0 }, &ticks) && ticks == 107,
-       "of those of this process alone: %u", (unsigned)ticks);
+       "only this process's are counted: %u", (unsigned)ticks);
     OK(!read_ticks(text, (unsigned[]){ 1, 3, 0 }, &ticks), "one that is not told of: not known");
     OK(!read_ticks("cpu0 300 0 x\n", (unsigned[]){ 1, 0 }, &ticks), "no numbers: not known");
     OK(!read_ticks("intr 1\ncpu0 1 2 3 4 5\n", (unsigned[]){ 1, 0 }, &ticks),

@@ -84,7 +84,8 @@ static void test_card(unsigned divider, uint32_t block_hz, uint32_t card_hz)
     f.clock_hz = block_hz;
     OK(open_slot(&clocks, CARD) == ERR_OK && device.problem == NULL, "the card starts at %u Hz: %s",
        block_hz, problem());
-    OK(f.card_hz == card_hz && sd->card.timing == SD_TIMING_HIGH, "and runs at %u Hz", f.card_hz);
+    OK(f.card_hz == card_hz && sd->card.timing == SD_TIMING_HIGH, "the card runs at %u Hz",
+       f.card_hz);
 }
 
 static void test_emmc(void)
@@ -98,7 +99,7 @@ static void test_emmc(void)
        "an eMMC in slot 0");
     power_up(0, 0x40000000);
     fake.is_emmc = true;
-    OK(open_slot(&clocks, CARD) == ERR_OK && device.problem != NULL, "but none in slot 1");
+    OK(open_slot(&clocks, CARD) == ERR_OK && device.problem != NULL, "no eMMC in slot 1");
 }
 
 static void test_asleep(const char *name, unsigned word, uint32_t mask, unsigned slot,
@@ -128,6 +129,6 @@ int main(void)
     test_asleep("SDIO1's card", 94, 1u << ON, 1, "clock is off");
     test_asleep("SDIO0 in reset", RELEASED, 1, 0, "held in reset");
     test_asleep("SDIO1 in reset", RELEASED, 2, 1, "held in reset");
-    test_asleep("SDIO1 without a divider", 94, 15, 1, "make no sense");
+    test_asleep("SDIO1 without a divider", 94, 15, 1, "impossible dividers");
     return tap_done();
 }

@@ -77,11 +77,11 @@ static void test_order(void)
     (void)opened();
     OK(is_in_memory(), "the record is in memory when it begins");
     last_run_alive(4321);
-    OK(is_in_memory(), "and each time that the run lives");
+    OK(is_in_memory(), "the record is in memory at each sign of life");
     last_run_doing("reading", true);
     OK(is_in_memory(), "before the watchdog is armed");
     last_run_close(true);
-    OK(is_in_memory(), "and before the machine restarts");
+    OK(is_in_memory(), "the record is in memory before the machine restarts");
     dma_log.ordered = NULL;
     (void)opened();
 }
@@ -109,16 +109,15 @@ static void test_fired(void)
     OK(opened_after(true).end == BOARD_RUN_RESET, "one without a watchdog did not");
     last_run_doing("talking", true);
     last_run_close(true);
-    OK(opened_after(true).end == BOARD_RUN_RESTARTED, "nor one that restarted");
+    OK(opened_after(true).end == BOARD_RUN_RESTARTED, "a run that restarted did not hang");
     last_run_doing("talking", true);
     last_run_close(false);
-    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "nor one that was switched off");
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "a run that was switched off did not hang");
     last_run_doing("talking", true);
     page[9] ^= 4;
-    OK(opened_after(true).end == BOARD_RUN_UNKNOWN,
-       "and nothing is said of a run without a record");
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "a run without a record is not reported");
     memset(page, 0, 4096);
-    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "nor where RAM was cleared");
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "cleared RAM gives no report");
     last_run_doing("talking", true);
     OK(opened_after(false).end == BOARD_RUN_RESET, "a register that was lost is a reset alone");
 }
@@ -136,9 +135,9 @@ static void test_decay(void)
     }
     OK(believed == 0, "no record with a flipped bit is believed");
     memset(page, 0xff, 4096);
-    OK(opened().end == BOARD_RUN_UNKNOWN, "nor ones");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "memory of ones is not believed");
     map_says = ERR_NO_SPACE;
-    OK(opened().end == BOARD_RUN_UNKNOWN, "nor anything that cannot be mapped");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "memory that cannot be mapped is not believed");
     memset(page, 0, 4096);
     last_run_alive(5);
     last_run_doing("nothing", true);
@@ -193,7 +192,7 @@ static void test_pins(void)
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, true);
     OK(regs[0xe4 / 4] == 1u << 30, "a pull of BCM2711");
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, false);
-    OK(regs[0xe4 / 4] == 0, "and none");
+    OK(regs[0xe4 / 4] == 0, "no pull of BCM2711");
     bcm_gpio_pull(base, BCM_PULL_CLOCKED, 50, true);
     OK(regs[0x94 / 4] == 0 && regs[0x9c / 4] == 0 && regs[0xe4 / 4] == 0,
        "the sequence of BCM2835 leaves its registers clear");

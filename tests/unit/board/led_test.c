@@ -150,7 +150,7 @@ static void test_always_on(void)
            regs[2] == ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 9),
        "pin 9 of BCM2712 is an output and high, its neighbours as they were");
     brcmstb_gpio_write((uintptr_t)regs, 9, false);
-    OK(regs[1] == (1u << 2 | 1u << 4), "and low: lit");
+    OK(regs[1] == (1u << 2 | 1u << 4), "pin 9 low: the LED is lit");
     OK(regs[0] == 0 && regs[3] == 0 && regs[9] == 0 && regs[10] == 0, "nothing else is written");
 }
 

@@ -110,7 +110,8 @@ static void test_ghost(void)
     core_settle();
     OK(!core.endless && core.taken == 1 && f.reads_of_data == 1,
        "a time-out without data is ended (%u interrupts)", core.taken);
-    OK(serial_getc() == SERIAL_NOTHING && serial_lost() == 0, "and is not a byte");
+    OK(serial_getc() == SERIAL_NOTHING && serial_lost() == 0,
+       "a time-out without data gives no byte");
     core.masked = true;
     f.ghost = true;
     f.after_status = 'x';

@@ -54,7 +54,7 @@ static void test_open(bool coherent)
     OK(fake_open() == ERR_OK && device.max_sectors == 64 && !device.writable,
        "32 KiB a transfer, read only");
     OK(transfer(0, 65, 0, false) == ERR_RANGE && transfer(0, 1, 0, true) == ERR_UNSUPPORTED,
-       "and more is refused");
+       "a longer transfer is refused");
     power_up(coherent, 9);
     f.gone = true;
     OK(fake_open() == ERR_NO_DEVICE, "nothing at the address");
@@ -84,7 +84,7 @@ static void test_transfers(bool coherent)
     f.controller[525] = 0;
     (void)device.reset(&device);
     OK(transfer(0, 1, 0, true) == ERR_OK && f.n_flushes == 1, "no flush where there is no cache");
-    OK(is_well(), "and nothing out of order");
+    OK(is_well(), "requests keep their order");
 }
 
 /* A write is done once a flush that came after its data is, whatever else is on its way. */
@@ -187,7 +187,7 @@ static void test_parts(bool coherent)
         (void)device.poll(&device);
     }
     OK(a.done && a.status == ERR_OK && device.submit(&device, &b) == ERR_OK,
-       "and the next one after it");
+       "the next request comes after the flush");
 }
 
 /* ---- buffers by address and length ---- */
@@ -230,7 +230,7 @@ static void test_faults(void)
     (void)device.submit(&device, &r);
     OK(finish(&r, MANY) == ERR_BUSY, "silence is not a failure of the driver's");
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT && f.n_starts == 2,
-       "but ends with a reset");
+       "silence ends with a reset");
     f.silent = false;
     OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "after which it works");
     f.silent = true;
@@ -239,7 +239,7 @@ static void test_faults(void)
     OK(finish(&r, MANY) == ERR_IO, "a fatal status ends what is in flight");
     f.silent = false;
     OK(transfer(9, 2, 0, false) == ERR_OK && f.n_starts == 3,
-       "and the next request starts it afresh");
+       "the next request after a fatal status restarts the controller");
     f.extra_id = 1;
     r = request(9, 2, 0, false);
     (void)device.submit(&device, &r);
@@ -289,7 +289,7 @@ static void test_pulled(bool coherent)
     OK(device.reset(&device) == ERR_TIMEOUT, "pulled again, when a reset finds it");
     f.gone = false;
     f.cc = f.csts = 0;
-    OK(transfer(9, 2, 0, false) == ERR_OK && is_well(), "and put back");
+    OK(transfer(9, 2, 0, false) == ERR_OK && is_well(), "the drive is put back");
     slot_is_used = false;
 }
 
@@ -324,7 +324,7 @@ static void test_refused(void)
         { false, 512, 0x77, "queue entries" }, { false, 513, 0x33, "queue entries" },
         { true, 26, 1, "does not list" },      { true, 128, 8, "metadata" },
         { true, 29, 1, "metadata" },           { true, 130, 11, "512 nor 4096" },
-        { true, 130, 0, "512 nor 4096" },      { true, 7, 0xff, "more bytes" },
+        { true, 130, 0, "512 nor 4096" },      { true, 7, 0xff, "an impossible size" },
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -338,10 +338,10 @@ static void test_refused(void)
     OK(fake_open() == ERR_OK && says("no namespace 1"), "no namespace");
     power_up(true, 9);
     f.cap[1] |= 1u << 16;
-    OK(fake_open() == ERR_OK && says("above 4 KiB"), "large pages alone");
+    OK(fake_open() == ERR_OK && says("larger than 4 KiB"), "large pages alone");
     power_up(true, 9);
     f.never_ready = true;
-    OK(fake_open() == ERR_OK && says("does not get ready") && f.now < 2000000, "never ready");
+    OK(fake_open() == ERR_OK && says("does not become ready") && f.now < 2000000, "never ready");
     power_up(true, 9);
     f.never_ready = true;
     f.csts = CSTS_FATAL;

@@ -111,7 +111,7 @@ static void test_left_on(const struct device_tree *tree)
     p.threshold = 7;
     OK(plic_init(tree) == ERR_OK && irq_take(UART, serve_uart, NULL) == ERR_OK && !core.endless &&
            core.taken == 0 && irq_strays(&line) == 0,
-       "what firmware left on does not interrupt us");
+       "interrupts that firmware left on do not arrive");
     p.wire[UART] = true;
     core_settle();
     OK(uart_served == 1, "a source that firmware claimed and never completed interrupts");
@@ -127,7 +127,8 @@ static void test_strays(void)
     OK(!core.endless && uart_served == 2 && irq_strays(&line) == 1 && line == LEFT_ON &&
            !is_enabled(LEFT_ON),
        "a source that nobody took is disabled, and counted (%u interrupts)", core.taken);
-    OK(!p.claimed[LEFT_ON] && !p.claimed[UART], "and completed, so that it can be taken later");
+    OK(!p.claimed[LEFT_ON] && !p.claimed[UART],
+       "a disabled source is completed, so that it can be taken later");
 }
 
 int main(void)

@@ -58,11 +58,11 @@ static void test_full(void)
         same = receive_ring_put(&ring, (uint8_t)(i % 251 + 4)) && same;
     }
     OK(same && receive_ring_held(&ring) == RING_BYTES, "takes what it has room for");
-    OK(!put_all("!"), "and no more");
+    OK(!put_all("!"), "a full ring takes no more");
     for (unsigned i = 0; i < RING_BYTES; i++) {
         same = receive_ring_take(&ring) == (int)(i % 251 + 4) && same;
     }
-    OK(same && receive_ring_take(&ring) == -1, "what was kept is whole");
+    OK(same && receive_ring_take(&ring) == -1, "kept bytes are complete");
 }
 
 static void test_ctrl_c(void)
@@ -74,7 +74,7 @@ static void test_ctrl_c(void)
             "c\x03"
             "d");
     OK(receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring), "several count once");
-    OK(gives("abcd") && receive_ring_take(&ring) == -1, "and what is around them stays");
+    OK(gives("abcd") && receive_ring_take(&ring) == -1, "bytes around Ctrl-C stay");
     put_all("\x03"
             "e");
     OK(gives("\x03"
@@ -90,7 +90,7 @@ static void test_ctrl_c(void)
     OK(!put_all("\x03") && receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring),
        "one that a full ring cannot keep is noted");
     OK(gives("h") && put_all("\x03") && receive_ring_take_ctrl_c(&ring),
-       "and the next one is, too");
+       "the next Ctrl-C is noted, too");
 }
 
 static void test_move(void)
@@ -118,7 +118,7 @@ static void test_move(void)
        "more waits than the new memory has: nothing changes");
     OK(receive_ring_take(&ring) == 'k' && receive_ring_move(&ring, small, SMALL_BYTES) == ERR_OK &&
            !put_all("m"),
-       "what fits exactly fills it");
+       "bytes that fit exactly fill it");
 }
 
 static void *produce(void *arg)

@@ -73,7 +73,7 @@ static void test_left(void)
     OK(r.window.offset == (uint64_t)1 << 36 && r.window.end == (uint64_t)1 << 36 &&
            !r.window.coherent,
        "memory from 64 GiB of the bus on, 64 GiB of it");
-    OK(f.writes == 0, "and nothing is written where all is as wanted");
+    OK(f.writes == 0, "nothing is written if all is set already");
 
     firmware_left();
     f.words[0x04 / 4] = 0xffff0000;
@@ -112,8 +112,8 @@ static void test_refused(void)
         { "gone", "not an RP1", 0x8000, UINT32_MAX },
         { "a window that ends before", "does not show", 0x4070, 0x00200000 },
         { "BAR 1 below the window", "does not show", 0x400c, 0x80000000 },
-        { "no memory", "no way to memory", 0x4034, 0 },
-        { "memory that is not the first", "no way to memory", 0x40b4, 0x40000001 },
+        { "no memory", "without access to memory", 0x4034, 0 },
+        { "memory that is not the first", "without access to memory", 0x40b4, 0x40000001 },
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -18,7 +18,7 @@ static void test_csd(void)
     sd_facts_words(csd, small);
     OK(sd_facts_bits(csd, 96, 8) == 0x32, "a byte of the CSD is where it belongs");
     csd[2] |= 5u << 30;
-    OK(sd_facts_bits(csd, 94, 10) == 0x0c9, "and bits across words");
+    OK(sd_facts_bits(csd, 94, 10) == 0x0c9, "bits of the CSD across words");
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 0xf23u << 9 && !f.by_sector,
        "version 1: C_SIZE 0xf22, C_SIZE_MULT 7, blocks of 512");
     OK(f.max_hz == 25000000 && f.has_switch, "25 MHz, class 10");
@@ -84,7 +84,8 @@ static void test_start(void)
     set_up(PLAIN);
     fake.is_1_bit = true;
     open_card();
-    OK(h.bits == 1 && fake.width == 1 && device.problem == NULL, "and where the card has one");
+    OK(h.bits == 1 && fake.width == 1 && device.problem == NULL,
+       "one bit if the card has one line");
 
     set_up(PLAIN);
     fake.is_version_1 = true;
@@ -108,11 +109,12 @@ static void test_emmc(void)
     h.host.identify_emmc = sd_emmc_identify;
     fake.asks = 2;
     open_card();
-    OK(device.problem == NULL && device.n_sectors == 0x01001000, "and starts where one may be");
+    OK(device.problem == NULL && device.n_sectors == 0x01001000,
+       "an eMMC starts if the slot may have one");
     OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
            fake.ext_csd[185] == 1,
        "eight bits at 52 MHz");
-    OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "and reads");
+    OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "the eMMC reads");
     fake.garbled = 2;
     OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.best == SD_RUNG_DEFAULT && h.hz == 26000000 &&
            fake.ext_csd[185] == 0,
@@ -217,7 +219,7 @@ static void test_writes(void)
     OK(transfer(&r) == ERR_OK && memcmp(fake.written + 8 * 512, text, sizeof text) == 0 &&
            fake_sd_count(&fake, 25) == 1,
        "CMD25 writes");
-    OK(fake_sd_count(&fake, 13) == 4, "and is done when the card says that it has stored it");
+    OK(fake_sd_count(&fake, 13) == 4, "CMD25 is done when the card has stored the data");
     r.n_sectors = 1;
     OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one");
     h.host.abilities &= ~(uint32_t)SD_CAN_WRITE;
@@ -253,7 +255,7 @@ static void test_unstored(void)
         r.n_sectors = rows[i].n;
         OK(transfer(&r) == ERR_OK && card.n_errors == 1 &&
                memcmp(fake.written + 8 * 512, buffer, rows[i].n * (size_t)512) == 0,
-           "%s: what was not stored is written again", rows[i].what);
+           "%s: blocks that were not stored are written again", rows[i].what);
         fake.unstored = 100;
         OK(transfer(&r) == ERR_IO, "%s: and where it never is, that is an error", rows[i].what);
         for (size_t b = 0; b < sizeof bits; b++) {
@@ -286,7 +288,7 @@ static void test_retries(void)
     card.n_errors = 0;
     OK(read_at(3, 2) == ERR_IO && card.n_errors == 4, "for good: ERR_IO after three tries more");
     fake.ecc = 0;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "and the card is there for the next request");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card takes the next request");
     h.dead = true;
     OK(read_at(3, 2) == ERR_TIMEOUT, "a controller that never ends a command: ERR_TIMEOUT");
     h.n_resets = 0;
@@ -308,7 +310,7 @@ static void test_removal(void)
     while (!r.done)
         (void)device.poll(&device);
     OK(r.status == ERR_REMOVED, "taken out during a transfer");
-    OK(read_at(3, 2) == ERR_REMOVED, "and still out");
+    OK(read_at(3, 2) == ERR_REMOVED, "the next request finds the card still out");
     h.present = true;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "back again");
     h.present = false;
@@ -329,7 +331,7 @@ static void test_reset(void)
     (void)device.submit(&device, &r);
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
        "reset hands the request back");
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "and the card goes on");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card works after the reset");
     fake.is_silent = true;
     OK(device.reset(&device) == ERR_TIMEOUT, "it says when the card stays silent");
 }

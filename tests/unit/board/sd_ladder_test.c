@@ -14,9 +14,9 @@ static void test_uhs(void)
     h.host.wants_tuning = true;
     OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2, "tuned again when the controller asks");
     fake.garbled = 1;
-    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3, "and after a wrong CRC");
+    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3, "tuned again after a wrong CRC");
     h.host.retune_ticks = 1;
-    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "and when its time has come");
+    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "tuned again when its time has come");
 
     set_up(uhs & ~(uint32_t)SD_CAN_SDR104);
     fake.knows_1v8 = true;
@@ -25,7 +25,7 @@ static void test_uhs(void)
     OK(h.timing == SD_TIMING_DDR50 && h.n_tunes == 0 && h.hz == 50000000,
        "without SDR104 it is DDR50, before SDR50");
     OK(strcmp(device.mode, "DDR50") == 0 && device.bus_bits == 4 && device.bus_hz == 50000000,
-       "and the device says so");
+       "the device reports its mode");
     set_up(uhs & ~(uint32_t)(SD_CAN_SDR104 | SD_CAN_DDR50));
     fake.knows_1v8 = true;
     fake.modes = 0x1f;

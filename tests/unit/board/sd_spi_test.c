@@ -120,14 +120,14 @@ static void test_write_faults(void)
     OK(write_sectors(320, 4, 8) == ERR_IO && card.n_errors == 7,
        "an error in CMD13 after each of four tries: the write failed");
     fake.status = 0;
-    OK(write_sectors(330, 4, 9) == ERR_OK, "and the card is of use again");
+    OK(write_sectors(330, 4, 9) == ERR_OK, "the card works again");
     fake.stuck = true;
     OK(write_sectors(340, 2, 10) == ERR_TIMEOUT, "busy for good: given up after a time");
     fake.stuck = false;
     fake.busy = 0;
     fake.writing = false;
     fake.now += 3000000;
-    OK(write_sectors(340, 2, 10) == ERR_OK, "and looked for again");
+    OK(write_sectors(340, 2, 10) == ERR_OK, "a card that was given up is looked for again");
     fake.present = false;
     OK(write_sectors(350, 2, 11) == ERR_REMOVED, "taken out");
 }
@@ -160,7 +160,7 @@ static void test_start(void)
     OK(open_card() == NULL && device.n_sectors == N_SECTORS && !card.facts.by_sector &&
            fake.commands[16] == 1,
        "an old card of 2 MiB starts");
-    OK(read_sectors(17, 5) == ERR_OK, "and takes addresses in bytes");
+    OK(read_sectors(17, 5) == ERR_OK, "an old card takes addresses in bytes");
     fresh();
     fake.no_csd = true;
     OK(open_card() == NULL && device.n_sectors == N_SECTORS,
@@ -208,7 +208,7 @@ static void test_faults(void)
     fake.present = true;
     fake.streaming = false;
     fake.n_out = fake.at_out = 0;
-    OK(read_sectors(8, 8) == ERR_OK, "and put back");
+    OK(read_sectors(8, 8) == ERR_OK, "the card is put back");
 }
 
 /* Busy for longer than any command waits for a card: who stops it must wait. */
@@ -228,11 +228,11 @@ static void test_slow_stops(void)
     fake.refusal = 0x0d;
     OK(write_sectors(200, 8, 5) == ERR_OK && read_sectors(80, 1) == ERR_OK && card.n_errors == 2 &&
            !fake.early,
-       "and one that ends a write error (%u errors)", card.n_errors);
+       "after a stop that ends a write error (%u errors)", card.n_errors);
     OK(write_sectors(300, 8, 6) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
            write_sectors(400, 1, 7) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
            card.n_errors == 2 && !fake.early,
-       "and after what is written (%u errors)", card.n_errors);
+       "after a write (%u errors)", card.n_errors);
 }
 
 int main(void)

@@ -94,10 +94,10 @@ static void test_ends(void)
     OK(d->s.host.dma_end == (uint64_t)4 << 30, "the bus's own addresses at 4 GiB");
     setup.window.end = 0xfc000000;
     (void)sdhci_open(&d->s, &setup);
-    OK(d->s.host.dma_end == 0xfc000000, "or where the device tree has it");
+    OK(d->s.host.dma_end == 0xfc000000, "DMA ends where the device tree says");
     setup.quirks = SDHCI_NO_DMA;
     (void)sdhci_open(&d->s, &setup);
-    OK(d->s.host.dma_end == 0, "where a core moves the data anyway, nothing ends");
+    OK(d->s.host.dma_end == 0, "if a core moves the data, DMA has no end");
 }
 
 /* A transfer that breaks is tried again by the card's driver, over the same half. */
@@ -110,7 +110,7 @@ static void test_error(void)
        "after a broken transfer the right bytes come through");
     (void)storage.devices[0]->reset(storage.devices[0]);
     OK(carry(6, 40, models.base, false) == ERR_OK && is_there(6, 40, models.base),
-       "and after a reset");
+       "the right bytes come after a reset");
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static void test_clock(void)
     (void)sdhci_set_bus(&d->s.host, 208000000, 4, SD_TIMING_SDR104);
     OK(d->s.clock_hz == 200000000 && (reg(SDHCI_CONTROL_2) & CONTROL2_MODE) == 3 << 16 &&
            reg(SDHCI_CONTROL) & CONTROL_4_BITS,
-       "and not at all");
+       "a base that is fast enough is not divided");
     OK((reg(SDHCI_CLOCK) & (CLOCK_CARD | CLOCK_INTERNAL)) == (CLOCK_CARD | CLOCK_INTERNAL),
        "the clock runs");
 }
@@ -43,7 +43,7 @@ static void test_uhs(void)
        "1.8 V and SDR104");
     OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
     OK(d->s.host.retune_ticks == 16000000, "to be tuned again after 16 s");
-    OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "and reads");
+    OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "the tuned card reads");
 
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
     fake.knows_1v8 = true;

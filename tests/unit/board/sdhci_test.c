@@ -37,7 +37,7 @@ static void test_paths(void)
     (void)open_with(&setup);
     OK(read_at(1, 2, 64) == ERR_OK && d->s.path == SDHCI_ADMA, "not coherent: whole lines by DMA");
     OK(read_at(1, 2, 16) == ERR_OK && holds(1, 2, 16) && d->s.path == SDHCI_PIO,
-       "and shared ones by the core");
+       "not coherent: shared lines by the core");
     setup = plain_setup();
     setup.window.end = (uintptr_t)world + BUFFER_AT + 4096;
     (void)open_with(&setup);
@@ -45,7 +45,7 @@ static void test_paths(void)
        "memory that DMA does not reach is the core's");
     OK(transfer(4, 16, 0, true) == ERR_OK && fake.has_written && d->s.path == SDHCI_PIO,
        "PIO writes");
-    OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0, "what the buffer has");
+    OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0, "the buffer's contents");
     memset(fake.written, 0, sizeof fake.written);
     OK(transfer(9, 8, 0, true) == ERR_OK && d->s.path == SDHCI_ADMA &&
            memcmp(fake.written + 9 * 512, world + BUFFER_AT, 8 * 512) == 0,
@@ -113,7 +113,7 @@ static void test_caches(const char *name, uint32_t caps, unsigned version, uint6
     test_flushes(name, true, 40, has_table);
     memset(expected, 0x5a, sizeof expected);
     OK(memcmp(fake.written + 20 * 512, expected, sizeof expected) == 0,
-       "%s: what the cores wrote has come to the card", name);
+       "%s: the cores' bytes are on the card", name);
 }
 
 static void test_all_caches(void)
@@ -214,9 +214,9 @@ static void test_faults(void)
     OK(read_at(3, 2, 0) == ERR_TIMEOUT, "a controller that does nothing");
     power_up(PLAIN_CAPS, 0, 1);
     f.stuck = true;
-    OK(open_with(&setup) == ERR_TIMEOUT, "or does not reset");
+    OK(open_with(&setup) == ERR_TIMEOUT, "a controller that does not reset");
     power_up(0xffffffff, 0, 1);
-    OK(open_with(&setup) == ERR_NO_DEVICE, "or is not there");
+    OK(open_with(&setup) == ERR_NO_DEVICE, "a controller that is not there");
     power_up(PLAIN_CAPS, 0, 1);
     f.regs[SDHCI_PRESENT / 4] &= ~(uint32_t)PRESENT_UNLOCKED;
     (void)open_with(&setup);

@@ -9,7 +9,7 @@ int main(void)
     OK(serial_best_baud(3000000ull * 4, 64, 3000000) == 115200, "3 MHz give none above 187500");
     OK(serial_best_baud(24000000 / 16, 1, 3000000) == 1500000, "24 MHz of a 16550");
     OK(serial_best_baud(24000000 / 16, 1, 1000000) == 115200,
-       "which divide by 2 to 750000: no usual rate, and 460800 is off by 8 %%");
+       "a divisor of 2 makes 750000, which is not a usual rate, and 460800 is off by 8 %%");
     OK(serial_best_baud(150000000 / 16, 1, 1000000) == 921600, "150 MHz give 937500, 1.7 %% off");
     OK(serial_best_baud(500000000, 16, 3000000) == 3000000, "a SiFive UART at 500 MHz");
     return tap_done();

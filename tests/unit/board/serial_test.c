@@ -127,16 +127,16 @@ static void test_wrong_line(void)
     begin();
     OK(serial_listen(WRONG_LINE) == ERR_OK, "the UART is taken to be on a line that is another's");
     arrive("hello");
-    OK(reads("hello"), "what is typed arrives all the same");
+    OK(reads("hello"), "typed bytes arrive all the same");
     core.asleep = type_while_asleep;
     serial_idle();
-    OK(core.naps == 3 && reads("z"), "and ends a sleep");
+    OK(core.naps == 3 && reads("z"), "a typed byte ends a sleep");
     arrive("a\x03");
     OK(serial_getc() == 'a' && serial_interrupted(), "Ctrl-C, too");
     arrive("bc");
     OK(serial_getc() == 'b', "somebody takes one byte and no more");
     arrive("\x03");
-    OK(serial_interrupted(), "and is told of the Ctrl-C that comes then");
+    OK(serial_interrupted(), "the reader is told of a later Ctrl-C");
 }
 
 static void test_right_line(void)
@@ -175,7 +175,8 @@ static void test_no_timer(void)
     serial_idle();
     OK(core.naps == 0 && reads("q"), "there is no sleep before the interrupt has brought a byte");
     serial_line.proven = true;
-    OK(!receive_on_interrupt(NULL) && !serial_line.proven, "nor after one that has brought none");
+    OK(!receive_on_interrupt(NULL) && !serial_line.proven,
+       "there is no sleep after an interrupt without a byte");
 }
 
 /* A core that looks at a clock between naps comes back to it, and no byte is late. */
@@ -260,7 +261,7 @@ static void test_second(void)
     serial_also(&second, &other);
     for (const char *c = text; *c != '\0'; c++)
         serial_putc(*c);
-    OK(f.sent == 4 && memcmp(other.sent, text, 4) == 0, "what is written goes out at both lines");
+    OK(f.sent == 4 && memcmp(other.sent, text, 4) == 0, "output goes to both lines");
     strcpy(other.typed, "ab");
     OK(reads("ab"), "input comes from the second");
     arrive("cd");

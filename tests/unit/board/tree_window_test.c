@@ -71,7 +71,7 @@ static void test_rows(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 4, 0, 0, 0x80000000, 0x10000000, 0, 0xc0000000, 0, 0, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0xc0000000, 0x40000000), "of two rows the one with our address 0");
+    OK(is(window_of(), 0xc0000000, 0x40000000), "the row with our address 0 is taken of two");
     begin_tree(2);
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0x80000000, 0x40000000);

@@ -169,7 +169,7 @@ static void test_exchanged(void)
     f.units[0].port = 3;
     plug(&f.units[0]);
     OK(read_from(found[0]) == ERR_IO && unit_read(found[1]) == 1,
-       "of two that nothing tells apart one at another port is not taken");
+       "one of two equal drives is not taken at another port");
     pull(&f.units[0]);
     f.units[0].port = 1;
     plug(&f.units[0]);

@@ -79,7 +79,7 @@ static void test_transfers(void)
             OK(bad <= 4, "300 more, four of which were written");
     }
     OK(f.n_notified == 302, "one notification each");
-    OK(f.n_unordered == 0, "what an index stands for is ordered before the index");
+    OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
     OK(f.n_early == 0, "and the index before the notification");
     OK(f.n_wrong == 0, "each chain is a header, data and a status byte");
     OK(transfer(FAKE_SECTORS, 1, 0, false) == ERR_RANGE && transfer(0, 0, 0, false) == ERR_RANGE,
@@ -203,7 +203,7 @@ static void test_reset_order(void)
     struct block_request r = request(9, 1, 0, false);
 
     power_up();
-    OK(probe() == ERR_OK && f.n_early == 0, "what is in memory is ordered before a reset");
+    OK(probe() == ERR_OK && f.n_early == 0, "memory is ordered before a reset");
     f.silent = true;
     (void)device.submit(&device, &r);
     fake_release();

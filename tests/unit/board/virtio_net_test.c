@@ -239,7 +239,7 @@ static void test_frames(void)
                  memcmp(f.sent[i] + VIRTIO_NET_HEADER_BYTES, frame, bytes) == 0;
     }
     OK(right == 60 && f.n_notified[1] == 60, "60 go out as they are, behind an empty header");
-    OK(f.n_unordered == 0, "what an index stands for is ordered before the index");
+    OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
     OK(f.n_early == 0, "and the index before the notification");
     driver.sends.used.flags = USED_NO_NOTIFY;
     (void)virtio_net_send(&driver, frame, 60);

@@ -424,7 +424,7 @@ static void test_tags(void)
     lessons_of(&chat)->learns = false;
     chat_fabric_clear(&chat);
     memory_tags_obey(&chat, &tags);
-    OK(fabric_of(&chat)->fabric.n_notes == 0, "where nothing is learnt nothing is done");
+    OK(fabric_of(&chat)->fabric.n_notes == 0, "without learning nothing is done");
 }
 
 int main(void)

@@ -89,7 +89,8 @@ static void test_system_once(void)
     chat_clear(&chat);
     n = reply_of("bade gogo", first);
     OK(other > n - chat.opening.prefix.n && n > other && strcmp(first, again) == 0,
-       "of another system prompt what differs is computed: %u tokens instead of %u", other, n);
+       "with another system prompt only the difference is computed: %u tokens instead of %u", other,
+       n);
 }
 
 static void test_undo(void)

@@ -78,7 +78,7 @@ static void test_teach(uint32_t how, const char *name)
            memcmp(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes) == 0,
        "the same lesson at another start has the same bits");
     if (how == LEARN_ON)
-        OK(lessons_of(&chat)->lessons.learner.ewc.tasks == 1, "what was packed is the first task");
+        OK(lessons_of(&chat)->lessons.learner.ewc.tasks == 1, "the packed data is the first task");
 }
 
 /* Good: the reply's first token is likelier afterwards. */

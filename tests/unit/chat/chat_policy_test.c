@@ -133,7 +133,7 @@ static void test_thoughts(void)
     (void)said_of(lines[1]);
     OK(policy_of(&chat)->took[POLICY_THOUGHTS] == 0 &&
            experience()->open.choice[POLICY_THOUGHTS] == 0,
-       "where the template knows no such turn it is none");
+       "a template without such a turn makes none");
 }
 
 static struct said at_temp(uint32_t how, float temp, int choice)

@@ -100,7 +100,7 @@ static void test_problem(void)
     (void)say("bade gogo", true);
     for (unsigned i = 0; i < 60 && count("dropped") == 0; i++)
         (void)say("bade gogo", true);
-    OK(count("overflow=sinks cannot be with this model: its keys are normed") == 1 &&
+    OK(count("overflow=sinks does not work with this model: its keys are normed") == 1 &&
            count("the oldest turn") == 1,
        "a model that cannot drops turns, and says why");
 }

@@ -293,7 +293,7 @@ static const struct {
     { "the messages as they are", "{{ messages }}", "1 turn with a system prompt" },
     { "no reply", "{% for m in messages if m.role == 'user' %}[{{ m.content }}]{% endfor %}",
       "does not write the replies" },
-    { "a tag without its end", "{% for m in messages %}\n{{ m.content }", "line 2" },
+    { "a tag without an end", "{% for m in messages %}\n{{ m.content }", "line 2" },
     { "a filter of nobody's", "{{ messages | frobnicate }}", "'frobnicate'" },
     { "it says no", "{{ raise_exception('tools only') }}", "the template says: tools only" },
     { "forever", "{% for a in range(9000) %}{% for b in range(900) %}{% endfor %}{% endfor %}",

@@ -176,7 +176,7 @@ static void test_chunks(void)
     static const uint32_t chunks[] = { 2, 7, 32, 1000 };
     unsigned good = 0;
 
-    OK(memcmp(expected[10], expected[11], rig_logits_bytes()) != 0, "what came matters");
+    OK(memcmp(expected[10], expected[11], rig_logits_bytes()) != 0, "the pending input matters");
     for (int i = 0; i < 4; i++)
         good += rig_start(0, chunks[i], false) == ERR_OK &&
                 session_append(&rig.session, ids, N, NULL) == ERR_OK && is_after(N);

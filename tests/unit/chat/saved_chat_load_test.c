@@ -180,7 +180,7 @@ static void test_errors(void)
     OK(untouched > n / 2 && pending > 10,
        "untouched while the file is looked at (%u), from its tokens after that (%u)", untouched,
        pending);
-    OK(rig.session.n_ids == 100 && turns_are(1, 10), "and without one it is loaded");
+    OK(rig.session.n_ids == 100 && turns_are(1, 10), "without a stop it is loaded");
 }
 
 static unsigned steps_left;

@@ -65,7 +65,7 @@ static void test_lies(void (*lie)(long), const char *what)
         put_back(0);
         lie(sector);
         told = save_seed(4, 90) == ERR_BAD_CHECKSUM &&
-               strstr(saved.problem, "a card gives back other bytes than were written") != NULL;
+               strstr(saved.problem, "a card returned other bytes than were written") != NULL;
         insert_card(FILE_BYTES);
         wrong += !told || !loads(1, 100) || save_seed(4, 90) != ERR_OK || !loads(4, 90);
     }
@@ -84,7 +84,7 @@ static void test_stale(void)
        saved.problem);
     put_back(0);
     card.lost_write = card.lost_read = 0;
-    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "the same of a header");
+    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "the same for a header");
 }
 
 /* The card takes all writes, and gives nothing more after any of its sectors. If only the header is
@@ -109,8 +109,7 @@ static void test_read_errors(void)
         }
     }
     OK(wrong == 0 && news == 1 && n > 2 * payload_sectors(),
-       "nothing can be read after any of %ld sectors: what was saved is there (%u wrong)", n,
-       wrong);
+       "reads fail after each of %ld sectors: the save is still there (%u wrong)", n, wrong);
 }
 
 /* ---- a save that went bad later ------------------------------------------------------------- */
@@ -134,9 +133,9 @@ static void test_bad_newest(void (*spoil)(void), const char *what)
     memcpy(card_data, good, sizeof good);
     insert_card(FILE_BYTES);
     spoil();
-    OK(save_seed(4, 90) == ERR_OK, "and the save goes over it: %s", saved.problem);
+    OK(save_seed(4, 90) == ERR_OK, "the save replaces the damaged one: %s", saved.problem);
     insert_card(FILE_BYTES);
-    OK(loads(4, 90) && !saved.is_older, "and is then the newest");
+    OK(loads(4, 90) && !saved.is_older, "the save is then the newest");
     OK(memcmp(card_data, good, FILE_BYTES / 2) == 0, "the older one is untouched");
 }
 
@@ -173,7 +172,7 @@ static void test_both_bad(void)
     card_data[5000] ^= 1;
     OK(save_seed(4, 90) == ERR_OK && loads(4, 90) && !saved.is_older,
        "both are damaged: the save goes over one of them");
-    OK(save_seed(5, 20) == ERR_OK && loads(5, 20), "and the next one over the other");
+    OK(save_seed(5, 20) == ERR_OK && loads(5, 20), "the next save replaces the other one");
 }
 
 int main(void)

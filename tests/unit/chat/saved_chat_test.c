@@ -17,9 +17,9 @@ static void test_round_trip(void)
     talk(2, 30);
     OK(load(&state) == ERR_OK && rig.session.n_cached == 100 && rig.session.n_ids == 101 &&
            state.reply_start == 50 && state.started && rig.session.ids[100] == 5,
-       "and loaded over another");
+       "a conversation is loaded over another");
     OK(next_hash() == hash, "the next token's logits are the same bits");
-    OK(turns_are(1, 10), "and the ten turns are there, with what was said");
+    OK(turns_are(1, 10), "the ten turns are there, with their texts");
     talk(3, 70);
     hash = next_hash();
     OK(save(71) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 71 &&
@@ -28,7 +28,7 @@ static void test_round_trip(void)
     talk(4, 5);
     hash = next_hash();
     OK(save(5) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 5 && next_hash() == hash,
-       "and a third one that");
+       "a third save replaces the second");
 }
 
 static void test_cost(void)
@@ -82,7 +82,7 @@ static void test_stopped(void)
            "saving stops after %u steps", i + 1);
     }
     OK(load(&state) == ERR_OK && rig.session.n_ids == 101 && next_hash() == hash,
-       "and the one before is there");
+       "the previous save is still there");
     for (unsigned i = 0; i < 3; i++) {
         steps_left = i;
         told = 0;
@@ -93,7 +93,7 @@ static void test_stopped(void)
     told = 0;
     OK(saved_chat_read(&saved, &file, &state, step, NULL) == ERR_OK && steps_left < 1000 &&
            next_hash() == hash,
-       "and goes through to its end another time");
+       "a second load goes through to its end");
 }
 
 /* At every sector: the old conversation or the new one. */
@@ -205,9 +205,9 @@ static void test_contradictions(void)
     OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
        "a text beyond the texts");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
-           strstr(saved.problem, "another version of Ingot (2): save anew") != NULL,
+           strstr(saved.problem, "another version of Ingot (2): save again") != NULL,
        "a file of before: %s", saved.problem);
-    OK(load(&state) == ERR_OK, "and all is as it was");
+    OK(load(&state) == ERR_OK, "the conversation is unchanged");
 }
 
 /* A file of any size: the tokens are saved, and the states as far as there is room. Once the missing tokens are computed, the

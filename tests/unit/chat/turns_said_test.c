@@ -44,9 +44,9 @@ static void test_turns(void)
     }
     OK(turns.n == TURNS_MOST && are_marked(7), "the oldest are forgotten with their marks");
     turns_drop(&turns, 4, 3);
-    OK(turns.n == TURNS_MOST - 4 && are_marked(11), "or dropped");
+    OK(turns.n == TURNS_MOST - 4 && are_marked(11), "dropped turns lose their marks");
     turns_cut_out(&turns, turns.list[2].start, 15, 1);
-    OK(are_marked(TURNS_MOST + 7 - turns.n), "or cut out");
+    OK(are_marked(TURNS_MOST + 7 - turns.n), "turns that are cut out lose their marks");
     turns_pop(&turns);
     turns_push(&turns, 0, 5, "new", 3);
     OK(strcmp(said_of(turns.n - 1), "") == 0,
@@ -64,7 +64,7 @@ static void test_load(void)
     state = state_of(0);
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_OK && turns.n == 10,
        "a conversation is loaded");
-    OK(turns.said[0] == 0 && turns.said[9] == 0, "what it has is nobody's words here");
+    OK(turns.said[0] == 0 && turns.said[9] == 0, "a loaded conversation holds nobody's words here");
 }
 
 int main(void)

@@ -45,8 +45,8 @@ static void test_quiet(void)
 
     contention_open(&c, HZ);
     OK(run_jobs(&c, 0, &now, &advice) == 0, "nobody leaves on a quiet machine");
-    OK(run_jobs(&c, 500, &now, &advice) == 0, "nor for a slice now and then");
-    OK(run_jobs(&c, 1, &now, &advice) == 0, "nor where every job waits");
+    OK(run_jobs(&c, 500, &now, &advice) == 0, "nobody leaves for a slice now and then");
+    OK(run_jobs(&c, 1, &now, &advice) == 0, "nobody leaves if every job waits");
 }
 
 static void test_contended(void)
@@ -58,10 +58,10 @@ static void test_contended(void)
     contention_open(&c, HZ);
     here = run_jobs(&c, 50, &now, &advice);
     OK(advice == CONTENTION_LEAVE && here > 0 && here < HZ / 20,
-       "who is held up leaves, after %u us", (unsigned)here);
+       "a core that is held up leaves, after %u us", (unsigned)here);
     for (int i = 0; i < 12; i++) {
         last = run_jobs(&c, 50, &now, &advice);
-        OK(advice == CONTENTION_RETURN, "and tries again after %u us", (unsigned)last);
+        OK(advice == CONTENTION_RETURN, "the core tries again after %u us", (unsigned)last);
         away += last;
         here += run_jobs(&c, 50, &now, &advice);
         OK(advice == CONTENTION_LEAVE, "in vain");
@@ -95,14 +95,13 @@ static void test_idle(void)
     contention_open(&c, HZ);
     (void)run_jobs(&c, 50, &now, &advice);
     OK(advice == CONTENTION_LEAVE && away_with(&c, &now, 100) == 0,
-       "where others leave nothing, it never tries");
+       "if others leave no time, it never tries");
     OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "a processor is free: it is back in 0.2 s");
     (void)run_jobs(&c, 50, &now, &advice);
     OK(away_with(&c, &now, 500) >= HZ * 2 / 5,
        "half of one is left: it tries as if nothing were known");
     (void)run_jobs(&c, 50, &now, &advice);
-    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB,
-       "and need not wait for the longer pause either");
+    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "it need not wait for the longer pause");
     idle = -1;
 }
 

@@ -124,7 +124,7 @@ int main(void)
     OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
     for (size_t i = bytes; i < sizeof memory; i++)
         untouched += memory[i] == 0xa5;
-    OK(untouched == sizeof memory - bytes, "and nothing is written beyond");
+    OK(untouched == sizeof memory - bytes, "nothing is written beyond the cache");
     for (uint32_t i = 0; i < N_LAYERS; i++)
         kv_layer_set_pages(&kv.layers[i], 200 * 1024);
     kv.layers[LATENT].place = memory;

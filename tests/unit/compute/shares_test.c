@@ -161,7 +161,7 @@ static void test_even(void)
         shares_begin(&s, even[i].n, NULL);
         run_jobs(&s, &even[i]);
         OK(is_equal(&s), "cores that are alike keep equal parts, row %zu", i);
-        OK(s.every > 1, "and few jobs are measured");
+        OK(s.every > 1, "few jobs are measured");
     }
 }
 
@@ -305,7 +305,7 @@ static void test_extremes(void)
     for (int i = 0; i < JOBS; i++) {
         shares_take(&s, none, given);
     }
-    OK(is_equal(&s), "what took no time says nothing");
+    OK(is_equal(&s), "a measurement without time is ignored");
     for (int i = 0; i < JOBS; i++) {
         shares_take(&s, one, given);
     }
@@ -316,7 +316,7 @@ static void test_extremes(void)
     shares_begin(&s, 1, NULL);
     OK(!shares_measures(&s), "one core is not measured");
     shares_part(&s, 0, ROWS, STEP, &first, &last);
-    OK(first == 0 && last == ROWS, "and gets all");
+    OK(first == 0 && last == ROWS, "a single core gets all rows");
 }
 
 int main(void)

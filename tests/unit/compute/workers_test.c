@@ -118,7 +118,7 @@ static void test_returns_early(void)
         uneven += w.count[i] != ROUNDS_AWAY + ROUNDS;
     }
     OK(uneven == 0 && w.wrong == 0 && workers.n_cores == 3,
-       "and then it has its share: every item once a round");
+       "a core that is back has its share: every item once a round");
     workers_stop(&workers);
 }
 
@@ -169,7 +169,7 @@ static void test_refusals(void)
     for (size_t i = 0; i < ITEMS; i++) {
         uneven += w.count[i] != ROUNDS;
     }
-    OK(uneven == 0 && w.wrong == 0, "and one that comes late has no part in a job");
+    OK(uneven == 0 && w.wrong == 0, "a core that comes late has no part in a job");
     workers_stop(&workers);
 }
 
@@ -239,7 +239,8 @@ static void test_waits(void)
         workers_run(&workers, wait_for_card, NULL);
     }
     workers_share(&workers, 0, ITEMS, 1, &first, &last);
-    OK(last >= ITEMS * 2 / 5, "who waits for a card keeps its part: %zu of %u", last, ITEMS);
+    OK(last >= ITEMS * 2 / 5, "a core that waits for a card keeps its share: %zu of %u", last,
+       ITEMS);
     workers_stop(&workers);
 }
 

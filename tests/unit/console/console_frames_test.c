@@ -88,7 +88,7 @@ static void test_past(void)
         first++;
     }
     OK(first == f.latest - 7 && past.bytes[0] + past.bytes[1] == 8 * 1004,
-       "of long ones those that are kept whole, from %u on", (unsigned)first);
+       "only whole events are repeated, from %u on", (unsigned)first);
     OK(console_frames_find(&f, f.latest, &past) && past.bytes[0] + past.bytes[1] == 1004,
        "across the end of the memory");
     console_frames_set(&f, false);
@@ -112,10 +112,10 @@ static void test_forget(void)
     for (size_t i = 0; i + 6 <= sizeof f.kept; i++) {
         kept = kept || memcmp(f.kept + i, "secret", 6) == 0;
     }
-    OK(!kept, "and no byte of them is left");
+    OK(!kept, "no byte of forgotten events is left");
     event("{3}");
     OK(f.latest == 3 && found(3, "{3}*39\n") && !console_frames_find(&f, 2, &past),
-       "what comes afterwards is kept, under the next number");
+       "later events are kept, under the next number");
 }
 
 int main(void)

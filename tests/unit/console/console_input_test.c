@@ -21,7 +21,7 @@ static void test_lines(void)
        "LF, CR and CR LF each end a line");
     OK(is(next_line(64), "end"), "as does the end of input");
     OK(next_line(64).err == ERR_NO_DEVICE, "after which nothing comes");
-    OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "what was typed is echoed");
+    OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "typed characters are echoed");
     OK(terminal.idles > 0, "waiting sleeps");
     plug_in("x\n", 2, 64, true);
     {
@@ -72,7 +72,7 @@ static void test_editing(void)
     OK(is(next_line(64), "ab"), "NUL too");
     OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
        "escape sequences are swallowed");
-    OK(reads("a\x1b[12\nb", "a"), "but not the end of the line");
+    OK(reads("a\x1b[12\nb", "a"), "a paste does not count as the end of the line");
     OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
     OK(reads("a\xc2\x9b"
              "b\n",
@@ -92,7 +92,7 @@ static void test_editing(void)
              "ab"),
        "Ctrl-D does nothing in a line");
     plug_in("\x04z\n", 3, 64, true);
-    OK(next_line(64).err == ERR_NO_DEVICE && is(next_line(64), "z"), "and ends an empty one");
+    OK(next_line(64).err == ERR_NO_DEVICE && is(next_line(64), "z"), "Ctrl-D ends an empty line");
     plug_in("abc\x03"
             "def\n",
             8, 64, true);
@@ -114,7 +114,7 @@ static void test_long_lines(void)
     plug_in("abc\nabcd\nab\xc3\xbc\n\n", 15, 64, true);
     OK(is(next_line(4), "abc"), "three bytes and a NUL fit four");
     OK(next_line(4).err == ERR_TOO_LONG, "four do not");
-    OK(next_line(4).err == ERR_TOO_LONG, "nor a character that crosses the end");
+    OK(next_line(4).err == ERR_TOO_LONG, "a character that crosses the end does not fit");
     r = next_line(1);
     OK(is(r, "") && r.line[1] == '#', "nothing fits one, and nothing is written behind it");
     plug_in("abcdefgh\x15"
@@ -148,8 +148,8 @@ static void test_typed_ahead(void)
     OK(is(next_line(64), "first") && !console_aborted(&console), "no Ctrl-C yet");
     terminal.arrived = 64;
     OK(console_aborted(&console) && console_aborted(&console), "Ctrl-C is noticed at work");
-    OK(console_has_input(&console), "what was typed waits");
-    OK(is(next_line(64), "second") && is(next_line(64), "third"), "and none of it is lost");
+    OK(console_has_input(&console), "typed characters wait");
+    OK(is(next_line(64), "second") && is(next_line(64), "third"), "no typed character is lost");
     OK(!console_aborted(&console), "a new line forgets the Ctrl-C");
     OK(!console_has_input(&console), "nothing waits at the end");
     plug_in("go\nmore\x03\n", 9, 64, true);
@@ -165,7 +165,7 @@ static void test_typed_ahead(void)
     while (next_line(64).bytes == 31) {
         lines++;
     }
-    OK(lines == sizeof in / 32, "and all of it is read in the end");
+    OK(lines == sizeof in / 32, "all bytes are read in the end");
     plug_in("no\n", 3, 1, true);
     terminal.closes = false;
     OK(is(next_line(64), "no"), "a slow typist");
@@ -235,7 +235,7 @@ static void test_forgotten(void)
     plug_in("", 0, 0, true);
     console_find_terminal(&console, CONSOLE_PLAIN);
     console_forget(&console);
-    OK(wrote(""), "where no terminal is known no control sequence is sent");
+    OK(wrote(""), "without a known terminal no control sequence is sent");
 }
 
 int main(void)

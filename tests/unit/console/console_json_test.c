@@ -182,7 +182,7 @@ static void test_json_input(void)
     plug_in("one\n\r\n\33[A\x15\xff\r12345678\nhalf\x03two\nlast", 34, true);
     console_speak_json(&console);
     OK(reads(ERR_OK, "one"), "a line");
-    OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are passed over; bytes are what they are");
+    OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are ignored; bytes are what they are");
     OK(reads(ERR_TOO_LONG, "1234567"),
        "too long a line is read to its end; its beginning is there");
     OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");

@@ -57,7 +57,7 @@ static void test_progress(void)
     console_progress_end(&console);
     OK(wrote(GONE), "at its end nothing of it is left");
     console_progress_end(&console);
-    OK(wrote(""), "and no second end");
+    OK(wrote(""), "a second end prints nothing");
     console_progress(&console, "loading", 0, 0);
     terminal.ticks += 600000;
     console_progress(&console, "loading", 0, 0);
@@ -68,7 +68,7 @@ static void test_progress(void)
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 1000);
     OK(wrote("\33[2m[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
-       "and it goes on below");
+       "the progress continues below the log line");
     console_write(&console, "text", 4);
     OK(wrote(GONE "text"), "so does any text");
     terminal.ticks += 100000;
@@ -76,7 +76,7 @@ static void test_progress(void)
     OK(wrote("\r\n\33[2m[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m"),
        "which keeps its line");
     console_progress_end(&console);
-    OK(wrote(GONE), "and it ends");
+    OK(wrote(GONE), "the progress ends");
     console_progress_share(&console, "prompt", 1, 4);
     terminal.ticks += 600000;
     console_progress_share(&console, "prompt", 2, 4);
@@ -123,7 +123,7 @@ static void test_plain_progress(void)
     wrote("");
     console_progress_end(&console);
     OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
-       "and the end");
+       "the progress has its end");
     console_progress(&console, "short", 0, 2);
     terminal.ticks += 900000;
     console_progress(&console, "short", 1, 2);
@@ -162,7 +162,7 @@ static void test_terminal(void)
     OK(finds("one\n\33[24;132Rtwo\n", 64) && is(next_line(64), "one") && is(next_line(64), "two"),
        "what was typed around its answer is input");
     OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && wrote(QUESTION "\r" PLAIN_X), "no answer: none");
-    OK(is(next_line(64), "one"), "and nothing of the input is lost");
+    OK(is(next_line(64), "one"), "no input is lost");
     OK(!finds("\33[1;", 64) && terminal.ticks < 501000, "nobody is waited for");
     plug_in("", 0, 0, true);
     console_find_terminal(&console, CONSOLE_AUTO);
@@ -236,7 +236,7 @@ static void test_wrapping(void)
     console_whole_lines(&console, true);
     console_write(&console, text, sizeof text - 1);
     console_whole_lines(&console, false);
-    OK(wrote(text), "and figures");
+    OK(wrote(text), "lines of figures stay whole");
     console_write(&console, "\n", 1);
     terminal.out_bytes = 0;
     console_find_terminal(&console, CONSOLE_PLAIN);

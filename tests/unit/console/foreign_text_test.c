@@ -91,12 +91,13 @@ static void test_tokens(void)
             say_token(&tokenizer, parts[i]);
         }
         if (!json) {
-            OK(wrote(FFFD "6n" FFFD FFFD FFFD "[6n" FFFD), "nor characters of several tokens");
+            OK(wrote(FFFD "6n" FFFD FFFD FFFD "[6n" FFFD),
+               "characters of several tokens do not reach the terminal");
         }
         for (uint32_t id = 0; id < 256; id++) {
             say_token(&tokenizer, id);
         }
-        OK(is_shown_harmless(), "nor any byte");
+        OK(is_shown_harmless(), "no single byte reaches the terminal");
     }
     free(section);
 }
@@ -120,7 +121,7 @@ static void test_sentences(void)
     OK(is_shown_harmless(), "as the label of a wait");
     console_write(&console, "\302", 1);
     console_log(&console, "late");
-    OK(wrote(FFFD "\r\n[    1.000] late\r\n"), "what is held back comes before a log line");
+    OK(wrote(FFFD "\r\n[    1.000] late\r\n"), "text that is held back comes before a log line");
     open_line(true);
     console_log(&console, "error: %s", name);
     OK(wrote(
@@ -141,7 +142,7 @@ static void test_own_sequences(void)
     console_write(&console, "\n", 1);
     terminal.out_bytes = 0;
     OK(is(next_line(64), "ba") && memchr(terminal.out, 27, terminal.out_bytes) != NULL,
-       "the line editor draws as ever");
+       "the line editor draws as usual");
 }
 
 int main(void)

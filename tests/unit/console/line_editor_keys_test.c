@@ -218,7 +218,7 @@ static void test_random_keys(uint32_t columns)
     }
     OK(text_wrong == 0, "%u keys on %u columns: the text is right (%u wrong)", keys, columns,
        text_wrong);
-    OK(screen_wrong == 0, "and so is the screen (%u wrong)", screen_wrong);
+    OK(screen_wrong == 0, "the screen is right, too (%u wrong)", screen_wrong);
     OK(term.row < MAX_ROWS && keys > 400, "the test went on for %u keys", keys);
 }
 

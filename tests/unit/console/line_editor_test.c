@@ -8,11 +8,11 @@ static void test_plain(void)
     OK(strcmp(line, "caf\xc3\xa9?") == 0 && term.escapes == 0,
        "no terminal: text and BS alone, no control sequences (\"%s\")", line);
     OK(term.column == 7 && term.cells[0][6] == '?' && term.cells[0][7] == ' ',
-       "and the screen shows the line");
+       "the screen shows the line");
     type("\33[D\33[DX");
     OK(editor.terminal && strcmp(line, "cafX\xc3\xa9?") == 0, "the first arrow key makes it one");
     OK(term.cells[0][5] == 'X' && term.cells[0][6] == 0xe9 && term.column == 6,
-       "and the screen follows");
+       "the screen follows the arrow key");
 }
 
 /* e with an acute and a dot below, then x: two characters, whatever is done to them. */
@@ -29,7 +29,7 @@ static void test_marks(void)
     OK(strcmp(line, "x") == 0, "delete too");
     open_editor(80, false);
     type("ae\xcc\x81\xcc\xa3\x7f");
-    OK(strcmp(line, "a") == 0 && term.column == 3, "and backspace where there is no terminal");
+    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace without a terminal");
     type("\xe0\xa4\x95\xe0\xa4\xbf\x7f");
     OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
        "a mark that takes a column of its own goes with its base");
@@ -54,22 +54,22 @@ static void test_ends(void)
     line_editor_begin(&editor, "> ", line, 6);
     OK(type("123456\x7f"
             "7\r") == LINE_TOO_LONG,
-       "and what is cut off is not taken back");
+       "backspace does not bring back text that was cut off");
     line_editor_begin(&editor, "> ", line, 6);
     OK(type("123456\25"
             "7\r") == LINE_FINISHED &&
            strcmp(line, "7") == 0,
-       "but Ctrl-U clears");
+       "Ctrl-U clears the line");
     line_editor_begin(&editor, "> ", line, sizeof line);
     OK(type("a\xff\xc3(\r") == LINE_FINISHED &&
            strcmp(line, "a" UTF8_REPLACEMENT UTF8_REPLACEMENT "(") == 0,
-       "what is not UTF-8 becomes U+FFFD");
+       "bytes that are not UTF-8 become U+FFFD");
     line_editor_begin(&editor, "> ", line, sizeof line);
     type("a\xc3");
     OK(line_editor_close(&editor) == LINE_FINISHED && strcmp(line, "a" UTF8_REPLACEMENT) == 0,
        "the end of the input finishes a line");
     line_editor_begin(&editor, "> ", line, sizeof line);
-    OK(line_editor_close(&editor) == LINE_END, "or ends it");
+    OK(line_editor_close(&editor) == LINE_END, "the end of the input ends an empty line");
 }
 
 static void enter(const char *text)
@@ -117,7 +117,7 @@ static void test_history(void)
     for (unsigned i = 0; i < 200; i++) {
         type("\33[A");
     }
-    OK(strlen(line) == sizeof text - 1, "and its oldest line is whole");
+    OK(strlen(line) == sizeof text - 1, "the history's oldest line is whole");
     line_editor_begin(&editor, "> ", line, 10);
     type("\33[A");
     OK(editor.n == 0, "a line longer than there is room for is not recalled");
@@ -132,7 +132,8 @@ static void test_width(void)
     type("\33[1;40R\33[1;17R");
     OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer is not text");
     type("\33[1R\33[;R\33[9;0R\33[12345678901234567890;5R");
-    OK(editor.columns == 17, "what is not an answer is ignored (%u)", (unsigned)editor.columns);
+    OK(editor.columns == 17, "bytes that are not an answer are ignored (%u)",
+       (unsigned)editor.columns);
     type("\f");
     OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2, "Ctrl-L clears and draws");
     open_editor(40, true);

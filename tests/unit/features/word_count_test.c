@@ -107,7 +107,8 @@ static void test_feature(void)
     OK(strstr(answer("/help"), "/words") != NULL &&
            strstr(answer("/help words"), "how many") != NULL,
        "/help knows it");
-    OK(strstr(answer("/wods"), "did you mean /words") != NULL, "and a mistyped one");
+    OK(strstr(answer("/wods"), "did you mean /words") != NULL,
+       "/help suggests it for a mistyped name");
 
     insert_blank_card();
     OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words");
@@ -121,7 +122,7 @@ static void test_feature(void)
     (void)answer("/set word_limit 1");
     word_count_of(&app)->n = 0;
     (void)answer("bade gogo");
-    OK(word_count_of(&app)->n == 1, "and is obeyed");
+    OK(word_count_of(&app)->n == 1, "its option has its effect");
 }
 
 int main(void)

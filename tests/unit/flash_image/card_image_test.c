@@ -178,7 +178,7 @@ static void test_card(void)
     OK(!shell("command -v fsck.fat") ||
            shell(
                "dd if=big.img of=volume bs=1M skip=1 conv=sparse status=none && fsck.fat -n volume"),
-       "which fsck.fat finds in order");
+       "fsck.fat finds no fault");
     card_image_close(&card);
 }
 
@@ -285,12 +285,12 @@ static void test_long_file(void)
 
         OK(f != NULL && fread(want, 1, sizeof want, f) == sizeof want &&
                memcmp(buffer, want, sizeof want) == 0,
-           "and its last bytes");
+           "the file's last bytes");
         if (f != NULL) {
             fclose(f);
         }
     }
-    OK(opens("after") && reads_as("", "after"), "and the file behind it");
+    OK(opens("after") && reads_as("", "after"), "the file after it");
     file_device_close(&state);
     card_image_close(&card);
 }
@@ -326,8 +326,8 @@ static void test_refused(void)
     refused(write_card("small.img", 64 << 20, false), ERR_NO_SPACE, "it needs 102M, and has 64M");
     refused(write_card("no/such.img", 0, false), ERR_IO,
             "no/such.img: cannot be written: No such file");
-    OK(!shell("ls small.img*"), "and nothing is left");
-    OK(write_card("fits.img", 102 << 20, false) == ERR_OK, "what is needed is enough");
+    OK(!shell("ls small.img*"), "no temporary file is left");
+    OK(write_card("fits.img", 102 << 20, false) == ERR_OK, "the needed size is enough");
     card_image_close(&card);
 }
 

@@ -153,7 +153,7 @@ static void test_llama2c(void)
 
         wrong += file_kind_of((const uint8_t *)header, sizeof header) != FILE_UNKNOWN;
     }
-    OK(wrong == 0, "of %d widths of llama2.c none is taken for another format (%u)", INGOT_MAX_DIM,
+    OK(wrong == 0, "none of %d widths of llama2.c is taken for another format (%u)", INGOT_MAX_DIM,
        wrong);
 }
 

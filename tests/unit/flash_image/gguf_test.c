@@ -224,7 +224,7 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .scaling = "su" }, ERR_UNSUPPORTED, "rope scaling 'su'");
     refuse_gguf((struct change){ .matrix_type = 9 }, ERR_UNSUPPORTED, "is Q8_1 (type 9)");
     refuse_gguf((struct change){ .matrix_type = 14 }, ERR_BAD_MODEL,
-                "32 columns, no multiple of 256");
+                "32 columns, not a multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED,
                 "is a type of a fork of llama.cpp (type 99)");
     refuse_gguf((struct change){ .matrix_type = 60 }, ERR_UNSUPPORTED,
@@ -250,11 +250,11 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_a" }, ERR_UNSUPPORTED,
                 "a tensor ssm_a, which this family does not have");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_x" }, ERR_UNSUPPORTED,
-                "the tensor blk.0.ssm_x is none that the architecture 'llama' has");
+                "the tensor blk.0.ssm_x is not known in the architecture 'llama'");
     refuse_gguf((struct change){ .extra_tensor = "blk.1.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "layer 1 in a model of 1");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
-                "comes twice");
+                "appears twice");
     refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_used_count 0");
     refuse_value("llama.rope.dimension_count", 18, ERR_UNSUPPORTED, "rope_dims is 18");
     refuse_value("llama.attention.causal", 0, ERR_UNSUPPORTED, "does not generate");
@@ -345,8 +345,8 @@ static void test_gguf_counts(void)
         size_t at;
         const char *words;
     } counts[] = {
-        { 8, "counts" },
-        { 16, "counts" },
+        { 8, "claims" },
+        { 16, "claims" },
         { 24, "value 0" },
     };
     const struct change none = { .extra_key = NULL };
@@ -420,7 +420,7 @@ static void test_gguf_vocab(const struct ingot_file *f)
     /* " a" (6), "b" (7; 8 is equal, 9 empty); "<|im_end|>" (4, user) became a control token */
     OK(t->n_sorted == 2 && sorted[0] == 6 && sorted[1] == 7, "sorted texts");
     OK(f->image.tokenizer[t->types + 4] == INGOT_TOKEN_CONTROL,
-       "what ends a turn is a control token, whatever the file calls it");
+       "the end of a turn is a control token, whatever the file calls it");
 }
 
 static void test_chat_template(const char *jinja, const char *user_prefix, uint32_t eot)
@@ -439,7 +439,7 @@ static void test_chat_template(const char *jinja, const char *user_prefix, uint3
     text = image_chat_string(&f.image, INGOT_CHAT_USER_PREFIX, &bytes);
     OK(bytes == strlen(user_prefix) && memcmp(text, user_prefix, bytes) == 0,
        "its template's user prefix has %u bytes", bytes);
-    OK(tokenizer_of(&f)->eot == eot, "and a turn ends with token %d", (int)eot);
+    OK(tokenizer_of(&f)->eot == eot, "its turn ends with token %d", (int)eot);
     if (eot == INGOT_NO_TOKEN && bytes == 0) {
         test_gguf_vocab(&f);
         OK(f.image.header->params.tied == 1, "an absent output is tied");

@@ -123,22 +123,22 @@ static void test_hostile_layers(void)
                   ERR_UNSUPPORTED, "\"swiglu_limit\" is not 7");
     refuse_config(FAMILY("Lfm2"), ERR_UNSUPPORTED, "\"layer_types\" is missing");
     refuse_config(FAMILY("Lfm2") ",\"layer_types\":[\"conv\"]", ERR_UNSUPPORTED,
-                  "\"layer_types\" has not one entry for each layer");
+                  "\"layer_types\" does not have one entry for each layer");
     refuse_config(FAMILY("Lfm2") ",\"layer_types\":[\"conv\",\"mamba\",\"conv\",7]",
                   ERR_UNSUPPORTED, "makes layer 1 'mamba'");
     refuse_config(FAMILY("Lfm2") ",\"block_multiple_of\":0", ERR_UNSUPPORTED, "block_multiple_of");
     refuse_config(FAMILY("NemotronH") ",\"hybrid_override_pattern\":\"ME*-\"", ERR_UNSUPPORTED,
                   "a letter other than M, * and -");
     refuse_config(FAMILY("NemotronH") ",\"hybrid_override_pattern\":\"M*\"", ERR_UNSUPPORTED,
-                  "not one letter for each layer");
+                  "not have one letter for each layer");
     refuse_config(FAMILY("Qwen3_5") ",\"full_attention_interval\":0", ERR_UNSUPPORTED,
                   "\"full_attention_interval\" is 0");
     refuse_config(FAMILY("Qwen3_5") ",\"linear_num_key_heads\":1,\"linear_key_head_dim\":8,"
                                     "\"linear_num_value_heads\":70000,"
                                     "\"linear_value_head_dim\":70000",
-                  ERR_UNSUPPORTED, "\"linear_value_head_dim\" is beyond every bound");
+                  ERR_UNSUPPORTED, "\"linear_value_head_dim\" is out of bounds");
     refuse_config(FAMILY("SmolLM3") ",\"no_rope_layers\":[1]", ERR_UNSUPPORTED,
-                  "\"no_rope_layers\" has not one entry for each layer");
+                  "\"no_rope_layers\" does not have one entry for each layer");
     refuse_config(FAMILY("Granite") ",\"logits_scaling\":0", ERR_UNSUPPORTED, "logits_scale");
 }
 
@@ -178,7 +178,7 @@ static void test_layers(void)
 static void test_field_twice(void)
 {
     refuse_config("\"rms_norm_eps\":1e-5,\"rms_norm_eps\":1e-6", ERR_BAD_MODEL,
-                  "the field rms_norm_eps comes twice");
+                  "the field rms_norm_eps appears twice");
 }
 
 static void test_scaling_refused(void)
@@ -220,14 +220,14 @@ static void test_families(void)
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
                                  "\"max_window_layers\":0") == ERR_OK &&
            p->window == 8,
-       "and uses it when it is");
+       "qwen2 uses its window when told");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
                                  "\"max_window_layers\":2") == ERR_OK &&
            p->window == 8 && !p->layers[1].local && p->layers[2].local && p->layers[3].local,
        "from a layer on");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true") == ERR_OK &&
            p->window == 0,
-       "which is the 29th where its config.json does not say");
+       "the block is the 29th if its config.json does not say");
     OK(read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192") == ERR_OK &&
            p->window == 4096 &&
            read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192,"
@@ -244,7 +244,7 @@ static void test_families(void)
                                    "\"full_attention\",\"full_attention\","
                                    "\"full_attention\"]") == ERR_OK &&
            p->layers[0].no_rope && p->layers[3].no_rope,
-       "and nowhere where none is %s", source.problem);
+       "exaone4's layers rotate nowhere if none is local %s", source.problem);
     OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":3,\"num_experts_per_tok\":2,"
                                     "\"moe_intermediate_size\":5") == ERR_OK &&
            p->head_dim == 16 && near(p->rope_base, 1e4),
@@ -292,7 +292,7 @@ static void test_scaling(void)
 
         OK(near(source.rope[2], 1 / ((1 - smooth) / 8 + smooth)) &&
                near(source.rope[8 * SOURCE_ROPE_LONG + 2], source.rope[2]),
-           "and its ramp");
+           "llama3's ramp");
     }
     OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
        "linear");
@@ -395,7 +395,7 @@ static void test_time_steps(void)
        "them: %s",
        source.problem);
     OK(read_more(MAMBA "[0.0,{\"__float__\":\"Infinity\"}]") == ERR_OK,
-       "and as Transformers 5 does: %s", source.problem);
+       "steps of time without limits, as Transformers 5 writes them: %s", source.problem);
     refuse_config(MAMBA "[0.0, 0.1]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[0.001, Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");

@@ -127,8 +127,8 @@ static void test_failures(void)
            strstr(problem, strerror(EIO)) != NULL,
        "a disk that fails at the end leaves the old file: %s", problem);
     file_error = ENOSPC;
-    OK(make("c", "new") == ERR_IO && access(path("c"), F_OK) != 0 && is_tidy(), "or none: %s",
-       problem);
+    OK(make("c", "new") == ERR_IO && access(path("c"), F_OK) != 0 && is_tidy(),
+       "a disk that fails at the end leaves no new file: %s", problem);
     file_error = 0;
     folder_error = EIO;
     OK(make("a", "new") == ERR_IO && strstr(problem, strerror(EIO)) != NULL && is_tidy(),
@@ -186,7 +186,7 @@ static void test_secret(void)
            fstat(o.fd, &st) == 0 && (st.st_mode & 0777) == 0600,
        "what is written aside has the rights of the old file from its first byte on");
     output_drop(&o);
-    OK(holds("k", "old") && mode_of("k") == 0600 && is_tidy(), "and is gone when it is dropped");
+    OK(holds("k", "old") && mode_of("k") == 0600 && is_tidy(), "a dropped output is gone");
 }
 
 static void test_links(void)

@@ -359,7 +359,7 @@ static void test_failure_keeps_output(void)
        "refused: %s", problem);
     b = bytes_load(folder_path("a"));
     OK(a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "the output is as it was");
-    OK(!has_temporary(folder), "and nothing lies beside it");
+    OK(!has_temporary(folder), "no temporary file lies beside the output");
     save("small.bin", llama2c_make(&small_shape, true, 0.5f));
     OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO, "refused: %s",
        problem);
@@ -397,9 +397,10 @@ static void test_temporary(void)
     OK(pack_temporary(&o, path, sizeof path, problem, sizeof problem) == ERR_OK &&
            pack_is_ingot(path, &e) && e == ERR_OK,
        "a temporary file %s", problem);
-    OK(unlink(path) == 0, "which the caller removes");
+    OK(unlink(path) == 0, "the caller removes the file");
     OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is not a .ingot");
-    OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND, "nor is a missing file");
+    OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND,
+       "a missing file is not a .ingot");
 }
 
 int main(void)

@@ -130,7 +130,7 @@ static void test_mix(void)
        "Q4_K_M: Q6_K in the layers that GGUF has");
     OK(mix_is(INGOT_ATTN_K, "4444444444444444444444") &&
            mix_is(INGOT_FFN_UP, "4444444444444444444444"),
-       "and Q4_K in the other matrices");
+       "Q4_K_M: Q4_K in the other matrices");
     OK(chosen("q4_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
            chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K,
        "output Q6_K");
@@ -200,7 +200,7 @@ static void test_experts(void)
     o.type_given = false;
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,
-       "and the others as in the file");
+       "other matrices as in the file");
     OK(!pack_parse_experts("q4_k_m", &o) && !pack_parse_experts("q9", &o), "no mixture of types");
 }
 
@@ -212,7 +212,7 @@ static void test_stand_ins(void)
            pack_parse_type("I4R", &o) && o.row_scales && o.type == INGOT_Q4_0,
        "rows with one scale are stored in blocks of 32");
     OK(pack_parse_type("q4_0", &o) && !o.row_scales && !pack_parse_head("i8r", &o),
-       "which nobody says of a type that was asked for itself");
+       "no note for a type that was asked for");
 }
 
 static void test_own_types(void)
@@ -270,7 +270,7 @@ static void test_bf16(void)
     }
     source_read_row(t, 0, row);
     OK(row[0] == 1.0f && row[255] == 1.0f, "BF16 is read");
-    OK(chosen("q4_k", INGOT_ATTN_Q, 0) == INGOT_Q4_K, "and packed as asked");
+    OK(chosen("q4_k", INGOT_ATTN_Q, 0) == INGOT_Q4_K, "BF16 is packed as asked");
 }
 
 /* The whole way, with a made-up model: the file's tables say what was chosen. */

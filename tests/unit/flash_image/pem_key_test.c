@@ -52,7 +52,7 @@ static void test_forms(void)
        "the private halves are one");
     OK(memcmp(sec1.public, pkcs8.public, PEM_PUBLIC_BYTES) == 0 &&
            memcmp(sec1.public, spki.public, PEM_PUBLIC_BYTES) == 0 && spki.public[1] == 0x60,
-       "and the public ones");
+       "the public halves are one");
 }
 
 static void test_wrong(void)

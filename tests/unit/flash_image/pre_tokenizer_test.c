@@ -88,9 +88,9 @@ int main(void)
         OK(strstr(page, row) != NULL, "the page has%s", row + 1);
     }
     OK(n == INGOT_N_PRES - 1, "every kind but \"none\" has a row");
-    OK(count_rows("\n| ", isdigit) == n, "and the page no others");
+    OK(count_rows("\n| ", isdigit) == n, "the page has no other names");
     OK(strstr(page, "refused names") != NULL && count_rows("\n| `", islower) == n_refused,
-       "nor other refused names");
+       "the page has no other refused names");
     OK(strlen(pre_tokenizer_names()) < 400, "the names fit a sentence");
     return tap_done();
 }

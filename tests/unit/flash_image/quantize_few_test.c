@@ -189,7 +189,7 @@ static void test_extremes(void)
     for (size_t i = 0; i < 256; i++) {
         w[i] = 1e5f;
     }
-    OK(!quantize_block_q1(w, fit_ones, block), "and so is a mean beyond it");
+    OK(!quantize_block_q1(w, fit_ones, block), "a mean beyond fp16 is refused");
 }
 
 int main(void)

@@ -289,7 +289,7 @@ static void test_worked_example(void)
        "the worked example of FORMAT.md, Q4_K");
     OK(p6[5042] == 0x34 && p6[5043] == 0x12 && p6[5105] == 99 && p6[5477] == 0xd0 &&
            p6[6245] == 0x80,
-       "and Q6_K");
+       "the worked example of FORMAT.md, Q6_K");
 }
 
 /* ---- quantizers ------------------------------------------------------------------------------ */

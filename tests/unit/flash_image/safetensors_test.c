@@ -91,7 +91,7 @@ static void test_hostile(void)
     struct bytes huge = file_of(ENTRY("[4]", "[0,16]"), 16);
     uint64_t size = UINT64_C(1) << 63;
 
-    refuse_header(ENTRY("[4]", "[0,17]"), "than its \"shape\" demands");
+    refuse_header(ENTRY("[4]", "[0,17]"), "contradict its \"shape\"");
     refuse_header(ENTRY("[4]", "[60,76]"), "beyond the file");
     refuse_header(ENTRY("[4]", "[9007199254740992,9007199254740992]"), "beyond the file");
     refuse_header(ENTRY("[4]", "[16,0]"), "\"data_offsets\"");
@@ -113,7 +113,7 @@ static void test_hostile(void)
     refuse_file(file_of("{\"a\":{\"dtype\":\"I4\"}}", 0), ERR_UNSUPPORTED, "the dtype \"I4\"");
     refuse_file(file_of("", 0), ERR_BAD_MODEL, "not a JSON object");
     memcpy(huge.data, &size, 8);
-    refuse_file(huge, ERR_BAD_MODEL, "its header wants 9223372036854775808 bytes");
+    refuse_file(huge, ERR_BAD_MODEL, "its header needs 9223372036854775808 bytes");
 }
 
 static void test_cut(void)
@@ -219,10 +219,11 @@ static void test_tensors(void)
     save_weights("model.safetensors", 0, N_LLAMA, nothing);
     OK(open_folder() == ERR_OK && source.params.tied == 1, "without lm_head the output is tied %s",
        source.problem);
-    OK(source.vocab.layout == SOURCE_NO_VOCAB && source.vocab.n_tokens == 11, "and no tokenizer");
+    OK(source.vocab.layout == SOURCE_NO_VOCAB && source.vocab.n_tokens == 11,
+       "a model without a tokenizer");
     save_weights("model.safetensors", 0, N_LLAMA,
                  (struct named){ "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", "[2]", 2 });
-    OK(open_folder() == ERR_OK, "frequencies of rotation are passed over %s", source.problem);
+    OK(open_folder() == ERR_OK, "frequencies of rotation are ignored %s", source.problem);
     refuse_tensor((struct named){ "model.layers.0.mlp.gate.weight", "F32", "[2,8]", 16 }, 0,
                   ERR_UNSUPPORTED, "there is a tensor router");
     refuse_tensor((struct named){ "model.layers.0.self_attn.q_norm.weight", "F32", "[4]", 4 }, 0,
@@ -232,7 +233,7 @@ static void test_tensors(void)
     refuse_tensor((struct named){ "model.layers.999999999999.x", "F32", "[8]", 8 }, 0,
                   ERR_UNSUPPORTED, "is not part of a model");
     refuse_tensor((struct named){ "model.norm.weight", "F32", "[8]", 8 }, 0, ERR_BAD_MODEL,
-                  "model.norm.weight comes twice");
+                  "model.norm.weight appears twice");
     refuse_tensor(nothing, 1, ERR_BAD_MODEL, "ffn_down of layer 0 is missing");
     refuse_tensor((struct named){ "model.layers.0.mlp.down_proj.weight", "F32", "[12,8]", 96 }, 1,
                   ERR_BAD_MODEL, "ffn_down of layer 0 has 12 rows of 8");
@@ -243,7 +244,7 @@ static void test_tensors(void)
     refuse_tensor((struct named){ "model.layers.0.mlp.gate_up_proj.weight", "F32", "[25,8]", 200 },
                   0, ERR_BAD_MODEL, "has 25 rows, its 2 parts demand 24");
     refuse_tensor((struct named){ "model.layers.0.mlp.gate_up_proj.weight", "F32", "[24,8]", 192 },
-                  0, ERR_BAD_MODEL, "gate_up_proj.weight comes twice");
+                  0, ERR_BAD_MODEL, "gate_up_proj.weight appears twice");
 }
 
 static void refuse_index(const char *text, enum err expected, const char *words)

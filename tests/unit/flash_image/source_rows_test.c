@@ -44,7 +44,7 @@ static void test_runs(const uint8_t *data, enum source_type type)
 
     gate.data += source_type_bytes(type, (uint64_t)4 * COLS);
     OK(first_of(&query, 0) == 1 && first_of(&query, 3) == 4, "rows of the first run");
-    OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20, "and of the next ones");
+    OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20, "rows of the next runs");
     OK(first_of(&gate, 0) == 5 && first_of(&gate, 4) == 13 && first_of(&gate, 11) == 24,
        "rows of the other matrix");
     /* The end is that of the last row, and not of a run that is not there. */

@@ -64,7 +64,7 @@ static void test_long(void)
     OK(walk(text, 501, &complete) == 500, "not 499");
     text[500] = 'a';
     text[501] = ')';
-    OK(walk(text, 502, &complete) == 502 && complete, "but 500");
+    OK(walk(text, 502, &complete) == 502 && complete, "500 repetitions are allowed");
 }
 
 /* A count of something that may be empty is one of its own. */
@@ -76,8 +76,8 @@ static void test_flat(void)
     OK(compile_gbnf("root ::= (\"a\"?){4000}") && compiled_bytes < 200,
        "4000 times what may be empty takes %zu bytes", compiled_bytes);
     memset(text, 'a', sizeof text - 1);
-    OK(walk(text, 4001, &complete) == 4000 && complete, "and allows 4000 of it");
-    OK(matches("") && matches("a"), "or fewer");
+    OK(walk(text, 4001, &complete) == 4000 && complete, "the grammar allows 4000 repetitions");
+    OK(matches("") && matches("a"), "the grammar allows fewer repetitions");
     test_texts("of several", compile_gbnf("root ::= (((\"ab\"{0,7}){3})*){9} \"c\""),
                TEXTS("c", "ababababababababababababababababc", NULL, "a", "abac"));
     OK(compile_gbnf("root ::= (\"b\"{0,50}){0,20}") &&
@@ -236,17 +236,16 @@ static void test_steps(void)
 static void test_gbnf_problems(void)
 {
     static const char *const wrong[][2] = {
-        { "", "there is no rule root, with which it begins" },
+        { "", "there is no rule root, where a grammar begins" },
         { "root ::= \"a", "line 1: a text has no closing quote" },
         { "root ::= \"\\q\"",
           "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
-        { "root ::= \"a\"\nroot ::= \"b\"", "line 2: a rule of this name is there already" },
+        { "root ::= \"a\"\nroot ::= \"b\"", "line 2: a rule of this name is already defined" },
         { "\nroot ::= b", "line 2: there is no rule b" },
-        { "a ::= root\nroot ::= a \"x\" | \"y\"", "line 1: rule a begins with itself, which never "
-                                                  "ends: put what comes first before it" },
+        { "a ::= root\nroot ::= a \"x\" | \"y\"",
+          "line 1: rule a begins with itself, which never ends: put another item before it" },
         { "root ::= \"x\"? root \"y\"",
-          "line 1: rule root begins with itself, which never ends: put what comes first before "
-          "it" },
+          "line 1: rule root begins with itself, which never ends: put another item before it" },
         { "root ::= [z-a]", "line 1: a range of a class ends before it begins" },
         { "root ::= []", "line 1: a class allows no character" },
         { "root ::= (\"a\"", "line 1: a group has no closing parenthesis" },
@@ -254,8 +253,8 @@ static void test_gbnf_problems(void)
         { "root ::= \"a\"{3,2}", "line 1: {} takes {m}, {m,} or {m,n}" },
         { "root ::= \"a\"{3", "line 1: {} takes {m}, {m,} or {m,n}" },
         { "root ::= \"a\"{99999}", "line 1: more than 60,000 times" },
-        { "root = \"a\"", "line 1: here should be a rule: name ::= ..." },
-        { "root ::= *", "line 1: here should be a \"text\", a [class], a name or a group" },
+        { "root = \"a\"", "line 1: expected a rule: name ::= ..." },
+        { "root ::= *", "line 1: expected a \"text\", a [class], a name or a group" },
         { "root ::= \"\xff\"", "line 1: it is not UTF-8" },
         { "root ::= \"\\ud800\"", "line 1: no character has that number" },
     };
@@ -336,15 +335,15 @@ static void test_schema_problems(void)
         { "[]", "a schema is an object of JSON" },
         { "{\"type\":\"text\"}", "/type of the schema: no type of JSON is called text" },
         { "{\"type\":\"string\",\"not\":{\"const\":\"a\"}}",
-          "/not of the schema: a grammar cannot hold it, and it would not be obeyed" },
+          "/not of the schema cannot be part of a grammar, so it would have no effect" },
         { "{\"$ref\":\"#/$defs/x\"}",
-          "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here" },
+          "a $ref of the schema leads nowhere: write \"#/$defs/NAME\"" },
         { "{\"type\":\"object\",\"properties\":{\"a\":true},\"required\":[\"b\"],"
           "\"additionalProperties\":false}",
           "no value satisfies the schema" },
         { "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1}", "no value satisfies the schema" },
         { "{\"type\":\"integer\",\"minimum\":\"0\"}",
-          "/minimum of the schema: a grammar cannot hold it, and it would not be obeyed" },
+          "/minimum of the schema cannot be part of a grammar, so it would have no effect" },
         { "{\"enum\":[]}",
           "/enum of the schema: enum, anyOf and oneOf are lists that are not empty" },
         { "{\"type\":\"array\",\"minItems\":3,\"maxItems\":2}", "no value satisfies the schema" },

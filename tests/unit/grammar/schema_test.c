@@ -78,7 +78,7 @@ static void test_booleans(void)
     OK(!compile_schema("false") && strcmp(compiled_problem, "no value satisfies the schema") == 0,
        "%s", compiled_problem);
     OK(!compile_schema("{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}"),
-       "what is required and cannot be");
+       "a required property that is impossible");
 }
 
 /* ---- references ---------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ static void test_old_names(void)
            host_saves_end(&files, true) == ERR_OK,
        "beside NAME~ and NAME~2: %s", files.problem);
     OK(holds("d.sav~", "", 5) && holds("d.sav~2", "", 6) && holds("d.sav~3", save_mark, 9),
-       "which stay as they are; the old save has the next name");
+       "other files stay as they are; the old save has the next name");
     OK(put("d.sav", "", 0) && host_saves_find(&files, "d", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK && access(path("d.sav~4"), F_OK) != 0,
        "an empty file has nothing to keep: %s", files.problem);
@@ -136,7 +136,7 @@ static void test_ours(void)
        "also by the mark of its second half: %s", files.problem);
     OK(ftruncate(fd, 0) == 0 && ftruncate(fd, 1 << 20) == 0 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK && !files.makes,
-       "and a file that truncate made: %s", files.problem);
+       "a file that truncate made: %s", files.problem);
     OK(pwrite(fd, "x", 1, 700000) == 1 && host_saves_find_prefix(&files, 4096, &file) != ERR_OK,
        "but not zeros with a letter far behind: %s", files.problem);
     close(fd);

@@ -119,7 +119,7 @@ static void test_full(rlim_t more)
     fclose(to);
     OK(!good && strstr(said, path) != NULL && strstr(said, strerror(EFBIG)) != NULL,
        "a disk that takes %u bytes more: %s", (unsigned)more, said);
-    OK(bytes_of_file() == whole, "and no part of a row: %ld bytes", bytes_of_file());
+    OK(bytes_of_file() == whole, "no partial row is written: %ld bytes", bytes_of_file());
 }
 
 int main(void)
@@ -131,7 +131,7 @@ int main(void)
     OK(fd >= 0 && serial_csv_open(&e, path), "an empty file is opened");
     reply(&e, "\"board\":\"a, b\",\"model\":\"say \\\"hi\\\"\\nthere\"", "end");
     reply(&e, "\"board\":\"plain\",\"model\":\"\\\"\"", "x,\\r");
-    OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "and once more");
+    OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "an empty file is opened again");
     reply(&e, "\"board\":\"\",\"model\":\"demo\"", "limit");
     OK(take(&e, "{\"event\":\"done\",\"reason\":\"command\"}") == SERIAL_DONE, "a command");
     fclose(e.csv);
@@ -140,7 +140,7 @@ int main(void)
        "one header for both");
     OK(starts(row(file, 0), ",\"a, b\",\"say \"\"hi\"\"\nthere\",end,"),
        "a comma, quotes and a line's end");
-    OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "what needs no quotes has none");
+    OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "a field that needs no quotes has none");
     OK(starts(row(file, 2), ",,demo,limit,"), "an empty name");
     OK(row(file, 3)[0] == '\0', "a command has no row");
     test_full(0);

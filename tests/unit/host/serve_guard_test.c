@@ -53,7 +53,7 @@ static void check_hosts(void)
        "names that the owner allows");
     OK(!serve_allow_host(&g, "http://a") && !serve_allow_host(&g, "*") &&
            !serve_allow_host(&g, "") && !serve_allow_host(&g, "a b"),
-       "what is not a name");
+       "not a name");
 }
 
 static void check_origins(void)
@@ -101,13 +101,13 @@ static void check_origins(void)
        "origins that the owner allows");
     OK(!serve_allow_origin(&g, "app.example") && !serve_allow_origin(&g, "http://a/b") &&
            !serve_allow_origin(&g, "http://") && !serve_allow_origin(&g, ""),
-       "what is not an origin");
+       "not an origin");
     OK(serve_allow_origin(&g, "*") && serve_is_allowed("http://any", &g) &&
            serve_is_allowed("null", &g),
        "any of them");
     while (serve_allow_origin(&g, "null")) {
     }
-    OK(g.n_origins == SERVE_ALLOWED_MOST, "and no more than there is room for");
+    OK(g.n_origins == SERVE_ALLOWED_MOST, "no more origins than there is room for");
 }
 
 static void check_tokens(void)

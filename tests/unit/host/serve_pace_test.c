@@ -44,6 +44,6 @@ int main(void)
     OK(stream_delay(3600, 1000, 100, 52) == 0, "and a caller that needs a moment for it");
     serve_pace_wait(&p, 0);
     serve_pace_take(&p, 10000, 1000000000, false);
-    OK(serve_pace_delay(&p, 70000) == 60000, "what was taken early is not a credit for later");
+    OK(serve_pace_delay(&p, 70000) == 60000, "early bytes are not a credit for later");
     return tap_done();
 }

@@ -56,7 +56,7 @@ static void check_texts(void)
        "each function with its own arguments");
     OK(!matches(CALL("light", "{\"to\": 7}")) && !matches(CALL("level", "{\"to\": true}")) &&
            !matches(CALL("level", "{\"to\": 10}")) && !matches(CALL("now", "{\"on\": true}")),
-       "and not with another's");
+       "no function takes another's arguments");
     OK(!matches("") && !matches("Hello") && !matches(CALL("lamp", "{}")) &&
            !matches(CALL("now", "{}") "x"),
        "nothing else");
@@ -237,7 +237,7 @@ static void check_keywords(void)
 
     OK(ask(USER, tools) && matches(CALL("now", "{}")) && matches(CALL("search", "{\"n\":1}")) &&
            !matches(CALL("search", "{\"n\":0}")) && !matches(CALL("never", "{}")),
-       "what a grammar holds is held");
+       "the reply follows the grammar");
     OK(strstr(serve_text_shown(&request.warnings),
               "\"tools, function search: /properties/f/properties/id/not is not held by the "
               "grammar; the finished reply is checked against it\"") != NULL &&
@@ -248,9 +248,11 @@ static void check_keywords(void)
        "the rest is named: %s", serve_text_shown(&request.warnings));
     OK(serve_check_reply(&request, &good, false, why, sizeof why) &&
            !serve_check_reply(&request, &bad, false, why, sizeof why) &&
-           strcmp(why, "the call of search: /properties/f/properties/id/not of its schema does not "
-                       "hold") == 0,
-       "and checked: %s", why);
+           strcmp(
+               why,
+               "the call of search: /properties/f/properties/id/not of its schema is not satisfied") ==
+               0,
+       "the reply is checked: %s", why);
     OK(!serve_check_reply(&request, &bad, true, why, sizeof why) &&
            serve_check_reply(&request, &part, true, why, sizeof why),
        "so is a call that a limit led to its end, and not one that it cut");
@@ -450,7 +452,7 @@ static void check_found(void)
     serve_call_find(&c, text, strlen(text) - 20, true);
     OK(c.found && !c.whole, "one that was cut is not whole");
     serve_call_find(&c, "Hi <tool", 8, false);
-    OK(!c.found && c.content == 2, "what may begin a call waits");
+    OK(!c.found && c.content == 2, "text that may begin a call waits");
     serve_call_find(&c, "Hi <tool", 8, true);
     OK(!c.found && c.content == 8, "until the reply has ended");
     {

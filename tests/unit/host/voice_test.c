@@ -58,13 +58,13 @@ static void test_listen(void)
     OK(ends == 1, "in a louder room, after a while");
     ends = 0;
     hear(45, 9000, 1500);
-    OK(ends >= 2, "who never ends is cut");
+    OK(ends >= 2, "a speaker who never ends is cut");
     voice_listen_begin(&listen);
     hear(0.5, 6000, 10);
     OK(voice_listen_end(&listen) && listen.said.n >= VOICE_RATE / 2 - VOICE_FRAME * 3,
        "the end of the sound ends it, too");
     voice_listen_begin(&listen);
-    OK(!voice_listen_end(&listen), "and of nothing nothing");
+    OK(!voice_listen_end(&listen), "no sound gives no speech");
     voice_sound_free(&listen.said);
 }
 
@@ -79,7 +79,8 @@ static void test_sentences(void)
 
     OK(whole("One. Two", false) == 4 && whole("One. Two! Th", false) == 9,
        "sentences that are whole");
-    OK(whole("It is 3.5 V.", false) == 0 && whole("One.", false) == 0, "what may go on waits");
+    OK(whole("It is 3.5 V.", false) == 0 && whole("One.", false) == 0,
+       "a sentence that may continue waits");
     OK(whole("A title\nText", false) == 8 && whole("One", true) == 3, "lines, and the end");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';

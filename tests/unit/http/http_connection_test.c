@@ -227,7 +227,7 @@ static void check_bodies(void)
        "a body that is waited for");
     (void)take("hello");
     drain();
-    OK(has("200 OK") && site_.body_bytes == 5, "and then comes");
+    OK(has("200 OK") && site_.body_bytes == 5, "the awaited body comes");
     begin((struct http_answer){ .status = 404 }, true);
     (void)take(POST "Expect: 100-continue\r\n\r\n");
     drain();
@@ -265,7 +265,7 @@ static void check_early(void)
     (void)take("llo" GET);
     drain();
     OK(site_.n_over == 2 && c.stage == HTTP_READS && site_.body_bytes == 0,
-       "and the connection stays");
+       "the connection stays after an early answer");
     begin((struct http_answer){ .status = 404 }, true);
     (void)take(POST "\r\nhello" GET);
     drain();
@@ -281,7 +281,7 @@ static void check_early(void)
     drain();
     OK(has("404 Not Found") && http_connection_wants(&c), "chunks may be short");
     (void)http_connection_take(&c, large, sizeof large);
-    OK(c.stage == HTTP_CLOSES, "and the connection ends where they are not");
+    OK(c.stage == HTTP_CLOSES, "long chunks end the connection");
     begin((struct http_answer){ .status = 404 }, true);
     for (unsigned i = 0; i < 3; i++) {
         (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1500000\r\n\r\n");
@@ -362,7 +362,7 @@ static void check_sockets(void)
         "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" KEY
         "\r\n");
     drain();
-    OK(has("426 Upgrade Required"), "nor by Connection");
+    OK(has("426 Upgrade Required"), "Connection asks for no upgrade");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
                "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");

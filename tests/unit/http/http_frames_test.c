@@ -171,7 +171,7 @@ static void test_ends(void)
     begin();
     http_frames_end(&f, HTTP_CLOSE_TOO_LONG);
     http_frames_end(&f, HTTP_CLOSE_PROTOCOL);
-    OK(f.code == HTTP_CLOSE_TOO_LONG, "of two reasons the first counts");
+    OK(f.code == HTTP_CLOSE_TOO_LONG, "the first of two reasons counts");
 }
 
 /* Section 5.2: lengths of 7, 16 and 64 bits. */

@@ -11,7 +11,7 @@ static void test_good(const struct bytes *file, enum ingot_type type)
 
     restore(file);
     OK(check(&img, file->n) == ERR_OK, "a good file passes %s", img.problem);
-    OK(check(&img, file->n + 4096) == ERR_OK, "and so it does on a longer medium");
+    OK(check(&img, file->n + 4096) == ERR_OK, "a good file passes on a longer medium");
     OK(image_meta_bytes(header()) == img.segments[0].offset - INGOT_PAGE,
        "sections end at weights");
     for (unsigned layer = 0; layer < 2; layer++) {
@@ -338,7 +338,7 @@ static void test_header_bytes(void)
         work[i] ^= 0x10;
     }
     OK(seen, "each of the header's 4096 bytes is covered");
-    OK(check(&img, good.n) == ERR_OK, "and the undamaged one passes again");
+    OK(check(&img, good.n) == ERR_OK, "the undamaged header passes again");
 }
 
 static void test_truncated(void)

@@ -87,7 +87,7 @@ static void check_signs(void)
     open_fresh();
     OK(!experience_rate(&e, true) && !experience_undone(&e), "there is nothing to rate at first");
     ask(0, &c);
-    OK(!experience_rate(&e, true), "nor before the reply has ended");
+    OK(!experience_rate(&e, true), "there is nothing to rate before the reply has ended");
     experience_ended(&e, true, false);
     OK(experience_rate(&e, true) && experience_rate(&e, false),
        "then there is; the last word counts");
@@ -105,7 +105,7 @@ static void check_signs(void)
     OK(experience_undone(&e), "a turn may be taken back");
     ask(1, &c);
     OK(e.totals.undone == 1 && fabsf(e.totals.last - 0.1f) < 1e-6f,
-       "and is judged when the next one begins");
+       "a turn is judged when the next one begins");
     experience_ended(&e, false, true);
     experience_settle(&e);
     OK(fabsf(e.totals.last - 0.3f) < 1e-6f, "one that goes round in circles was poor");
@@ -171,7 +171,7 @@ static void check_bytes(void)
        "they come back");
     seed = 77;
     ask(1, &again);
-    OK(memcmp(&c, &again, sizeof c) == 0, "and choose the same, to the bit");
+    OK(memcmp(&c, &again, sizeof c) == 0, "loaded patterns choose the same, to the bit");
     for (size_t i = 0; i < most; i += 5) { /* a byte that is wrong: refused, or harmless */
         bytes[i] ^= 0xff;
         if (load() != ERR_OK || !experience_is_sound(&e)) {

@@ -118,7 +118,7 @@ static void test_gates(void)
         for (int k = 0; k < FABRIC_SPACES; k++)
             shut = shut && f.spaces[k].open <= FABRIC_SHUT;
     }
-    OK(shut, "what the model says anyhow opens none");
+    OK(shut, "text that the model says anyway opens no gate");
     see_turn(0);
     fabric_hold(&f);
     {
@@ -143,7 +143,7 @@ static void test_untouched(void)
     (void)fabric_make_gates(&f);
     teach(FABRIC_PERSONAL, 0, 40);
     see_turn(0);
-    OK(changes(0, h) && h[40] > 0.5f, "where the gate is open it speaks: %.3f", (double)h[40]);
+    OK(changes(0, h) && h[40] > 0.5f, "an open gate changes the output: %.3f", (double)h[40]);
     OK(!changes(13, NULL), "not where the state is like none it learnt from");
     see_turn(12);
     OK(f.spaces[0].open == 0.0f && !changes(0, NULL) && f.spaces[0].open <= FABRIC_SHUT &&
@@ -182,7 +182,7 @@ static void test_step(void)
     OK(!fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f) && f.thrown == thrown + 1,
        "one that leaves weights too long is thrown away");
     (void)changes(0, h);
-    OK(h[30] == at, "and leaves no trace");
+    OK(h[30] == at, "a lesson that was thrown away leaves no trace");
 }
 
 static double length_of(int space)
@@ -227,7 +227,7 @@ static void test_time(void)
     fabric_needed(&f);
     OK(f.notes[FABRIC_SCHEDULE].used == 1 && f.notes[FABRIC_WIKI].used == 0 &&
            f.notes[FABRIC_SCHEDULE].when == f.clock && f.spaces[FABRIC_SCHEDULE].replied > 0.9f,
-       "what was needed is counted, and its hours begin again");
+       "a used memory is counted, and its hours start again");
     before[0] = length_of(FABRIC_SCHEDULE);
     fabric_set_clock(&f, f.clock - 5 * HOUR);
     OK(length_of(FABRIC_SCHEDULE) == before[0], "a clock that goes back fades nothing");
@@ -235,7 +235,7 @@ static void test_time(void)
     fabric_correct_clock(&f, f.clock + 1000 * HOUR);
     OK(length_of(FABRIC_EPISODIC) == before[0] &&
            f.notes[FABRIC_SCHEDULE].when > f.clock - 6 * HOUR,
-       "nor does one that is corrected");
+       "a clock that is corrected fades nothing");
 }
 
 static void test_promotion(void)
@@ -266,7 +266,7 @@ static void test_promotion(void)
             }
         }
     }
-    OK(right, "of A and of B half of the smaller rank's rows are added");
+    OK(right, "half of the smaller rank's rows of A and B are added");
     OK(f.spaces[FABRIC_SCHEDULE].notes == 0 && f.spaces[FABRIC_WIKI].notes == 2 &&
            f.notes[0].space == FABRIC_WIKI,
        "its notes go along, and the old namespace is empty");
@@ -294,7 +294,7 @@ static void test_conflict(void)
         OK(f.conflicts == 0 && changes(0, h) && f.conflicts == 1 && f.conflict[0] == FABRIC_WIKI &&
                f.conflict[1] == FABRIC_CONTESTED,
            "they want opposites of one state");
-        OK(h[40] < -0.9f, "and the surer one speaks: %.3f", (double)h[40]);
+        OK(h[40] < -0.9f, "of two opposites the surer one speaks: %.3f", (double)h[40]);
     }
     f.spaces[FABRIC_WIKI].open = 0.95f;
     OK(changes(0, h) && h[40] > 0.5f, "whichever that is: %.3f", (double)h[40]);
@@ -319,7 +319,7 @@ static void test_forget(void)
                 f.targets[f.notes[i].first] == 3 * (i + 1) &&
                 memcmp(f.hidden + (size_t)f.notes[i].first * DIM, h, sizeof h) == 0;
     }
-    OK(right, "and those after it keep their own");
+    OK(right, "later notes keep their examples");
     fabric_forget_space(&f, FABRIC_WIKI);
     OK(f.n_notes == 2 && f.spaces[FABRIC_WIKI].notes == 0 && fabric_is_sound(&f, VOCAB),
        "all of a namespace");
@@ -399,7 +399,7 @@ static void test_kept(void)
     at = 0;
     OK(fabric_move(&f, true, load_part, NULL) == ERR_OK && fabric_is_sound(&f, VOCAB) &&
            f.n_notes == 2 && f.spaces[FABRIC_WIKI].notes == 1 && f.clock == 1795527000,
-       "and comes back");
+       "the saved fabric comes back");
     see_turn(4);
     (void)changes(4, after);
     OK(memcmp(before, after, sizeof before) == 0, "with the same bits");

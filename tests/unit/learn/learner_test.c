@@ -45,7 +45,8 @@ static void check_guards(void)
     memcpy(was, learner.lora.weights, sizeof was);
     OK(learner_step(&learner, h, e, 0.69f, 1) == LEARNER_POOR && same(was),
        "nothing is learnt from quality .69");
-    OK(learner_step(&learner, h, e, NAN, 1) == LEARNER_POOR && same(was), "or from none");
+    OK(learner_step(&learner, h, e, NAN, 1) == LEARNER_POOR && same(was),
+       "nothing is learnt without a quality");
     memcpy(bad, e, sizeof bad);
     bad[5] = NAN;
     OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was), "NaN is thrown away");
@@ -133,7 +134,7 @@ static void check_ewc_penalty(void)
         kept = kept && w[0] <= 1.0f && w[0] > 0.9f;
     }
     OK(kept && w[1] < 0.5f && w[2] < 0.5f,
-       "what mattered stays at %.4f, what did not goes: %.3f, %.3f", (double)w[0], (double)w[1],
+       "important weights stay at %.4f, others move: %.3f, %.3f", (double)w[0], (double)w[1],
        (double)w[2]);
     w[0] = -5.0f;
     kept = true;

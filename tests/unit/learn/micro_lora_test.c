@@ -135,7 +135,7 @@ static void check_choice(void)
     logits[4] = 99.0f;
     logits[9] = 99.0f;
     micro_lora_choose(&c, &plain, logits, VOCAB, 0);
-    OK(c.ids[0] == 4 && c.ids[1] == 9, "of equals the smaller id is first");
+    OK(c.ids[0] == 4 && c.ids[1] == 9, "the smaller of equal ids is first");
     right = true;
     for (uint32_t k = 0; k < c.n; k++)
         right = right && c.ids[k] != 3;
@@ -201,7 +201,7 @@ static void check_merge(void)
     again[DIM + 3] = 3;
     error = merged_error(&a, &b, 1.0f, 1.0f);
     OK(fabs(error - 1 / sqrt(10.0)) < 1e-4 && fabsf(product(&a, 3, 2) - 3.0f) < 1e-4f,
-       "what rank 1 cannot hold is the smaller part: %.4f of the whole", error);
+       "the part that rank 1 cannot hold is small: %.4f of the whole", error);
 }
 
 int main(void)

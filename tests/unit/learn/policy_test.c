@@ -114,7 +114,7 @@ static void check_quality(void)
     OK(turn_quality(&(struct turn_signs){ .stopped = true, .repeated = true }) < 0.7f,
        "not if it repeated itself");
     OK(turn_quality(&(struct turn_signs){ .stopped = true, .undone = true }) < 0.3f,
-       "or was undone");
+       "a reply that was undone is not good");
 }
 
 int main(void)

@@ -194,7 +194,7 @@ static void test_streaming(struct rig *r)
        "reads fail in the prompt: %s", ingot_problem(r->model));
     r->reads_left = -1;
     OK(rig_generate(r, &p, NULL) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
-       "and when they work again, it answers: %s", r->said);
+       "when reads work again, it answers: %s", r->said);
     (void)ingot_close(r->model);
     r->setup.weight_bytes = 0;
 }
@@ -218,7 +218,7 @@ static void test_order(struct rig *r)
     OK(rig_generate(r, NULL, NULL) == INGOT_WRONG_ORDER &&
            ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER && logits == NULL,
        "nothing to go on from: %s", ingot_problem(r->model));
-    OK(rig_answers(r), "and then it answers");
+    OK(rig_answers(r), "after a prompt it answers");
 }
 
 static struct {
@@ -376,7 +376,7 @@ static void test_lengths(struct rig *r)
     OK(ingot_session_clear(r->session) == INGOT_OK &&
            ingot_append(r->session, ids, 1) == INGOT_OK && rig_length(r) == 1 &&
            ingot_append(r->session, NULL, 0) == INGOT_OK,
-       "and what is right works");
+       "a right call works");
 }
 
 static void test_closed(struct rig *r)

@@ -66,7 +66,7 @@ static void test_memory(void)
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r) && rig_guarded(&r),
        "with the least it answers");
     (void)ingot_model_describe(r.model, &info);
-    OK(info.residency == INGOT_STREAMED, "and its weights stream");
+    OK(info.residency == INGOT_STREAMED, "with the least memory its weights stream");
     (void)ingot_close(r.model);
     rig_memory(&r, needed.least - slack);
     OK(ingot_open(&r.setup, &r.model) == INGOT_NO_MEMORY,
@@ -97,7 +97,7 @@ static void test_ends(struct rig *r)
     p.limit = 0;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_MODEL &&
            strstr(RIG_ANSWER, r->said) != NULL && result.reply_ticks != 0,
-       "and the rest: \"%s\"", r->said);
+       "the rest of the reply: \"%s\"", r->said);
 
     (void)ingot_session_clear(r->session);
     (void)rig_turn(r, RIG_QUESTION);
@@ -141,7 +141,7 @@ static void test_stops(struct rig *r)
        "stopped within the prompt nothing comes");
     p.go_on = NULL;
     OK(rig_generate(r, &p, &result) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
-       "and the next call answers: \"%s\"", r->said);
+       "after a stop the next call answers: \"%s\"", r->said);
 }
 
 /* ---- conversations and tokens --------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static void test_threads(unsigned asked, unsigned start)
         pthread_join(crew.threads[core], NULL);
     OK(crew.n_running == 0, "its threads have ended");
     memset(r.setup.memory, 0xff, r.memory_bytes);
-    OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "and the same memory holds it anew");
+    OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "the same memory holds the model again");
     (void)ingot_close(r.model);
     for (unsigned core = 1; core <= start; core++)
         pthread_join(crew.threads[core], NULL);

@@ -177,7 +177,8 @@ static void test_problems(void)
     fill(kv_both(KV_F16), 1);
     OK(kv_drop_problem(&image, &cache) == NULL, "nothing is in the way of such layers");
     layers[4].features |= INGOT_QK_NORM_LATE;
-    OK(kv_drop_problem(&image, &cache) == NULL, "nor of one that reads another's keys");
+    OK(kv_drop_problem(&image, &cache) == NULL,
+       "nothing prevents a drop in a layer that reads another's keys");
     layers[1].features |= INGOT_QK_NORM_LATE;
     OK(kv_drop_problem(&image, &cache) != NULL, "%s", kv_drop_problem(&image, &cache));
     layers[1].features = 0;

@@ -136,7 +136,7 @@ static void test_runs(void)
     rig_make_model("tiny", INGOT_Q8_0);
     clear_tensor(INGOT_ATTN_OUT);
     OK(memcmp(nothing, run(0, 0), bytes) == 0,
-       "and with nothing to add it is attention without out");
+       "a mixer with nothing to add is attention without out");
 }
 
 static void refuse(const char *words)

@@ -145,7 +145,7 @@ static void test_nan(const struct ingot_layer *l)
     for (uint32_t i = 1; i < l->n_experts_used; i++)
         finite = finite && chosen[i].expert > chosen[i - 1].expert;
     OK(finite && chosen[l->n_experts_used - 1].expert < l->n_experts,
-       "and among nothing else each once");
+       "if all are NaN, each is chosen once");
 }
 
 int main(void)

@@ -62,11 +62,11 @@ static void test_vectors(void)
     const char *wrong = ecdsa_selftest();
 
     OK(wrong == NULL, "the vectors of RFC 6979, good and bad: %s",
-       wrong == NULL ? "as they should be" : wrong);
+       wrong == NULL ? "none is judged wrongly" : wrong);
     sha256(digest, "sample", 6);
     sign_key_sign(&key, digest, signature);
     OK(memcmp(signature, r, sizeof r) == 0 && memcmp(signature + 32, s, sizeof s) == 0,
-       "what is signed is RFC 6979's signature");
+       "the signature is RFC 6979's");
 }
 
 /* Every bit of signature and digest. */
@@ -88,7 +88,7 @@ static void test_bits(void)
         taken += ecdsa_p256_verify(key.pem.public, digest, signature);
         digest[i / 8] ^= (uint8_t)(1u << i % 8);
     }
-    OK(taken == 0, "and none with another bit");
+    OK(taken == 0, "a signature with another bit does not hold");
 }
 
 /* Digests that are special to the arithmetic. BearSSL multiplies by no 0, so that one of 0 or of the order, which
@@ -262,16 +262,16 @@ static void test_model(const char *shape, enum ingot_type type)
 
     block = (void *)(rig.packed + h->file_bytes);
     block->digests[3][5] ^= 1;
-    OK(refused(0, false, "does not hold"), "a digest in the block: %s", rig.model.problem);
+    OK(refused(0, false, "is not valid"), "a digest in the block: %s", rig.model.problem);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->signature[40] ^= 1;
-    OK(refused(0, false, "does not hold"), "the signature: %s", rig.model.problem);
+    OK(refused(0, false, "is not valid"), "the signature: %s", rig.model.problem);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->version++;
     OK(refused(0, false, "of a kind"), "a later version: %s", rig.model.problem);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->n_parts++;
-    OK(refused(0, false, "another file's"), "other counts: %s", rig.model.problem);
+    OK(refused(0, false, "belongs to another file"), "other counts: %s", rig.model.problem);
     memcpy(rig.packed, kept, rig.packed_bytes);
     rig.packed[h->file_bytes + block->block_bytes - 1] = 1;
     OK(refused(0, false, "damaged"), "bytes after the digests: %s", rig.model.problem);
@@ -300,7 +300,7 @@ static void test_other_key(void)
     block = (void *)(rig.packed + ((struct ingot_header *)rig.packed)->file_bytes);
     signature_digest(digest, block);
     sign_key_sign(&other, digest, block->signature);
-    OK(refused(0, false, "does not hold"), "another key under the name of ours: %s",
+    OK(refused(0, false, "is not valid"), "another key under the name of ours: %s",
        rig.model.problem);
     block->key_id[0] ^= 1;
     OK(refused(0, false, "signed by the key"), "under a name of its own: %s", rig.model.problem);

@@ -158,7 +158,7 @@ static void test_defaults(void)
        "penalties under the names of other programs; -1 is all");
     OK(parse("presence_penalty=2.1") == ERR_BAD_ARGUMENT &&
            parse("repeat_last_n=-2") == ERR_BAD_ARGUMENT && parse("n=-1") == ERR_BAD_ARGUMENT,
-       "and within their bounds");
+       "penalties stay within their bounds");
     OK(parse(" \t\r\n ") == ERR_OK && option_set_is_empty(&o.given), "white space is nothing");
     OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later word counts");
 }
@@ -204,7 +204,7 @@ static void test_long_texts(void)
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
     OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a file name too long");
     args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
-    OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "and one that fits");
+    OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits");
 }
 
 static bool refused(const char *args, const char *sentence)
@@ -249,7 +249,7 @@ static void test_malformed(void)
        "words after an error are still read");
     OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            options_refused(&o, OPTION_TEMP) && !options_refused(&o, OPTION_N),
-       "and the error is not forgotten");
+       "an earlier error is not forgotten");
     OK(parse("temp=x temp=1") == ERR_BAD_ARGUMENT && option_set_is_empty(&o.refused) &&
            near(o.sampler.temp, 1),
        "unless a later word is better");
@@ -277,7 +277,7 @@ static void test_unknown(void)
     OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "letters swapped");
     OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
     OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
-    OK(strstr(said, "docs/OPTIONS.md") != NULL, "where they are listed");
+    OK(strstr(said, "docs/OPTIONS.md") != NULL, "the place where they are listed");
     OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen");
     OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word");
     OK(suggests("id", "id", "did you mean ids?"), "a flag");
@@ -304,9 +304,9 @@ static void test_foreign(void)
                    "bcm2709.boardrev=0x1",
                    "") &&
            said[0] == '\0',
-       "what firmware adds is ignored without a word");
+       "words of the firmware are ignored without a message");
     OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
-       "what only begins like it is not");
+       "a word that only begins alike is not");
 }
 
 static void test_set(void)
@@ -390,7 +390,7 @@ static void test_u64(void)
            !options_read_u64("1B", true, &value) &&
            !options_read_u64("0x10000000000000000", false, &value) &&
            !options_read_u64("18014398509481984K", true, &value),
-       "and what is none");
+       "a text that is not a size");
 }
 
 /* pins=COUNT was of experts, before lines had names. */
@@ -438,7 +438,7 @@ static void test_preset(void)
     OK(options_parse_preset(&o, text, true, &report) == ERR_OK && o.reply.n == 512 &&
            o.load.mem == 0 && o.reply.n_stops == 2 &&
            strcmp(said, "mem= of a preset is for a start with it\n") == 0,
-       "a preset later: what is not for it is said: %s", said);
+       "a later preset: options that it cannot set are reported: %s", said);
     (void)parse("");
     OK(options_parse_preset(&o, "repeat_last_n=5 presence_penalty=1 frequency_penalty=-1", true,
                             &report) == ERR_OK &&

@@ -146,7 +146,7 @@ static void test_colours(void)
     begin(640, 480, 16, 0);
     put("\33[1;31mE");
     screen_refresh(&s, true);
-    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "and of 16");
+    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "colours of 16 bits");
 }
 
 /* A clock that goes on at each look: drawing takes 1 ms, as it seems. */
@@ -209,7 +209,7 @@ static void test_glyphs(void)
        "letters of Latin, Greek and Cyrillic");
     OK(glyph_rows(0x65e5) == glyph_rows(0xfffd) && glyph_rows(0x10ffff) == glyph_rows(0xfffd) &&
            glyph_rows(0) == glyph_rows(0xfffd),
-       "what the font lacks is U+FFFD");
+       "characters that the font lacks are U+FFFD");
     OK((cross[0] & 0x18) != 0 && (cross[15] & 0x18) != 0 && memchr(cross, 0x1f, 16) != NULL,
        "a line of a box reaches the edges of its cell");
 }

@@ -150,7 +150,7 @@ static void test_scroll(void)
     OK(changed(0, 0, 0) && changed(1, 0, 0) && changed(2, 0, 10),
        "the last one alone is to be drawn");
     put("\33[2;3Hx");
-    OK(changed(1, 2, 3), "of a row what changed");
+    OK(changed(1, 2, 3), "the changed part of a row");
     put("\33[3;1H\n");
     OK(changed(0, 2, 3) && t.moved == 2, "which goes up with it");
     put("\n\n\n\n\n");
@@ -176,7 +176,7 @@ static void test_sequences(void)
         "8cd");
     OK(is(0, "abcd"), "the question how wide a terminal is leaves nothing");
     put("\33[?2004hx\33[>1mz\33]0;title\7y\33]52;c;abc\33\\w\33Pq\33\\v");
-    OK(is(0, "abcdxzywv"), "what is not ours is passed over");
+    OK(is(0, "abcdxzywv"), "unknown sequences are ignored");
     put("\33[12\nq");
     OK(is(1, "q"), "a control character ends a sequence");
     put("\33]0;never ended\nr");

@@ -178,7 +178,7 @@ static void test_ends(void)
        "they are the session's, the last one pending");
     OK(result.prompt_tokens == N_PROMPT && result.passes == 19 && result.start <= result.first &&
            result.first <= result.last,
-       "and counted");
+       "the reply's tokens are counted");
     end = said.ids[3];
     while (said.ids[at_end] != end)
         at_end++;
@@ -190,7 +190,7 @@ static void test_ends(void)
            strstr(said.text, first) == NULL,
        "a stop string ends it before the limit, and is not shown: \"%s\"", first);
     generate_keep_shown(&rig.session, &result);
-    OK(rig.session.n_ids < N_PROMPT + 20, "and what is kept is what was shown");
+    OK(rig.session.n_ids < N_PROMPT + 20, "only shown text is kept");
     params.stops.n = 0;
     params.n_end_ids = 1;
     params.end_ids = &end;
@@ -343,7 +343,7 @@ static void test_constraint_repeats(void)
        said.text + said.bytes - 4);
     hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" [a-z]*");
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_REPETITION && said.bytes == 202,
-       "%u bytes: where the text could go on, too", (unsigned)said.bytes);
+       "%u bytes: also where the text could continue", (unsigned)said.bytes);
 }
 
 int main(void)

@@ -109,7 +109,7 @@ static void test_bound(void)
     (void)ask(3, 200);
     OK(ask(0, 200) == 64 && is(0, 200), "the end of what was used longest ago gives way first");
     OK(open_kept(2, NULL) && ask(0, 230) == 0 && is(0, 230) && ask(0, 230) == 128 && is(0, 230),
-       "of a sequence that is longer than the room its beginning is kept");
+       "the beginning of a sequence that is too long is kept");
 }
 
 static uint32_t seed = 1;

@@ -128,7 +128,7 @@ static void test_stops(void)
     OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99), "in the middle of a token");
     begin(false);
     put("so Us", 5);
-    OK(strcmp(shown, "so ") == 0, "what may begin it is held back: \"%s\"", shown);
+    OK(strcmp(shown, "so ") == 0, "text that may begin it is held back: \"%s\"", shown);
     put("e it", 4);
     OK(strcmp(shown, "so Use it") == 0, "and comes when it does not: \"%s\"", shown);
     set_stops("abcd", "bc", NULL);

@@ -1,5 +1,5 @@
 /* The order of requests: requests of Zipf's traces over sets of adapters come, run for a while and go. Nobody is
- * passed over in more than two rounds, by a count of its own, everybody comes, and fewer sets are at work
+ * skipped in more than two rounds, by a count of its own, everybody comes, and fewer sets are at work
  * than where the first to come is the first to go. */
 #include <string.h>
 
@@ -176,7 +176,7 @@ static void test_order(void)
     uint32_t at_work = 7, n = 0;
 
     memset(&queue, 0, sizeof queue);
-    OK(take(NULL, 0) == UINT32_MAX, "of nobody nobody comes");
+    OK(take(NULL, 0) == UINT32_MAX, "an empty queue gives no request");
     request_queue_put(&queue, 0, 1);
     request_queue_put(&queue, 1, 2);
     request_queue_put(&queue, 2, 2);
@@ -189,7 +189,7 @@ static void test_order(void)
     while (n < 40 && take(NULL, 0) != 0)
         n++;
     OK(n == 2 * REQUEST_ROUND - 2,
-       "who was passed over in two rounds comes first in the third: after %u", n);
+       "a sequence that was skipped in two rounds comes first in the third: after %u", n);
     memset(&queue, 0, sizeof queue);
     for (uint32_t i = 0; i < REQUEST_QUEUE_MOST; i++)
         (void)request_queue_put(&queue, i, i);

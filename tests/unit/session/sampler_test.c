@@ -42,7 +42,7 @@ static void test_greedy(void)
     OK(pick(&s, l, 6, NULL, 0) == 1, "the largest logit, the lower id of equals");
     l[0] = NAN;
     l[1] = NAN;
-    OK(pick(&s, l, 6, NULL, 0) == 3 && s.n_nan == 2, "NaN is passed over and counted");
+    OK(pick(&s, l, 6, NULL, 0) == 3 && s.n_nan == 2, "NaN is ignored and counted");
     l[1] = 3;
     s = greedy(1.2f);
     OK(pick(&s, l, 6, recent, 2) == 3, "a token that was there is penalized");
@@ -66,8 +66,8 @@ static void test_window(void)
     for (int i = 1; i < 65; i++) {
         recent[i] = 2;
     }
-    OK(pick(&s, l, 3, recent, 65) == 0, "what is 65 tokens back is forgotten");
-    OK(pick(&s, l, 3, recent, 64) == 1, "what is 64 tokens back is not");
+    OK(pick(&s, l, 3, recent, 65) == 0, "a token 65 back no longer counts");
+    OK(pick(&s, l, 3, recent, 64) == 1, "a token 64 back does");
 }
 
 static void test_damaged(void)

@@ -284,8 +284,8 @@ static void test_again(const char *name)
         o.passes += e != ERR_OK;
     }
     rig.fail_percent = 0;
-    OK(all_same(o, N), "%s: of a card that fails often, the same bits: %u (%u passes failed)", name,
-       o.same, o.passes);
+    OK(all_same(o, N), "%s: the same bits from a card that fails often: %u (%u passes failed)",
+       name, o.same, o.passes);
 }
 
 /* Sequences of other sets have other logits, or nothing would be shown. */

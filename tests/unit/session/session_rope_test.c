@@ -296,7 +296,7 @@ static void test_saved(void)
     OK(good == 2 && s->n_cached == LIMIT + 1, "a loaded sequence keeps its keys");
     (void)session_cut(s, LIMIT - 3);
     OK(add(LIMIT - 3, LIMIT - 2) == ERR_OK && is(LIMIT - 2),
-       "which are computed again where it is cut back below the limit");
+       "they are computed again if it is cut back below the limit");
 }
 
 /* ---- lines beside it -------------------------------------------------------------------------- */

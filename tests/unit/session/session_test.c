@@ -99,7 +99,7 @@ static void test_full_context(struct rig_limits l)
     OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0, "%s", s->problem);
     OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && s->n_cached == 200, "%s",
        s->problem);
-    OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "what fits still fits");
+    OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "a text that fits still fits");
 }
 
 /* ---- stops --------------------------------------------------------------------------------- */
@@ -330,8 +330,7 @@ static void test_memory(void)
         loaded += e == ERR_OK && append(0, 5) == ERR_OK;
     }
     OK(monotone && refused > 10 && loaded > 50,
-       "of RAM sizes %u are refused, and from %d KiB on %u run", refused, (int)(least / 1024),
-       loaded);
+       "%u RAM sizes are refused, and from %d KiB on %u run", refused, (int)(least / 1024), loaded);
 }
 
 /* A head that goes on behind its matrix: the last tile would not fit its slot. */

@@ -217,7 +217,7 @@ static void test_names(void)
 
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         good = good && !kv_types_parse(wrong[i], &t);
-    OK(good, "what is not a list of tiers");
+    OK(good, "text that is not a list of tiers");
     good = kv_types_parse("ruv", &t) && t.hot_tiles == 4 && t.warm_tiles == 28 &&
            strcmp(kv_types_name(t, name), "tiers:256,1792,f16,q8,kivi") == 0 &&
            kv_types_parse(kv_types_name(t, name), &t) && t.cold == KV_KIVI;

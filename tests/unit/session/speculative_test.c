@@ -325,7 +325,7 @@ static void test_refusals(void)
     small.draft = true;
     for (small.ram.bytes = 1 << 16; model_open(&draft, &small) != ERR_OK;
          small.ram.bytes += 1 << 14)
-        whole += strstr(draft.problem, "a draft must lie in memory whole") != NULL;
+        whole += strstr(draft.problem, "a draft must fit into memory as a whole") != NULL;
     OK(whole > 0 && draft.plan.residency == PLAN_RESIDENT && small.ram.bytes < RIG_RAM,
        "%u sizes of RAM are too small for the whole draft, not %u KiB", whole,
        (unsigned)(small.ram.bytes >> 10));
@@ -378,10 +378,11 @@ static void test_costs(void)
     for (int i = 0; i < 40; i++) {
         learn(0, 1);
     }
-    OK(speculative_length(&timed, 0.97f) != 0, "what was dear is tried again after a while");
+    OK(speculative_length(&timed, 0.97f) != 0,
+       "guessing that did not pay is tried again after a while");
     timed.timed = false;
     OK(speculative_length(&timed, 0.9f) == 8 && speculative_length(&timed, 0.01f) == 0,
-       "who asks for guesses has them by what they save alone");
+       "guesses that were asked for depend only on what they save");
 }
 
 int main(void)

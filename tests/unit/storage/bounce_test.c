@@ -287,11 +287,12 @@ static void test_not_taken(void)
     device.dev.submit = refuse;
     (void)bounce.device.submit(&bounce.device, &r);
     (void)bounce.device.poll(&bounce.device);
-    OK(r.done && r.status == ERR_IO && is_idle(), "what the device refuses ends as it says");
+    OK(r.done && r.status == ERR_IO && is_idle(),
+       "a request that the device refuses ends with its error");
     device.dev.submit = have_no_room;
     (void)bounce.device.submit(&bounce.device, &r);
     (void)bounce.device.poll(&bounce.device);
-    OK(!r.done && !is_idle(), "what it has no room for waits");
+    OK(!r.done && !is_idle(), "a request without a free slot waits");
     device.dev.submit = watched_submit;
     (void)bounce.device.poll(&bounce.device);
     (void)bounce.device.poll(&bounce.device);

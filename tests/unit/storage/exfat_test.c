@@ -270,7 +270,7 @@ static void test_boot(void)
     memcpy(boot, whole + START, 24 * 512);
     boot[106] ^= 2; /* dirty */
     boot[112] = 50;
-    OK(mount() == ERR_OK, "what changes in use is not in the checksum");
+    OK(mount() == ERR_OK, "fields that change in use are not in the checksum");
     boot[108] = 77;
     OK(mount() == ERR_OK, "a sector size that is none: the copy knows it");
     memcpy(boot, whole + START, 24 * 512);

@@ -313,7 +313,7 @@ static void test_names(void)
     volume_add_long(units, 39, sum);
     volume_cluster(2)[32] = 1; /* the last of three parts, and the first twice */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor a piece that comes twice");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor a piece that appears twice");
     volume_format();
     volume_add("\x05"
                "B\x81     TXT",

@@ -208,7 +208,7 @@ static void test_pieces(void)
     OK(attach(-1) && make("models", "c.ingot", NEW_BYTES) == ERR_OK && reserved.n_extents > 10,
        "in %u pieces", reserved.n_extents);
     OK(write_volume() && shell("fsck.vfat -n after.img") == 0 && is_new("models", "c.ingot"),
-       "which mtools reads");
+       "mtools reads the file");
     OK(fat32_find_model(&fs, "c", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.bytes == NEW_BYTES &&
            file_read_now(&reading, &file, 0, buffer, (NEW_BYTES + 511) / 512 * 512) == ERR_OK &&

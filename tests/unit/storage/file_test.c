@@ -178,7 +178,7 @@ static void test_failures(void)
     OK(read_a.failed_sector <= 777 && 777 < read_a.failed_sector + fake.dev.max_sectors,
        "its place is kept: request at sector %d", (int)read_a.failed_sector);
     OK(read_a.bytes_done <= 777 * 512 && memcmp(buffer, disk, read_a.bytes_done) == 0,
-       "what came before it is there: %d bytes", (int)read_a.bytes_done);
+       "the bytes before it are there: %d bytes", (int)read_a.bytes_done);
     OK(fake.n_pending == 0, "nothing is left in flight");
     OK(file_read_poll(&read_a) == ERR_IO, "the error stays");
 
@@ -187,7 +187,7 @@ static void test_failures(void)
     fake.fail_times = 1;
     fake.fail_status = ERR_RANGE;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_RANGE && fake.n_reads == 4,
-       "what no retry can mend ends the read, once the other requests are back");
+       "a fault that no retry mends ends the read, once the other requests are back");
     OK(fake.n_pending == 0, "so that nobody writes to its buffer any more");
 
     start_over();

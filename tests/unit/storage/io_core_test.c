@@ -129,7 +129,7 @@ static void test_writes(void)
     memcpy(buffers[0], contents, sizeof buffers[0]);
     OK(file_write_now(&r, &file, 77 * SECTOR_BYTES, buffers[0], sizeof buffers[0]) == ERR_OK &&
            memcmp(written + 77 * SECTOR_BYTES, contents, sizeof buffers[0]) == 0,
-       "what is written goes the same way");
+       "writes go the same way");
     take_back();
     core.device.writable = false;
     OK(file_write_start(&r, &file, 0, buffers[0], SECTOR_BYTES) == ERR_UNSUPPORTED,
@@ -237,9 +237,10 @@ static void test_not_taken(void)
     take_back();
     device.dev.submit = refuse;
     OK(core.device.submit(&core.device, &r) == ERR_OK && r.done && r.status == ERR_IO,
-       "what the device refuses ends as it says");
+       "a request that the device refuses ends with its error");
     device.dev.submit = have_no_room;
-    OK(core.device.submit(&core.device, &r) == ERR_OK && !r.done, "what it has no room for waits");
+    OK(core.device.submit(&core.device, &r) == ERR_OK && !r.done,
+       "a request without a free slot waits");
     (void)core.device.reset(&core.device);
     OK(r.done && r.status == ERR_TIMEOUT && io_core_is_idle(&core), "and ends with a reset");
 }

@@ -199,7 +199,7 @@ static void test_trouble(void)
        "a lasting one: %s", s->problem);
     card_device.fail_times = 0;
     s->ids[150] = 9;
-    OK(heals(), "and the card back: what it cost is computed again");
+    OK(heals(), "and the card back: the lost part is computed again");
 
     fill_two_pages();
     append_both(40);

@@ -54,7 +54,7 @@ static void test_prediction(void)
     request.rates.io_core = 100;
     (void)plan_with((size_t)limit);
     OK(within(plan.prediction.decode_ns, transfer + compute, 2),
-       "where core 0 moves the data, it is the sum");
+       "if core 0 moves the data, it is the sum");
     request.rates.io_core = 0;
     set_rates(0, 10000);
     (void)plan_with((size_t)limit);
@@ -95,8 +95,7 @@ static void test_rest(void)
     request.rates.check = 500;
     request.rates.cores = 4;
     (void)plan_with(limit);
-    OK(within(plan.prediction.decode_ns, compute + read / 2, 2),
-       "of four cores each one has a part");
+    OK(within(plan.prediction.decode_ns, compute + read / 2, 2), "each of four cores has a part");
     request.rates.check = 2000;
     request.rates.cores = 0;
     request.rates.card = 20000000;

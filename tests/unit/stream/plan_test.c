@@ -176,7 +176,7 @@ static void test_sweep(const char *name, bool every_form)
     OK(s.cures, "%s: the refusal names what is enough, and no KiB more", name);
     OK(s.sums, "%s: the sums are those of what is pinned", name);
     OK(s.tiles, "%s: tiles cover the matrix", name);
-    OK(s.fills, "%s: what layers leave is the head's", name);
+    OK(s.fills, "%s: the head gets what layers leave", name);
     OK(!every_form || (s.seen[0] && s.seen[1] && s.seen[2] && s.seen[3]),
        "%s: in tiles, a part of it too, whole, resident", name);
     (void)plan_with(s.least);

@@ -125,8 +125,8 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
     OK(layers_add_up() && stats()->experts_read != 0 && stats()->arrived >= stats()->expert_bytes,
        "%u slots: the layers' figures are those of all, %lu bytes of experts arrived",
        (unsigned)slots(), (unsigned long)stats()->arrived);
-    OK(n <= *read_before && n + slots() >= 12, "%u slots: what the smaller cache kept was not read",
-       (unsigned)slots());
+    OK(n <= *read_before && n + slots() >= 12,
+       "%u slots: experts that the smaller cache kept were not read", (unsigned)slots());
     *read_before = n;
 }
 
@@ -315,7 +315,7 @@ static void test_pins(size_t limit)
     (void)rig_start(limits[3], 0, false);
     (void)append(0);
     stream_experts_pin(&rig.model.stream, 2);
-    OK(count_pins(&there) == 0, "where a token's experts take all slots none is pinned");
+    OK(count_pins(&there) == 0, "if a token's experts take all slots, none is pinned");
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void test_figures(size_t limit, const char *form)
        "%s: %d embedding rows read, %d kept", form, (int)f->rows_read, (int)f->rows_kept);
     OK(equal, "%s: the logits are those of the weights in memory", form);
     OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
-    OK(pinned_once(), "%s: what is pinned was read once", form);
+    OK(pinned_once(), "%s: pinned layers were read once", form);
     OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
     for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
         if (rig.model.stream.ring.slots[i].state != STREAM_LOADING)

@@ -121,8 +121,9 @@ static void test_problems(void)
         { "{,}", 2, "quote" },
         { "{\"a\":1}x", 8, "follows" },
         { "{}{}", 3, "follows" },
-        { "{\"a\":[1}", 8, "closes another" },
-        { "{\"a\":{]}", 7, "closes another" },
+        { "{\"a\":[1}", 8, "does not match the open one" },
+        { "{\"a\":{]}", 7, "does not match the open one" },
+        { "{\"a\":[\x01]}", 7, "leave it out" },
         { "{\"a\":[[[[[[[[[", 14, "too deep" },
         { "{\"a\":[\"x]}", 11, "ends too early" },
         { "{\"a\":[1", 8, "ends too early" },
@@ -188,7 +189,7 @@ static void test_nested(void)
        "another, and the end");
     OK(json_member(&json, &v) == JSON_NUMBER && strcmp(v.text, "3") == 0 &&
            json_member(&json, &v) == JSON_END,
-       "what follows is still there");
+       "the text after it is still there");
     json_open(&inner, object.text, object.bytes);
     OK(json_member(&inner, &v) == JSON_TEXT && strcmp(v.text, "}") == 0 &&
            json_member(&inner, &v) == JSON_NUMBER && json_member(&inner, &v) == JSON_END,
@@ -237,7 +238,7 @@ static void test_escapes(void)
     OK(escapes("\33", "\\u001b") && escapes("\177", "\\u007f"), "control characters by number");
     OK(escapes("\302\233", "\\u009b") && escapes("\342\200\256", "\\u202e") &&
            escapes("\342\201\251", "\\u2069"),
-       "of C1, and what turns the direction, as well");
+       "C1, and marks that turn the direction, as well");
     OK(escapes("/", "/") && escapes("\303\251", "\303\251"), "a slash and an e as they are");
 }
 

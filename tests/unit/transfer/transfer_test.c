@@ -119,7 +119,7 @@ static void test_whole(void)
        "a file");
     OK(heard.number[TRANSFER_NEXT] == BYTES && heard.n[TRANSFER_PING] == 1 &&
            heard.number[TRANSFER_PING] == 7 && disk[BYTES] == 0,
-       "what has come is told, and the last sector ends in zeros");
+       "the received bytes are reported, and the last sector ends in zeros");
     OK(transfer.resumed_at == 0 && heard.n[TRANSFER_AGAIN] == 0, "nothing was sent twice");
     say(TRANSFER_END, 0, NULL, 0);
     say(TRANSFER_BYE, 0, NULL, 0);
@@ -145,7 +145,7 @@ static void test_resumed(void)
            memcmp(disk, sent, BYTES) == 0 && transfer.resumed_at == TRANSFER_STEP_BYTES,
        "on from what an earlier try left");
     OK(heard.n[TRANSFER_THERE] == 1 && heard.crc == crc32c(0, sent, TRANSFER_STEP_BYTES),
-       "which it tells by its checksum");
+       "the checksum shows it");
     begin();
     transfer_put_number(length, 1 << 20, 8);
     say(TRANSFER_QUERY, 0, length, 8);
@@ -156,7 +156,7 @@ static void test_resumed(void)
     send_from(0, BYTES);
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK && heard.n[TRANSFER_THERE] <= 1,
-       "questions and starts that make no sense are passed over");
+       "questions and starts that make no sense are ignored");
 }
 
 /* The far end of test_lost: from where it was asked. */

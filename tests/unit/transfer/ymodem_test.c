@@ -160,7 +160,7 @@ static void test_noise(void)
     send_byte(4);
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
-       "a block that comes twice counts once");
+       "a block that appears twice counts once");
     begin();
     send_name("a", "5000");
     send_block(1, sent, 1024, 1024, false);
@@ -195,7 +195,7 @@ static void test_lengths(void)
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 1 && memcmp(disk, sent, 1025) == 0 &&
            disk[1025] == 0,
-       "what pads the last block is passed over");
+       "padding of the last block is ignored");
     begin();
     send_name("a", "1024");
     send_block(1, sent, 1024, 1024, false);
@@ -357,7 +357,7 @@ static void test_person(void)
 static void test_ends(void)
 {
     begin();
-    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "nobody sends");
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "no sender");
     begin();
     send_byte(3);
     OK(ymodem_receive(&ymodem) == ERR_ABORTED, "somebody types Ctrl-C");
