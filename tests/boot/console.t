@@ -291,7 +291,7 @@ def swaps(c):
              before in k.say("/stats"),
              "a model that is not there leaves the one before, and the conversation", out + k.seen)
         out = k.say("/model console-a")
-        c.ok("would end: /save keeps it; /model console-a once more" in out and
+        c.ok("would end: /save keeps it; /model console-a again" in out and
              before in k.say("/stats"), "the end of another conversation is reported first", out + k.seen)
         out = k.say("/model console-a")
         c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),

@@ -52,7 +52,7 @@ tap.ok(r.status == 0 and r.ids and r.prompt == base.prompt and
        "ingot.prefix was saved with kv=f16" in r.console, "another type of keys is named", r.console)
 r = boot(ARM64, CARD, WORDS.replace("briefly", "shortly"))
 tap.ok(r.status == 0 and r.ids and r.prefix == 0 and
-       "ingot.prefix is of another system prompt" in r.console, "another prompt is named", r.console)
+       "ingot.prefix belongs to another system prompt" in r.console, "another prompt is named", r.console)
 
 for n in (60, 75, 90):  # files of other lengths
     system = SYSTEM[:n]

@@ -253,10 +253,10 @@ def bare(name, *files):
 
 for name, files, words in [
         ("a folder of PyTorch weights", ["pytorch_model.bin"],
-         ["holds pytorch_model.bin, a PyTorch checkpoint", "safetensors"]),
+         ["has pytorch_model.bin, a PyTorch checkpoint", "safetensors"]),
         ("a folder of a .pth", ["consolidated.00.pth"], ["consolidated.00.pth", "safetensors"]),
-        ("a folder of ONNX", ["model.onnx"], ["holds model.onnx, an ONNX model", "safetensors"]),
-        ("a folder of GGUFs", ["b.gguf", "a.gguf"], ["holds a.gguf", "give that file"])]:
+        ("a folder of ONNX", ["model.onnx"], ["has model.onnx, an ONNX model", "safetensors"]),
+        ("a folder of GGUFs", ["b.gguf", "a.gguf"], ["has a.gguf", "give that file"])]:
     where = bare("wrong-bare", *files)
     refused(name, where, words, pack(where))
     os.unlink(os.path.join(where, "config.json"))

@@ -92,7 +92,7 @@ with Console(ARM64, "", card_arguments(card)) as c:
 
 for name, text, says in (("open.gbnf", 'root ::= "a', "line 1: a text has no closing quote"),
                          ("left.gbnf", 'root ::= root "a" | "b"', "rule root begins with itself"),
-                         ("pattern.json", r'{"type":"string","pattern":"(a)\\1"}', "/pattern of the schema: a grammar cannot hold it"),
+                         ("pattern.json", r'{"type":"string","pattern":"(a)\\1"}', "/pattern of the schema cannot be part of a grammar"),
                          ("broken.json", '{"type":', "the schema is not JSON"),
                          ("many.gbnf", "root ::= " + "|".join(f'"{i * 7919 % 99991:05d}x{i}"' for i in range(3000)), "too large")):
     path = work(name, text)

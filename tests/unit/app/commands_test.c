@@ -115,7 +115,7 @@ static void test_commands(void)
         { "/set temp=0.5", "temp 0.500, top_p" },
         { "/set think", "think hide\n" },
         { "/set tmep 1", "error: there is no setting tmep; did you mean temp?" },
-        { "/set mem 1M", "error: mem is set at start alone" },
+        { "/set mem 1M", "error: mem can only be set at start" },
         { "/sytem", "did you mean /system?" },
         { "/modle x", "did you mean /model?" },
         { "/exit", "/off switches it off" },
