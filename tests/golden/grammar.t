@@ -106,5 +106,5 @@ data[40] ^= 1
 with open(damaged, "wb") as f:
     f.write(data)
 tap.ok("its checksum is wrong" in host("--grammar", damaged)[1], "a damaged one")
-tap.ok("does not go together with --beams" in run([HOST, "run", MODEL, "-p", "a", "--grammar", "a|b", "--beams", "2", "-n", "3"])[1], "beams")
+tap.ok("a grammar cannot be combined with --beams" in run([HOST, "run", MODEL, "-p", "a", "--grammar", "a|b", "--beams", "2", "-n", "3"])[1], "beams")
 tap.done()
