@@ -72,6 +72,7 @@ SOURCES = [
     ("host/serve/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "takes less than {} bytes a second")]),
     ("runtime/http/http_request.h", r"HTTP_PATH_BYTES = (\d+),", less(1), [("docs/SERVE.md", "a path of more than {} bytes with 414")]),
     ("host/boards/serve_board.c", "LINE_LIMIT", rounded(K), [("docs/SERVE.md", "its limit ({} KiB with all of the conversation")]),
+    ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "twelve may wait, for up to {} seconds")]),
     # ---- the line ----
     ("runtime/console/console.h", "CONSOLE_RING_BYTES", K, [("docs/SERIAL.md", "{} KiB of them wait")]),
     ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),

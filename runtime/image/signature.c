@@ -62,7 +62,8 @@ static enum err check_head(const struct signature_block *b, uint64_t file_bytes,
         b->block_bytes != signature_block_bytes(n_parts) ||
         !image_all_zero(b->reserved, sizeof b->reserved) ||
         !image_all_zero((const uint8_t *)b + used, (size_t)b->block_bytes - used)) {
-        return REFUSE_SIGNATURE("its signature belongs to another file, or is damaged: sign it again");
+        return REFUSE_SIGNATURE(
+            "its signature belongs to another file, or is damaged: sign it again");
     }
     return ERR_OK;
 }
