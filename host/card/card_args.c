@@ -105,7 +105,7 @@ static const struct command_option firmware = {
     .value = "FOLDER-OR-ZIP",
     .help = "the files of the board's maker, which it starts from: the mounted bootfs of a\n"
             "Raspberry Pi OS card, a folder, or the zip of github.com/raspberrypi/firmware;\n"
-            "for icicle a file, the payload of its first loader",
+            "or a file: the payload that a first loader starts",
     .field = FIELD(firmware),
 };
 static const struct command_option type = {
