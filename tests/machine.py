@@ -269,6 +269,7 @@ def make_disk(name, *arguments, loader=False):
 def make_board_card(board, name, **variables):
     """The card by `make card` for BOARD= and the variables, moved to where it stays; its log."""
     out = os.path.join(WORK, name)
+    os.makedirs(WORK, exist_ok=True)
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one card.img a board, and suites that run at a time

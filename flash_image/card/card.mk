@@ -26,6 +26,8 @@ FORMAT ?= fat32
 TABLE ?= mbr
 # And for turns with log=on, of which the newest stay; 0: none.
 LOG ?= 0
+# And for prompts with kept=SIZE, so that no start computes them again; 0: none.
+KEPT ?= 0
 # The private key that models and adapters are signed by (docs/SIGNING.md); empty: none.
 SIGN ?=
 # The system prompt, a boot argument whose state is on the card; empty: none.
@@ -53,6 +55,7 @@ ifneq ($(CARD_GOALS),)
 $(if $(SAVE),$(call check_number,SAVE,0,4095,MiB))
 $(call check_number,KV,0,4095,MiB)
 $(call check_number,LOG,0,4095,MiB)
+$(call check_number,KEPT,0,4095,MiB)
 ifeq ($(filter fat32 exfat,$(FORMAT)),)
 $(error FORMAT=$(FORMAT) is neither fat32 nor exfat)
 endif
@@ -158,7 +161,7 @@ CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
-CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) --kept $(KEPT) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
 # The sources of the card, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
@@ -170,7 +173,7 @@ $(B)/card.made-of: FORCE
 
 # The first card needs no program: first_card writes the same bytes where a model as it is, and nothing else, goes onto a
 # card without an image, which is what `make run` asks for as long as nobody says more.
-SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG)) \
+SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG) $(KEPT)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
 # As `ingot card` sizes it: a whole context of a demo model takes less than the least.
@@ -188,7 +191,7 @@ $(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/out
 $(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(or $(SAVE),$(FIRST_SAVE)) $(CARD_WORDS) $(CARD_SIZE))
 
-card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, zip or payload, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
+card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, zip or payload, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, KEPT=MiB for kept=SIZE, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))

@@ -87,6 +87,14 @@ static const struct command_option turn_log = {
     .set = set_mib,
     .field = FIELD(log),
 };
+static const struct command_option kept = {
+    .name = "--kept",
+    .value = "MIB",
+    .takes = "a whole number of MiB from 0 to 4095",
+    .help = "room for prompts with kept=SIZE, so that no start computes them again",
+    .set = set_mib,
+    .field = FIELD(kept),
+};
 static const struct command_option cmdline = {
     .name = "--cmdline",
     .value = "WORDS",
@@ -155,6 +163,6 @@ static const struct command_option power_of_two = {
     .field = FIELD(power_of_two),
 };
 const struct command_option *const card_args_options[] = {
-    &output,        &size,    &format,   &table, &save, &names,  &kv,           &turn_log,
+    &output,        &size,    &format,   &table, &save, &names,  &kv,           &turn_log, &kept,
     &system_prompt, &cmdline, &firmware, &type,  &sign, &boards, &power_of_two, NULL,
 };

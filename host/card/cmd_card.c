@@ -296,7 +296,8 @@ static bool add_all(struct job *j)
 
     return fine_on(j, own, card_add_board(own, &j->board, &words, &j->missing)) && add_saves(j) &&
            (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20))) &&
-           (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20)));
+           (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20))) &&
+           (j->a->kept == 0 || fine(j, card_add_room(&j->card, "ingot.kept", j->a->kept << 20)));
 }
 
 /* Files without which no board starts, and those that single boards want. */

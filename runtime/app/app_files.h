@@ -74,6 +74,9 @@ struct app_files {
     /* The file that turns are logged in. NULL: there never is. */
     enum err (*find_log)(void *context, const struct file **file);
 
+    /* The file of kept prompts (runtime/saved/kept.h). NULL: there never is. */
+    enum err (*find_kept)(void *context, const struct file **file);
+
     /* Room for a file (bytes) at a path such as models/NAME.ingot, and, once it is written, that it is there (storage_new.h).
      * NULL: none is made so. */
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);

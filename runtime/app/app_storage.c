@@ -107,6 +107,14 @@ static enum err find_log(void *context, const struct file **file)
     return storage_find_log(&s->storage, &s->log);
 }
 
+static enum err find_kept(void *context, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    *file = &s->kept;
+    return storage_find_kept(&s->storage, &s->kept);
+}
+
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct app_storage *s = context;
@@ -205,6 +213,7 @@ static void put_open(struct app_storage *s)
                                                          &s->file[APP_STORAGE_KV],
                                                          &s->log,
                                                          &s->use,
+                                                         &s->kept,
                                                          &s->file[APP_STORAGE_SAVE] };
 
     memcpy(s->open, files, sizeof s->open);
@@ -236,6 +245,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .find_prefix = find_prefix,
                                    .find_use = find_use,
                                    .find_log = find_log,
+                                   .find_kept = find_kept,
                                    .new_file = new_file,
                                    .publish_file = publish_file };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {

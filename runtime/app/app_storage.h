@@ -9,8 +9,8 @@
 /* The files that are in use at a time, each with a table of its extents. */
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
-    APP_STORAGE_OPEN = APP_STORAGE_FILES + 2
-}; /* and the log and the use, which need no table */
+    APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
+}; /* and the log, the use and kept prompts, which need no table */
 
 struct app_storage {
     struct app_files files; /* whose context this is */
@@ -18,7 +18,7 @@ struct app_storage {
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use;                      /* in few pieces: they have no table */
+    struct file log, use, kept;                /* in few pieces: they have no table */
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 

@@ -176,15 +176,16 @@ static void open_text(struct reply *r)
     features_show(c->features, &r->turn, &r->text);
 }
 
-/* Features look at the turn before it is computed, and may compute some of it; one that looks back is none of theirs. */
+/* Features look at the prompt before it is computed. They may compute some of a turn, but not of a plain text or of a
+ * turn that looks back. */
 static enum err prepare(struct reply *r, const struct stop *stop)
 {
     struct features *f = r->turn.chat->features;
 
+    features_prompt_built(f, &r->turn);
     if (!r->turn.as_turn || r->turn.looks_back) {
         return ERR_OK;
     }
-    features_prompt_built(f, &r->turn);
     return features_pass_begins(f, &r->turn, stop);
 }
 

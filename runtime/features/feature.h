@@ -154,8 +154,8 @@ struct feature {
     /* The text of a turn with something in front, until the next call, *bytes long; NULL: nothing comes in front. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
-    /* A turn in its order: its tokens are pending, and nothing is computed; the same, and some of it may be computed (errors of
-     * session_run); with which parameters; where its text goes, in front of *to; its first token came, the turn is one of the
+    /* A turn in its order: its tokens are pending, and nothing is computed (also of a plain text, and of a turn that looks
+     * back); some of it may be computed (errors of session_run); with which parameters; where its text goes, in front of *to; its first token came, the turn is one of the
      * conversation; a tag came in its text, which is not shown (runtime/text/hidden_tags.h); the reply ended; a line about why; it is answered. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);

@@ -312,7 +312,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
     uint32_t cached = session_block_ready(s), best = 0;
     struct walk w;
 
-    if (k->n_memory == 0) {
+    if (k->n_memory == 0 || s->n_exact < cached) { /* blocks do not go on from such states */
         return cached;
     }
     w = begin(k, s);
@@ -354,7 +354,7 @@ static uint32_t make(const struct walk *w)
 
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt)
 {
-    uint32_t cached = s->n_cached;
+    uint32_t cached = min_u32(s->n_cached, s->n_exact);
     struct walk w;
 
     if (k->n_memory == 0 || cached < k->distance) {

@@ -63,13 +63,16 @@ struct kept {
     uint64_t serial; /* the latest that was given */
     uint64_t clock;
     uint64_t n_read, n_written; /* blocks, of the file */
+    bool
+        of_another; /* the file had prompts of another model, or of this one with other types, and begins anew */
     char problem
         [KEPT_PROBLEM_BYTES]; /* a sentence for the user: why nothing is kept, or not in the file any more; "" */
 };
 
 /* For sequences of s's model, which all have s's types of keys and values. False: nothing is kept, k->problem says why, and all
- * calls below do nothing. With a problem that is not empty and true: there is no file. The file's blocks of another model are
- * given up. */
+ * calls below do nothing. With a problem that is not empty and true: the file is not used, and stays as it is if it is not a file
+ * of kept prompts, if its header is damaged, or if its version is another one. A file of zeros begins, and one of another
+ * model begins anew. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
 
 /* Tokens at whose multiples the passes of a sequence have to end (struct session_group), as its states are copied there. 0: anywhere. */

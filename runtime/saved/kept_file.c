@@ -8,6 +8,9 @@
 
 enum { KEPT_VERSION = 1 };
 
+/* No file reaches these counts, so rows that have more are damaged, and k's counts never run over. */
+#define COUNT_MOST ((uint64_t)1 << 62)
+
 /* Little-endian, as all that is on a card. */
 struct file_header {
     char magic[8]; /* "INGOTKPT" */
@@ -103,10 +106,16 @@ static void describe(const struct kept *k, const struct session *s, struct file_
     h->header_crc = sector_crc(h, &h->header_crc);
 }
 
+static bool is_zeros(const uint8_t *sector)
+{
+    return sector[0] == 0 && memcmp(sector, sector + 1, SECTOR_BYTES - 1) == 0;
+}
+
 static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
 {
     if (memcmp(h->magic, slot_magic, sizeof h->magic) != 0 ||
-        h->header_crc != sector_crc(h, &h->header_crc)) {
+        h->header_crc != sector_crc(h, &h->header_crc) || h->serial > COUNT_MOST ||
+        h->used > COUNT_MOST) {
         return;
     }
     k->card[i] = (struct kept_block){ .serial = h->serial,
@@ -122,8 +131,8 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
     k->clock = max_u64(k->clock, h->used);
 }
 
-/* A slot in memory is the buffer: nothing is in it yet. */
-static void read_table(struct kept *k)
+/* A slot in memory is the buffer: nothing is in it yet. False: the card failed, or blank is asked for and a row has bytes. */
+static bool read_table(struct kept *k, bool blank)
 {
     uint8_t *buffer = k->slots;
     uint32_t at_once = (uint32_t)((k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
@@ -132,12 +141,20 @@ static void read_table(struct kept *k)
         uint32_t n = min_u32(at_once, k->n_card - i);
 
         if (!read_bytes(k, table_at(i), buffer, (size_t)n * SECTOR_BYTES)) {
-            return;
+            return false;
         }
         for (uint32_t j = 0; j < n; j++) {
-            take_header(k, i + j, (const void *)(buffer + (size_t)j * SECTOR_BYTES));
+            const uint8_t *sector = buffer + (size_t)j * SECTOR_BYTES;
+
+            if (blank && !is_zeros(sector)) {
+                return false;
+            }
+            if (!blank) {
+                take_header(k, i + j, (const void *)sector);
+            }
         }
     }
+    return true;
 }
 
 /* The slots of another model are given up: a table of zeros, then the header. */
@@ -156,6 +173,45 @@ static void begin_anew(struct kept *k, const struct file_header *h)
     }
     memcpy(buffer, h, sizeof *h);
     (void)write_bytes(k, 0, buffer, sizeof *h);
+}
+
+/* It stays as it is. */
+static void refuse(struct kept *k, const char *why)
+{
+    k->n_card = 0;
+    format_text(k->problem, sizeof k->problem,
+                "%.100s: %s: it stays as it is, and prompts are kept in memory alone; a file of "
+                "zeros in its place is taken",
+                k->file->name, why);
+}
+
+/* The first sector is not this model's: it is nobody's, or another model's, and is taken; or it is refused. True: taken. */
+static bool may_begin(struct kept *k)
+{
+    struct file_header h;
+    char version[40];
+
+    memcpy(&h, k->slots, sizeof h);
+    if (is_zeros(k->slots)) {
+        if (read_table(k, true)) {
+            return true;
+        }
+        if (k->problem[0] == '\0') {
+            refuse(k, "it is not a file of kept prompts");
+        }
+    } else if (memcmp(h.magic, file_magic, sizeof h.magic) != 0) {
+        refuse(k, "it is not a file of kept prompts");
+    } else if (h.header_crc != sector_crc(&h, &h.header_crc)) {
+        refuse(k, "its header is damaged");
+    } else if (h.version != KEPT_VERSION) {
+        format_text(version, sizeof version, "its version is %u, not %u", (unsigned)h.version,
+                    (unsigned)KEPT_VERSION);
+        refuse(k, version);
+    } else {
+        k->of_another = true;
+        return true;
+    }
+    return false;
 }
 
 void kept_file_open(struct kept *k, const struct session *s)
@@ -182,8 +238,8 @@ void kept_file_open(struct kept *k, const struct session *s)
         return;
     }
     if (memcmp(k->slots, &h, sizeof h) == 0) {
-        read_table(k);
-    } else {
+        (void)read_table(k, false);
+    } else if (may_begin(k)) {
         begin_anew(k, &h);
     }
 }

@@ -118,6 +118,7 @@ void session_clear(struct session *s)
         clear_states(s);
     }
     s->n_cached = 0;
+    s->n_exact = UINT32_MAX;
     s->n_ids = 0;
     s->n_ahead = 0;
     s->logits = NULL;
@@ -138,6 +139,9 @@ uint32_t session_cut_states(struct session *s, uint32_t n)
             n = min_u32(n, s->states[i].kind->cut(&s->states[i], n));
         }
     } while (n < kept);
+    if (n <= s->n_exact) {
+        s->n_exact = UINT32_MAX;
+    }
     s->n_cached = n;
     s->n_ahead = 0;
     return n;
@@ -299,7 +303,8 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
     session_prefix_settle(s);
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
-        uint32_t n = session_pass_limit(s, min_u32(pending - last, s->model->plan.chunk));
+        uint32_t most = session_watch_limit(s, min_u32(pending - last, s->model->plan.chunk));
+        uint32_t n = session_pass_limit(s, most);
         enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
         /* The head only after the last token: nobody asks for the others. */
@@ -315,6 +320,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         /* The only place where tokens of a prompt begin to count. */
         s->n_cached += n;
         session_prefix_reached(s);
+        session_watch_passed(s);
     }
     return ERR_OK;
 }

@@ -18,6 +18,7 @@
 #include "runtime/model/layer_state.h"
 #include "runtime/model/model.h"
 #include "runtime/session/session_prefix.h"
+#include "runtime/session/session_watch.h"
 #include "runtime/stream/kv_pages.h"
 
 enum {
@@ -55,8 +56,11 @@ struct session {
     uint32_t n_ahead;
     uint32_t long_context; /* of LongRoPE (session_rope.h); 0: the model has none */
     bool is_long;          /* the states' keys have its long factors */
-    float *logits;         /* (vocab) after the last token, all being cached; NULL: not known */
-    struct session_prefix *prefix; /* NULL: none is kept */
+    uint32_t
+        n_exact;   /* the states of so many tokens are what their ids alone give (session_drop) */
+    float *logits; /* (vocab) after the last token, all being cached; NULL: not known */
+    struct session_prefix *prefix;     /* NULL: none is kept */
+    const struct session_watch *watch; /* NULL: nobody */
 
     struct session_hash hash;
     struct session_scratch scratch;

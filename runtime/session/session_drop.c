@@ -19,6 +19,8 @@ const char *session_drop_problem(const struct session *s)
 
 void session_drop(struct session *s, uint32_t from, uint32_t n)
 {
+    uint32_t exact = min_u32(s->n_exact, from);
+
     assert(from % KV_TILE == 0 && n % KV_TILE == 0 && from + n <= s->n_ids);
     session_forget_guesses(s);
     session_prefix_settle(s);
@@ -29,6 +31,7 @@ void session_drop(struct session *s, uint32_t from, uint32_t n)
         kv_cache_write(&s->kv, from, s->n_cached);
         kv_drop(&s->model->transformer, &s->kv, from, n, s->n_cached, s->is_long);
         (void)session_cut_states(s, s->n_cached - n);
+        s->n_exact = exact; /* what comes after `from` was computed with the dropped tokens */
     } else {
         (void)session_cut_states(s, min_u32(s->n_cached, from));
     }

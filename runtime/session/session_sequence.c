@@ -61,6 +61,7 @@ void session_sequence_keep(struct session *s, struct session_sequence *l)
     l->n_cached = s->n_cached;
     l->hash = s->hash;
     l->is_long = s->is_long;
+    l->n_exact = s->n_exact;
     memcpy(l->ids, s->ids, s->n_ids * sizeof *s->ids);
     if (l->table != NULL) {
         kv_table_share(s->kv.pool, l->table, s->kv.table, s->n_cached);
@@ -99,14 +100,17 @@ static void swap_tables(struct session *s, struct session_sequence *l, uint32_t 
     }
     if (l->n_cached == 0) {
         l->is_long = is_long;
+        l->n_exact = UINT32_MAX;
     }
     if (l->n_cached < shared && l->is_long == is_long) {
         kv_table_share(s->kv.pool, table, s->kv.table, shared);
         l->n_cached = shared;
+        l->n_exact = min_u32(l->n_exact, s->n_exact);
     }
     l->table = s->kv.table;
     s->kv.table = table;
     swap_words(&s->n_cached, &l->n_cached, 1);
+    swap_words(&s->n_exact, &l->n_exact, 1);
     s->is_long = l->is_long;
     l->is_long = is_long;
 }

@@ -12,6 +12,7 @@ struct session_sequence {
     uint32_t n_ids, n_cached;
     struct session_hash hash;
     bool is_long;           /* as the session's, of its own keys */
+    uint32_t n_exact;       /* likewise */
     struct kv_table *table; /* NULL: it has no keys and values */
 };
 

@@ -127,6 +127,9 @@ enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, 
 /* The same for ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 
+/* The same for ingot.kept, for prompts (runtime/saved/kept.h). ERR_UNSUPPORTED: its card takes no writes. */
+enum err storage_find_kept(struct storage *s, struct file *out);
+
 /* The same for ingot.kv, where keys and values spill to. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 

@@ -317,6 +317,21 @@ enum err storage_find_log(struct storage *s, struct file *out)
     return e;
 }
 
+enum err storage_find_kept(struct storage *s, struct file *out)
+{
+    enum err e = find_reserved(s, "ingot.kept", FILE_WRITTEN, NULL, out);
+
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(s, e,
+                            "the card has no ingot.kept: `make card KEPT=64` makes a card with one "
+                            "of 64 MiB, or copy a file of zeros there");
+    }
+    if (e == ERR_OK && !out->device->writable) {
+        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes", out->device->name);
+    }
+    return e;
+}
+
 /* Conversations that a card has files for. */
 struct saves {
     char names[128]; /* with a comma after each */

@@ -46,6 +46,9 @@ void fabric_turn_built(void *state, struct feature_turn *t)
 {
     struct fabric *f = &((struct fabric_state *)state)->fabric;
 
+    if (!t->as_turn || t->looks_back) {
+        return;
+    }
     if (f->n_notes != 0 && ((struct fabric_state *)state)->recall.by_heart) {
         fabric_set_clock(f, chat_fabric_now(t->chat));
         fabric_watch(f, first_of_turn(t->chat, t->own));

@@ -3,6 +3,8 @@
  * memory, and after a restart from a file, which may be damaged, another model's, or fail. */
 #include "runtime/saved/kept.h"
 
+#include "runtime/base/crc32c.h"
+#include "runtime/session/session_drop.h"
 #include "runtime/session/session_group.h"
 #include "tests/unit/model/hybrid_rig.h"
 
@@ -238,6 +240,139 @@ static void test_failing(void)
        "a card that fails: said, and memory goes on (%s)", kept.problem);
 }
 
+/* ---- other files ----------------------------------------------------------------------------- */
+
+/* The card is as it was, its name and why it is not used are told, and prompts are right all the same. */
+static void is_refused(const char *why, const char *name)
+{
+    static uint8_t before[CARD];
+
+    memcpy(before, card_data, CARD);
+    insert_card();
+    start();
+    OK(open_kept(0, &file) && kept.n_card == 0 && strncmp(kept.problem, "kept: ", 6) == 0 &&
+           strstr(kept.problem, why) != NULL && ask(0, 200) == 0 && is(0, 200) &&
+           ask(1, 200) == 128 && is(1, 200) && write_all() == 0 &&
+           memcmp(before, card_data, CARD) == 0,
+       "%s is refused, stays as it is, and memory goes on: %s", name, kept.problem);
+}
+
+static void set_header_crc(void)
+{
+    uint32_t crc;
+
+    memset(card_data + 12, 0, sizeof crc);
+    crc = crc32c(0, card_data, SECTOR_BYTES);
+    memcpy(card_data + 12, &crc, sizeof crc);
+}
+
+static void make_file(void)
+{
+    memset(card_data, 0, CARD);
+    insert_card();
+    start();
+    (void)open_kept(0, &file);
+    (void)ask(0, 200);
+    (void)write_all();
+}
+
+/* magic (8), version (4), CRC (4), CRC of the model (4). */
+static void test_others(void)
+{
+    make_file();
+    memset(card_data, 'x', 3 * SECTOR_BYTES);
+    is_refused("not a file of kept prompts", "another file");
+    make_file();
+    memset(card_data, 0, SECTOR_BYTES);
+    is_refused("not a file of kept prompts", "a file that begins with zeros alone");
+    for (uint32_t at = 8; at < SECTOR_BYTES; at += 37) {
+        make_file();
+        card_data[at] ^= 0x20;
+        is_refused("its header is damaged", "a damaged header");
+    }
+    make_file();
+    card_data[8] = 0;
+    set_header_crc();
+    is_refused("its version is 0, not 1", "an older file");
+    make_file();
+    card_data[8] = 2;
+    set_header_crc();
+    is_refused("its version is 2, not 1", "a newer file");
+    make_file();
+    card_data[16] ^= 1;
+    set_header_crc();
+    insert_card();
+    start();
+    OK(open_kept(0, &file) && kept.of_another && kept.n_card != 0 && kept.problem[0] == '\0' &&
+           ask(0, 200) == 0 && is(0, 200) && write_all() == 3,
+       "another model's file begins anew");
+    start();
+    OK(open_kept(0, &file) && !kept.of_another && ask(0, 200) == 192 && is(0, 200),
+       "and is this model's now");
+}
+
+/* The card takes n sectors more. */
+static void test_full(void)
+{
+    uint32_t right = 0, told = 0, n = 0;
+
+    for (long left = 0; left < 400; left += 1 + left / 3, n++) {
+        make_file();
+        insert_card();
+        start();
+        (void)open_kept(0, &file);
+        (void)ask(3, 200);
+        card.sectors_left = left;
+        (void)write_all();
+        told += kept.problem[0] != '\0' ? strstr(kept.problem, "a write failed") != NULL
+                                        : kept.n_written == 3;
+        right += ask(3, 230) == 192 && is(3, 230);
+        (void)ask(0, 230);
+        right += is(0, 230);
+        card.sectors_left = -1;
+        start();
+        (void)open_kept(0, &file);
+        (void)ask(3, 230);
+        right += is(3, 230);
+    }
+    OK(right == 3 * n && told == n,
+       "a card that takes no more, after 0 to 399 sectors: told each time, right %u of %u times",
+       right, 3 * n);
+}
+
+/* 220 tokens less a tile in the middle: what comes after it was computed with it. 60 more are pending. */
+static void drop_some(void)
+{
+    struct session *s = &rig.session;
+
+    session_clear(s);
+    (void)session_put(s, ids[0], 220);
+    (void)session_run(s, NULL);
+    session_drop(s, KV_TILE, KV_TILE);
+    (void)session_put(s, ids[0], 60);
+}
+
+static void test_drop(void)
+{
+    struct session *s = &rig.session;
+    uint32_t cached = 220 - KV_TILE, n = cached + 60;
+
+    start();
+    (void)open_kept(0, NULL);
+    drop_some();
+    OK(s->n_ids == n && s->n_cached == cached && s->n_exact == KV_TILE, "%u tokens are dropped",
+       (unsigned)KV_TILE);
+    kept_follow(&kept, s, s->n_ids);
+    memcpy(ids[2], s->ids, n * sizeof *s->ids);
+    session_clear(s);
+    (void)session_append(s, ids[2], n, NULL);
+    memcpy(expected[2][n], s->logits, rig_logits_bytes());
+    OK(ask(2, n) == KV_TILE && is(2, n), "nothing that was computed with them is kept");
+    drop_some();
+    OK(kept_take(&kept, s) == cached, "no block goes on after such states");
+    OK(session_cut(s, KV_TILE) == KV_TILE && s->n_exact == UINT32_MAX, "the beginning is exact");
+}
+
 static void test_all(const char *name)
 {
     set_expected();
@@ -266,6 +401,9 @@ int main(void)
     hybrid_make(&plain, INGOT_Q8_0);
     test_all(plain.name);
     test_failing();
+    test_others();
+    test_full();
+    test_drop();
     hybrid_make(&hybrids[0], INGOT_Q8_0);
     insert_card();
     set_expected();

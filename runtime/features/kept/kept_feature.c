@@ -1,0 +1,145 @@
+/* Kept prompts at the fixed points of a start and of a turn: a prompt takes what is kept of its beginning, each of its passes
+ * is kept, and the file gets it once the reply is there. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+#include "runtime/saved/kept.h"
+#include "runtime/session/session_block.h"
+
+struct kept_state {
+    struct kept kept;
+    struct session_watch watch;
+    size_t bytes; /* of memory for blocks; 0: none was asked for */
+    uint32_t
+        n_prompt; /* tokens up to the end of the turn's prompt; what comes after it is a reply */
+    bool said;    /* kept.problem */
+};
+
+/* At most half of what is left: the model needs some, too. */
+static size_t memory(void *state, const struct app *a, const struct image *image)
+{
+    struct kept_state *s = state;
+    uint64_t bytes = a->setup.options->feature.kept;
+
+    (void)image;
+    s->bytes = (size_t)min_u64(bytes, arena_left(&a->target.model.arena) / 2);
+    return s->bytes != 0 ? arena_take_bytes(s->bytes) : 0;
+}
+
+/* A reply is kept as a whole when it has ended: its passes are of one token each. */
+static void keep_pass(void *context, struct session *session)
+{
+    struct kept_state *s = context;
+
+    if (session->n_cached <= s->n_prompt) {
+        kept_follow(&s->kept, session, s->n_prompt);
+    }
+}
+
+static const struct file *find_file(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file = NULL;
+
+    if (files->find_kept == NULL) {
+        return NULL;
+    }
+    if (files->find_kept(files->context, &file) != ERR_OK) {
+        console_log(a->setup.console, "prompts are kept in memory alone: %s",
+                    files->problem(files->context));
+        return NULL;
+    }
+    return file;
+}
+
+static void say_problem(struct kept_state *s, struct console *console)
+{
+    if (s->kept.problem[0] != '\0' && !s->said) {
+        console_log(console, "warning: %s", s->kept.problem);
+        s->said = true;
+    }
+}
+
+static void say_open(const struct kept *k, struct console *console)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < k->n_card; i++) {
+        n += k->card[i].serial != 0;
+    }
+    if (k->of_another) {
+        console_log(console, "%.100s had prompts of another model or type, and begins anew",
+                    k->file->name);
+    }
+    console_log(console,
+                "prompts are kept: room for %u tokens in memory and %u on the card, which has %u",
+                (unsigned)(k->n_memory * k->distance), (unsigned)(k->n_card * k->distance),
+                n * (unsigned)k->distance);
+}
+
+static void open_kept(void *state, struct app *a)
+{
+    struct kept_state *s = state;
+    struct session *session = a->chat.session;
+    struct kept_setup setup = { .distance = 0 };
+
+    if (s->bytes == 0) {
+        return;
+    }
+    setup.memory = (struct memory_range){ arena_take(&session->model->arena, ARENA_LEARN, s->bytes),
+                                          s->bytes };
+    setup.file = find_file(a);
+    s->said = false;
+    if (kept_open(&s->kept, &setup, session)) {
+        s->watch = (struct session_watch){ kept_step(&s->kept), keep_pass, s };
+        session->watch = &s->watch;
+        features_switch(&a->features, FEATURE_kept, true);
+    }
+    say_problem(s, a->setup.console);
+    if (s->kept.n_memory != 0 && a->setup.front != APP_SILENT) {
+        say_open(&s->kept, a->setup.console);
+    }
+}
+
+static void reset(void *state, struct chat *c)
+{
+    struct kept_state *s = state;
+
+    s->kept.n_memory = 0;
+    c->session->watch = NULL;
+    features_switch(c->features, FEATURE_kept, false);
+}
+
+static void take(void *state, struct feature_turn *t)
+{
+    struct kept_state *s = state;
+
+    s->n_prompt = t->chat->session->n_ids;
+    (void)kept_take(&s->kept, t->chat->session);
+    say_problem(s, t->chat->console);
+}
+
+/* The reply is there: it is kept in memory, too, and its prompt goes to the card. The next prompt waits for that. */
+static void write(void *state, struct feature_turn *t, const char *reason)
+{
+    struct kept_state *s = state;
+
+    (void)reason;
+    (void)session_block_ready(t->chat->session);
+    kept_follow(&s->kept, t->chat->session, 0);
+    while (kept_write(&s->kept)) {
+    }
+    say_problem(s, t->chat->console);
+}
+
+const struct feature feature_kept = {
+    .name = "kept",
+    .state_bytes = sizeof(struct kept_state),
+    .memory = memory,
+    .loaded = open_kept,
+    .reset = reset,
+    .prompt_built = take,
+    .turn_ended = write,
+};

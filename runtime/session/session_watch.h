@@ -1,0 +1,21 @@
+/* A call after each pass over a prompt, once its tokens are cached: runtime/features/kept copies states there. */
+#ifndef INGOT_RUNTIME_SESSION_WATCH_H
+#define INGOT_RUNTIME_SESSION_WATCH_H
+
+#include <stdint.h>
+
+struct session;
+
+struct session_watch {
+    uint32_t step; /* passes end at a multiple of it at the latest; 0: anywhere */
+    void (*passed)(void *context, struct session *s);
+    void *context;
+};
+
+/* How many of the next n tokens a pass may take. */
+uint32_t session_watch_limit(const struct session *s, uint32_t n);
+
+/* A pass is over, and its tokens are cached. */
+void session_watch_passed(struct session *s);
+
+#endif
