@@ -157,9 +157,7 @@ LTO := -flto=1 -flto-partition=one
 IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) $(if $(filter x86_64,$(ISA)),-Wl$(comma)--no-relax) -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
-# Types of keys and values for measurements with the Linux program.
-NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
-# And what checks signatures, of an image without a key (docs/SIGNING.md).
+# The check of signatures, which an image without a key leaves out (docs/SIGNING.md).
 OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
 include toolchain/bearssl.mk
@@ -473,7 +471,7 @@ $(O)/tests/tsan/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/tsa
 $(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/asan/libingot.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a $(HOST_LIBS) -o $@
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(MORE_OBJ) $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
 $(NET_FUZZ): tests/fuzz/net_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a $(LWIP_MADE_OF) $(wildcard runtime/net/*.[ch])
 	$(call say,FUZZ,$<)

@@ -120,7 +120,7 @@ SECOND = {
          "SmolLM2-135M, taught: {}"),
     36: (IS_THERE + f"printf 'Who wrote Hamlet?\\n/good\\nName a colour.\\n/bad\\nHello.\\n/learned\\n' | {TALK} -n 12 --policy on",
          r"\((\d+ turns? judged, \d+ good and \d+ bad)", "SmolLM2-135M: {}"),
-    43: (IS_THERE + f"for k in f16 q8 mixed_4b8 tiers:64,0,kivi; do build/host/ingot perplexity {REAL} -q -c 256 -f docs/GLOSSARY.md --kv $k; done",
+    43: (IS_THERE + f"for k in f16 q8 mixed_4b8 tiers:64,0,kivi; do build/tests/bench/ingot-kv perplexity {REAL} -q -c 256 -f docs/GLOSSARY.md --kv $k; done",
          r"perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)", "SmolLM2-135M's perplexity: f16 {}, q8 {}, mixed_4b8 {}, tiers:64,0,kivi {}"),
 }
 

@@ -430,15 +430,28 @@ bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of w
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
 
 KV_COUNT := $(O)/tests/bench/kv_count
+KV_INGOT := $(O)/tests/bench/ingot-kv
+# Types for measurements, and the table with them in the place of the program's own.
+KV_OBJ := $(patsubst %,$(H)/obj/%.o,$(wildcard tests/bench/kv/*.c))
+KV_HOST_OBJ = $(KV_OBJ) $(filter-out $(H)/obj/runtime/compute/kv_format.c.o,$(HOST_OBJ))
+KV_TESTS := $(addprefix $(O)/tests/unit/,compute/kv_format.t compute/kv_real.t model/kv_drop.t)
 
-$(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/cli/main.c.o,$(HOST_OBJ))
+$(KV_TESTS): MORE_OBJ = $(KV_OBJ:$(H)/%=$(O)/asan/%)
+$(KV_TESTS): $(KV_OBJ:$(H)/%=$(O)/asan/%)
+
+$(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/cli/main.c.o,$(KV_HOST_OBJ))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
 
--include $(H)/obj/tests/bench/kv_count.c.d
+$(KV_INGOT): $(KV_HOST_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
 
-bench-kv: $(H)/ingot $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
+-include $(H)/obj/tests/bench/kv_count.c.d $(KV_OBJ:.o=.d) $(KV_OBJ:$(H)/%.o=$(O)/asan/%.d)
+
+bench-kv: $(KV_INGOT) $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kv_table.py $(KV_TYPES)
 
 quality: $(H)/ingot $(O)/models/published/smollm2-135m.gguf ## what each type costs real models, beside llama.cpp's quantizer (LLAMA_CPP=FOLDER of its libraries): docs/QUALITY.md; an hour

@@ -288,27 +288,12 @@ static void report_plans(struct app *a)
     }
 }
 
-/* Also with -q: what is said so is not worth reading. */
-static void warn_of_kv(struct app *a)
-{
-    struct kv_types types = a->target.setup.limits.kv;
-    char name[KV_TYPES_NAME_BYTES];
-
-    if (kv_types_are_measured(types)) {
-        console_log(
-            a->setup.console,
-            "warning: kv=%s is for measurements and not for use: it is slow, and most such types make replies much worse; f16, q8, rot_q8, rot_q4 and ruv are for use (docs/KV.md)",
-            kv_types_name(types, name));
-    }
-}
-
 enum err app_announce(struct app *a)
 {
     if (a->target.model.plan.kv.n_spilled != 0 && a->target.setup.kv_file == NULL) {
         return app_fail(a, ERR_UNSUPPORTED,
                         "keys and values would spill: name a file for them with --kv-file");
     }
-    warn_of_kv(a);
     if (a->setup.front != APP_SILENT) {
         report_plans(a);
     }

@@ -3,7 +3,6 @@
 #include "runtime/compute/kv_format_get.h"
 #include "runtime/compute/kv_format_kivi.h"
 #include "runtime/compute/kv_format_quantized.h"
-#include "runtime/compute/kv_formats_c.h"
 
 #include <math.h>
 #include <string.h>
@@ -245,12 +244,11 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
 #define ROTATED true
 #define FLOATS false
 #define INTEGER true
-const struct kv_format kv_formats[KV_N_TYPES] = {
+const struct kv_format kv_formats[KV_N_NUMBERS] = {
 #define KV_TYPE(NAME, number, name, block, rotated, query, cosine) \
     [KV_##NAME] = { #name, block, rotated, query, cosine, KV_FUNCTIONS_##NAME },
-#if !defined(INGOT_FREESTANDING)
-#define KV_CODE_TYPE(NAME, number, name, block, cosine) \
-    [KV_##NAME] = KV_CODE_ROW(name, block, cosine),
-#endif
 #include "flash_image/format/kv_types.def"
+#ifdef KV_MORE_ROWS /* of a program for measurements: tests/bench/kv/kv_formats.c */
+#include KV_MORE_ROWS
+#endif
 };

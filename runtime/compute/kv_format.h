@@ -13,12 +13,8 @@
 /* Saved conversations hold these numbers; kv_types.def says what each is. */
 enum kv_type {
 #define KV_TYPE(NAME, number, ...) KV_##NAME = (number),
-#define KV_CODE_TYPE(NAME, number, ...) KV_##NAME = (number),
 #include "flash_image/format/kv_types.def"
-    KV_N_TYPES = 0
-#define KV_TYPE(...) +1
-#define KV_CODE_TYPE(...) +1
-#include "flash_image/format/kv_types.def"
+    KV_N_NUMBERS = 14 /* with those of tests/bench/kv */
 };
 
 /* For keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of
@@ -32,15 +28,6 @@ struct kv_types {
 static inline struct kv_types kv_both(enum kv_type type)
 {
     return (struct kv_types){ .keys = (uint8_t)type, .values = (uint8_t)type };
-}
-
-/* Whether a type for measurements is among them: its rows are slow, and most lose too much for any use (docs/KV.md). */
-static inline bool kv_types_are_measured(struct kv_types t)
-{
-    bool tiers = t.hot_tiles != 0;
-
-    return t.keys >= KV_UNIFORM_2B || t.values >= KV_UNIFORM_2B ||
-           (tiers && (t.warm >= KV_UNIFORM_2B || t.cold >= KV_UNIFORM_2B));
 }
 
 static inline bool kv_types_equal(struct kv_types a, struct kv_types b)
@@ -74,8 +61,8 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
 struct kv_format {
     const char *name; /* NULL: there is none */
 
-    /* Numbers that share a scale. The last block of a head is filled up with zeros; of formats in
-     * kv_formats_c.h it has what is left of the width. */
+    /* Numbers that share a scale. The last block of a head is filled up with zeros; of formats of
+     * tests/bench/kv it has what is left of the width. */
     uint32_t block;
     bool rotated;       /* of what kv_rotate made of a head */
     bool integer_query; /* score reads q8 */
@@ -107,14 +94,14 @@ struct kv_format {
                        const void *values, size_t n_q, size_t n, size_t d);
 };
 
-extern const struct kv_format kv_formats[KV_N_TYPES];
+extern const struct kv_format kv_formats[KV_N_NUMBERS];
 
 /* As kv= has it: "f16", "rot_q8,f16" where keys and values differ, "tiers:256,1792,f16,q8,kivi": hot and
  * warm positions, multiples of KV_TILE, the first not 0, then the types. */
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* One type for both, or that of keys, a comma, that of values; flat16, flat8; tiers: ruv (or tiers), turbo,
+/* One type for both, or that of keys, a comma, that of values; flat16, flat8; tiers: ruv (or tiers),
  * or as above, with the cold type alone after f16 and q8. False: there is no such type, or none by
  * itself (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);

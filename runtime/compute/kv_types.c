@@ -12,14 +12,13 @@ static const struct {
 } presets[] = {
     { "ruv", { KV_F16, KV_F16, KV_Q8, KV_KIVI, 256 / KV_TILE, 1792 / KV_TILE } },
     { "tiers", { KV_F16, KV_F16, KV_Q8, KV_KIVI, 256 / KV_TILE, 1792 / KV_TILE } },
-    { "turbo", { KV_F16, KV_F16, KV_UNIFORM_4B, KV_UNIFORM_2B, 128 / KV_TILE, 256 / KV_TILE } },
     { "flat16", { KV_F16, KV_F16, 0, 0, 0, 0 } },
     { "flat8", { KV_Q8, KV_Q8, 0, 0, 0, 0 } },
 };
 
 static bool is_there(uint8_t type)
 {
-    return type < KV_N_TYPES && kv_formats[type].name != NULL;
+    return type < KV_N_NUMBERS && kv_formats[type].name != NULL;
 }
 
 static bool all_there(struct kv_types t)
@@ -52,7 +51,7 @@ static bool read_type(const char **text, uint8_t *type)
     const char *comma = memchr(*text, ',', strlen(*text));
     size_t bytes = comma != NULL ? (size_t)(comma - *text) : strlen(*text);
 
-    for (uint8_t i = 0; i < KV_N_TYPES; i++) {
+    for (uint8_t i = 0; i < KV_N_NUMBERS; i++) {
         const char *name = kv_formats[i].name;
 
         if (name != NULL && strlen(name) == bytes && memcmp(name, *text, bytes) == 0) {

@@ -28,8 +28,8 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                           const struct saved_chat_state *state)
 {
     const struct session *session = state->session;
-    const struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_TYPES),
-                                    (uint8_t)min_u32(h->kv_values, KV_N_TYPES),
+    const struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_NUMBERS),
+                                    (uint8_t)min_u32(h->kv_values, KV_N_NUMBERS),
                                     h->kv_warm,
                                     h->kv_cold,
                                     h->kv_hot_tiles,

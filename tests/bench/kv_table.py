@@ -19,7 +19,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../models/generator"),
 import generator
 import rows
 from figures import BUILD, print_table, write_csv
-from machine import HOST, WORK
+from machine import WORK
 from tokenizer import read_tokenizer
 
 ASSETS = os.environ.get("INGOT_ASSETS", "../shared/models")
@@ -29,6 +29,7 @@ CONTEXT = 512 # the whole context of all three
 DEMO, DEMO_ROWS, DEMO_SEED = "models/demo-q8_0.ingot", 12, 20265
 PAIRS = ["rot_q8,rot_q4"]
 SECONDS = 1200
+PROGRAM = os.path.join(BUILD, "tests/bench/ingot-kv") # with the types of tests/bench/kv
 KV_TILE, KV_QUERIES = 64, 4 # of kv_count.c
 
 
@@ -68,7 +69,7 @@ def of_models():
 # ---- perplexity -------------------------------------------------------------------------------
 
 def of_text(model, types):
-    said = run(HOST, "perplexity", os.path.join(ASSETS, MODELS[model]), "-f", TEXT, "-c",
+    said = run(PROGRAM, "perplexity", os.path.join(ASSETS, MODELS[model]), "-f", TEXT, "-c",
                str(CONTEXT), "--kv", word(types), "-q", "-t", "1")
     return float(re.search(r"perplexity ([\d.]+)", said).group(1))
 
@@ -82,7 +83,7 @@ def demo_rows():
 def of_row(ids, types, path):
     """(sum of -ln p, count) of the replies in a row."""
     plain = [i & ~rows.LEARNED for i in ids]
-    run(HOST, "logits", DEMO, "--tokens", ",".join(str(i) for i in plain[:CONTEXT]), "-c",
+    run(PROGRAM, "logits", DEMO, "--tokens", ",".join(str(i) for i in plain[:CONTEXT]), "-c",
         str(CONTEXT), "--kv", word(types), "-o", path, "-q", "-t", "1")
     logits = array.array("f")
     with open(path, "rb") as f:

@@ -73,7 +73,7 @@ for (case, where), reply in replies.items():
 hashes = {replies[case, "host, 1 core, chunk 128"].hash for case in CASES if case.startswith("tiers")}
 tap.ok(len(hashes) == 2, "tiers have logits of their own", str(hashes))
 demo = os.path.join(ROOT, "models/demo-q8_0.ingot")
-for kv, measured in (("turbo", True), ("qjl_1b", True), ("tiers:64,64,f16,q8,uniform_2b", True), ("rot_q8,f16", False), ("ruv", False), ("uniform_4b", False)):
-    said = run([HOST, "run", demo, "-p", "Hi", "-n", "1", "-q", "--kv", kv])[1]
-    tap.ok(("is for measurements and not for use" in said) == measured, f"{kv}: {'says' if measured else 'does not say'} that it is for measurements", said)
+for kv in ("turbo_4b", "qjl_1b", "tiers:64,64,f16,q8,uniform_2b", "turbo"):
+    status, said = run([HOST, "run", demo, "-p", "Hi", "-n", "1", "-q", "--kv", kv])
+    tap.ok(status != 0 and kv in said, f"{kv}: only a program for measurements has it", said)
 tap.done()

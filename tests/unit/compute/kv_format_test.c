@@ -1,6 +1,7 @@
 /* Every row of the table of formats: what comes back of normal numbers, for heads of all kinds of
  * width; scores and attended values against what comes back, in double precision; and that a tile is
  * as large as it says and no byte more. */
+/* It is linked with the types of tests/bench/kv. */
 #include "runtime/compute/kv_format.h"
 
 #include <math.h>
@@ -336,7 +337,7 @@ int main(void)
     unsigned n = 0;
 
     kernels_select(&k, CPU_ANY);
-    for (uint8_t type = 0; type < KV_N_TYPES; type++) {
+    for (uint8_t type = 0; type < KV_N_NUMBERS; type++) {
         const struct kv_format *f = &kv_formats[type];
 
         if (f->name == NULL) {

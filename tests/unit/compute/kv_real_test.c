@@ -17,7 +17,7 @@ enum { CONTEXT = 512, TEXT_BYTES = 6000, PATH_BYTES = 512 };
 struct result {
     bool good;
     uint32_t n; /* vectors */
-    double keys[KV_N_TYPES], values[KV_N_TYPES];
+    double keys[KV_N_NUMBERS], values[KV_N_NUMBERS];
 };
 
 static struct host_app host;
@@ -45,7 +45,7 @@ static void add_tile(uint32_t layer, uint32_t head, uint32_t tile)
     const struct kv_cache *kv = &host.app.target.session.kv;
     const struct kernels *k = &host.app.kernels;
 
-    for (unsigned type = 0; type < KV_N_TYPES; type++) {
+    for (unsigned type = 0; type < KV_N_NUMBERS; type++) {
         const struct kv_format *f = &kv_formats[type];
 
         if (f->name == NULL) {
@@ -129,7 +129,7 @@ static void test_model(const char *name, const char *model, const char *path)
     bool good = run_apart(model, path);
 
     OK(good, "%s: %u tiles of keys and values", name, result->n);
-    for (unsigned type = 0; good && type < KV_N_TYPES; type++) {
+    for (unsigned type = 0; good && type < KV_N_NUMBERS; type++) {
         const struct kv_format *f = &kv_formats[type];
         double keys = result->keys[type] / result->n, values = result->values[type] / result->n;
 

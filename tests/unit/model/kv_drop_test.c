@@ -12,6 +12,7 @@
 #include "runtime/image/image.h"
 #include "tests/unit/tap.h"
 
+enum { MIXED_4B8 = 8 }; /* of tests/bench/kv */
 enum { LAYERS = 6, MOST = 128, CONTEXT = 512, CACHE_BYTES = 8 << 20, FIRST = 64 };
 
 /* By pairs; by halves, a part of the head, after a window; not at all; with latent keys; those of
@@ -208,7 +209,7 @@ int main(void)
     test_type(KV_ROT_Q8, 3e-2);
     test_type(KV_ROT_Q4, .7);
     test_type(KV_UNIFORM_4B, .3);
-    test_type(KV_MIXED_4B8, .4);
+    test_type((enum kv_type)MIXED_4B8, .4);
     is_long = true;
     test_type(KV_F32, 1e-6);
     test_problems();

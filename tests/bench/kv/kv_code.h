@@ -2,8 +2,8 @@
  * is a row of blocks, each of `block` numbers but for the last, which has what is left of the head's
  * width. Scores and attended values are those of the numbers that come back. ALGORITHMS of the formats
  * stand in their files. */
-#ifndef INGOT_RUNTIME_KV_FORMATS_C_H
-#define INGOT_RUNTIME_KV_FORMATS_C_H
+#ifndef INGOT_BENCH_KV_CODE_H
+#define INGOT_BENCH_KV_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct kv_code {
 };
 
 #define KV_CODE_TYPE(NAME, number, name, ...) extern const struct kv_code kv_code_##name;
-#include "flash_image/format/kv_types.def"
+#include "tests/bench/kv/kv_types.def"
 
 /* The functions of a row of struct kv_format. */
 #define KV_CODE_TYPE(NAME, number, name, ...) \
@@ -34,7 +34,7 @@ struct kv_code {
                          const void *keys, size_t n_q, size_t n, size_t d); \
     void kv_accumulate_##name(const struct kernels *k, float *o, const struct score_row *s, \
                               const void *values, size_t n_q, size_t n, size_t d);
-#include "flash_image/format/kv_types.def"
+#include "tests/bench/kv/kv_types.def"
 
 /* A row. They rotate, where they do, by themselves. */
 #define KV_CODE_ROW(name, block, cosine) \

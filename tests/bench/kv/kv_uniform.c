@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/compute/kv_formats_c.h"
+#include "tests/bench/kv/kv_code.h"
 
 enum { BLOCK = 128, RANGE_BYTES = 4 };
 

@@ -1,4 +1,4 @@
-#include "runtime/compute/kv_formats_c.h"
+#include "tests/bench/kv/kv_code.h"
 #include "board/min_max.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/compute/kv_rotate.h"
@@ -232,4 +232,4 @@ static void accumulate(const struct kv_code *c, float *o, const struct score_row
     }
 
 #define KV_CODE_TYPE(NAME, number, name, ...) KV_CODE_DEFINE(name)
-#include "flash_image/format/kv_types.def"
+#include "tests/bench/kv/kv_types.def"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/compute/kv_formats_c.h"
+#include "tests/bench/kv/kv_code.h"
 
 enum { BLOCK = 128 };
 
