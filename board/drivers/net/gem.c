@@ -85,9 +85,9 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
     words(g, r, slot)[0] = (uint32_t)dma_address(&g->setup.window, r->buffers[slot]) | flags;
 }
 
-/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands it over: what the device is to find
- * beside it is seen before. A core may order its writes as it likes else, and the device would have the last frame's length, or lose
- * the length of a new one. */
+/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands it over, so the device has to see the
+ * other words before it. Without the barrier a core may reorder its writes: the device would then find the last frame's length, or the
+ * length of a new frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)
 {
     struct gem_ring *r = &g->receives;
@@ -198,8 +198,8 @@ static void configure(struct gem *g)
                 width / 2 << GEM_CONFIG_WIDTH_SHIFT |
                 (g->setup.sgmii ? GEM_CONFIG_SGMII | GEM_CONFIG_PCS : 0);
     gem_write(g, GEM_CONFIG, g->config);
-    if (g->setup
-            .sgmii) /* once the PCS is chosen: a write before has no effect (macb_main.c of Linux) */
+    /* Only now that the PCS is chosen: an earlier write has no effect (macb_main.c of Linux). */
+    if (g->setup.sgmii)
         gem_write(g, GEM_PCS, gem_read(g, GEM_PCS) | GEM_PCS_NEGOTIATES);
     if (g->setup.rgmii)
         gem_write(g, GEM_PINS, GEM_PINS_RGMII);
