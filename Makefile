@@ -226,7 +226,7 @@ $(if $(filter-out $(B),$(S)),$(eval $(call image_rules,$(S),)))
 
 $(B)/image.ld: linker/$(if $(EFI),efi,image).ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_READY)
 	@mkdir -p $(@D)
-	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
+	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ $(filter -D%,$(BOARD_CFLAGS)) -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
 
 $(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
@@ -445,7 +445,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c rp1_gem.c tree_address.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c) board/drivers/soc/bcm_screen.c \
-                 $(addprefix board/efi/efi_,call.c console.c disk.c flight.c memory.c screen.c storage.c uart.c options.c) \
+                 $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c numa.c screen.c storage.c uart.c options.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
 # How firmware is called (efi_abi.h): a test's functions in its place are those of this computer's ISA.

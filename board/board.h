@@ -38,6 +38,7 @@ struct machine {
     size_t args_bytes;    /* their length; args may have the beginning alone, or none of them */
     size_t args_limit;    /* the longest that this machine could have passed on */
     uint64_t entry_ticks; /* board.ticks() at the first instruction of C */
+    uint64_t date; /* seconds since 1970 at entry_ticks, of the clock on the wall; 0: not known */
 };
 
 /* Lines that a person may wire something to, by numbers that the board's README has. Core 0. */

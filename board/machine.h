@@ -7,7 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 16, BOARD_MAX_BLOCK = 8, BOARD_ARGS_BYTES = 8192 };
+/* Boards whose machines have more say so in their board.mk. */
+#ifndef BOARD_MOST_CORES
+#define BOARD_MOST_CORES 8
+#endif
+
+enum {
+    BOARD_MAX_CORES = BOARD_MOST_CORES,
+    BOARD_MAX_RAM = 16,
+    BOARD_MAX_BLOCK = 8,
+    BOARD_ARGS_BYTES = 8192
+};
 
 struct memory_range {
     uint8_t *base;

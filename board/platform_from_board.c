@@ -233,7 +233,10 @@ void platform_from_board(struct platform *p, const struct machine *machine,
 {
     *p = (struct platform){
         .name = board.name,
-        .clock = { .ticks = ticks, .hz = board.ticks_hz(), .start = machine->entry_ticks },
+        .clock = { .ticks = ticks,
+                   .hz = board.ticks_hz(),
+                   .start = machine->entry_ticks,
+                   .date = machine->date },
         .memory = { .arena = machine->ram[0],
                     .initrd = machine->initrd,
                     .ram_bytes = machine->ram_bytes },

@@ -10,7 +10,11 @@
 #define STACK_CORE0 65536
 #define STACK_OTHER 32768
 #define STACK_TRAP  4096
-#define STACK_CORES 8 /* BOARD_MAX_CORES */
+#ifdef BOARD_MOST_CORES
+#define STACK_CORES BOARD_MOST_CORES /* BOARD_MAX_CORES */
+#else
+#define STACK_CORES 8
+#endif
 
 /* Offsets from stacks_start of the slots of the other cores and of the trap stacks. */
 #define STACK_OTHERS_START (STACK_GUARD + STACK_CORE0)

@@ -8,6 +8,8 @@ from machine import BUILD, HOST, WORK, run
 AAVMF, UBOOT = "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "/usr/lib/u-boot"
 OVMF = "/usr/share/ovmf/OVMF.fd"
 VIRT = ["-nographic", "-nic", "none"]
+# EDK2 reads an NVMe or SATA drive while the program goes on (BlockIO2), and a virtio disk while it waits.
+VIRTIO, NVME, SATA = "virtio-blk-pci,drive=card,romfile=", "nvme,drive=card,serial=ingot,romfile=", "ide-hd,drive=card,bus=ide.0"
 
 
 class Firmware:
@@ -23,11 +25,11 @@ class Firmware:
                 return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"
         return ""
 
-    def run(self, stick, cores=1, more=(), timeout=150):
+    def run(self, stick, cores=1, more=(), timeout=150, disk=VIRTIO):
         """Start it from the stick, by the firmware's own boot order, until it switches off: (status, console)."""
-        return run(self.start(stick, cores, more), timeout)
+        return run(self.start(stick, cores, more, disk), timeout)
 
-    def start(self, stick, cores=1, more=(), disk="virtio-blk-pci,drive=card,romfile="):
+    def start(self, stick, cores=1, more=(), disk=VIRTIO):
         drive = f"if=none,id=card,format=raw,cache=unsafe,file.locking=off,file={stick}"
         return self.command + VIRT + ["-smp", str(cores), "-no-reboot", "-drive", drive, "-device", disk, *more]
 

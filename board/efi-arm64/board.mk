@@ -3,7 +3,7 @@ ISA := arm64
 EFI := BOOTAA64.EFI
 # x18 is the firmware's: U-Boot keeps its state there.
 MEND_IMAGE := toolchain/make_efi.py
-BOARD_CFLAGS := -Iboard/efi/arm64 -ffixed-x18
+BOARD_CFLAGS := -Iboard/efi/arm64 -ffixed-x18 -DBOARD_MOST_CORES=128
 HAS_DISPLAY := yes
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M virt -cpu cortex-a72 -m 1G -nographic -nic none -bios /usr/share/qemu-efi-aarch64/QEMU_EFI.fd

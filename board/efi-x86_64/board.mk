@@ -4,7 +4,7 @@ EFI := BOOTX64.EFI
 MEND_IMAGE := toolchain/make_efi.py
 CARD_IMAGE := EFI/BOOT/BOOTX64.EFI
 # A program that moves has no absolute addresses of 32 bits.
-BOARD_CFLAGS := -Iboard/efi/x86_64 -fpie
+BOARD_CFLAGS := -Iboard/efi/x86_64 -fpie -DBOARD_MOST_CORES=128
 HAS_DISPLAY := yes
 QEMU ?= qemu-system-x86_64
 QEMU_MACHINE ?= -M q35 -cpu max -m 1G -nographic -nic none -bios /usr/share/ovmf/OVMF.fd

@@ -57,6 +57,8 @@ enum { EFI_EVENT_TIMER = (int)0x80000000u };
 enum { EFI_LOCATE_BY_PROTOCOL = 2 };                  /* 7.3 */
 enum { EFI_OPEN_GET = 2, EFI_OPEN_EXCLUSIVE = 0x20 }; /* 7.3, OpenProtocol */
 
+#define EFI_MEMORY_SPECIFIC ((uint64_t)0x40000) /* 7.2, EFI_MEMORY_SP */
+
 struct efi_memory_descriptor { /* 7.2, GetMemoryMap; steps by the size that it says */
     uint32_t type, pad;
     uint64_t start, virtual_start, n_pages, attributes;

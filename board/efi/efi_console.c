@@ -66,6 +66,16 @@ static const struct serial_uart serial_protocol = {
     .drain = serial_protocol_drain,
 };
 
+/* True if the port says whether a byte has come. Ingot does not read from other ports: a read would wait for a byte, up to a second each
+ * time. The firmware's console reads from the same port and is used instead. */
+static bool tells_input(efi_handle handle)
+{
+    struct efi_serial *serial = efi_protocol_of(handle, &efi_serial_guid);
+    uint32_t bits;
+
+    return serial != NULL && !efi_failed(EFI_CALL(serial->get_control(serial, &bits)));
+}
+
 /* The firmware's own terminal reads from the same line in the background: it lets go of a handle that somebody opens for
  * himself alone. */
 static bool open_serial_protocol(void)
@@ -75,7 +85,8 @@ static bool open_serial_protocol(void)
     void *found = NULL;
 
     for (uint64_t i = 0; i < n && found == NULL; i++)
-        if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handles[i], &efi_serial_guid, &found,
+        if (!tells_input(handles[i]) ||
+            efi_failed(EFI_CALL(efi_boot()->open_protocol(handles[i], &efi_serial_guid, &found,
                                                           efi_image(), NULL, EFI_OPEN_EXCLUSIVE))))
             found = NULL;
     efi_handles_free(handles);

@@ -49,6 +49,12 @@ static bool is_ram(uint32_t type)
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
 }
 
+/* Memory that is there for devices or for programs that ask for it by name, such as memory on a card, is slow: not ours. */
+static bool is_free(const struct efi_memory_descriptor *e)
+{
+    return e->type == EFI_CONVENTIONAL && (e->attributes & EFI_MEMORY_SPECIFIC) == 0;
+}
+
 static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
 {
     uint64_t sum = 0;
@@ -56,7 +62,7 @@ static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
     for (uint64_t i = 0; i < map->bytes / map->step; i++) {
         const struct efi_memory_descriptor *e = map_entry(map, i);
 
-        if (free_alone ? e->type == EFI_CONVENTIONAL : is_ram(e->type))
+        if (free_alone ? is_free(e) : is_ram(e->type))
             sum += e->n_pages * EFI_PAGE;
     }
     return sum;
@@ -70,7 +76,7 @@ static struct efi_memory_descriptor *largest(const struct memory_map *map)
     for (uint64_t i = 0; i < map->bytes / map->step; i++) {
         struct efi_memory_descriptor *e = map_entry(map, i);
 
-        if (e->type == EFI_CONVENTIONAL && (best == NULL || e->n_pages > best->n_pages))
+        if (is_free(e) && (best == NULL || e->n_pages > best->n_pages))
             best = e;
     }
     return best;

@@ -34,6 +34,9 @@ void efi_memory_take(struct machine *machine);
 /* Boot arguments: ingot.txt beside the program and at the volume's root, then the load options. */
 void efi_options_read(struct machine *machine);
 
+/* Seconds since 1970 of the firmware's clock; 0: it has none, or one that was never set. */
+uint64_t efi_clock_date(void);
+
 /* board.find_storage: every disk of the firmware's, the one that we were started from first. */
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK]);
 

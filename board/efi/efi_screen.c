@@ -36,10 +36,21 @@ static void flush(const void *pixels, size_t bytes)
                                             from, 0, from, s->width, to - from, s->pitch));
 }
 
+/* The display that the firmware's console is on, of a machine with several: the first one that has the protocol may be a card
+ * without a screen. */
+static struct efi_graphics *find_graphics(void)
+{
+    struct efi_graphics *graphics = efi_protocol_of(efi_system()->out_handle, &efi_graphics_guid);
+
+    if (graphics == NULL || graphics->mode == NULL || graphics->mode->info == NULL)
+        graphics = efi_protocol(&efi_graphics_guid);
+    return graphics;
+}
+
 /* The pixels are in our own memory: a frame buffer is slow to read, which moving rows up does. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free)
 {
-    struct efi_graphics *graphics = efi_protocol(&efi_graphics_guid);
+    struct efi_graphics *graphics = find_graphics();
     const struct efi_graphics_mode *mode;
     uint8_t *end;
     size_t bytes;

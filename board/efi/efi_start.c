@@ -1,7 +1,9 @@
 /* From the firmware's call to image_main: the firmware's tables become struct machine. */
 #include "board/efi/efi_call.h"
+#include "board/efi/efi_numa.h"
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
+#include "board/left_out.h"
 #include "boot/boot.h"
 #include "boot/canary.h"
 #include "boot/panic.h"
@@ -27,6 +29,17 @@ static void open_tree(void)
         efi_boot_state.tree = (struct device_tree){ .blob = NULL };
 }
 
+/* Several nodes of memory are used as one. */
+static void report_nodes(const struct device_tree *tree)
+{
+    unsigned n = efi_numa_nodes(tree, efi_table(&efi_acpi_guid));
+
+    if (n > 1)
+        panic_print("warning: memory has %u nodes (NUMA): which core is near to which weights is "
+                    "not looked at\n",
+                    n);
+}
+
 void efi_start(efi_handle image, struct efi_system_table *system)
 {
     struct machine *machine = &efi_boot_state.machine;
@@ -40,13 +53,20 @@ void efi_start(efi_handle image, struct efi_system_table *system)
     boot_stage_enter(BOOT_STAGE_BOARD);
     board.early_init(tree->blob);
     boot_stage_enter(BOOT_STAGE_MEMORY);
+    machine->date = efi_clock_date();
+    if (machine->date == 0)
+        panic_print(
+            "warning: the firmware does not know the date (GetTime): /time sets the clock\n");
     efi_memory_take(machine);
     efi_options_read(machine);
     machine->n_cores = 1;
     machine->core_ids[0] = core_hardware_id();
     efi_boot_state.one_core = efi_isa_find_cores(tree, machine);
+    if (tree->blob != NULL && machine->n_cores == BOARD_MAX_CORES)
+        left_out_note(LEFT_OUT_CORES, device_tree_n_cpus(tree) - machine->n_cores, 0);
     if (efi_boot_state.one_core != NULL)
         panic_print("warning: only one core is used: %s\n", efi_boot_state.one_core);
+    report_nodes(tree);
     canary_init(tree->blob != NULL ? tree : NULL);
     cpu_detect(tree->blob != NULL ? tree : NULL, machine);
     boot_stage_enter(BOOT_STAGE_PROGRAM);

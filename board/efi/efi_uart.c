@@ -22,11 +22,12 @@ static bool is_16550(const struct device_tree *tree, const struct device_tree_no
 static void open_16550(const struct device_tree *tree, const struct device_tree_node *node,
                        uintptr_t base)
 {
-    uint64_t shift = 0, width = 1;
+    uint64_t shift = 0, width = 1, offset = 0; /* devicetree, serial/8250.yaml */
 
     (void)device_tree_number(tree, node, "reg-shift", &shift);
     (void)device_tree_number(tree, node, "reg-io-width", &width);
-    ns16550_init(&efi_uart.ns16550, base, (unsigned)shift, (unsigned)width);
+    (void)device_tree_number(tree, node, "reg-offset", &offset);
+    ns16550_init(&efi_uart.ns16550, base + (uintptr_t)offset, (unsigned)shift, (unsigned)width);
     serial_open(&ns16550_serial, &efi_uart.ns16550);
 }
 

@@ -30,8 +30,8 @@ static struct core_state {
         void (*entry)(void *arg);
         void *arg;
     } jobs[BOARD_MAX_CORES];
-    _Atomic uint32_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
-    _Atomic uint32_t asleep;  /* bit n: core n sleeps, or is about to */
+    _Atomic uint64_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
+    _Atomic uint64_t asleep;  /* bit n: core n sleeps, or is about to */
     uint32_t features;
     char name[40];
 } core_state;
@@ -106,7 +106,7 @@ void core_halt(void)
 
 /* SBI takes windows of 64 hart ids, and ids may lie far apart: takes the lowest hart of *cores and
  * all within its window out of it. */
-static uint64_t take_window(uint32_t *cores, uint64_t *base)
+static uint64_t take_window(uint64_t *cores, uint64_t *base)
 {
     uint64_t mask = 0;
 
@@ -118,19 +118,19 @@ static uint64_t take_window(uint32_t *cores, uint64_t *base)
         if ((*cores >> core & 1) == 0 || core_hart[core] - *base >= 64)
             continue;
         mask |= (uint64_t)1 << (core_hart[core] - *base);
-        *cores &= ~((uint32_t)1 << core);
+        *cores &= ~((uint64_t)1 << core);
     }
     return mask;
 }
 
-static uint32_t but_this_core(uint32_t cores)
+static uint64_t but_this_core(uint64_t cores)
 {
-    return cores & ~((uint32_t)1 << core_number());
+    return cores & ~((uint64_t)1 << core_number());
 }
 
 void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 {
-    uint32_t cores = but_this_core(atomic_load(&core_state.started));
+    uint64_t cores = but_this_core(atomic_load(&core_state.started));
     uint64_t base, mask;
 
     while (cores != 0) {
@@ -147,7 +147,7 @@ void core_flush_tlbs(uintptr_t start, uint64_t bytes)
  * we see the change, or the interrupt comes after it was cleared and ends the WFI at once. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
-    uint32_t self = (uint32_t)1 << core_number();
+    uint64_t self = (uint64_t)1 << core_number();
     bool on = core_interrupts_mask();
 
     __asm__ volatile("csrs sie, %0" ::"r"(SIE_SOFTWARE) : "memory");
@@ -163,8 +163,7 @@ void core_wait(const _Atomic uint32_t *word, uint32_t old)
 /* An interrupt costs its target a trap to firmware: only sleepers get one. */
 void core_wake(const _Atomic uint32_t *word)
 {
-    uint64_t base, mask;
-    uint32_t cores;
+    uint64_t base, mask, cores;
 
     (void)word;
     __asm__ volatile("fence iorw, iorw" ::: "memory");

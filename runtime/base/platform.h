@@ -26,6 +26,7 @@ struct platform_clock {
                                        * never NULL */
     uint64_t hz;                      /* ticks a second, at least 1 */
     uint64_t start;                   /* ticks at which log lines count from 0 */
+    uint64_t date; /* seconds since 1970 at `start`, of the clock on the wall; 0: not known */
 };
 
 /* Plain data: no function, no context. */
@@ -194,6 +195,15 @@ struct platform {
 static inline uint64_t platform_ticks(const struct platform_clock *clock)
 {
     return clock->ticks(clock->context);
+}
+
+/* Seconds since 1970, of the clock on the wall; 0: not known. */
+static inline uint64_t platform_date(const struct platform_clock *clock)
+{
+    if (clock->date == 0) {
+        return 0;
+    }
+    return clock->date + (platform_ticks(clock) - clock->start) / clock->hz;
 }
 
 /* The next three do nothing where the platform has no such function. */

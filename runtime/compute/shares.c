@@ -7,7 +7,8 @@ enum {
     LEAST_TICKS = 64,   /* of all cores' work: less says nothing */
     WHOLE = 65535,      /* the speeds of all cores together */
     WEIGHTS = 1 << 16,  /* of all cores together, once they differ */
-    LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again */
+    LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again ... */
+    LEAST_PART = 16, /* ... and with many cores this part of what each gets where they are alike */
     DEAD_BAND =
         10, /* equal parts stay till a core is off by 1 / 10, and till then few jobs are measured */
     ALIKE = 20, /* cores that differ by less than 1 / 20 have equal parts again */
@@ -16,6 +17,7 @@ enum {
 /* Parts follow the speeds of the cores, in any unit. */
 static void weigh(struct shares *s, const uint64_t *speed)
 {
+    uint32_t least = min_u32(LEAST_WEIGHT, WEIGHTS / LEAST_PART / s->n_cores);
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < s->n_cores; i++) {
@@ -25,7 +27,7 @@ static void weigh(struct shares *s, const uint64_t *speed)
     for (unsigned i = 0; i < s->n_cores; i++) {
         uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
 
-        s->before[i + 1] = s->before[i] + max_u32((uint32_t)weight, LEAST_WEIGHT);
+        s->before[i + 1] = s->before[i] + max_u32((uint32_t)weight, least);
     }
 }
 
@@ -44,7 +46,7 @@ void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity)
     }
     /* The device tree may say how fast cores are beside each other. */
     for (unsigned i = 0; i < n_cores && capacity != NULL; i++) {
-        speed[i] = (uint64_t)capacity[i] << 28; /* weigh divides; eight of them still fit */
+        speed[i] = (uint64_t)capacity[i] << 24; /* weigh divides; 128 of them still fit */
         differ = differ || capacity[i] != capacity[0];
     }
     if (differ) {

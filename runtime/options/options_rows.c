@@ -9,7 +9,8 @@
 #include "runtime/text/format_text.h"
 
 static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
-static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
+#define CORES_TEXT_(n) #n
+#define CORES_TEXT(n) CORES_TEXT_(n)
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
 static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
 static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");

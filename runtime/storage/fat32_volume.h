@@ -17,9 +17,11 @@ enum {
 enum { /* a short entry, byte offsets */
        DIR_ATTR = 11,
        DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
+       DIR_CREATED_TIME = 14,
        DIR_CREATED = 16,
        DIR_ACCESSED = 18,
        DIR_CLUSTER_HIGH = 20,
+       DIR_WRITTEN_TIME = 22,
        DIR_WRITTEN = 24,
        DIR_CLUSTER_LOW = 26,
        DIR_FILE_SIZE = 28,

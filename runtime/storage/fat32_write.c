@@ -7,13 +7,17 @@
 #include "board/min_max.h"
 #include "runtime/storage/fat32_chain.h"
 #include "runtime/storage/fat32_volume.h"
+#include "runtime/base/platform.h"
+#include "runtime/text/civil_time.h"
 
 enum {
     SHORT_BYTES = 11,
     SHORT_BASE = 6, /* letters before "~1" */
     MOST_SHORT = 99,
     MOST_PARTS = (FAT32_NEW_NAME_BYTES + LDIR_UNITS - 1) / LDIR_UNITS,
-    DATE = 1 << 5 | 1, /* 1 January 1980: a board has no calendar */
+    FIRST_YEAR = 1980,
+    LAST_YEAR = FIRST_YEAR + 127,
+    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980: of a machine that does not know the date */
 };
 
 /* The new entries, as they will stand in the folder: long entries, last part first, then the short one. */
@@ -22,6 +26,7 @@ struct new_entry {
     uint8_t short_name[SHORT_BYTES];
     uint32_t cluster, bytes;
     uint8_t attributes;
+    uint16_t date, time;
     unsigned n; /* of raw */
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
@@ -49,6 +54,19 @@ bool fat32_is_new_name(const char *name)
         if (!is_letter_or_digit(name[i]) && strchr("-_.", name[i]) == NULL)
             return false;
     return n != 0 && n < FAT32_NEW_NAME_BYTES && is_letter_or_digit(name[0]) && name[n - 1] != '.';
+}
+
+/* The date and time of the machine ("Date and Time Formats"), which counts years from 1980 on and seconds by two. */
+static void stamp(const struct fat32 *fs, struct new_entry *new)
+{
+    const struct platform *platform = fs->device.timeout.platform;
+    struct civil_time t = civil_time_of(platform != NULL ? platform_date(&platform->clock) : 0);
+
+    new->date = FIRST_DATE;
+    if (t.year < FIRST_YEAR || t.year > LAST_YEAR)
+        return;
+    new->date = (uint16_t)((t.year - FIRST_YEAR) << 9 | t.month << 5 | t.day);
+    new->time = (uint16_t)(t.hour << 11 | t.minute << 5 | t.second / 2);
 }
 
 /* ---- one entry ------------------------------------------------------------------------------- */
@@ -114,14 +132,21 @@ static void put_part(const struct new_entry *new, unsigned part, bool last, uint
     }
 }
 
+static void put_written(uint8_t *raw, const struct new_entry *new)
+{
+    put_u16(raw + DIR_WRITTEN_TIME, new->time);
+    put_u16(raw + DIR_WRITTEN, new->date);
+}
+
 static void put_short_entry(const struct new_entry *new, const uint8_t *name, uint8_t *raw)
 {
     memset(raw, 0, FAT32_ENTRY_BYTES);
     memcpy(raw, name, SHORT_BYTES);
     raw[DIR_ATTR] = new->attributes;
-    put_u16(raw + DIR_CREATED, DATE);
-    put_u16(raw + DIR_ACCESSED, DATE);
-    put_u16(raw + DIR_WRITTEN, DATE);
+    put_u16(raw + DIR_CREATED_TIME, new->time);
+    put_u16(raw + DIR_CREATED, new->date);
+    put_u16(raw + DIR_ACCESSED, new->date);
+    put_written(raw, new);
     put_place(raw, new->cluster, new->bytes);
 }
 
@@ -303,6 +328,7 @@ static enum err make_folder(struct fat32 *fs, const char *name)
     uint8_t first[SECTOR_BYTES] = { 0 };
     enum err e = fat32_find_free(fs, &new.cluster);
 
+    stamp(fs, &new);
     /* "." and "..", as each folder but the root begins. */
     put_short_entry(&new, (const uint8_t *)".          ", first);
     new.attributes = ATTR_DIRECTORY;
@@ -348,6 +374,7 @@ static enum err replace(struct fat32 *fs, uint64_t sector, unsigned index,
     raw = fs->buffer + (sector - fs->buffer_sector) * SECTOR_BYTES + index * FAT32_ENTRY_BYTES;
     put_place(raw, new->cluster, new->bytes);
     raw[DIR_ATTR] = new->attributes;
+    put_written(raw, new);
     return fat32_put_sectors(fs, sector, 1);
 }
 
@@ -363,6 +390,7 @@ static enum err name_file(struct fat32 *fs, const char *folder, const char *name
     unsigned index;
     enum err e = find_entry(fs, folder, name, &old, &sector, &index);
 
+    stamp(fs, &new);
     if (e == ERR_OK && old.is_directory)
         return fat32_fail(fs, ERR_BAD_ARGUMENT, "a folder has that name");
     if (e == ERR_OK && old.read_only)

@@ -65,19 +65,29 @@ bool civil_time_parse(const char *text, uint64_t *seconds)
     return true;
 }
 
-const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds)
+struct civil_time civil_time_of(uint64_t seconds)
 {
     uint64_t minutes = seconds / MINUTE, days = minutes / DAY_MINUTES;
-    unsigned year = EPOCH, month = 1;
+    struct civil_time t = { .year = EPOCH, .month = 1, .second = (unsigned)(seconds % MINUTE) };
 
     minutes %= DAY_MINUTES;
-    while (year < LAST_YEAR && days >= days_of_year(year)) {
-        days -= days_of_year(year++);
+    while (t.year < LAST_YEAR && days >= days_of_year(t.year)) {
+        days -= days_of_year(t.year++);
     }
-    while (month < 12 && days >= days_of_month(year, month)) {
-        days -= days_of_month(year, month++);
+    while (t.month < 12 && days >= days_of_month(t.year, t.month)) {
+        days -= days_of_month(t.year, t.month++);
     }
-    format_text(buffer, CIVIL_TIME_BYTES, "%04u-%02u-%02u %02u:%02u", year, month,
-                (unsigned)days + 1, (unsigned)(minutes / 60), (unsigned)(minutes % 60));
+    t.day = (unsigned)days + 1;
+    t.hour = (unsigned)(minutes / 60);
+    t.minute = (unsigned)(minutes % 60);
+    return t;
+}
+
+const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds)
+{
+    struct civil_time t = civil_time_of(seconds);
+
+    format_text(buffer, CIVIL_TIME_BYTES, "%04u-%02u-%02u %02u:%02u", t.year, t.month, t.day,
+                t.hour, t.minute);
     return buffer;
 }

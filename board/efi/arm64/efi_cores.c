@@ -33,6 +33,7 @@ static const char *find_by_acpi(struct machine *machine)
     psci_open(cores.hvc ? PSCI_HVC : PSCI_SMC, cores.ids, cores.n);
     machine->n_cores = cores.n;
     memcpy(machine->core_ids, cores.ids, cores.n * sizeof cores.ids[0]);
+    efi_acpi_capacities(&cores, machine->core_capacity);
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "board/efi/efi_parts.h"
 #include "board/efi/x86_64/efi_core.h"
 #include "board/isa.h"
+#include "board/left_out.h"
 
 /* EFI_MP_SERVICES_PROTOCOL: UEFI Platform Initialization 1.7, volume 2, 13.4. */
 struct mp_services {
@@ -69,6 +70,10 @@ static void add_core(struct machine *machine, uint64_t number)
     if (efi_failed(EFI_CALL(cores.mp->info(cores.mp, number, &info))) ||
         (info.status & STATUS_FIRST) != 0 || (info.status & STATUS_ENABLED) == 0)
         return;
+    if (cores.n == BOARD_MAX_CORES) {
+        left_out_note(LEFT_OUT_CORES, 1, 0);
+        return;
+    }
     machine->core_ids[cores.n] = info.id;
     cores.numbers[cores.n++] = number;
 }
@@ -84,7 +89,7 @@ const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *m
         return "the firmware has no MP services";
     if (efi_failed(EFI_CALL(cores.mp->count(cores.mp, &n, &enabled))))
         return "the firmware's MP services fail (GetNumberOfProcessors)";
-    for (uint64_t i = 0; i < n && cores.n < BOARD_MAX_CORES; i++)
+    for (uint64_t i = 0; i < n; i++)
         add_core(machine, i);
     machine->n_cores = cores.n;
     return NULL;

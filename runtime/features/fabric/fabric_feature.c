@@ -39,6 +39,9 @@ void chat_fabric_open(struct chat *c)
     }
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
                 s->room);
+    if (s->epoch == 0) { /* nobody has set it: the machine may know the date */
+        s->epoch = c->console->platform->clock.date;
+    }
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
     s->budget = CHAT_FABRIC_BUDGET;
     s->budget_heads = CHAT_FABRIC_HEADS;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "board/left_out.h"
 #include "tests/unit/tap.h"
 
 enum { GICC_BYTES = 80, MOST = 20 };
@@ -111,6 +112,33 @@ static void test_cores(void)
     close_all();
     OK(read_cores(7) == NULL && cores.n == BOARD_MAX_CORES && cores.ids[0] == 7,
        "more cores than Ingot takes: %u of them", cores.n);
+    OK(left_out_number(LEFT_OUT_CORES) == 3 + (MOST - 4) + 1 - BOARD_MAX_CORES,
+       "those that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
+}
+
+/* Two fast cores and two that save power, of ACPI 6.0; older tables have no such byte. */
+static void test_classes(void)
+{
+    uint32_t capacity[BOARD_MAX_CORES];
+
+    power_up();
+    (void)read_cores(0x200);
+    efi_acpi_capacities(&cores, capacity);
+    OK(capacity[0] == 0 && capacity[1] == 0 && capacity[2] == 0, "cores of one class are alike");
+    t.madt[44 + 8 + 76] = 1;                  /* core 0 */
+    t.madt[44 + 8 + 2 * GICC_BYTES + 76] = 3; /* core 0x200 */
+    t.madt[44 + 8 + 3 * GICC_BYTES + 76] = 2; /* core 0x300 */
+    close_all();
+    (void)read_cores(0x200);
+    efi_acpi_capacities(&cores, capacity);
+    OK(cores.n == 3 && capacity[0] == 1024 && capacity[1] == 512 && capacity[2] == 768,
+       "a core of a higher class counts as faster, the one that asks too: %u, %u and %u",
+       capacity[0], capacity[1], capacity[2]);
+    t.madt[44 + 8 + 1] = 76; /* an entry of ACPI 5.1, whose next byte is another entry's */
+    t.madt_bytes = 44 + 8 + 76;
+    close_all();
+    (void)read_cores(0);
+    OK(cores.n == 1 && cores.classes[0] == 0, "an entry that is too short has no class");
 }
 
 static void test_broken(void)
@@ -127,7 +155,7 @@ static void test_broken(void)
     power_up();
     put(t.rsdp + 24, 0, 8);
     close_sum(t.rsdp, sizeof t.rsdp, 32);
-    OK(refused("FADT"), "no XSDT");
+    OK(refused("RSDP"), "no XSDT");
     power_up();
     t.madt[60]++;
     OK(refused("MADT"), "a table of cores with a wrong sum");
@@ -151,6 +179,7 @@ static void test_broken(void)
 int main(void)
 {
     test_cores();
+    test_classes();
     test_broken();
     return tap_done();
 }

@@ -1,6 +1,7 @@
 /* MP services of a PC's firmware, which may fail in each of their functions: what cannot be started is left out, and a
  * sentence says why there is one core. */
 #include "board/efi/efi_parts.h"
+#include "board/left_out.h"
 
 #include "tests/unit/board/fakes/fake_efi.h"
 
@@ -130,6 +131,8 @@ int main(void)
     power_up(MOST);
     OK(find() == NULL && machine.n_cores == BOARD_MAX_CORES, "%u cores at most",
        (unsigned)BOARD_MAX_CORES);
+    OK(left_out_number(LEFT_OUT_CORES) == MOST - 1 - BOARD_MAX_CORES,
+       "those that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
     return tap_done();
 }
 

@@ -3,6 +3,7 @@
 
 #include "board/drivers/serial/serial.c" /* its state is in this test, as nobody else links it */
 #include "tests/unit/board/fakes/fake_efi.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 
 static struct machine machine;
 static const struct device_tree no_tree;
@@ -54,6 +55,22 @@ static void test_memory(void)
     fw.refuse_pages = true;
     OK(!take_memory() && strstr(panic_text, "the firmware gives no memory: AllocatePages") != NULL,
        "AllocatePages refuses all: %s", panic_text);
+    /* A PC with 64 GiB: what is below 4 GiB, what is above, and a card's memory that is there for those who ask for it. */
+    fake_power_up();
+    fw.map[1].n_pages = 2047ull * FAKE_MIB / EFI_PAGE;
+    fw.map[1].start = FAKE_MIB;
+    fw.map[2] = (struct efi_memory_descriptor){ .type = EFI_CONVENTIONAL,
+                                                .start = 4096ull * FAKE_MIB,
+                                                .n_pages = 62ull * 1024 * FAKE_MIB / EFI_PAGE };
+    fw.map[3] = (struct efi_memory_descriptor){ .type = EFI_CONVENTIONAL,
+                                                .start = 1024ull * 1024 * FAKE_MIB,
+                                                .n_pages = 256ull * 1024 * FAKE_MIB / EFI_PAGE,
+                                                .attributes = EFI_MEMORY_SPECIFIC };
+    fw.n_map = 4;
+    OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
+       "64 GiB: all of the range above 4 GiB, and not the memory of a card");
+    fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
+    OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024), "6 TiB");
     fake_power_up();
     fw.no_map = true;
     OK(!take_memory() && strstr(panic_text, "GetMemoryMap failed") != NULL, "no map: %s",
@@ -135,6 +152,12 @@ static void test_line(void)
     write_line("c");
     OK(fw.n_text == 1 && port.n_sent == 0, "a serial port that the firmware keeps is not used");
     fw.opens = 0;
+    port.dead = true;
+    efi_console_open();
+    write_line("d");
+    OK(fw.n_text == 2 && fw.opens == 0,
+       "nor is one that does not tell whether a byte has come: the console stays the line");
+    port.dead = false;
     efi_console_open();
     write_line("\33[31mx");
     OK(port.n_sent == 6 && memcmp(port.sent, "\33[31mx", 6) == 0 && efi_console_getc() == 'h' &&
@@ -144,6 +167,37 @@ static void test_line(void)
     write_line("lost");
     OK(efi_console_getc() == -1, "a serial port that fails holds nobody up");
     OK(fw.pools == 0, "the lists of handles are given back");
+}
+
+/* A UART of the tree's whose registers begin behind its window's start (reg-offset), as those of Xilinx do. */
+static void test_uart(void)
+{
+    static uint32_t registers[64];
+    const uint64_t at = (uintptr_t)registers;
+    static struct writer w;
+    struct device_tree tree;
+
+    begin(&w, "");
+    CELLS(&w, "#address-cells", 2);
+    CELLS(&w, "#size-cells", 2);
+    begin(&w, "chosen");
+    text(&w, "stdout-path", "/serial@0");
+    end(&w);
+    begin(&w, "serial@0");
+    text(&w, "compatible", "ns16550a");
+    CELLS(&w, "reg", (uint32_t)(at >> 32), (uint32_t)at, 0, sizeof registers);
+    CELLS(&w, "reg-shift", 2);
+    CELLS(&w, "reg-io-width", 4);
+    CELLS(&w, "reg-offset", 64);
+    end(&w);
+    end(&w);
+    finish(&w, 0);
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a UART");
+    registers[16 + 5] = 0x60; /* it can send */
+    OK(efi_uart_open(&tree), "its UART is ours");
+    serial_putc('z');
+    OK(registers[16] == 'z' && registers[0] == 0 && registers[2] == 0,
+       "reg-offset: bytes go to the registers, and not to what is before them");
 }
 
 /* ---- the display ----------------------------------------------------------------------------- */
@@ -162,6 +216,28 @@ static efi_status EFI_API fake_blt(struct efi_graphics *g, void *pixels, uint32_
     (void)width, (void)pitch;
     graphics.rows += (unsigned)height;
     return FAKE_ERROR; /* nobody can be told */
+}
+
+/* The first of two displays has nobody in front of it: the console is on the other. */
+static void test_two_displays(void)
+{
+    static _Alignas(4096) uint8_t memory[1 << 20];
+    static struct efi_graphics_mode info = { .width = 80, .height = 50 };
+    static _Alignas(8) uint8_t mode[sizeof *graphics.protocol.mode];
+    static struct efi_graphics seen = { .blt = fake_blt };
+    struct memory_range room = { memory, sizeof memory };
+    struct board_screen screen;
+
+    seen.mode = (void *)mode;
+    fake_add(9, &efi_graphics_guid, &seen);
+    fw.system.out_handle = (efi_handle)9;
+    OK(!efi_screen_open(&screen, &room) || screen.width == 160,
+       "a console's display that has no mode is not used");
+    room.bytes = sizeof memory;
+    seen.mode->info = &info;
+    OK(efi_screen_open(&screen, &room) && screen.width == 80,
+       "of two displays the one that the console is on is used");
+    fw.system.out_handle = NULL;
 }
 
 static void test_display(void)
@@ -186,6 +262,7 @@ static void test_display(void)
        "pixels are at the end of the free memory");
     screen.flush(screen.pixels + 3 * screen.pitch, 2 * screen.pitch);
     OK(graphics.rows == 2, "rows that changed are shown; a Blt that fails does no harm");
+    test_two_displays();
     graphics.info.height = 10000;
     OK(!efi_screen_open(&screen, &room),
        "a display that would take most of the memory is not used");
@@ -193,10 +270,60 @@ static void test_display(void)
     OK(!efi_screen_open(&screen, &room), "a missing display is not used");
 }
 
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+static struct {
+    struct efi_time time;
+    efi_status status;
+} wall;
+
+static efi_status EFI_API tell_time(struct efi_time *time, void *capabilities)
+{
+    (void)capabilities;
+    *time = wall.time;
+    return wall.status;
+}
+
+static uint64_t date_of(struct efi_time time)
+{
+    wall.time = time;
+    return efi_clock_date();
+}
+
+static void test_clock(void)
+{
+    static const struct efi_time leap = { .year = 2024,
+                                          .month = 2,
+                                          .day = 29,
+                                          .hour = 23,
+                                          .minute = 59,
+                                          .second = 58,
+                                          .zone = EFI_ZONE_UNKNOWN };
+
+    fake_power_up();
+    OK(efi_clock_date() == 0, "no GetTime: no date");
+    fw.runtime.get_time = tell_time;
+    OK(date_of((struct efi_time){ .year = 2000, .month = 1, .day = 1 }) == 946684800 &&
+           date_of((struct efi_time){
+               .year = 2026, .month = 11, .day = 24, .hour = 13, .minute = 30 }) == 1795527000 &&
+           date_of(leap) == 1709251198,
+       "the date of the clock on the wall");
+    OK(date_of((struct efi_time){ .year = 1970, .month = 1, .day = 1 }) == 0,
+       "a clock that was never set says nothing");
+    OK(date_of((struct efi_time){ .year = 2026, .month = 13, .day = 1 }) == 0 &&
+           date_of((struct efi_time){ .year = 2026, .month = 1, .day = 32 }) == 0 &&
+           date_of((struct efi_time){ .year = 2026, .month = 1, .day = 1, .hour = 24 }) == 0,
+       "nor does one with numbers that no calendar has");
+    wall.status = FAKE_ERROR;
+    OK(date_of(leap) == 0, "GetTime fails: no date");
+}
+
 int main(void)
 {
     test_memory();
     test_line();
+    test_uart();
     test_display();
+    test_clock();
     return tap_done();
 }
