@@ -170,7 +170,7 @@ for machine in (ARM64, RISCV64):
         c.prompt()
         for name, why in BAD.items():
             out = c.change(f"{name}.ingot")
-            tap.ok(re.search(rf"error: {name}\.ingot: {why}", out.replace("\n", "")) and "back to the model before" in out,
+            tap.ok(re.search(rf"error: {name}\.ingot: {why}", out.replace("\n", "")) and "back to the previous model" in out,
                    f"{machine.board}: {name} is refused, and the model before is back", out)
         tap.ok("15" in c.say("What is 7 plus 8?"), f"{machine.board}: which talks", c.seen)
         refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
