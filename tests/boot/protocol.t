@@ -295,7 +295,7 @@ def framed(c, k):
     for _ in range(25):
         k.ask(command="/help")
     gone = k.ask(resend=1)
-    c.ok(of(gone, "error") and "not kept" in of(gone, "error")[0]["text"], "nor are kept any more", gone)
+    c.ok(of(gone, "error") and "no longer kept" in of(gone, "error")[0]["text"], "nor are kept any more", gone)
     k.send(b"\x03")
     k.framed = False
     ready = k.until("ready")[-1]

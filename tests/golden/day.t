@@ -173,7 +173,7 @@ def put(path, shown, seconds):
     shown = [line.replace(FOLDER, "saves") for line in shown]
     machine = "by the Linux program" if ON_HOST else f"on one emulated Cortex-A72 with {RAM} MiB"
     left_out = " The store was not filled (`INGOT_DAY_PART=talk`)." if PART == "talk" else ""
-    day = "```text\n" + "\n".join(shown) + f"\n```\n\n(SmolLM2-135M as published, Q4_1, {machine}: {seconds / 60:.0f} minutes.{left_out})\n"
+    day = "```text\n" + "\n".join(shown) + f"\n```\n\n(SmolLM2-135M as published, {machine}: {seconds / 60:.0f} minutes.{left_out})\n"
     with open(path, "w", encoding="utf-8") as file:
         file.write(before + BEGIN + day + END + rest.split(END)[1])
 
