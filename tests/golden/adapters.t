@@ -273,7 +273,7 @@ talk = "Once upon\n/adapter llama_gqa-all\n a time\n"
 again = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "4", "--template", "none"], stdin=talk.encode())[1]
 tap.ok("1 adapter is at work" in again, "a conversation goes on with another adapter", again)
 listed = run([HOST, "chat", model("llama_gqa"), "--template", "none"], stdin=b"/adapter llama_gqa-qv 0.5\n/adapters\n")[1]
-tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, at work, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists them", listed)
+tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, in use, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists them", listed)
 
 # ---- those that cannot be used; the conversation goes on
 
