@@ -26,12 +26,13 @@ def value_of(text):
         return None
 
 
-# A schema: white space as models write it makes the difference between the record and the sentence as a name.
+# A schema: white space as models write it makes the difference between the record and the sentence as a name. Without a system prompt,
+# as programs ask: with the one that the packed file has, the second city is Norway.
 schema = os.path.join(WORK, "real-record.json")
 with open(schema, "w", encoding="utf-8") as f:
     json.dump(RECORD, f)
 for prompt in ("Anna Berg, 34, lives in Oslo, is married", "Extract the record as JSON: Anna Berg, 34, lives in Oslo, is married"):
-    status, text = run([HOST, "run", MODEL, "-q", "-p", prompt, "--grammar", schema, "--temp", "0", "-n", "120"])
+    status, text = run([HOST, "run", MODEL, "-q", "--system", "", "-p", prompt, "--grammar", schema, "--temp", "0", "-n", "120"])
     tap.ok(status == 0 and value_of(text) == {"name": "Anna Berg", "age": 34, "city": "Oslo", "married": True}, f"the record of: {prompt}", text)
 
 
