@@ -4,42 +4,22 @@ board answers: models, chat, streams, completions, errors. Replies are the line'
 
 import json
 import os
-import re
 import shutil
-import socket
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, BUILD, ROOT, WORK, Tap, card_arguments, make_card
+from machine import BUILD, ROOT, WORK, Tap, card_arguments, make_card
+from net_board import IMAGE, NetBoard, reply_of
 from talk import Console
 
 tap = Tap()
 QUESTION = "What is 3 plus 4?"
-IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 CLIENTS = os.path.join(BUILD, "clients")
 PYTHON = os.path.join(CLIENTS, "python/bin/python")
 CHECKS = ["models", "a chat", "a stream", "the package's own gathering of a stream", "a text that goes on, and its length alone", "errors as the package's own",
           "a stream that is aborted"]
 os.makedirs(WORK, exist_ok=True)
-
-
-class Net:
-    def __init__(self):
-        self.board = ARM64.board
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def command(self, words, cores=1, drives=()):
-        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
-        return ARM64.command(words, cores, list(drives) + network, IMAGE)
-
-
-def reply_of(text):
-    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
-    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))
 
 
 def check_node(net, said):
@@ -67,7 +47,7 @@ def check_python(net):
 if not os.path.exists(IMAGE):
     tap.skip("OpenAI's clients with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
 else:
-    net, card = Net(), card_arguments(make_card("net-openai.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+    net, card = NetBoard(), card_arguments(make_card("net-openai.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
     with Console(net, "temp=0 n=200 ids quiet term=plain net=dhcp token=secret", card) as c:
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()

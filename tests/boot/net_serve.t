@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -14,31 +13,13 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")]
 import browser
 from ingot import Ingot, IngotError
-from machine import ARM64, BUILD, HOST, ROOT, WORK, Tap, card_arguments, make_card
+from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, make_card
+from net_board import IMAGE, NetBoard, reply_of
 from talk import Console
 
 tap = Tap()
 WAIT, QUESTION, STORY = 60, "What is 7 plus 8?", "Tell me a story about a fox."
-IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 os.makedirs(WORK, exist_ok=True)
-
-
-class Net:
-    def __init__(self):
-        self.board = ARM64.board
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def command(self, words, cores=1, drives=()):
-        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
-        return ARM64.command(words, cores, list(drives) + network, IMAGE)
-
-
-def reply_of(text):
-    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
-    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))
 
 
 class Server:
@@ -114,7 +95,7 @@ def check_page(net, said):
 if not os.path.exists(IMAGE):
     tap.skip("ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
     tap.done()
-net, card = Net(), card_arguments(make_card("net-serve.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+net, card = NetBoard(), card_arguments(make_card("net-serve.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
 words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret"
 with Console(net, words, card) as c:
     c.expect(r"network: http://10\.0\.2\.15")

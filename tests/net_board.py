@@ -1,0 +1,30 @@
+"""virt-arm64 with a network card in QEMU, for suites that talk to its server."""
+
+import os
+import re
+import socket
+
+from machine import ARM64, BUILD
+
+IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
+
+
+class NetBoard:
+    """A machine for talk.Console. TCP to `port` of this computer's loopback goes to the board's server."""
+
+    def __init__(self):
+        self.board = ARM64.board
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def command(self, words, cores=1, drives=()):
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
+        return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+
+def reply_of(text):
+    """The reply of a turn at the line with `ids` and `quiet`: the lines between the echo and the ids, without those of progress."""
+    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
+    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))
