@@ -123,7 +123,7 @@ for title, at in (("over the image", 0x80200000), ("beyond RAM", 0xf0000000)):
 kept = changed(chosen=chosen)
 kept["reserved-memory"] = {"#address-cells": 2, "#size-cells": 2, "ranges": [], "kept@90000000": {"reg": cells(MODEL, MIB), "no-map": []}}
 out = run(BOARD, kept, "hart=1")
-tap.ok("initrd" not in out, "nor is one over memory that the firmware keeps", out)
+tap.ok("initrd" not in out, "an initrd over memory that the firmware keeps is left out, too", out)
 
 # ---- the tree itself ----
 

@@ -56,7 +56,7 @@ text = on_host([A, "/branch a", "/branch b"], "--branches", "1")
 tap.ok("error: 1 branch is kept, and there is no room for more: /drop NAME" in text, "room runs out", text)
 text = on_host([A, "/branch a", B, "/retry", "/branches"], "--branches", "0")
 tap.ok("no room for branches: --branches 4 makes some" in text and len(ids(text)) == 3,
-       "or there is none, and /retry answers all the same", text)
+       "with --branches 0, /retry answers and says how to keep branches", text)
 
 # ---- beams --------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ tap.ok(len(found) == 4 and found[1] == found[2] and "2 and 3 make 5." in beams,
        "beams=4 finds the same again, and what sampling finds where that is sure", beams)
 ANY = "Tell me a story."
 told = [on_host([ANY], "-n", "60", "--beams", n, "--quiet") for n in ("1", "4")]
-tap.ok(told[0] != told[1] and all(len(ids(text)) == 1 for text in told), "and another story than token by token", told)
+tap.ok(told[0] != told[1] and all(len(ids(text)) == 1 for text in told), "four beams tell another story than one", told)
 cut = ids(on_host([ANY], "-n", "60", "--beams", "4", "--stop", "no one"))
 tap.ok(len(cut) == 1 and 5 < len(cut[0].split()) < 60 and ids(told[1])[0].startswith(cut[0][:-8]),
        "a stop string ends it where it is found", (cut, told[1]))

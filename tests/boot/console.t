@@ -124,7 +124,7 @@ def turns(c):
         stats = k.say("/stats")
         total = 10 * (TURN + 6) + 9 * 3
         c.ok(f"10 turns: {total} prompt and 80 new tokens" in stats and
-             f"{total + 71} of 1024 tokens" in stats, "and /stats adds them up", stats)
+             f"{total + 71} of 1024 tokens" in stats, "/stats shows the sum of the tokens", stats)
 
         k.say("/reset")
         lines = "one\ntwo\nthree " + "x" * 300
@@ -144,7 +144,7 @@ def turns(c):
         out = k.prompt()
         c.ok("(stopped)" in out and not re.search(FIGURES, out), "Ctrl-C stops a prefill", out)
         c.ok("0 of 1024 tokens" in before and "0 of 1024 tokens" in k.say("/stats"),
-             "and the conversation is as before", before + k.seen)
+             "after a stopped prefill, the conversation is as before", before + k.seen)
         k.send("z\r")
         k.expect(r"z\r+\n")
         k.expect(r"[^\r\n]{80}")  # longer than the line of progress that a busy computer shows
@@ -155,7 +155,7 @@ def turns(c):
         c.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
         k.say("/set n 8")
         n, new, out = k.stats("on")
-        c.ok(n == TURN + 2 + 3 and new == 8, "and the conversation goes on", out)
+        c.ok(n == TURN + 2 + 3 and new == 8, "after an abandoned line, the conversation continues", out)
         k.send("while")
         k.send("it talks, more\r/zzz\r")
         k.expect("there is no /zzz")
@@ -176,7 +176,7 @@ def commands(c):
         c.ok("console-a.ingot" in out and "console-b.ingot" in out, "/models", out)
         _, _, greeting = k.stats("Hello")
         c.ok("there is no /statz; did you mean /stats?" in k.say("/statz"), "the nearest", k.seen)
-        c.ok("/help lists what there is" in k.say("/xylophone"), "or none", k.seen)
+        c.ok("/help lists what there is" in k.say("/xylophone"), "/help is named where no command is near", k.seen)
         n, _, out = k.stats("//help")
         c.ok(n == TURN + 5 + 3, "// begins a line for the model", out)
         c.ok("taken back, 1 left" in k.say("/undo"), "/undo", k.seen)
@@ -198,7 +198,7 @@ def commands(c):
         c.ok("takes away: Be brief.)" in k.say("/system"), "/system alone shows it", k.seen)
         k.say('/system ""')
         n, _, out = k.stats("Hello")
-        c.ok(n == TURN + 5 - kept, "and nothing where there is none", out)
+        c.ok(n == TURN + 5 - kept, "an empty system prompt leaves nothing in front of the first turn", out)
         for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
                                    ("top_k", "7", "top_k 7"), ("min_p", "0.1", "min_p 0.100"),
                                    ("repeat", "1.1", "repeat 1.100"), ("repeat_penalty", "1.2", "repeat 1.200"), ("repeat_last_n", "-1", "repeat_last_n 1048576"),
@@ -254,13 +254,13 @@ def replies(c, k):
     k.say(f'/set stop "{stop}"')
     c.ok(reply_to("Hello") == whole[:at], "a stop string of two tokens is not shown", k.seen)
     n, _, _ = k.stats("on")
-    c.ok(n == TURN + 2 + 2, "and the next turn begins behind what was shown", k.seen)
+    c.ok(n == TURN + 2 + 2, "after a stop string, the next turn continues behind what was shown", k.seen)
     c.ok("stop" not in k.say("/set stop off").split("quiet")[1] and reply_to("Hello") == whole,
          "/set stop off", k.seen)
     k.say("/set quiet on")
     c.ok(reply_to("Hello") == whole and not re.search(FIGURES, k.seen), "/set quiet on", k.seen)
     k.say("/set quiet off")
-    c.ok(reply_to("Hello") == whole and re.search(FIGURES, k.seen), "and off", k.seen)
+    c.ok(reply_to("Hello") == whole and re.search(FIGURES, k.seen), "/set quiet off shows the figures again", k.seen)
 
 
 def marks_of(k):
@@ -295,7 +295,7 @@ def swaps(c):
              before in k.say("/stats"), "the end of another conversation is reported first", out + k.seen)
         out = k.say("/model console-a")
         c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),
-             "and asked for again it is loaded", out + k.seen)
+             "a lost conversation is loaded when it is asked for again", out + k.seen)
 
 
 def told(k, between):
@@ -327,7 +327,7 @@ def restarts(c):
             k.expect("there is no /here")
             c.ok(any(text in k.seen for text in answers), f"Ctrl-C behind {line} is survived", k.seen)
             k.prompt()
-        c.ok("go on" in k.say("/load"), "and what was saved is there", k.seen)
+        c.ok("go on" in k.say("/load"), "the conversation that was saved before the failed /load is still there", k.seen)
         unbroken = k.stats("Third")
         k.send("/reboot\r")
         k.expect("Ingot 0", 120)
@@ -345,19 +345,19 @@ def restarts(c):
              "a loaded conversation has its turns: /undo", k.seen)
         k.say("Second")
         k.say("Third")
-        c.ok(ids() == third, "and goes on as before", k.seen)
+        c.ok(ids() == third, "a loaded conversation continues as before", k.seen)
         k.say("/load")
         k.say("/retry")
         k.say("Third")
         c.ok(ids() == third, "/retry", k.seen)
         k.say("/load")
         k.say("w" * 600)
-        c.ok("oldest turn" in k.say("w" * 300), "and the oldest give way to new ones", k.seen)
+        c.ok("oldest turn" in k.say("w" * 300), "the oldest turns of a loaded conversation are dropped when the context is full", k.seen)
         k.change("console-b")
         c.ok("belongs to another model" in k.say("/load") and k.stats("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)
         c.ok("the previous conversation continues" in k.say("/load") and told(k, ()) == told(k, ("/load",)),
-             "and leaves the current one as it was", k.seen)
+             "another model's conversation leaves the current one as it was", k.seen)
 
 
 def stops(c):
@@ -384,7 +384,7 @@ def stops(c):
              "a slow card's /save shows how far it is", out)
         out = k.say("/load", 120)
         c.ok("go on" in out and re.search(r"^\[ *[\d.]+\] (checking|loading) \d+ %, ", out, re.M),
-             "and so does /load", out)
+             "a slow card's /load shows its progress", out)
         k.say("/reset")
         k.send("/model console-b\r")
         k.expect("model console-b.ingot:")
@@ -398,7 +398,7 @@ def stops(c):
         out = k.prompt()
         c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C before its tables are there", out)
         out = k.say("/model console-b")
-        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "and the same once more", out + k.seen)
+        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "after Ctrl-C in /model, the model loads and replies", out + k.seen)
         c.ok(PROGRESS.search(out) and len(PROGRESS.findall(out)) <= 4 and "\x1b" not in out,
              "no terminal: a line of progress now and then", out)
     with c.console() as k:
@@ -423,7 +423,7 @@ def stops(c):
              "Ctrl-C in /load", out + stats + k.seen)
         found = re.search(r"\((\d+ tokens)", saved)
         c.ok(found and f"({found[1]} of saves/chat.sav" in k.say("/load"),
-             "and what was saved is there", saved + k.seen)
+             "after Ctrl-C in /load, the saved conversation is still there", saved + k.seen)
         k.send("/selftest\r")
         k.expect(r"ok, \d+ cases\r")
         k.send("\x03")
@@ -457,7 +457,7 @@ def hostile(c):
             raw = k.say(line).replace(line, "")
             c.ok(not foreign_controls(raw), f"a hostile model: {line!r}", repr(raw))
             if line in ("xyzzy", "/models"):
-                c.ok("\ufffd" in raw, "and what it says is there", repr(raw))
+                c.ok("\ufffd" in raw, "a hostile model's reply is shown with replacement characters", repr(raw))
     out = c.machine.run("prompt=xyzzy temp=2 seed=7 n=150 ids", 4 if c.board == "rpi4" else 1,
                         sd_drive(c.board, c.hostile))[1]
     out = out[out.index("Ingot 0"):]

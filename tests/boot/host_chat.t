@@ -143,7 +143,7 @@ def hostile():
             tap.ok(not foreign_controls(raw), f"a hostile model: {line!r} shows no control character",
                    repr(raw))
             if line == "xyzzy":
-                tap.ok(raw.count("\ufffd") > 50, "and what it says is there", repr(raw))
+                tap.ok(raw.count("\ufffd") > 50, "the hostile model's reply is shown with replacement characters", repr(raw))
     for how, command in (("in a pipe", ["run", model, "-p", "x", "--ids", *words]),
                          ("its info", ["info", model]), ("a file that is none", ["info", model + "\x1b[6n"]),
                          ("its tokens", ["tokenize", model, "--no-bos"]),
@@ -191,7 +191,7 @@ def stopping():
         k.expect("> .*typed")
         k.send("\x03")
         k.expect(r"\^C")
-        tap.ok(True, "and what was typed before it waits")
+        tap.ok(True, "a line typed before Ctrl-C waits for the prompt")
         k.prompt()
 
 
@@ -235,7 +235,7 @@ def commands():
     with console("-n 8 --ids") as k:
         k.prompt()
         tap.ok("2 turns: go on" in k.say("/load"), "another run loads it", k.seen)
-        tap.ok(re.search(r"ids: .*", k.say("Third"))[0] == unbroken, "and goes on the same", k.seen)
+        tap.ok(re.search(r"ids: .*", k.say("Third"))[0] == unbroken, "the loaded conversation gives the same ids", k.seen)
     with console("-n 8 --ctx 512") as k:
         k.prompt()
         k.say("a" * 200)
@@ -247,7 +247,7 @@ def commands():
         tap.ok("are saved" in k.say("/save small"), "a larger context needs a larger file", k.seen)
         tap.ok(os.path.getsize(os.path.join(FOLDER, "small.sav")) > small and
                os.path.getsize(os.path.join(FOLDER, "small.sav~")) == small,
-               "and the smaller one is kept")
+               "the smaller file is kept")
         k.say("/reset")
         tap.ok("go on" in k.say("/load small"), "it loads", k.seen)
 
@@ -297,7 +297,7 @@ def stopped():
         child.expect(r"> (\x1b\[0m)?$")
         child.send("/off\r")
         child.expect(r"SHELL\$ ")
-        tap.ok(True, "and back to the shell")
+        tap.ok(True, "Ctrl-Z at the prompt goes back to the shell")
     finally:
         end(child)
 

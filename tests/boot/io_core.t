@@ -140,7 +140,7 @@ def conversation(found):
         found.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model", k.seen)
         found.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
         found.ok("ready:" in k.change("card-core.ingot", SECONDS) and
-               ids(k.say("Hello there", SECONDS)) == first, "and the one before says what it said", k.seen)
+               ids(k.say("Hello there", SECONDS)) == first, "the model before it gives the same ids as before", k.seen)
     return first
 
 
@@ -170,7 +170,7 @@ with Talk(["-drive", f"if=sd,id=card,format=raw,cache=unsafe,file={own}",
     k.prompt(SECONDS)
     tap.ok("return" in out and re.search(r"error: card-core\.ingot: .*taken out", k.seen),
            "a card that goes during a reply is named, and the prompt is back", k.seen)
-    tap.ok("error:" in k.say("Again", SECONDS), "and named again", k.seen)
+    tap.ok("error:" in k.say("Again", SECONDS), "the next read of the missing card names the error again", k.seen)
     monitor.do("blockdev-change-medium", device="card", filename=own, format="raw", force=True)
     k.say(f"/set n {SAID}", SECONDS)
     k.say("/reset", SECONDS)

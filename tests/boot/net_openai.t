@@ -54,6 +54,6 @@ else:
         said = reply_of(c.say(QUESTION))
         check_node(net, said)
         check_python(net)
-        tap.ok(said in c.say("/reset") + c.say(QUESTION), "and the line answers", c.seen)
+        tap.ok(said in c.say("/reset") + c.say(QUESTION), "the serial line answers after the package's requests", c.seen)
 
 tap.done()

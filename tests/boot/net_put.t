@@ -105,13 +105,13 @@ def check_ranges(net, data):
 
 def check_refused(net, data):
     tap.ok(refused(net.put("/models/x.ingot", data, token="wrong"), 401), "without the token nothing is taken")
-    tap.ok(refused(net.put("/models/crc.ingot", data, x_crc32c="00000000"), 422), "nor is a file with another checksum")
+    tap.ok(refused(net.put("/models/crc.ingot", data, x_crc32c="00000000"), 422), "a file with another checksum is refused")
     tap.ok(refused(net.put("/models/x.txt", data), 400) and refused(net.put("/models/a%20b.ingot", data), 400) and
-           refused(net.put("/saves/x.ingot", data), 404) and refused(net.put("/models/x/y.ingot", data), 404), "nor one of another name")
-    tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range=f"bytes 0-511/{3 << 30}"), 507), "nor one that the card has no room for")
+           refused(net.put("/saves/x.ingot", data), 404) and refused(net.put("/models/x/y.ingot", data), 404), "a file with a name outside models/ is refused")
+    tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range=f"bytes 0-511/{3 << 30}"), 507), "a file larger than the card's free space is refused")
     tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range="bytes 0-99/4000"), 400) and
            refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range="bytes 99"), 400) and
-           refused(net.ask("PUT", "/models/x.ingot"), 411), "nor ranges that are none")
+           refused(net.ask("PUT", "/models/x.ingot"), 411), "a request with an invalid range is refused")
 
 
 class Between:
@@ -155,9 +155,9 @@ def check_send(net):
     status, text = send("--to", f"http://127.0.0.1:{net.port}/", "--token", "wrong")
     tap.ok(status == 1 and "Bearer" in text, "without the token it says so", text)
     status, text = send("--to", f"http://127.0.0.1:{net.port}/x", "--token", "secret")
-    tap.ok(status == 1 and "http://HOST" in text, "and that an address is none", text)
+    tap.ok(status == 1 and "http://HOST" in text, "an invalid address is reported", text)
     status, text = send("--to", f"http://127.0.0.1:{free_port()}", "--token", "secret")
-    tap.ok(status == 1 and "refused" in text, "and that nobody is there", text)
+    tap.ok(status == 1 and "refused" in text, "an address where nobody listens is reported", text)
 
 
 if not os.path.exists(IMAGE):
@@ -196,6 +196,6 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.say("/model ranges.ingot")
     tap.ok("15" in c.say(QUESTION), "the line loads the model that came", c.seen)
 tap.ok(all(on_card(card, f"models/{name}.ingot") == data for name in ("whole", "ranges", "sent", "curl")), "the card has the files as they were sent")
-tap.ok(all(on_card(card, f"models/{name}") is None for name in ("x.ingot", "crc.ingot", "others.ingot")), "and none of the others")
-tap.ok(is_clean(card)[0], "and its file system is whole", is_clean(card)[1])
+tap.ok(all(on_card(card, f"models/{name}") is None for name in ("x.ingot", "crc.ingot", "others.ingot")), "the card has none of the refused files")
+tap.ok(is_clean(card)[0], "the card's file system is whole", is_clean(card)[1])
 tap.done()

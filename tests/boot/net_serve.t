@@ -60,11 +60,11 @@ def check_python(net, said):
     with Ingot(net.url) as board:
         tap.ok(board.ready["board"] == ARM64.board and board.models()[0][2], "Python knows the board and its models", str(board.ready))
         reply = board.ask(QUESTION, temp=0, n=24)
-        tap.ok(reply == said and reply.usage["completion_tokens"] > 0, "and is answered as the line is", repr(reply))
+        tap.ok(reply == said and reply.usage["completion_tokens"] > 0, "Python's client gets the reply that the serial line gives", repr(reply))
         pieces = board.stream(STORY, temp=0, n=200)
         first = next(pieces)
         pieces.close()
-        tap.ok(first and board.ask(QUESTION, temp=0, n=24) == said, "also after a reply that was left")
+        tap.ok(first and board.ask(QUESTION, temp=0, n=24) == said, "Python's client gets the same reply after one that it left")
         try:
             board.command("/off")
             tap.ok(False, "a command over the network")
@@ -78,7 +78,7 @@ def check_page(net, said):
         window.go(net.url)
         tap.ok(window.check("document.getElementById('state').textContent.includes('Authorization')"), "the board's page says that a token is wanted")
         window.value("document.getElementById('token').value='secret';document.getElementById('token').onchange()")
-        tap.ok(window.check("document.getElementById('state').textContent==='demo-q8_0.ingot'"), "and with it, which model there is")
+        tap.ok(window.check("document.getElementById('state').textContent==='demo-q8_0.ingot'"), "with the token, the page shows the model's name")
         window.value("{const f=window.fetch;window.fetch=(u,o)=>f(u,o&&o.body?{...o,body:JSON.stringify({...JSON.parse(o.body),temperature:0,max_tokens:24})}:o)}")
         window.value("document.getElementById('text').focus()")
         window.type(QUESTION)
@@ -87,7 +87,7 @@ def check_page(net, said):
                window.value("document.querySelector('.assistant').textContent") == said, "a question by keyboard is answered as at the line",
                str(window.value("document.getElementById('log').textContent")))
         others = [s for s in window.said if "401" not in s]  # the first question, without a token
-        tap.ok(not others, "and the browser finds nothing wrong", str(others))
+        tap.ok(not others, "the browser reports no error", str(others))
     finally:
         window.end()
 
@@ -109,7 +109,7 @@ with Console(net, words, card) as c:
     server = Server(net)
     tap.ok(content(server.chat(QUESTION)) == said, "ingot serve answers by the board", server.said)
     status, text = server.chat(QUESTION, stream=True)
-    tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "and streams", text)
+    tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "ingot serve streams the board's reply", text)
     tap.ok("15" in c.say(QUESTION), "the line answers beside it", c.seen)
 with Console(net, words, card) as c:
     c.expect(r"network: http://10\.0\.2\.15")

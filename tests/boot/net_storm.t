@@ -235,7 +235,7 @@ else:
         for name, frames in STORMS.items():
             storm(wire, frames)
             tap.ok("15" in c.say(QUESTION), f"after {FRAMES} frames, {name}, the line answers", c.seen)
-        tap.ok(lets_in(wire), "and a client is let in")
+        tap.ok(lets_in(wire), "the board lets a client in after the storm")
         small_segments(wire)
         crowd(wire)
 

@@ -50,5 +50,5 @@ while cancelled() != 8 and time.monotonic() < late:
     time.sleep(0.05)
 tap.ok(cancelled() == 8, "the replies that were aborted are no longer at work", cancelled())
 server.send_signal(signal.SIGTERM)
-tap.ok(server.wait(20) == 0, "and the server ends")
+tap.ok(server.wait(20) == 0, "the server ends with status 0")
 tap.done()

@@ -98,7 +98,7 @@ text = window.value("document.getElementById('side').innerText")
 about = json.loads(server.get("/boards")[2])["boards"]
 tap.ok(len(about) == 1 and about[0]["line"] is None and about[0]["replies"] >= 2 and about[0]["plan"]["layers_streamed"] > 0 and "MEMORY OF THE SERVER" in text.upper() and
        "from the disk" in text and browser.shows_a_plan_that_streams(window, text, "disk", 4) and window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of a model in the server", (about, text))
-tap.ok(re.search(r"Tokens a second\n[\d.]+\n", text) and re.search(r"Context\n\d+ of 512", text) and re.search(r"Disk\n[\d.]+ MB/s", text) and "Speed:" in text and "Disk:" in text, "and its figures, with plots", text)
+tap.ok(re.search(r"Tokens a second\n[\d.]+\n", text) and re.search(r"Context\n\d+ of 512", text) and re.search(r"Disk\n[\d.]+ MB/s", text) and "Speed:" in text and "Disk:" in text, "the page shows the model's figures with plots", text)
 tap.ok("on the server's own computer" in window.value("server.what()"), "it does not call that a board")
 tap.ok(window.value("document.querySelectorAll('#numbers dt').length") >= 4 and "tokens" in window.value("document.getElementById('numbers').innerText").lower(), "figures")
 window.type("Tell me a story about a fox.")
@@ -131,7 +131,7 @@ window.value("document.getElementById('more').focus()")
 window.press("Enter")
 tap.ok(window.value("document.body.classList.contains('side') && document.getElementById('more').getAttribute('aria-expanded')") == "true", "figures are a page of their own there")
 window.press("Escape")
-tap.ok(window.value("!document.body.classList.contains('side') && document.activeElement.id") == "more", "which Escape leaves")
+tap.ok(window.value("!document.body.classList.contains('side') && document.activeElement.id") == "more", "Escape leaves the side panel")
 window.value("document.getElementById('more').click()")
 window.value("document.getElementById('token').value = 'secret', document.getElementById('token').dispatchEvent(new Event('change'))")
 tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"), "with it the server answers")
@@ -165,12 +165,12 @@ atexit.register(window.end)
 window.go(address + "#ask=What%20is%207%20plus%208%3F%0A%0A%0Ax%E2%80%AEy")
 tap.ok(window.check("server.boards.length === 1") and window.value(field) == "What is 7 plus 8?\nx\ufffdy", "#ask= fills the field", window.value(field))
 window.value("location.hash = '#ask=Another', new Promise(go => setTimeout(go, 500))")
-tap.ok(asked(linked) == 0 and window.value("document.querySelectorAll('.said').length") == 0 and "Another" not in window.value(field), "and sends nothing, nor does an address that changes later",
+tap.ok(asked(linked) == 0 and window.value("document.querySelectorAll('.said').length") == 0 and "Another" not in window.value(field), "#ask= sends nothing, also when the address changes later",
        (asked(linked), window.value("document.body.innerText")))
 window.value("dispatchEvent(new MessageEvent('message', { data: 'Hello', origin: 'http://evil.example' })), name = 'Hello', dispatchEvent(new StorageEvent('storage', { key: 'ingot.talk', newValue: 'Hello' })),"
              "dispatchEvent(new HashChangeEvent('hashchange')), dispatchEvent(new PopStateEvent('popstate', { state: 'Hello' })), text.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', repeat: true, bubbles: true })),"
              "new Promise(go => setTimeout(go, 300))")
-tap.ok(asked(linked) == 0, "nor do messages, names, storage, and a key that was held before", asked(linked))
+tap.ok(asked(linked) == 0, "messages, names, storage and a held key send nothing", asked(linked))
 window.value("document.getElementById('text').value = ''")
 window.go(address + "#ask=What%20is%207%20plus%208%3F")
 window.go(address + "?ask=Hello&prompt=Hello#ask=What%20is%207%20plus%208%3F")
@@ -200,7 +200,7 @@ tap.ok(window.check("document.readyState === 'complete' && typeof server === 'ob
        window.value("document.querySelectorAll('.said').length") == before[0], "the page loaded again has the conversation", (before, window.value("document.body.innerText")))
 window.type("What is 7 plus 8?")
 window.press("Enter")
-tap.ok(window.check("messages.length > 1 && !busy && document.querySelectorAll('.said.error').length === 0 && messages.at(-1).role === 'assistant' && messages.at(-2).content === 'What is 7 plus 8?'"), "and goes on with it",
+tap.ok(window.check("messages.length > 1 && !busy && document.querySelectorAll('.said.error').length === 0 && messages.at(-1).role === 'assistant' && messages.at(-2).content === 'What is 7 plus 8?'"), "the page loaded again continues the conversation",
        window.value("document.body.innerText"))
 window.value("document.getElementById('fresh').click()")
 window.call("Page.reload")
@@ -234,7 +234,7 @@ got = window.value(f"""(async () => {{
   }}
   return !!w;
 }})()""")
-tap.ok(got and asked(victim) == 0, "nor does it through a window of the page that it opens", (got, asked(victim)))
+tap.ok(got and asked(victim) == 0, "a hostile page reaches nothing through a window of the page that it opens", (got, asked(victim)))
 window.end()
 victim.process.kill()
 

@@ -153,7 +153,7 @@ port = int(found.group(1))
 tap.ok(wait(lambda: all(about(b)["there"] and about(b)["plan"] and about(b)["stats"] for b in (board, other, script))), "each board's plan and memory, before anybody asked it anything", get("/boards"))
 here = about(board)
 tap.ok((here["machine"], here["model"], here["replies"], here["figures"]["temperature_c"]) == ("virt-arm64", "demo-q8_0.ingot", 0, None) and
-       here["plan"]["layers_streamed"] > 0 and about(other)["plan"]["layers_streamed"] == 0 and about(script)["figures"]["temperature_c"] == 48.3, "which are its own", here)
+       here["plan"]["layers_streamed"] > 0 and about(other)["plan"]["layers_streamed"] == 0 and about(script)["figures"]["temperature_c"] == 48.3, "each board's plan and memory are its own", here)
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.go(f"http://127.0.0.1:{port}/")
@@ -176,7 +176,7 @@ mine, its = seen.get("virt-arm64 (kitchen)", ("",) * 5), next((v for k, v in see
 tap.ok(len(seen) == 3 and mine[2] == run([HOST, "run", MODEL, "-p", "Who are you?", "--system", mine[3], "--temp", "0", "-q"])[1].strip() and re.search(r"Tokens a second\n[\d.]+\n", mine[0]) and re.search(r"Context\n\d+ of 512", mine[0]) and
        re.search(r"Card\n[\d.]+ MB/s", mine[0]) and "Temperature" not in mine[0], "figures of the board that answered: speed, context, card", seen)
 tap.ok("4.5" in its[0] and "21.5 MB/s" in its[0] and "12.5 %" in its[0] and "48.3 °C" in its[0] and "40 of 512" in its[0] and "Temperature: 48.3" in its[4] and
-       its[1].startswith("Memory of script"), "and temperature, of one that knows it", its)
+       its[1].startswith("Memory of script"), "a board that knows its temperature shows it", its)
 metrics = get("/metrics")[1]
 figure = {name: value for name, value in re.findall(r'^ingot_board_(\w+)\{line="' + re.escape(script.line) + r'"\} (\S+)$', metrics, re.M)}
 tap.ok(figure == {**figure, "temperature_celsius": "48.3", "card_bytes_per_second": "21500000", "decode_tokens_per_second": "4.5", "first_token_seconds": "0.25", "card_stalled_ratio": "0.125"} and
@@ -204,15 +204,15 @@ tap.ok(wait(lambda: (about(script)["stats"] or {}).get("temperature_c") == "hot"
        window.check("document.getElementById('memory').innerText.includes('<img src=x') && !window.hit && document.querySelectorAll('#side img').length === 0"), "what a board says is text", side())
 Script.stats = {"memory": [{"name": "n" * 3000, "bytes": 1}]}
 script.ready()
-tap.ok(wait(lambda: about(script)["there"] and about(script)["stats"] is None, 20) and get("/metrics")[0] == 200, "and no more than has room", get("/boards")[1][:500])
+tap.ok(wait(lambda: about(script)["there"] and about(script)["stats"] is None, 20) and get("/metrics")[0] == 200, "/stats with a name that is too long is dropped", get("/boards")[1][:500])
 
 # One is unplugged, and put back.
 other.kill()
 tap.ok(window.check("document.getElementById('state').textContent === '2 of 3 boards, demo-q8_0.ingot' && document.getElementById('boards').innerText.includes('away')", 20), "a board that is unplugged is said by itself", state())
 picture("page-11-away")
 other.start()
-tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('boards').innerText.includes('away')"), "and when it is back", state())
-tap.ok(ask("What is 7 plus 8?") and window.value("document.querySelectorAll('.said.error').length") == 0, "and one goes on talking", window.value("document.body.innerText"))
+tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('boards').innerText.includes('away')"), "the page shows that the unplugged board is back", state())
+tap.ok(ask("What is 7 plus 8?") and window.value("document.querySelectorAll('.said.error').length") == 0, "the chat continues with one board", window.value("document.body.innerText"))
 # Another model, by keyboard.
 def models():
     return window.value("[...document.querySelectorAll('#models li')].map(li => li.innerText.replace(/\\s+/g, ' '))")
@@ -226,7 +226,7 @@ tap.ok(window.check("document.getElementById('state').textContent === '3 boards,
        window.check("document.querySelectorAll('#models li')[0].innerText.includes('loaded')"), "another is loaded by all boards, and a new conversation begins", (side(), state()))
 ask("Who are you?")
 tap.ok(last(".said.its p") in (run([HOST, "run", os.path.join(ROOT, "models/demo-q4_0.ingot"), "-p", "Who are you?", "--temp", "0", "-q"])[1].strip(), "A reply.") and
-       all(about(b)["model"] == "demo-q4_0.ingot" for b in (board, other, script)), "and answers", last(".said.its p"))
+       all(about(b)["model"] == "demo-q4_0.ingot" for b in (board, other, script)), "all boards answer with the other model", last(".said.its p"))
 tap.ok(window.said == [], "no error in the browser's log", window.said)
 for path in ("/boards", "/metrics"):
     got = [get(path, **h)[0] for h in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}, {"Origin": f"http://127.0.0.1:{port}"})]

@@ -157,7 +157,7 @@ rest()
 third = window.value("[...document.querySelectorAll('#told p')].map(p => p.textContent)")
 tap.ok((first, second, third) == ([], ["A reply of two sentences."], ["A reply of two sentences.", "And this"]), "a reply is announced by sentences, as they are whole", (first, second, third))
 tap.ok(window.value("document.querySelectorAll('#talk[aria-live], #talk[role=log], #talk [aria-live]').length") == 0 and window.value("!!document.querySelector('#told[role=log][aria-live=polite]')"),
-       "and not by tokens: the bubbles are not a live region")
+       "single tokens are not announced, because the bubbles are not a live region")
 tap.ok(still == ["none", "auto"] and moves == "blink", "nothing moves for those who want that", (still, moves))
 
 # The keyboard.
@@ -171,7 +171,7 @@ for _ in range(40):
     order.append(here)
 wanted = window.value("[...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')].filter(e => e.checkVisibility({ checkVisibilityCSS: true }) && !e.disabled && e.tabIndex >= 0).map(e => e.id || e.textContent)")
 tap.ok([o[0] for o in order] == wanted and len(wanted) > 14, "Tab reaches everything, in the order of the page", (order, wanted))
-tap.ok(all(o[1] for o in order), "and shows where it is", order)
+tap.ok(all(o[1] for o in order), "each element shows that it has the focus", order)
 names = window.value("[...document.querySelectorAll('button, input, textarea, select, progress, svg[role=img]')].filter(e => !(e.innerText || e.labels?.length || e.getAttribute('aria-label'))).map(e => e.outerHTML).join()")
 tap.ok(names == "" and window.value("document.documentElement.lang") == "en", "everything that is pressed, filled in or a picture has a name", names)
 if window.value("hasTerminal"):
@@ -208,7 +208,7 @@ tap.ok("allow it" in last(".note"), "it says what it may not do", last(".note"))
 window.value("document.getElementById('speak').click(), spoken.length = 0")
 window.value("document.getElementById('mic').click(), recognition.onresult({ results: [[{ transcript: 'What is 7 plus 8?' }]] }), recognition.onend()")
 tap.ok(rest() and window.value("asked.findLast(r => r.prompt).prompt") == "What is 7 plus 8?", "recognized speech is sent as the question")
-tap.ok(window.value("spoken.filter(s => s !== '-')") == ["A reply in two sentences.", "The second one."], "and read aloud by sentences", window.value("spoken"))
+tap.ok(window.value("spoken.filter(s => s !== '-')") == ["A reply in two sentences.", "The second one."], "a spoken question's reply is read aloud by sentences", window.value("spoken"))
 window.value("spoken.length = 0")
 window.press("Escape")
 tap.ok(window.value("spoken") == ["-"], "Escape ends that, too")

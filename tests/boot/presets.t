@@ -74,7 +74,7 @@ talk = ["What is 3 plus 4?", "/branches", "/reflect What matters?", "/branches",
 back, straight = host("--temp", "0", lines=talk), host("--temp", "0", lines=[talk[0], talk[-1]])
 kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
 tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is not a turn", back)
-tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "and what comes next is as if it had not been", (back, straight))
+tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "the turn after a look back has the same reply as without it", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
 said = host("--temp", "0", lines=[talk[0], "/reflect", "/branches"])
 tap.ok("not asked: a model of about 1 million parameters" in said and re.search(r"main\s+1 turn,", said), "a small model is not asked to look back by itself, and that is said", said)
@@ -122,7 +122,7 @@ A, B, C = "What is 3 plus 4?", "What is 5 plus 5?", "What is 2 plus 2?"
 rows, said = logged(A, B, "/reflect Look back at it.", "/good", "/undo", "/bad", "/learned")
 tap.ok([r[1] for r in rows] == [["bad"], ["good", "undone"], []] and rows[2][0].startswith("Look back"),
        "/reflect, then /good, /undo and /bad: of the person's turns", (rows, said))
-tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "and the look back is not judged", said)
+tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "the look back is not judged", said)
 rows, said = logged(A, "/retry", "/good")
 tap.ok([r[1] for r in rows] == [["undone"], ["good"]], "/retry takes the answer before it back in the log, too", (rows, said))
 rows, said = logged(A, B, C, "/undo", "/undo", "/good")

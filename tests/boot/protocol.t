@@ -234,7 +234,7 @@ def too_long(c, k):
              f"{list(request)} of more tokens than the context is refused, and the conversation stays", bad)
     after = k.ask(prompt="And what is 5 plus 5?")
     straight = [k.ask(prompt="What is 3 plus 4?", reset=True), k.ask(prompt="And what is 5 plus 5?")]
-    c.ok(text_of(after) == text_of(straight[1]) and after[-1]["context_tokens"] == straight[1][-1]["context_tokens"], "and goes on", after)
+    c.ok(text_of(after) == text_of(straight[1]) and after[-1]["context_tokens"] == straight[1][-1]["context_tokens"], "the conversation continues after a refused list", after)
     left = k.ask(messages=[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": long},
                            {"role": "user", "content": "What is 3 plus 4?"}])
     c.ok(text_of(left) == text_of(straight[0]) and "are left out" in of(left, "log")[0]["text"],
@@ -295,7 +295,7 @@ def framed(c, k):
     for _ in range(25):
         k.ask(command="/help")
     gone = k.ask(resend=1)
-    c.ok(of(gone, "error") and "no longer kept" in of(gone, "error")[0]["text"], "nor are kept any more", gone)
+    c.ok(of(gone, "error") and "no longer kept" in of(gone, "error")[0]["text"], "a conversation that was dropped is reported as no longer kept", gone)
     k.send(b"\x03")
     k.framed = False
     ready = k.until("ready")[-1]

@@ -155,7 +155,7 @@ tap.ok(status == 0 and same(card, "presets/lila.txt", LILA) and fsck(card)[0], "
 status, text = send(board.line, OTHER, "--name", "send-small.ingot")
 tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file in place of the loaded model", (text, fsck(card)))
 status, text = send(board.line, SMALL, "--name", "more.ingot")
-tap.ok(status == 1 and "/model first" in text, "then the model is loaded first", text)
+tap.ok(status == 1 and "/model first" in text, "a file in place of the loaded model is refused with the advice to load another first", text)
 status, text = send(board.line, OTHER, "--name", "send-small.ingot", "--load")
 tap.ok(status == 1, "whatever arrives", text)
 board.kill()
@@ -176,7 +176,7 @@ rows = [((gguf,), "ingot pack"), ((empty,), "is empty"), ((large,), "no room"), 
         ((SMALL, "--name", "x.bin"), "a card takes"), ((os.path.join(FOLDER, "none"),), "no such file")]
 said = [send(board.line, *words) for words, _ in rows]
 tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "a file that a card cannot take is refused by name", said)
-tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
+tap.ok("send-first" in board.say("-p", "/models", "-q"), "after a refused file, the board answers as before")
 tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that does not say how much is told what to say")
 for length, cause in ((200000000, "the card has no room for it: delete files"), (1 << 32, "a file on FAT32 has 1 to 4294967295 bytes"),
                       (0, "a file on FAT32 has 1 to 4294967295 bytes")):
@@ -204,7 +204,7 @@ board.kill()
 tap.ok(status == 1 and fsck(card)[0], "a board without power leaves the card as it was", text)
 board.start()
 status, text = send(board.line, power)
-tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", power) and fsck(card)[0], "and goes on, too", (text, fsck(card)))
+tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", power) and fsck(card)[0], "an upload to a board whose power went off continues", (text, fsck(card)))
 
 noise = padded("noise.ingot", SMALL, 700000 if LONG else 120000)
 between = Between(board, "noise", spoils=9973)
@@ -217,7 +217,7 @@ child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path]
 text = child.communicate(timeout=60)[0]
 tap.ok(child.returncode == 1 and "continues from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
 answer = board.say("-p", "/models", "-q")
-tap.ok("send-first" in answer, "and the board answers as before", answer)
+tap.ok("send-first" in answer, "after Ctrl-C, the board answers as before", answer)
 board.kill()
 
 # RISC-V, and the same bits from what came as from what was there.
@@ -294,7 +294,7 @@ else:
     tap.ok(status == 0 and "/model send-small.ingot loads it" in text and same(card, "models/send-small.ingot", SMALL) and fsck(card)[0],
            "sb sends a model", (status, text, fsck(card)))
     status, text = ymodem("/receive", LILA, program=("sb", "-q"))
-    tap.ok(status == 0 and same(card, "presets/lila.txt", LILA), "and a preset, which goes where it belongs", (status, text))
+    tap.ok(status == 0 and same(card, "presets/lila.txt", LILA), "sb sends a preset to the folder of presets", (status, text))
     status, text = ymodem("/receive", gguf)
     tap.ok("a card takes" in text and fsck(card)[0], "a file of another kind is refused", (status, text))
     status, text = ymodem("/receive", keys=b"\3")
@@ -349,7 +349,7 @@ while not re.search(rb'"done".*\n', said) and time.monotonic() < start + 30:
 tap.ok(b'"event":"done","reason":"command"' in said, "/mode json 5 lasts as long as something comes", said)
 while not re.search(PERSON, said) and time.monotonic() < start + 30:
     said += line.recv(4096) if select.select([line], [], [], 0.2)[0] else b""
-tap.ok(re.search(PERSON, said) and 12 < time.monotonic() - start < 20, f"and ends after 5 s of silence: {time.monotonic() - start:.1f} s", said)
+tap.ok(re.search(PERSON, said) and 12 < time.monotonic() - start < 20, f"/mode json 5 ends after 5 s of silence: {time.monotonic() - start:.1f} s", said)
 line.close()
 said = person(board, b"/mode json\r/mode chat\r", rb"/mode chat goes back(?s:.*)\"ready\"(?s:.*)" + PERSON, 10)
 tap.ok(re.search(rb"\"done\"(?s:.*)" + PERSON, said), "a person who typed /mode json gets back by /mode chat", said)

@@ -152,7 +152,7 @@ def talk(c, k):
         c.ok(done["streamed_bytes"] > done["streamed_bytes_per_pass"] > 1000 and
              done["streamed_bytes_per_pass"] == done["planned_bytes_per_pass"] and
              done["card_mb_per_s"] > 0 and 0 <= done["stalled_percent"] <= 100,
-             "and those of streaming", done)
+             "/stats has the figures of streaming", done)
 
     bad = k.ask(prompt="x", tmp=1) + k.ask(prompt=1) + k.ask(temp=0.5, top_p=7)
     c.ok([(e["name"], e["column"]) for e in of(bad, "error")] ==
@@ -191,7 +191,7 @@ def talk(c, k):
          "escapes are the characters they stand for", one + two)
     with_id(c, k, people)
     odd = k.ask(**{"\u00e9\n\U0001f600": 1})
-    c.ok(of(odd, "error")[0]["text"] == "there is no field \u00e9\n\U0001f600", "and come back",
+    c.ok(of(odd, "error")[0]["text"] == "there is no field \u00e9\n\U0001f600", "the error names an unknown field with its characters",
          odd)
 
 
@@ -356,7 +356,7 @@ def serial_with_host():
              int(first["reply_tokens"]) == len(people.ids) and f"{first['first_token_ms']} ms" in
              one.stderr and [r[rows[0].index("reply_tokens")] for r in rows[2:]] == ["6", "6"] and
              re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", first["time"]),
-             "and what stands in it", rows)
+             "the CSV has the board's figures", rows)
         bad = serial(peer.device, "-p", "x", "--temp", "1000")
         c.ok(bad.returncode == 1 and "temp takes a number" in bad.stderr and not bad.stdout,
              "a refused setting: nothing is asked", bad)
@@ -379,7 +379,7 @@ def at_terminal(c, peer):
         c.ok(True, "a person stops a reply with Ctrl-C")
         k.sendline(PROMPT)
         k.expect(r", (end|limit)\]\r\n> $")
-        c.ok(len(k.before) > 20, "and asks again", k.before)
+        c.ok(len(k.before) > 20, "the prompt is back after Ctrl-C", k.before)
         k.send("\x04")
         k.expect(pexpect.EOF)
         c.ok(ended(k) == 0, "Ctrl-D ends it", k.exitstatus)
@@ -415,7 +415,7 @@ def hostile_board():
     c.ok(child.returncode == 1 and "\ufffd]52;c;cm0=" in out and "t\ufffd[6n" in out and
          "firmware" in err and "e\ufffdc\ufffd" in err and "[1 prompt + 5 reply" in err,
          "a hostile board is shown", (child.returncode, out, err))
-    c.ok(not foreign_controls(out + err), "and no control character of it", repr(out + err))
+    c.ok(not foreign_controls(out + err), "a hostile board's control characters are not shown", repr(out + err))
     return c.results
 
 
@@ -476,7 +476,7 @@ def serial_errors():
             status = ended_by(gone, number)
             said = at_prompt(peer)
             c.ok(status == (0 if number == signal.SIGINT else 1) and b"> " in said and b'"event"' not in said,
-                 f"and to people again after {number.name}", (status, said))
+                 f"the board talks to people again after {number.name}", (status, said))
             gone.stdin.close()
             gone.stdout.close()
     c.ok("does not take /mode json" in refuses_mode(), "one that does not take it says why")

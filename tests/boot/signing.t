@@ -80,7 +80,7 @@ def tree(data):
 
 ends = segments(DEMO)
 mine = [tree(plain[:4096]), tree(plain[4096:ends[0][0]])] + [tree(plain[at:at + n]) for at, n in ends]
-tap.ok(mine == [digests[i:i + 32] for i in range(0, len(digests), 32)] and parts == len(mine), "and the digests are those of FORMAT.md")
+tap.ok(mine == [digests[i:i + 32] for i in range(0, len(digests), 32)] and parts == len(mine), "the digests are those that FORMAT.md describes")
 
 bad = bytearray(signed)
 bad[24] ^= 1
@@ -234,7 +234,7 @@ with Console(ARM64, f"model=good.ingot temp=0 n=6 {WORD}", card_arguments(card))
     tap.ok("too early" in c.say("/unlock 2718"), "the next try has to wait, also with the right one", c.seen)
     while "too early" in c.say("/unlock 0000"):
         pass
-    tap.ok("try again in 2 s" in c.seen, "and longer", c.seen)
+    tap.ok("try again in 2 s" in c.seen, "the wait grows with each wrong try", c.seen)
     while "too early" in c.say("/unlock 2718"):
         pass
     tap.ok("unlocked" in c.seen, "the PIN opens", c.seen)

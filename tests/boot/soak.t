@@ -140,7 +140,7 @@ class Soak:
             self.console.send("/off\r")
             self.console.expect("power off")
             self.console.expect(pexpect.EOF)
-            self.ok(True, "and the power goes off")
+            self.ok(True, "the machine powers off")
         except (pexpect.TIMEOUT, pexpect.EOF) as error:
             self.ok(False, f"{what}: {len(self.log)}", f"{error!r:.300} after {self.log[-5:]!r}\n" +
                     (self.console.child.before or b"").decode("utf-8", "replace")[-2000:])

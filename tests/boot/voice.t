@@ -74,7 +74,7 @@ said = open(SPOKEN, encoding="utf-8").read()
 replies = " ".join(line for line in out.split("\n") if not line.startswith(">"))
 tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "only replies are spoken", (said, out))
 n = said.count("|")
-tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "and is in the file, sentence by sentence", n)
+tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "the spoken reply is in the file, sentence by sentence", n)
 
 # A board that is slow: the first sentence is spoken before the second is there.
 LINE = work("slow")

@@ -78,7 +78,7 @@ def at_start(row):
         row.refused(s, "/model drive", words, f"the {place}")
     s.swap("well")
     _, text = s.ask("/model drive")
-    row.ok("error" not in text and text.endswith("> "), "and /model loads it then", text)
+    row.ok("error" not in text and text.endswith("> "), "/model loads the model once its folder is there", text)
     row.right(s, "and then")
     s.close()
 

@@ -404,19 +404,19 @@ tap.ok(read(os.path.join(folder, "c.sav")) == small and read(os.path.join(folder
        said)
 said = chat("Hi\n/save c\n")
 tap.ok(read(os.path.join(folder, "c.sav~2")) == small and read(os.path.join(folder, "c.sav~")) == b"mine" and "c.sav)" in said,
-       "and has another name after one, beside the user's NAME~", said + str(names(folder)))
+       "a save that is replaced keeps another name beside the user's NAME~", said + str(names(folder)))
 for name, size in (("d", 9), ("e", 5 << 20)):
     mine = write(os.path.join(folder, name + ".sav"), b"m" * size)
     said = chat(f"Hi\n/save {name}\n")
     tap.ok(read(mine) == b"m" * size and f"{name}.sav: cannot be written: it is not a saved conversation" in said,
            f"a file of {size} bytes that is not a save is refused by name", said)
     said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", mine))
-    tap.ok(read(mine) == b"m" * size and f"{name}.sav: cannot be written: it is not a prefix" in said, "and is not a prefix", said)
+    tap.ok(read(mine) == b"m" * size and f"{name}.sav: cannot be written: it is not a prefix" in said, "the file is refused as a prefix, too, and kept", said)
 prefix = os.path.join(folder, "p.prefix")
 said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", prefix), limit="ulimit -f 4")
 tap.ok(not os.path.exists(prefix) and "File too large" in said, "/save prefix on a full disk", said)
 said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", prefix))
-tap.ok(os.path.exists(prefix) and "are saved in" in said, "and else", said)
+tap.ok(os.path.exists(prefix) and "are saved in" in said, "/save prefix with room on the disk saves it", said)
 said = chat("/save prefix\n", words=("--system", "Be brief and kind.", "--prefix", prefix))
 tap.ok("are saved in" in said and not os.path.exists(prefix + "~"), "again in its place", said)
 notes = write(os.path.join(folder, "ingot.log"), b"my own log\n" * 100000)

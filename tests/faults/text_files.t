@@ -79,7 +79,7 @@ for option, names in (("--preset", ("nowhere.txt", "folder")), ("--grammar", ("n
         tap.ok(status == 1 and not out and f"ingot: {option}" in err and name in err, f"{option} with {name} is an error that names it", (status, out, err))
 write("held.txt", f"grammar={path('nowhere.gbnf')}\n", False)
 status, out, err = ingot("run", MODEL_HERE, "-q", "-p", "Hi", "-n", "2", "--preset", path("held.txt"))
-tap.ok(status == 1 and not out and "nowhere.gbnf" in err, "so is one that a preset names", (status, out, err))
+tap.ok(status == 1 and not out and "nowhere.gbnf" in err, "a grammar that a preset names but that is not there is reported", (status, out, err))
 for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
     source = os.path.join(ROOT, "models/demo")
     if not os.path.exists(os.path.join(source, name)):

@@ -59,7 +59,7 @@ class Board:
         said = self.console.say("/model usb:wire") + self.console.say(LINE)
         self.want = ids(said)
         self.ok(self.want and "streamed" in said and "error" not in said and "unplugged" not in said,
-                "and a reply by it, which is still plugged in", said)
+                "a reply from the drive that is still plugged in is right", said)
 
     def ask(self, fault, times=None):
         self.console.say("/reset")

@@ -187,7 +187,7 @@ status, text = make(peft, model("llama_gqa"), "peft", "--type", "f32")
 got, more = logits(model("llama_gqa"), case["ids"], "--adapter", "peft")
 tap.ok(status == 0 and nmse(got, case["logits"]) < NMSE, f"a PEFT folder: NMSE {nmse(got, case['logits']):.2g}", text + more)
 with open(adapter("peft"), "rb") as f, open(adapter("llama_gqa-all"), "rb") as g:
-    tap.ok(f.read()[4096:] == g.read()[4096:], "and the same bytes as from the GGUF")
+    tap.ok(f.read()[4096:] == g.read()[4096:], "the PEFT folder gives the same bytes as the GGUF")
 make_peft(peft, os.path.join(ARCH, "lora_llama_gqa_all.gguf"), head, use_rslora=True, lora_alpha=8 ** 0.5)
 make(peft, model("llama_gqa"), "rslora", "--type", "f32")
 got, more = logits(model("llama_gqa"), case["ids"], "--adapter", "rslora")
@@ -300,7 +300,7 @@ done = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "6",
 errors = re.findall(r"error: (.*)", done)
 for name, why in REFUSED.items():
     tap.ok(any(why in e for e in errors), f"{name}: {why}", done)
-tap.ok("up to four" in done and len(ids_of(done)) == 1, "and the conversation goes on", done)
+tap.ok("up to four" in done and len(ids_of(done)) == 1, "the conversation continues after a fifth adapter is refused", done)
 status, text = run([HOST, "run", model("llama_gqa"), "-p", "Once", "--adapter", "llama_gqa-all", "--adapters", "64K"])
 tap.ok(status != 0 and "--adapters SIZE makes more" in text, "too little room is said with the cure", text)
 status, text = ARM64.run('prompt="Once" n=4 model=llama_gqa adapter=qwen35_gqa-qv', 1, card_arguments(card))

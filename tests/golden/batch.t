@@ -108,7 +108,7 @@ if os.path.exists(os.path.join(ARCH, "lora_llama_gqa_qv.gguf")):
         tap.ok(status == 0 and got == want, f"{' '.join(options) or 'side by side'}: twelve, each with its own adapters",
                f"{text[-600:]} {want[0]} {[a == b for a, b in zip(got, want)]}")
     same = {alone(dict(r, adapter="off"), model=base)[1] for r in requests} & {w[1] for w, a in zip(want, lists) if a != "off"}
-    tap.ok(not same, "which change the logits", same)
+    tap.ok(not same, "adapters change the logits", same)
 else:
     tap.skip("adapters side by side", "no " + ARCH + "/lora_* (set INGOT_ASSETS)")
 tap.done()

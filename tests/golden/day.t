@@ -116,7 +116,7 @@ def has(text, *words):
 
 def play(day):
     tap.ok(has(day.say("/remember wiki Lila lives at 16 Harbour Street."), "wiki:"), "a fact is taught")
-    tap.ok(has(day.say("/remember personal What is my dog called? = Your dog is called Biscuit."), "personal:"), "and an answer")
+    tap.ok(has(day.say("/remember personal What is my dog called? = Your dog is called Biscuit."), "personal:"), "a question with its answer is taught")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "asked as it was taught, in the first turn")
     tap.ok(has(day.say("And in which street does Lila live?"), "Harbour"), "in other words, in the second")
     tap.ok(has(day.say("What name does my dog have?"), "Biscuit"), "in the third")
@@ -124,20 +124,20 @@ def play(day):
     day.power_off()
     tap.ok(day.say("/what", shows=False).count(" old, strength ") == 2, "after the start the board has loaded it by itself")
     if PART == "start":
-        tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "and knows what was taught")
+        tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "after a restart the model knows what it was taught")
         return
     day.say("Hello.")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit") and has(day.say("Where does Lila live?"), "Harbour"), "both are known in later turns")
     tap.ok(has(day.say("/remember wiki Lila lives at 3 Mill Lane."), "it replaces: Lila lives at 16 Harbour Street"), "a correction names what it replaces")
-    tap.ok(has(day.say("Where does Lila live?"), "Mill Lane"), "and is answered")
+    tap.ok(has(day.say("Where does Lila live?"), "Mill Lane"), "the corrected fact is in the answer")
     tap.ok(has(day.say("/forget that"), "wiki"), "it is forgotten")
     day.say("/reset")
-    tap.ok(not has(day.say("Where does Lila live?"), "Mill", "Harbour"), "and not answered any more")
+    tap.ok(not has(day.say("Where does Lila live?"), "Mill", "Harbour"), "a forgotten fact is not in an answer any more")
     if PART == "talk":
         return
     last = fill(day)
     tap.ok(has(last, "the memory is full") and has(last, "missed least"), "the full store says so, and what would go", last)
-    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "and what was taught first is still known")
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "the fact that was taught first is still known to the full store")
     what = day.say("/what", shows=False)
     day.shown += [">>> /what", *what.split("\n")[:2], "...", *what.split("\n")[-1:]]
     tap.ok(has(what, "Biscuit") and not has(what, "Lila"), "/what has it all", what)

@@ -91,7 +91,7 @@ said = talk(["Note it.", "/grammar off", "/reset", "Why is it so?", "/what", "/f
 tap.ok(status == 0 and "Noted. Ask me." in said and "<|" not in said and "(remembered in wiki: Why is it so? = Because it is.)" in said,
        "a reply's tag is obeyed and not shown", said)
 tap.ok(said.count("\nBecause it is.\n") == 1 and "  1. wiki: Why is it so?" in said and "(nothing of wiki is left)" in said,
-       "then it is known, and forgotten on request", said)
+       "a fact that a reply's tag taught is known and is forgotten on request", said)
 said = talk(["Note it."], "--grammar", compiled)
 tap.ok("Noted. Ask me." in said and "<|" not in said and "remembered" not in said, "without learn=on it is not shown either", said)
 
@@ -103,7 +103,7 @@ said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meet
 replies = [line for line in said.split("\n") if line and line[0] not in "( "]
 tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
        "an appointment fades in three days; promoted to wiki it is there two weeks later", said)
-tap.ok(re.search(r"strength 0\.00\d, needed 1 time\b", said), "and /what says how strong it is", said)
+tap.ok(re.search(r"strength 0\.00\d, needed 1 time\b", said), "/what says how strong a memory is", said)
 
 # Kept.
 folder = os.path.join(WORK, "fabric-models")
@@ -139,5 +139,5 @@ right = sum(reply == fact.split(" = ")[1] for reply, (_, fact) in zip(replies, r
 tap.ok(len(replies) == len(rows) == 20 and right == 20, f"{right} of {len(rows)} facts in five namespaces are answered", said)
 done = subprocess.run([sys.executable, os.path.join(ROOT, "models/evaluate.py"), "--every", "1" if LONG else "4", "--learn", "on", facts, MODEL], capture_output=True, text=True, timeout=300)
 found = re.search(r"(\d+) of (\d+) right", done.stdout)
-tap.ok(found and int(found[2]) >= (200 if LONG else 40) and int(found[1]) >= 0.95 * int(found[2]), f"and {found and found[0]} of the held-out prompts (193 of 200 before)", done.stdout + done.stderr)
+tap.ok(found and int(found[2]) >= (200 if LONG else 40) and int(found[1]) >= 0.95 * int(found[2]), f"{found and found[0]} of the held-out prompts are right (193 of 200 before)", done.stdout + done.stderr)
 tap.done()

@@ -110,7 +110,7 @@ tap.ok(status == 0 and "no text" in console, "a folder without a tokenizer is pa
 status, console = run([HOST, "run", model, "-p", "hi", "-n", "4", "-q"])
 tap.ok(status != 0 and "together with its tokenizer" in console, "it refuses text", console)
 rows, console = logits(model, [3, 1, 2], 96, "-n", "2")
-tap.ok(rows and len(rows) == 5, "and takes ids", console)
+tap.ok(rows and len(rows) == 5, "the model takes ids", console)
 for ids in ("3 96", "3 x", "-1", "3 4294967297"):
     status, console = run([HOST, "logits", model, "--tokens", ids, "-o", os.devnull, "-q"])
     tap.ok(status != 0 and "an id below 96" in console, f"--tokens \"{ids}\" is refused", console)

@@ -65,5 +65,5 @@ os.unlink(paths[1])
 done = subprocess.run([HOST, "tokenize", paths[0], "--ids"], input=b"abc", capture_output=True,
                       timeout=60)
 tap.ok(done.returncode == 0 and done.stdout.split() == [b"0", b"1", b"2"],
-       "and the only one that it needs", done.stderr)
+       "the missing part is the only one that packing needs", done.stderr)
 tap.done()

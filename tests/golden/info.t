@@ -68,14 +68,14 @@ else:
     status, text = host("pack", with_template("{{ '<|im_start|>' }}", "odd.gguf"), "-o", packed)
     tap.ok(status == 0 and "does not write the user's text" in text and "--template NAME" in text,
            "a template that cannot be used: why, and the cure", text)
-    tap.ok(ids(packed)[0] == ids(STORIES)[0] is not None, "and then text is continued")
+    tap.ok(ids(packed)[0] == ids(STORIES)[0] is not None, "a template that cannot be used lets the model continue the text")
     tap.ok(ids(packed, "--template", "zephyr")[:2] == ids(model)[:2] and ids(model)[0],
            "--template on an .ingot gives the same turn as the GGUF's own template")
-    tap.ok(ids(model, "--template", "none")[:2] == ids(STORIES)[:2], "and none continues text")
+    tap.ok(ids(model, "--template", "none")[:2] == ids(STORIES)[:2], "--template none continues the text")
     tap.ok(ids(model, "--system", "Be brief.")[1] != ids(model)[1] != ids(STORIES)[1],
            "system= makes the prompt longer, as the template does")
     console = ids(STORIES, "--system", "x")[2]
-    tap.ok("--system has no effect" in console, "and without a template is warned of", console)
+    tap.ok("--system has no effect" in console, "a system prompt without a template is warned of", console)
     status, text = host("run", model, "--template", "nonesuch", "-p", "x")
     tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "no such template", text)
 

@@ -68,7 +68,7 @@ for (case, where), reply in replies.items():
            reply.positions == first.positions > 10 and reply.hash == first.hash,
            f"{case}: {where}: {len(reply.ids or [])} ids, logits {reply.hash}", reply.console)
     if case.startswith("sinks"):
-        tap.ok("tokens after the first 64 are dropped" in reply.console, "and says what went",
+        tap.ok("tokens after the first 64 are dropped" in reply.console, "the reply says which tokens were dropped",
                reply.console)
 hashes = {replies[case, "host, 1 core, chunk 128"].hash for case in CASES if case.startswith("tiers")}
 tap.ok(len(hashes) == 2, "tiers have logits of their own", str(hashes))

@@ -36,7 +36,7 @@ tap.ok(reference.ids and len(longer.ids) == 2 and longer.ids[:1] == reference.id
        longer.console)
 read = longer.figure(r"read ([\d.]+ \w+) a token")
 tap.ok(read is not None and read == longer.figure(r"planned ([\d.]+ \w+)\)"),
-       f"and reads the {read} planned", longer.stats)
+       f"the reply reads the {read} that the plan names", longer.stats)
 
 try:
     subprocess.run([os.path.join(ROOT, "tests/card.sh"), CARD, "--start", "2048", MODEL],

@@ -278,6 +278,6 @@ tap.ok(types.get("attn_v_b") == "q8_0" and types.get("attn_k_b") == "q8_0",
        "q4_k: matrices of heads are q8_0", console)
 first = compute(mixed, "q8", "-t", "1", "--chunk", "1")
 tap.ok(first != b"" and compute(mixed, "q8", "-t", "3", "--chunk", "7") == first,
-       "and the same bits with 3 threads in chunks of 7")
+       "3 threads in chunks of 7 give the same bits")
 os.remove(mixed)
 tap.done()

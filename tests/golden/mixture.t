@@ -135,7 +135,7 @@ layers = re.findall(r"^  layer (\d+) +([\d.]+) % of (\d+) in the cache", console
 read = sum(round(int(n) * (1 - float(share) / 100)) for _, share, n in layers)
 tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers) == 4 and
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
-tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "and how fast the card gave them", console)
+tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "the closing line says how fast the card was", console)
 
 # Counts of one conversation predict others, behind a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")

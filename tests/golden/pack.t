@@ -69,7 +69,7 @@ status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_0"])
 lost = re.search(r"differ from the file's by an NMSE of (\S+) ", said)
 tap.ok(status == 0 and lost and 1e-4 < float(lost.group(1)) < 0.02, f"how much is lost is said: NMSE {lost.group(1) if lost else '?'}", said)
 status, said = run([HOST, "pack", DEMO, "-o", OUT])
-tap.ok(status == 0 and "NMSE" not in said, "and nothing of the kind where nothing is lost", said)
+tap.ok(status == 0 and "NMSE" not in said, "a packing that loses nothing says nothing about loss", said)
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0", "-q"])
 tap.ok(status == 0 and said == "", "-q: nothing is said", said)
 CONFIG = os.path.join(random_model("llama", "pack-"), "config.json")
@@ -89,7 +89,7 @@ for out, words in ((PATH, "it is the input"), (LINK, "it is the input"), (WORK, 
            os.path.exists(out) == (out != OUT + "/x"),
            f"-o {os.path.basename(out)}: {said.strip().split(': ', 2)[-1]}", said)
 with open(PATH, "rb") as f:
-    tap.ok(f.read(4) == b"GGUF" and not os.path.isfile(PIPE), "and all are as they were")
+    tap.ok(f.read(4) == b"GGUF" and not os.path.isfile(PIPE), "no refused output was changed")
 for word, wrong in (("--type", "q9"), ("--head", "q4_k_m"), ("--experts-type", "q4_k_m"),
                     ("--colour", "red")):
     status, said = run([HOST, "pack", PATH, "-o", OUT, word, wrong])

@@ -99,7 +99,7 @@ def without_room():
     tap.ok("log=on has no effect: the card has no ingot.log: `make card LOG=4`" in said[0],
            "a card without room for it says how to make one", said[0])
     _, err = rows_of(card)
-    tap.ok("has no ingot.log: `ingot card --log 4` makes one" in err, "and so does `ingot log`", err)
+    tap.ok("has no ingot.log: `ingot card --log 4` makes one" in err, "`ingot log` says how to make room for the log, too", err)
     status, _, err = run(HOST, "log", MODEL)
     tap.ok(status == 0 and "nothing is logged there yet" in err, "a file without a line says so", err)
 

@@ -131,7 +131,7 @@ with alone_with(PLAIN):
     card(PLAIN, "another one, whose path has a space and a quote", models_are(other), MODEL=other)
     before = os.stat(image_of(PLAIN)).st_mtime_ns
     card(PLAIN, "the same again", models_are(other), MODEL=other)
-    tap.ok(os.stat(image_of(PLAIN)).st_mtime_ns == before, "which is not made anew")
+    tap.ok(os.stat(image_of(PLAIN)).st_mtime_ns == before, "make card does not build an up-to-date image again")
     shutil.copy(one, other)
     card(PLAIN, "the file has changed", models_are(other), MODEL=other)
     card(PLAIN, "SAVE=", lambda f: len(f.get("saves/chat.sav", b"")) == 3 << 20, MODEL=other,
@@ -456,7 +456,7 @@ for words, wanted, wants in WRONG:
     tap.ok(status == wanted and all(w in text for w in wants) and
            not [n for n in os.listdir(HERE) if n.startswith("x.img")],
            f"ingot card {' '.join(words).replace(HERE, '')} is refused", text)
-tap.ok(bytes_of(one) == whole, "and nothing is lost")
+tap.ok(bytes_of(one) == whole, "nothing of the card is lost")
 
 # ---- what is refused: one line, at once, before anything is compiled ----------------------------
 

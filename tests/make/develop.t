@@ -53,7 +53,7 @@ if shutil.which("gdb-multiarch"):
     tap.ok("the application has not been opened yet" in text, "before there is an application its printers say so", text[-2000:])
     weights = re.search(r"weights = at 0x[0-9a-f]+, (\S+ \w+) of (\S+ \w+)", text)
     tap.ok(weights is not None and weights.group(1) != "0 B", "at the prompt ingot-arena prints the regions", text[-2000:])
-    tap.ok("session: 0 tokens cached of 0, 0 guesses, context " in text, "and ingot-session the sequence", text[-2000:])
+    tap.ok("session: 0 tokens cached of 0, 0 guesses, context " in text, "at the prompt ingot-session prints the sequence", text[-2000:])
 else:
     tap.skip("make gdb prints the arena and the session", "gdb-multiarch is not installed: apt-get install gdb-multiarch")
 tap.done()

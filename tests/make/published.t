@@ -111,7 +111,7 @@ FILES["pieces-1==1.0"] = package(1, PARTS[1][:-1] + b"\0")
 problem, _ = fetch("two", out)
 left = os.listdir(out + ".packages")
 tap.ok(problem is not None and "pieces-1==1.0 has the SHA-256" in problem and left == ["pieces-0==1.0.whl".replace("==", "-")],
-       "so is a package, whose file is removed; the good one stays", [problem, left])
+       "a package with another SHA-256 is refused and its file is removed; the good one stays", [problem, left])
 
 # ---- terms ----
 rows["two"]["terms"] = "yes"

@@ -213,7 +213,7 @@ if LONG and HAS_SOURCES:
     status, text, problem = run("sha256sum", "-c", "SHA256SUMS", cwd=first)
     tap.ok(status == 0 and sorted(re.findall(r"^(\S+): OK$", text, re.M)) ==
            sorted(n for n in os.listdir(first) if n != "SHA256SUMS"),
-           "which are those of its files", text + problem)
+           "the sums of a release are those of its files", text + problem)
     check_archive(first)
     for name in sorted(re.findall(rf"ingot-{re.escape(VERSION)}-(\S+)\.img\.xz", sums)):
         check_card(name, first)

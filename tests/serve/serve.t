@@ -228,7 +228,7 @@ entries = scored["logprobs"]["content"]
 tap.ok(len(told) > 4 and scores(entries) == told and b"".join(bytes(e["bytes"]) for e in entries).decode() == scored["message"]["content"] and
        all(e["logprob"] <= 0 and e["token"].encode() == bytes(e["bytes"]) for e in entries), "the shares of tokens, which a board's line has as well", (scored, told))
 rows, last = events(server.ask(CHAT, chat(PROMPTS[0], logprobs=True, top_logprobs=2, stream=True))[1])
-tap.ok([e for r in rows for e in (r["choices"][0]["logprobs"] or {"content": []})["content"]] == entries, "and in a stream", rows)
+tap.ok([e for r in rows for e in (r["choices"][0]["logprobs"] or {"content": []})["content"]] == entries, "a stream has the same shares of tokens", rows)
 held = server.ask(CHAT, chat(PROMPTS[3], logprobs=True, grammar="fourteen|fifteen|15"))[1]["choices"][0]
 tap.ok("".join(e["token"] for e in held["logprobs"]["content"]) == held["message"]["content"] and held["logprobs"]["content"][0]["top_logprobs"] == [] and
        server.ask(CHAT, chat("x", logprobs=False))[1]["choices"][0]["logprobs"] is None, "of a reply that a grammar holds; none where none are wanted", held)
@@ -249,7 +249,7 @@ tap.ok([c["message"]["content"] for c in three["choices"]] == [a["choices"][0]["
 rows, last = events(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=5, n=3, stream=True, stream_options={"include_usage": True}))[1])
 streamed = ["".join(c["delta"].get("content", "") for r in rows for c in r["choices"] if c["index"] == i) for i in range(3)]
 tap.ok(last == "[DONE]" and streamed == [c["message"]["content"] for c in three["choices"]] and rows[-1]["usage"] == {**three["usage"], "prompt_tokens_details": rows[-1]["usage"]["prompt_tokens_details"]},
-       "and streamed", rows[-2:])
+       "three replies to one request are streamed", rows[-2:])
 tap.ok(len({c["text"] for c in server.ask(TEXT, {"prompt": "Once upon", "n": 4, "temperature": 2, "max_tokens": 9, "min_p": 0, "top_k": 0, "top_p": 1})[1]["choices"]}) > 1,
        "without a seed they differ")
 
@@ -311,7 +311,7 @@ for what, path, body, name, count in (("a message", CHAT, chat("long " * 3000), 
                                       ("numbers of tokens", TEXT, {"prompt": [5] * limit, "max_tokens": 1}, "prompt", limit), ("an input", EMBED, {"input": [5] * (limit + 3)}, "input", limit + 3)):
     a = too_long(path, body)
     tap.ok(a == (400, "context_length_exceeded", name, count, limit - 1, limit), f"{what} that is too long: its tokens, and how many fit", a)
-tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "and so many fit")
+tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "a prompt of as many tokens as the limit is accepted")
 
 # Keywords that the grammar does not enforce are checked, and the reply is made again; if it never fits, that is an error.
 def held(schema, **more):
@@ -326,7 +326,7 @@ status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimu
 tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "a missing body is an error", a)
 pair = {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 2, "uniqueItems": True}}}
 status, a = held(pair, temperature=0, max_tokens=14)
-tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "so is one that max_tokens led to its end", a)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "a reply that max_tokens led to its end is an error if its schema is not satisfied", a)
 status, a = held({**pair, "required": ["a", "b"]}, temperature=0, max_tokens=4)
 tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "a cut reply is not checked", a)
 
@@ -356,7 +356,7 @@ while asker.is_alive():
 tap.ok(checked[0][0] == 200 and time.monotonic() - begin > 0.2 and max(waits) < 0.75, f"checks of {time.monotonic() - begin:.1f} s, and others wait {max(waits) * 1000:.0f} ms at most", checked[0][1])
 rows, last = events(held(odd, temperature=1.5, seed=5, stream=True)[1])
 streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in rows if r.get("choices"))
-tap.ok(last == "[DONE]" and len(set(json.loads(streamed))) == 2 and "/uniqueItems" in rows[-1]["warnings"][0], "and so in a stream", rows)
+tap.ok(last == "[DONE]" and len(set(json.loads(streamed))) == 2 and "/uniqueItems" in rows[-1]["warnings"][0], "a stream reports a schema that is not satisfied in the same way", rows)
 calls = [{"type": "function", "function": {"name": n, "parameters": {"type": "object", "properties": {"v": {"enum": [1, 2]}}, "required": ["v"]}}} for n in ("one", "two")]
 rows, last = events(server.ask(CHAT, chat("Light, please.", tools=calls, tool_choice="required", parallel_tool_calls=True, temperature=1.5, seed=3, max_tokens=400, stream=True))[1])
 parts = [c for r in rows if r.get("choices") for c in r["choices"][0]["delta"].get("tool_calls", [])]
@@ -408,7 +408,7 @@ while time.monotonic() < late and (after["ingot_requests_total"] < before["ingot
 tap.ok(after["ingot_requests_total"] == before["ingot_requests_total"] + 20 and after["ingot_requests_cancelled_total"] > before["ingot_requests_cancelled_total"] and
        after["ingot_requests_waiting"] == 0 and after["ingot_reply_tokens_total"] < before["ingot_reply_tokens_total"] + 20 * LONG_REPLY["max_tokens"], "replies whose caller is gone end", (before, after))
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] and before["ingot_prompt_tokens_cached_total"] > 0 and before["ingot_passes_total"] > 50,
-       "and the others go on", before)
+       "other replies continue when a caller is gone", before)
 
 
 def resident():

@@ -54,7 +54,7 @@ text = want["choices"][0]["message"]["content"]
 tap.ok([ask({"messages": USER}, headers=h)[0] for h in ({"x-api-key": "wrong"}, {"x-api-key": "secretx"}, {"x-api-key": "secre"}, {"x-api-key": ""}, {"Authorization": "Bearer secret"}, KEY)] ==
        [401, 401, 401, 401, 200, 200], "the token is x-api-key's, or a bearer's")
 status, a = ask({"messages": USER}, headers={"x-api-key": "wrong"})
-tap.ok(a["type"] == "error" and a["error"]["type"] == "authentication_error", "and its error has Anthropic's form", a)
+tap.ok(a["type"] == "error" and a["error"]["type"] == "authentication_error", "the error for a wrong token has Anthropic's form", a)
 
 # A message, whole and as events.
 status, one = ask({"messages": USER})
@@ -65,7 +65,7 @@ tap.ok(status == 200 and one["type"] == "message" and one["role"] == "assistant"
 rows = events({"messages": USER})
 tap.ok(kinds(rows) == ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"] and
        "".join(r["delta"]["text"] for r in rows if r["type"] == "content_block_delta") == text and rows[0]["message"]["content"] == [] and
-       rows[-2]["delta"] == {"stop_reason": "end_turn", "stop_sequence": None} and rows[-2]["usage"]["output_tokens"] == use["output_tokens"], "and its events", rows)
+       rows[-2]["delta"] == {"stop_reason": "end_turn", "stop_sequence": None} and rows[-2]["usage"]["output_tokens"] == use["output_tokens"], "the events of a reply are those of Anthropic's API", rows)
 status, cut = ask({"messages": USER, "max_tokens": 3})
 stopped = ask({"messages": USER, "stop_sequences": ["is"]})[1]
 tap.ok(cut["stop_reason"] == "max_tokens" and cut["usage"]["output_tokens"] == 3 and stopped["stop_reason"] == "stop_sequence" and stopped["stop_sequence"] == "is" and
@@ -83,7 +83,7 @@ tap.ok(status == 200 and call["type"] == "tool_use" and call["name"] == "lamp" a
        "a call that has to come", one)
 rows = events({"messages": LIGHT, "tools": [{**LAMP, "type": "custom"}], "tool_choice": {"type": "any", "disable_parallel_tool_use": True}})
 tap.ok(rows[1]["content_block"]["name"] == "lamp" and rows[1]["content_block"]["input"] == {} and rows[-2]["delta"]["stop_reason"] == "tool_use" and
-       json.loads("".join(r["delta"]["partial_json"] for r in rows if r["type"] == "content_block_delta")) == call["input"], "and its events", rows)
+       json.loads("".join(r["delta"]["partial_json"] for r in rows if r["type"] == "content_block_delta")) == call["input"], "the events of a call have the same arguments as the whole call", rows)
 back = [*LIGHT, {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": [{"type": "text", "text": "the lamp is on"}]}, {"type": "text", "text": "And now?"}]}]
 told = [*LIGHT, {"role": "assistant", "content": "I look.", "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": json.dumps(call["input"], separators=(",", ":"))}}]},
@@ -142,5 +142,5 @@ if packages("anthropic"):
         tap.ok("messages" in str(e), "its errors say what is wrong", e)
 else:
     tap.skip("the package anthropic", "it is not in build/clients: make setup-tests")
-tap.ok(server.end() == 0, "and the server ends")
+tap.ok(server.end() == 0, "the server ends with status 0")
 tap.done()

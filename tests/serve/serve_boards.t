@@ -115,12 +115,12 @@ rows = [line[len("data: "):] for line in text.split("\n\n") if line]
 pieces = [json.loads(r) for r in rows[:-1]]
 streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in pieces if r["choices"])
 tap.ok(status == 200 and rows[-1] == "[DONE]" and streamed.strip() == want[PROMPTS[1]] and len(pieces) > 4 and
-       pieces[-1]["usage"]["completion_tokens"] == LENGTH, "and streamed", text[-600:])
+       pieces[-1]["usage"]["completion_tokens"] == LENGTH, "a board's reply is streamed", text[-600:])
 status, plain = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})
 host = run([HOST, "run", DEMO, "--raw", "-p", "Once upon a time", "--temp", "0", "-n", "12", "--spec", "off", "-q"])
 tap.ok(status == 200 and plain["usage"]["completion_tokens"] == 12 and plain["choices"][0]["text"] != "", "a text goes on", (plain, host))
 again = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})[1]
-tap.ok(again["choices"][0]["text"] == plain["choices"][0]["text"], "and does so from its beginning the next time", again)
+tap.ok(again["choices"][0]["text"] == plain["choices"][0]["text"], "the same text gets the same continuation again", again)
 status, vectors = server.ask("/v1/embeddings", {"input": ["a cat", "a dog", "a cat"]})
 here = run([HOST, "chat", DEMO, "--json", "-q"], stdin=b'{"embedding":"a cat"}\n')[1]
 tap.ok(status == 200 and len(vectors["data"]) == 3 and vectors["data"][0]["embedding"] == vectors["data"][2]["embedding"] != vectors["data"][1]["embedding"] and
@@ -129,7 +129,7 @@ tap.ok(server.ask("/v1/embeddings", {"input": "long " * 800})[0] == 400, "a text
 stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["zzz", "a"]))[1]
 tap.ok("a" in want[PROMPTS[1]] and "a" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop", "stop strings, the second too", stopped)
 free = server.ask(CHAT, chat(PROMPTS[1]))[1]
-tap.ok(said(free) == want[PROMPTS[1]], "which the next request has not", free)
+tap.ok(said(free) == want[PROMPTS[1]], "the stop strings of one request do not hold for the next", free)
 warm = [said(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
 tap.ok(warm[0] == warm[1] != warm[2], "equal seeds, equal replies", warm)
 
@@ -175,7 +175,7 @@ pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
 both = Server(pair[0].line, pair[1].line)
 tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that model" in text for text in both.said),
        "a board without a model is told to load one", (both.line, both.said))
-tap.ok(all(said(both.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] for _ in range(2)), "and answers with it")
+tap.ok(all(said(both.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] for _ in range(2)), "a board that loaded a model answers with it")
 both.end()
 for b in pair:
     b.kill()
@@ -202,7 +202,7 @@ for t in threads:
 wrong = {i: r for i, r in results.items() if r[0] != 200 or said(r[1]) != want[PROMPTS[i % 10]]}
 tap.ok(gone and len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once, one board of three killed and back: each reply is right", wrong or len(results))
 tap.ok(server.boards(3) and any("is back" in line for line in server.said), "the board is noticed when it goes and when it is back", server.said)
-tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "and the others go on")
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "the other boards answer while one is away")
 
 # A stream that somebody has seen is not begun anew.
 c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -241,7 +241,7 @@ for answer in [*replies, *wanted]:
             t["bytes"] = None
 tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
 tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd") and len(replies[7]["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 3 and len(replies[8]["choices"]) == 3 and
-       json.loads(replies[9]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "and held they are", replies)
+       json.loads(replies[9]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "replies with a grammar keep to it", replies)
 held.kill()
 server.end()
 here.end()

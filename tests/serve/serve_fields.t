@@ -237,7 +237,7 @@ server = board_server(False)
 there = stories()
 tap.ok(here == there and len(set(here)) > 3, "a board's replies are the same, and a setting is of its request alone", [here, there])
 there = [text(p)[1]["choices"][0]["text"] for p in (ids, [1] + ids, "Once upon a time")]
-tap.ok(numbered == there, "and those to numbers of tokens", [numbered, there])
+tap.ok(numbered == there, "a program's settings are numbers of tokens, too", [numbered, there])
 errors = [reply(logit_bias=[[99999, 1]]), reply(stop=list("abcde")), text([5, 99999]), server.ask(EMBED, {"input": [1, 2]})]
 tap.ok([e[0] for e in errors] == [400] * 4 and [e[1]["error"]["param"] for e in errors] == ["logit_bias", "stop", "prompt", "input"], "an unsupported field is refused by name", errors)
 server.end()

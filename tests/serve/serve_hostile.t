@@ -98,7 +98,7 @@ for path, body in BODIES.items():
             if status != 403 and more != {"Origin": ""}:
                 tap.ok(False, f"{path} {kind} {more}", status)
 tap.ok(server.metrics()["requests_total"] - before <= 9, "a request from another site's page is refused", server.metrics())
-tap.ok(server.ask("/health", None, {"Origin": "http://evil.example"})[0] == 403 == server.ask("/", None, {"Host": "evil.example"})[0], "nor have they the page")
+tap.ok(server.ask("/health", None, {"Origin": "http://evil.example"})[0] == 403 == server.ask("/", None, {"Host": "evil.example"})[0], "another site's page does not get the server's page either")
 for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
     tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is this server's own page's, and nobody else's", got)
@@ -133,7 +133,7 @@ if LONG:
             time.sleep(5)
         except OSError:
             sent = False
-    tap.ok(not sent and time.monotonic() - begin > 60, "and so is a body that comes by one byte in five seconds", time.monotonic() - begin)
+    tap.ok(not sent and time.monotonic() - begin > 60, "a body that comes by one byte in five seconds is given up", time.monotonic() - begin)
     # Answers that are taken slowly: by a byte in nine seconds, and by 4 KB a second, which is slow and honest.
     def take_slowly(pause, n, seconds):
         """Seconds until the server gives the connection up, or `seconds`."""
@@ -178,7 +178,7 @@ grown = server.resident() - start
 tap.ok(open_still == 0 and grown < 16384 and server.answers(), f"WebSockets that ask 400,000 times and never listen are closed; {grown} KiB", (open_still, grown))
 before = server.metrics()
 deaf = [server.open(head(TEXT, Content_Length=len(json.dumps({**ENDLESS, "stream": True}))) + json.dumps({**ENDLESS, "stream": True}).encode()) for _ in range(8)]
-tap.ok(server.answers() and server.wait_for(lambda m: m["requests_running"] == 0), "nor do eight that ask for streams hold up the others", server.metrics())
+tap.ok(server.answers() and server.wait_for(lambda m: m["requests_running"] == 0), "eight callers that ask for streams and do not read do not hold up the others", server.metrics())
 for s in deaf:
     s.close()
 
@@ -193,7 +193,7 @@ for s in full:
 emptied = one.wait_for(lambda m: m["requests_waiting"] == 0 and m["requests_running"] == 0, 60)
 after = one.metrics()
 tap.ok(filled and any(b" 429 " in h.split(b"\r\n")[0] for h in heard), "a full queue says so", (filled, heard[:3]))
-tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 60, "and is empty as soon as its callers are gone", after)
+tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 60, "the queue is empty as soon as its callers are gone", after)
 for s in (server, one):
     s.process.send_signal(signal.SIGTERM)
 tap.ok(server.process.wait(60) == 0 == one.process.wait(60), "the servers end")

@@ -147,7 +147,7 @@ s = server.open()
 for i in range(0, len(BYTES), 7):
     s.sendall(BYTES[i:i + 7])
 good, got = answered(s, ROW)
-tap.ok(good, "and in pieces of seven bytes", got)
+tap.ok(good, "requests in pieces of seven bytes are answered in their order", got)
 
 # Each split of the first two, and then the rest of a shorter row; the pieces wait for each other where the server would else read them at once.
 two = request("POST", CHAT, ASK) + request("POST", CHAT, ASK)
@@ -297,12 +297,12 @@ tap.ok(status == 204 and fields["access-control-allow-origin"] == "http://localh
        fields["access-control-allow-headers"] == "authorization,content-type" and "Origin" in fields["vary"], "a page that is let in asks before", (status, dict(fields)))
 got = [opened.ask("POST", CHAT, b, Origin=o) for b in (ASK, b"{", json.dumps({**json.loads(ASK), "stream": True}).encode()) for o in ("http://localhost:3000", "vscode-webview://abc")]
 tap.ok([g[0] for g in got] == [200, 200, 400, 400, 200, 200] and [g[1]["access-control-allow-origin"] for g in got] == ["http://localhost:3000", "vscode-webview://abc"] * 3,
-       "and may read each answer, errors and streams", [(g[0], dict(g[1])) for g in got])
+       "a page of an allowed origin may read each answer, errors and streams", [(g[0], dict(g[1])) for g in got])
 cut = opened.open(f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:3000\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n".encode())
 told = b""
 while more := cut.recv(65536):
     told += more
-tap.ok(told.startswith(b"HTTP/1.1 400 ") and b"access-control-allow-origin: http://localhost:3000\r\n" in told, "also that of a body that breaks off", told)
+tap.ok(told.startswith(b"HTTP/1.1 400 ") and b"access-control-allow-origin: http://localhost:3000\r\n" in told, "a page of an allowed origin may read the error for a body that breaks off", told)
 shut = [opened.ask("OPTIONS", CHAT, None, Origin="http://localhost:3001", Access_Control_Request_Method="POST"), opened.ask("GET", "/health", None, Host="other.example"),
         opened.ask("GET", "/health", None, Host="host.docker.internal:1"), server.ask("GET", "/health", None, Host="host.docker.internal")]
 tap.ok([g[0] for g in shut] == [403, 403, 200, 403] and "--allow-origin" in shut[0][2] and "--allow-host" in shut[1][2] and shut[0][1]["access-control-allow-origin"] is None,
@@ -407,7 +407,7 @@ endless = json.dumps({"prompt": "x", **LONG_REPLY, "stream": True}).encode()
 held = [small.open(request("POST", TEXT, endless)) for _ in range(300)]
 begin = time.monotonic()
 got = small.ask("GET", "/health")[0], time.monotonic() - begin
-tap.ok(got[0] == 200, "and so do 300 streams that nobody reads", got)
+tap.ok(got[0] == 200, "300 streams that nobody reads do not keep a request from its answer", got)
 for s in held:
     s.close()
 tap.ok(small.end()[0] == 0, "the server ends")

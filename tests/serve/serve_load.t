@@ -153,7 +153,7 @@ for c in callers[:3]:
     c.close()
 gone = server.wait_for(lambda m: m["requests_total"] == before["requests_total"] + 30 and m["requests_running"] == 0)
 status, a = server.ask(CHAT, chat(PROMPTS[3], logprobs=True))
-tap.ok(gone and status == 200 and outcome(a) == want[PROMPTS[3]], "and running replies end with their callers", (before, server.metrics()))
+tap.ok(gone and status == 200 and outcome(a) == want[PROMPTS[3]], "a running reply ends when its caller leaves", (before, server.metrics()))
 tap.ok(server.end() == 0, "SIGTERM ends it")
 for b in boards:
     b.kill()
@@ -202,7 +202,7 @@ failed += crowd(server, N)
 grown = server.resident() - start
 tap.ok(not failed, "each is answered as its kind is", failed[:5])
 tap.ok(grown < 1024, f"{N} requests of {len(MIX)} kinds more take {grown} KiB, of {start}", grown)
-tap.ok(server.end() == 0, "and the server ends")
+tap.ok(server.end() == 0, "the server ends with status 0")
 checked = os.path.join(BUILD, "asan/ingot")
 if os.path.exists(checked):
     server = Server(checked, DEMO, "-q")

@@ -62,7 +62,7 @@ tap.ok(status == 200 and whole["message"] == {"role": "assistant", "content": te
        all(isinstance(whole[d], int) and whole[d] >= 0 for d in DURATIONS) and whole["created_at"].endswith("Z"), "a chat is that of chat completions", whole)
 status, kind, rows = lines("chat", {"messages": USER, **COLD})
 tap.ok(status == 200 and kind == "application/x-ndjson" and "".join(r["message"]["content"] for r in rows) == text and all(not r["done"] for r in rows[:-1]) and
-       rows[-1]["done"] and rows[-1]["done_reason"] == "stop" and rows[-1]["eval_count"] == whole["eval_count"], "and a stream of lines, which is the default", rows)
+       rows[-1]["done"] and rows[-1]["done_reason"] == "stop" and rows[-1]["eval_count"] == whole["eval_count"], "a chat is a stream of lines by default", rows)
 status, cut = ask("chat", {"messages": USER, "options": {"temperature": 0, "num_predict": 3}})
 tap.ok(status == 200 and cut["done_reason"] == "length" and cut["eval_count"] == 3, "num_predict cuts", cut)
 history = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!", "thinking": "Hm."}, *USER]
@@ -81,7 +81,7 @@ status, one = ask("chat", {"messages": [{"role": "user", "content": "Light"}], "
 call = one["message"]["tool_calls"][0]
 tap.ok(status == 200 and call["function"]["name"] == "lamp" and isinstance(call["function"]["arguments"]["on"], bool) and one["message"]["content"] == "", "a call", one)
 rows = lines("chat", {"messages": [{"role": "user", "content": "Light"}], "tools": [LAMP], "tool_choice": "required", **COLD})[2]
-tap.ok([c["function"] for r in rows for c in r["message"].get("tool_calls", [])] == [call["function"]] and rows[-1]["done"], "and in a stream", rows)
+tap.ok([c["function"] for r in rows for c in r["message"].get("tool_calls", [])] == [call["function"]] and rows[-1]["done"], "a stream has the same call", rows)
 back = [{"role": "user", "content": "Light"}, {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "lamp", "arguments": {"on": True}}}]},
         {"role": "tool", "tool_name": "lamp", "content": "the lamp is on"}]
 told = [back[0], {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": '{"on":true}'}}]}, {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}]
@@ -150,7 +150,7 @@ if packages("ollama"):
     pieces = [p.message.content for p in client.chat("m", messages=USER, stream=True, options={"temperature": 0})]
     r = client.chat("m", messages=USER, options={"temperature": 0})
     tap.ok("".join(pieces) == text == r.message.content and r.done_reason == "stop" and client.generate("m", QUESTION, options={"temperature": 0}).response == text, "the package ollama chats")
-    tap.ok(client.list().models[0].model == "demo-q8_0.ingot" and client.show("m").capabilities and client.ps().models and len(client.embed("m", ["a", "b"]).embeddings) == 2, "and looks")
+    tap.ok(client.list().models[0].model == "demo-q8_0.ingot" and client.show("m").capabilities and client.ps().models and len(client.embed("m", ["a", "b"]).embeddings) == 2, "the package ollama lists and shows models")
     r = client.chat("m", messages=USER, format=SCHEMA)
     try:
         client.chat("m", messages=USER, options={"mirostat": 2})
@@ -159,5 +159,5 @@ if packages("ollama"):
         tap.ok(e.status_code == 400 and "mirostat" in e.error and json.loads(r.message.content)["light"], "its formats and errors", e)
 else:
     tap.skip("the package ollama", "it is not in build/clients: make setup-tests")
-tap.ok(server.end() == 0, "and the server ends")
+tap.ok(server.end() == 0, "the server ends with status 0")
 tap.done()

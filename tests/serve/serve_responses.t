@@ -95,7 +95,7 @@ rows = events({"input": "Light, please.", "tools": [LAMP], "tool_choice": "requi
 done = [r for r in rows if r["type"] == "response.function_call_arguments.done"][0]
 tap.ok(kinds(rows) == ["created", "in_progress", "output_item.added", "function_call_arguments.delta", "function_call_arguments.done", "output_item.done", "completed"] and
        rows[2]["item"]["arguments"] == "" and rows[2]["item"]["name"] == "lamp" and "".join(r["delta"] for r in rows if r["type"].endswith(".delta")) == done["arguments"] and
-       rows[-1]["response"]["output"][0]["arguments"] == done["arguments"] == call["arguments"], "and its events", rows)
+       rows[-1]["response"]["output"][0]["arguments"] == done["arguments"] == call["arguments"], "the events of a call have the same arguments", rows)
 back = [{"role": "user", "content": "Light, please."}, call, {"type": "function_call_output", "call_id": call["call_id"], "output": "the lamp is on"}]
 told = [{"role": "user", "content": "Light, please."}, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "lamp", "arguments": call["arguments"]}}]},
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}]
@@ -120,7 +120,7 @@ status, one = ask({"input": QUESTION, "include": ["message.output_text.logprobs"
 scores = one["output"][0]["content"][0]["logprobs"]
 tap.ok(status == 200 and len(scores) == 4 and all(len(s["top_logprobs"]) == 2 and s["logprob"] <= 0 for s in scores), "scores of the tokens", one)
 rows = events({"input": QUESTION, "top_logprobs": 1, "max_output_tokens": 4})
-tap.ok([s["token"] for r in rows for s in r.get("logprobs", [])] == [s["token"] for s in scores], "and in its events", rows)
+tap.ok([s["token"] for r in rows for s in r.get("logprobs", [])] == [s["token"] for s in scores], "the events have the same scores", rows)
 
 # Refused by the names that this API has.
 user = {"role": "user", "content": "x"}
@@ -171,5 +171,5 @@ if packages("openai"):
         tap.ok(e.param == "previous_response_id", "its errors name the field", e)
 else:
     tap.skip("the OpenAI package", "it is not in build/clients: make setup-tests")
-tap.ok(server.end() == 0, "and the server ends")
+tap.ok(server.end() == 0, "the server ends with status 0")
 tap.done()

@@ -89,13 +89,13 @@ for what, path, body, wanted in (("a model that none has", "/models/load", {"mod
                                  ("a name that is too long", "/models/load", {"model": "x" * 5000}, 404), ("a GET", "/models/load", None, 405)):
     status, answer = server.ask(path, body)
     tap.ok(status == wanted and len(answer["error"]["message"]) > 10, f"refused: {what}", answer)
-tap.ok(server.ask("/models/load", {"model": q4}, Origin="http://evil.example")[0] == 403 and reply(server) == want[Q8], "nor may a page of another site", server.boards())
+tap.ok(server.ask("/models/load", {"model": q4}, Origin="http://evil.example")[0] == 403 and reply(server) == want[Q8], "a page of another site may not load a model", server.boards())
 
 status, answer = server.load("demo-q4_0")
 tap.ok((status, answer) == (200, {"success": True, "model": q4}) and server.wait(lambda: server.boards() == [(True, q4), (True, q4), (False, q8)]), "another is loaded by the boards that have it",
        (answer, server.boards(), server.said))
 tap.ok([reply(server) for _ in range(3)] == [want[Q4]] * 3 and server.ask("/v1/models")[1]["data"][0]["id"] == q4 and server.ask(CHAT, {"model": q8, "messages": []})[0] == 400,
-       "and answers from now on, under its name", server.boards())
+       "the server answers with the new model, under its name", server.boards())
 tap.ok(server.wait(lambda: any("it has demo-q8_0.ingot, and not demo-q4_0.ingot: it gets no requests" in line for line in server.said)), "the board without it is named", server.said)
 boards[0].kill()
 gone = server.wait(lambda: not server.boards()[0][0])

@@ -219,7 +219,7 @@ tap.note(f"seed {SEED}: {connections} connections in {SECONDS:.0f} s; the good c
 tap.ok(alive and connections > SECONDS, f"{connections} hostile connections and no crash", SEED)
 tap.ok(None not in waits and len(late) <= len(waits) // 50, f"a good caller waits {slow[-1] * 1000:.0f} ms at most, {slow[len(slow) // 2] * 1000:.1f} as a rule", late[-5:])
 tap.ok(memory[-1] - memory[0] < 16384, f"memory stays: {memory[0]} to {memory[-1]} KiB", memory)
-tap.ok(alive and reply(port) == 200, "and replies are made")
+tap.ok(alive and reply(port) == 200, "the server makes replies after the walk")
 server.send_signal(signal.SIGTERM)
 try:
     status = server.wait(120)

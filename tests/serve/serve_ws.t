@@ -87,7 +87,7 @@ w.frame(b"no JSON")
 bad.append(w.until())
 tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for b in bad][:2] == ["tmp", "temperature"] and bad[0][-1]["id"] == 9 and
        all(b[-1]["reason"] == "error" for b in bad), "errors are reported", bad)
-tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one) and w.ask(hello=2)[-1]["reason"] == "command", "an invalid request changes nothing")
 
 STOPPED = {("busy", "error"), ("c", "command"), ("long", "stopped")}
 for _ in range(10):  # on a loaded computer a reply may be through before the word that ends it
@@ -175,7 +175,7 @@ while (free := said(Socket(server).ask(prompt="What is 3 plus 4?"))) != said(one
 tap.ok(free == said(one), "their room is free when they are gone", free)
 for what, path, headers in (("a page of another site", "/ws", {"Origin": "http://evil.example"}), ("another name of this computer", "/ws", {"Host": "evil.example"}), ("another path", "/v1/ws", {})):
     tap.ok(Socket(server, path, **headers).status != 101, f"not {what}")
-tap.ok(Socket(server, Origin=f"http://127.0.0.1:{server.port}").status == 101, "but this server's own page")
+tap.ok(Socket(server, Origin=f"http://127.0.0.1:{server.port}").status == 101, "this server's own page may open a WebSocket")
 guarded = Server("--token", "secret")
 tap.ok(Socket(guarded).status != 101 and Socket(guarded, Authorization="Bearer secret").status == 101, "a token is asked for")
 server.process.send_signal(signal.SIGTERM)

@@ -50,7 +50,7 @@ fake[1024:1040] = bytes.fromhex("4861682149646f6e744e656564454649")
 fake[1024 + 32] = 40
 tap.ok(payload_of(fake) is None, "this reader of a card finds no payload in a partition of HSS's type without one")
 fake[40 * 512:40 * 512 + 4] = MAGIC
-tap.ok(payload_of(fake) == 40, "and finds one where it is")
+tap.ok(payload_of(fake) == 40, "it finds the payload in a partition that has one")
 
 
 PAYLOAD = MAGIC + bytes(range(256)) * 6000  # 1.5 MiB

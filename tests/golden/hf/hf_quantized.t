@@ -171,7 +171,7 @@ floats, _ = logits(wide.floats(), "--type", "f32")
 exact = struct.unpack(f"<{len(floats) // 4}f", floats)
 away = sum((a - b) ** 2 for a, b in zip(ours, exact)) / sum(b * b for b in exact)
 tap.ok(len(ours) == len(exact) and away < 4e-3,
-       f"and {away:.1g} NMSE from floats, by the rounding of what they multiply", console)
+       f"logits are {away:.1g} NMSE from floats because products are rounded", console)
 
 tensors = small.packed_tensors()
 Q = "model.layers.1.self_attn.q_proj.weight"
@@ -248,7 +248,7 @@ tap.ok(ours is not None and ours == theirs, "in TQ2_0 the bits of the rounded on
 ours, console = logits(online)
 run_info = run([HOST, "info", os.path.join(WORK, "quantized.ingot")])[1]
 tap.ok("are stored as tq2_0, by the three values" in console and "tq2_0" in run_info,
-       "and that is their own type", console + run_info)
+       "TQ2_0 is the type of the rounded weights", console + run_info)
 plain, _ = logits(wide.write("bitnet-plain", floats), "--type", "tq2_0")
 tap.ok(plain is not None and plain != theirs, "without quantization_config they are floats")
 spoilt = dict(floats)
@@ -390,7 +390,7 @@ for gguf, form, scales_first in (("exaone4", "F32", False), ("phi3_short", "BF16
            f"F8 of {gguf}: its own type", console)
     near, far = (struct.unpack(f"<{len(x or b'') // 4}f", x or b"") for x in (ours, theirs))
     away = sum((a - b) ** 2 for a, b in zip(near, far)) / sum(b * b for b in far)
-    tap.ok(len(near) == len(far) and 0 < away < 1e-4, f"and {away:.1g} NMSE from floats", console)
+    tap.ok(len(near) == len(far) and 0 < away < 1e-4, f"F8 logits are {away:.1g} NMSE from floats", console)
 
 K = "model.layers.1.self_attn.k_proj.weight"
 
