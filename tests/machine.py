@@ -47,11 +47,16 @@ def ended(child, seconds=60):
     return child.exitstatus
 
 
+def must(command, seconds):
+    """Return what the command printed. If it fails, the suite ends with its output: the exit status alone tells nobody why."""
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
 def told_by_make(board, cores):
-    out = subprocess.run(
-        ["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
-         f"CORES={cores}", "qemu-command"], check=True, capture_output=True, text=True, timeout=60)
-    return out.stdout.split()
+    return must(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board, f"CORES={cores}", "qemu-command"], 60).split()
 
 
 def kept_command(path, board):
@@ -236,16 +241,14 @@ def pack(source, kind, name, *options):
     """Pack `source` into the work folder, once; returns the path."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
-    subprocess.run([HOST, "pack", source, "-o", out, "--type", kind, *options], check=True,
-                   capture_output=True, timeout=120)
+    must([HOST, "pack", source, "-o", out, "--type", kind, *options], 120)
     return out
 
 
 def make_card(name, *arguments):
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
-    subprocess.run([os.path.join(ROOT, "tests/card.sh"), out, *arguments], check=True,
-                   capture_output=True, timeout=120)
+    must([os.path.join(ROOT, "tests/card.sh"), out, *arguments], 120)
     return out
 
 
@@ -261,8 +264,7 @@ def make_disk(name, *arguments, loader=False):
                 f.write(text)
             os.replace(new, os.path.join(boards, board, path))
     out = os.path.join(WORK, name)
-    subprocess.run([HOST, "card", "loader" if loader else "plain", *arguments, "-o", out, "--boards", boards],
-                   check=True, capture_output=True, timeout=300)
+    must([HOST, "card", "loader" if loader else "plain", *arguments, "-o", out, "--boards", boards], 300)
     return out
 
 
@@ -273,12 +275,10 @@ def make_board_card(board, name, **variables):
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one card.img a board, and suites that run at a time
-        done = subprocess.run(
-            ["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
-             *(f"{key}={value}" for key, value in variables.items()), "card"], check=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        log = must(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
+                    *(f"{key}={value}" for key, value in variables.items()), "card"], 300)
         os.replace(os.path.join(BUILD, board, "card.img"), out)
-    return out, done.stdout
+    return out, log
 
 
 def make_flash(ingot, bank_bytes, name):

@@ -41,9 +41,7 @@ $(eval $(call bearssl_archive,$(O)/bearssl/$(ISA)/libbearssl.a,$(CROSS_COMPILE)g
 
 KEY_FILE = $(KEY)
 $(B)/gen/signing_key.inc: FORCE
-	@mkdir -p $(@D)
-	$(Q)$(PYTHON) toolchain/signing_key.py $(call quote,$(KEY_FILE)) >$@.now
-	@cmp -s $@.now $@ || cp $@.now $@; rm $@.now
+	$(call write_if_changed,$(PYTHON) toolchain/signing_key.py $(call quote,$(KEY_FILE)))
 
 SIGNED_OBJ := $(B)/obj/boot/signing.c.o $(OF_KEYS:%=$(B)/obj/%.o)
 SIGNED_PARTS := $(O)/bearssl/$(ISA)/libbearssl.a

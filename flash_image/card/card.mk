@@ -103,10 +103,11 @@ endif
 # The files of a path, a folder's too, with size and time.
 files_of = find -L $(call quote,$(1)) -type f -printf '%p %s %T@\n' | sort
 
-# $@ is written where its text changes, so that what it made is made anew.
+# $@ is written if its text changes, so that what is made from it is made anew. Several makes may do so at a time (suites that
+# run side by side): each writes a file of its own, and mv replaces $@ in one step.
 define write_if_changed
 @mkdir -p $(@D)
-@{ $(1); } >$@.now && { cmp -s $@.now $@ || cp $@.now $@; } && rm $@.now
+@{ $(1); } >$@.$$$$ || { rm $@.$$$$; exit 1; }; if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 endef
 
 $(O)/models/%/source: FORCE

@@ -51,6 +51,20 @@ def code_of(path):
     return bytes_of(out) if os.path.exists(path) else b""
 
 
+# Suites that run side by side call make at a time, and each make looks at the files whose text may have changed.
+out = os.path.relpath(os.path.join(WORK, "build-rows"), ROOT)
+rows = os.path.join(out, "gen", "board_rows.inc")
+folder = os.path.join(ROOT, out, "gen")
+shutil.rmtree(folder, ignore_errors=True)
+failed = []
+for _ in range(3):
+    makes = [subprocess.Popen(["make", "-s", f"O={out}", rows], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}) for _ in range(8)]
+    said = [m.communicate(timeout=300)[0] for m in makes]
+    failed += [text for m, text in zip(makes, said) if m.returncode != 0]
+tap.ok(not failed and os.listdir(folder) == ["board_rows.inc"] and b"board.def" in bytes_of(os.path.join(ROOT, rows)),
+       "eight makes at a time write one file without disturbing each other", "\n".join(failed))
+
 # Whole images, for a minute each, are test-long's. Here it is an object of every rule and of most rooms: where a path or a date comes in, it comes in by a flag or a header that all have.
 # Objects that the boards of an ISA share lie in its folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
