@@ -29,8 +29,9 @@ struct facts;
 enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
-    const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
-    const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
+    const char *name; /* for messages: "virtio-blk at 0xa003e00" */
+    const char *
+        error_message; /* not NULL: an error message why nothing can be read, "there is no card in the
                           * slot"; then the fields below are zero, but for one that was unplugged */
     const char *
         reason; /* why the last request failed, in the words of a system below it; NULL: err_text() says it */
@@ -89,7 +90,7 @@ struct block_device {
     void *driver; /* the driver's own state */
 };
 
-/* The sentence for a request that failed. */
+/* The error message for a request that failed. */
 static inline const char *block_device_reason(const struct block_device *dev, enum err e)
 {
     return e == ERR_IO && dev->reason != NULL ? dev->reason : err_text(e);

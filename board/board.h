@@ -43,9 +43,9 @@ struct machine {
 
 /* Lines that a person may wire something to, by numbers that the board's README has. Core 0. */
 struct board_pins {
-    /* Why a line is not to be touched, a sentence without a full stop: there is none of that number, or
+    /* Why a line is not to be touched, an error message without a full stop: there is none of that number, or
      * the board has it for itself. NULL: it is free. The others are called for such lines alone. */
-    const char *(*problem)(unsigned line);
+    const char *(*error_message)(unsigned line);
     /* The line becomes an output that is `high` or not, without the other level in between, or an input. */
     void (*setup)(unsigned line, bool output, bool high);
     void (*write)(unsigned line, bool high);
@@ -54,7 +54,7 @@ struct board_pins {
 
 /* Buses that a person may wire sensors to, by numbers that the board's README has. Core 0. */
 struct board_i2c {
-    /* The bus is for sensors from here on, and its lines for nothing else. NULL: it is; else why not, a sentence
+    /* The bus is for sensors from here on, and its lines for nothing else. NULL: it is; else why not, an error message
      * without a full stop. Nothing is driven yet. The others are called for such buses alone. */
     const char *(*claim)(unsigned bus);
     /* One transfer of 1 to 16 bytes. ERR_NO_DEVICE: nobody answers at the address; ERR_TIMEOUT: somebody holds

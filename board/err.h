@@ -1,5 +1,5 @@
 /* Every error that Ingot can answer with. 0 is fine, negative is a named error.
- * Each has one sentence in err.c that tells a user what to do about it. */
+ * Each has one error message in err.c that tells a user what to do about it. */
 #ifndef INGOT_BOARD_ERR_H
 #define INGOT_BOARD_ERR_H
 

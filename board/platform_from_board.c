@@ -182,10 +182,10 @@ static void activity(void *context, bool active)
     board.activity(active);
 }
 
-static const char *pin_problem(void *context, unsigned line)
+static const char *pin_error_message(void *context, unsigned line)
 {
     (void)context;
-    return board.pins->problem(line);
+    return board.pins->error_message(line);
 }
 
 static void pin_setup(void *context, unsigned line, bool output, bool high)
@@ -277,7 +277,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                    .off = power_off },
         .health = { .read = IF_THERE(health, health) },
         .pins = { .activity = IF_THERE(activity, activity),
-                  .problem = IF_THERE(pins, pin_problem),
+                  .error_message = IF_THERE(pins, pin_error_message),
                   .setup = IF_THERE(pins, pin_setup),
                   .write = IF_THERE(pins, pin_write),
                   .read = IF_THERE(pins, pin_read) },

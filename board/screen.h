@@ -14,10 +14,10 @@ struct board_screen {
                      * blue 5; or 32: from above 8 of nothing, red, green, blue */
     /* Pixels (bytes) were written: the display is to see them. NULL: it sees what the cores see. */
     void (*flush)(const void *pixels, size_t bytes);
-    const char
-        *problem; /* a sentence where there is a display and no picture can be had; NULL: none */
     const char *
-        none; /* a sentence where no display is found and one may be expected; NULL: nothing to say */
+        error_message; /* an error message where there is a display and no picture can be had; NULL: none */
+    const char *
+        none; /* an error message where no display is found and one may be expected; NULL: nothing to say */
 };
 
 #endif

@@ -23,14 +23,14 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
 }
 
 /* The options of a board may be on a card far away: a bad one costs its own effect, and no more. */
-static void say_option(void *context, bool refused, const char *sentence)
+static void say_option(void *context, bool refused, const char *error_message)
 {
     const char *instead = "";
 
     if (refused) {
         instead = "; the default is used";
     }
-    console_log(context, "warning: %s%s", sentence, instead);
+    console_log(context, "warning: %s%s", error_message, instead);
 }
 
 static void set_baud(const struct options *o, struct console *c)

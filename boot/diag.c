@@ -111,8 +111,8 @@ static void say_left_out(const struct facts *f)
 static void say_device(const struct facts *f, const struct block_device *device)
 {
     fact_text(f, "storage", device->name);
-    if (device->problem != NULL)
-        fact_text(f, "storage problem", device->problem);
+    if (device->error_message != NULL)
+        fact_text(f, "storage problem", device->error_message);
     if (device->facts != NULL)
         device->facts(device->facts_of, f);
 }

@@ -36,9 +36,9 @@ static void __attribute__((noreturn)) stop(int status)
     board.power_off(status);
 }
 
-static void __attribute__((noreturn)) give_up(const char *problem)
+static void __attribute__((noreturn)) give_up(const char *error_message)
 {
-    console_log(&state.console, "error: %s", problem);
+    console_log(&state.console, "error: %s", error_message);
     stop(1);
 }
 
@@ -163,8 +163,9 @@ static void report_screen(void)
     if (state.platform.screen.columns != 0) {
         console_log(&state.console, "screen: %u x %u characters",
                     (unsigned)state.platform.screen.columns, (unsigned)state.platform.screen.rows);
-    } else if (boot_screen_problem() != NULL) {
-        console_log(&state.console, "warning: the display is not used: %s", boot_screen_problem());
+    } else if (boot_screen_error_message() != NULL) {
+        console_log(&state.console, "warning: the display is not used: %s",
+                    boot_screen_error_message());
         boot_stage_warn(BOOT_NO_PICTURE); /* for those who have no line */
     } else if (boot_screen_none() != NULL) {
         console_log(&state.console, "screen: none, %s", boot_screen_none());
@@ -209,7 +210,7 @@ static void open_app(const struct machine *machine)
         e = app_open(state.app);
     }
     if (e != ERR_OK) {
-        give_up(state.app->problem);
+        give_up(state.app->error_message);
     }
 }
 

@@ -108,11 +108,11 @@ static enum err store_publish(void *context)
     return app_receive_close(n->app);
 }
 
-static const char *store_problem(void *context)
+static const char *store_error_message(void *context)
 {
     const struct network *n = context;
 
-    return n->app->receive.problem;
+    return n->app->receive.error_message;
 }
 
 static bool store_stops(void *context)
@@ -183,7 +183,7 @@ static void open_api(const struct platform *platform)
         .store = { .context = &network,
                    .open = store_open,
                    .publish = store_publish,
-                   .problem = store_problem,
+                   .error_message = store_error_message,
                    .stops = store_stops,
                    .came = store_came },
         .figures = put_figures,

@@ -9,7 +9,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
     (void)machine;
 }
 
-const char *boot_screen_problem(void)
+const char *boot_screen_error_message(void)
 {
     return NULL;
 }

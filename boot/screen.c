@@ -13,7 +13,7 @@ static struct boot_screen {
     _Atomic bool open;
     _Atomic bool taken; /* by a panic */
     _Atomic bool busy;  /* core 0 is at it */
-    const char *problem, *none;
+    const char *error_message, *none;
 } boot_screen;
 
 static bool is_open(void)
@@ -88,21 +88,22 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
     if (board.open_screen == NULL)
         return;
     if (!board.open_screen(&found, arena)) {
-        boot_screen.problem = found.problem;
+        boot_screen.error_message = found.error_message;
         boot_screen.none = found.none;
         return;
     }
     if (arena->bytes == before && is_ours(machine, &found)) {
-        boot_screen.problem = "the firmware's picture lies in memory that it gave to the cores";
+        boot_screen.error_message =
+            "the firmware's picture lies in memory that it gave to the cores";
         return;
     }
     if (screen_check(&found) != ERR_OK) {
-        boot_screen.problem = "its size or format is not supported";
+        boot_screen.error_message = "its size or format is not supported";
         return;
     }
     cells = take_cells(arena, screen_bytes(&found));
     if (cells == NULL) {
-        boot_screen.problem = "there is too little memory for its characters";
+        boot_screen.error_message = "there is too little memory for its characters";
         return;
     }
     screen_open(&boot_screen.screen, &found, &platform->clock, cells);
@@ -115,9 +116,9 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
     atomic_store(&boot_screen.open, true);
 }
 
-const char *boot_screen_problem(void)
+const char *boot_screen_error_message(void)
 {
-    return boot_screen.problem;
+    return boot_screen.error_message;
 }
 
 const char *boot_screen_none(void)

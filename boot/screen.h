@@ -10,9 +10,9 @@
 void boot_screen_open(struct platform *platform, const struct machine *machine);
 
 /* Why a display that is there is not used, or NULL. */
-const char *boot_screen_problem(void);
+const char *boot_screen_error_message(void);
 
-/* A sentence where there is none and somebody may look at one, or NULL. */
+/* An error message where there is none and somebody may look at one, or NULL. */
 const char *boot_screen_none(void);
 
 /* ---- for a panic, on any core, at any time ---- */

@@ -72,7 +72,7 @@ const char *ingot_version(void);
 
 /* An .ingot file: in memory as a whole, or read piece by piece. */
 struct ingot_source {
-    const char *name; /* for sentences; copied; NULL: "model" */
+    const char *name; /* for error messages; copied; NULL: "model" */
     uint64_t bytes;   /* of the file, at least 4096 */
     /* Not NULL: the whole file, INGOT_DATA_ALIGN aligned, constant until ingot_close. Weights are used
      * where they lie, and `read` is never called. */
@@ -194,7 +194,7 @@ enum ingot_error ingot_load(struct ingot_model *model);
  * handles are closed. After ingot_open failed, too. */
 enum ingot_error ingot_close(struct ingot_model *model);
 
-/* A sentence on the latest error of a call with this model, "" after none. Lives in the model; of NULL
+/* An error message on the latest error of a call with this model, "" after none. Lives in the model; of NULL
  * and of a model that is closed: "". */
 const char *ingot_problem(const struct ingot_model *model);
 

@@ -74,26 +74,27 @@ enum ingot_error library_check_session(const struct ingot_session *s)
     return library_check(s->model, LIBRARY_LOADED);
 }
 
-enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error, const char *sentence)
+enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
+                                const char *error_message)
 {
     if (m != NULL) {
-        format_text(m->problem, sizeof m->problem, "%s", sentence);
+        format_text(m->error_message, sizeof m->error_message, "%s", error_message);
     }
     return error;
 }
 
-enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *sentence)
+enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message)
 {
     if (e == ERR_OK) {
         return INGOT_OK;
     }
     if (e == ERR_ABORTED) { /* the runtime's sentence is for a person with a keyboard */
-        sentence = ingot_error_text(INGOT_STOPPED);
+        error_message = ingot_error_text(INGOT_STOPPED);
     }
-    if (sentence[0] == '\0') {
-        sentence = err_text(e);
+    if (error_message[0] == '\0') {
+        error_message = err_text(e);
     }
-    return library_refuse(m, public_error(e), sentence);
+    return library_refuse(m, public_error(e), error_message);
 }
 
 const char *ingot_problem(const struct ingot_model *m)
@@ -101,5 +102,5 @@ const char *ingot_problem(const struct ingot_model *m)
     if (m == NULL || m->stage == LIBRARY_CLOSED) {
         return "";
     }
-    return m->problem;
+    return m->error_message;
 }

@@ -141,7 +141,7 @@ static enum err run(struct ingot_session *s, struct call *call, struct generate_
 
     sampler_init(&sampler, &params);
     library_set_params(s, p, &stop, &inner);
-    s->session.problem[0] = '\0';
+    s->session.error_message[0] = '\0';
     s->model->busy = true;
     e = generate(&generator, &inner, &sink, r);
     s->model->busy = false;
@@ -192,7 +192,7 @@ static enum ingot_error reply(struct ingot_session *s, struct call *call,
     if (e == ERR_ABORTED && call->stopped) {
         return INGOT_OK;
     }
-    return library_failed(s->model, e, s->session.problem);
+    return library_failed(s->model, e, s->session.error_message);
 }
 
 enum ingot_error ingot_generate(struct ingot_session *s, const struct ingot_generate_params *params,

@@ -15,7 +15,7 @@
 #include "runtime/session/speculative.h"
 #include "runtime/storage/file.h"
 
-enum { LIBRARY_PROBLEM_BYTES = 400, LIBRARY_PARTS = 9 };
+enum { LIBRARY_ERROR_MESSAGE_BYTES = 400, LIBRARY_PARTS = 9 };
 
 /* How far a model is; each includes those before it. */
 enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADED };
@@ -42,7 +42,7 @@ struct ingot_model {
     struct ingot_session sessions[INGOT_MOST_SESSIONS];
     struct speculative speculative; /* of the session that it names */
     struct replies replies;
-    char problem[LIBRARY_PROBLEM_BYTES]; /* of the latest error */
+    char error_message[LIBRARY_ERROR_MESSAGE_BYTES]; /* of the latest error */
 };
 
 /* ---- errors.c -------------------------------------------------------------------------------- */
@@ -53,12 +53,12 @@ enum ingot_error library_check(const struct ingot_model *m, enum library_stage l
 /* The same for a session that has begun. */
 enum ingot_error library_check_session(const struct ingot_session *s);
 
-/* Note the sentence, and return the error; m may be NULL, for which nothing is noted. */
+/* Note the error message, and return the error; m may be NULL, for which nothing is noted. */
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
-                                const char *sentence);
+                                const char *error_message);
 
 /* The same for an error of the runtime; sentence "": that of the error. */
-enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *sentence);
+enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */
 

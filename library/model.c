@@ -133,7 +133,7 @@ static enum ingot_error begin(const struct ingot_setup *setup, struct ingot_mode
     error = open_file(m);
     if (error == INGOT_OK) {
         *e = model_open(&m->model, &m->model_setup);
-        error = library_failed(m, *e, m->model.problem);
+        error = library_failed(m, *e, m->model.error_message);
     }
     m->busy = false;
     return error;
@@ -194,7 +194,7 @@ static enum ingot_error measure(struct ingot_model *m, struct ingot_memory *need
     model->request.arena_bytes = SIZE_MAX / 4;
     e = plan_make(&model->plan, &model->request);
     if (e != ERR_OK) {
-        return library_failed(m, e, model->plan.problem);
+        return library_failed(m, e, model->plan.error_message);
     }
     needed->all = planned_bytes(&model->plan);
     needed->least = others + least_arena(model, needed->all);
@@ -251,7 +251,7 @@ enum ingot_error ingot_load(struct ingot_model *m)
     m->busy = true;
     m->stage = LIBRARY_FAILED;
     workers_start(&m->workers, &m->platform, m->platform.cores.n);
-    error = library_failed(m, model_load(&m->model, &m->model_setup), m->model.problem);
+    error = library_failed(m, model_load(&m->model, &m->model_setup), m->model.error_message);
     if (error == INGOT_OK) {
         m->stage = LIBRARY_LOADED;
         log_ready(m);

@@ -89,7 +89,7 @@ static enum ingot_error put_text(struct ingot_session *s, const struct text *t)
         return error;
     }
     s->has_logits = s->has_logits && n == 0;
-    return library_failed(s->model, session_put(&s->session, ids, n), s->session.problem);
+    return library_failed(s->model, session_put(&s->session, ids, n), s->session.error_message);
 }
 
 enum ingot_error ingot_prompt(struct ingot_session *s, const char *text, size_t bytes)
@@ -212,7 +212,7 @@ enum ingot_error ingot_append(struct ingot_session *s, const uint32_t *ids, size
         }
     }
     s->has_logits = false;
-    return library_failed(s->model, session_put(&s->session, ids, n), s->session.problem);
+    return library_failed(s->model, session_put(&s->session, ids, n), s->session.error_message);
 }
 
 enum ingot_error ingot_cut(struct ingot_session *s, size_t n)
@@ -252,9 +252,9 @@ static enum ingot_error compute(struct ingot_session *s)
     if (error != INGOT_OK) {
         return error;
     }
-    s->session.problem[0] = '\0';
+    s->session.error_message[0] = '\0';
     s->model->busy = true;
-    error = library_failed(s->model, session_run(&s->session, NULL), s->session.problem);
+    error = library_failed(s->model, session_run(&s->session, NULL), s->session.error_message);
     s->model->busy = false;
     s->has_logits = error == INGOT_OK;
     return error;

@@ -98,7 +98,7 @@ static enum ingot_error begin(struct jobs *j, uint32_t i, const struct ingot_rep
     job->sink = (struct generate_sink){ .context = job, .text = hand_on };
     library_set_params(reply->session, job->params, NULL, &job->inner);
     sampler = library_sampler(job->params);
-    reply->session->session.problem[0] = '\0';
+    reply->session->session.error_message[0] = '\0';
     r->slots[i].session = &reply->session->session;
     replies_begin(r, i, &job->inner, &sampler, &job->sink);
     return INGOT_OK;
@@ -172,5 +172,5 @@ enum ingot_error ingot_generate_together(struct ingot_reply *replies, uint32_t n
     e = run(&j);
     j.model->busy = false;
     settle(&j, replies, e);
-    return library_failed(j.model, e, j.model->replies.problem);
+    return library_failed(j.model, e, j.model->replies.error_message);
 }

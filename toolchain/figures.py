@@ -76,7 +76,7 @@ SOURCES = [
     # ---- the line ----
     ("runtime/console/console.h", "CONSOLE_RING_BYTES", K, [("docs/SERIAL.md", "{} KiB of them wait")]),
     ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),
-    ("runtime/options/options.h", r"OPTIONS_SENTENCE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit {} bytes")]),
+    ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit {} bytes")]),
     ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "of the last {} KiB")]),
     ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("docs/SERIAL.md", "Nothing for {} s ends a transfer")]),
     ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("docs/SERIAL.md", "Without one for {} s the board")]),

@@ -54,7 +54,7 @@ void efi_power_off(int status) __attribute__((noreturn));
 void efi_isa_open(void);
 
 /* Fill n_cores, core_ids and core_capacity: cores that efi_isa_start_core can start. Returns why there is one core
- * alone, a sentence without a full stop; NULL: there is nothing to say. */
+ * alone, an error message without a full stop; NULL: there is nothing to say. */
 const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *machine);
 
 uint64_t efi_isa_ticks(void);

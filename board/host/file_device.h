@@ -33,7 +33,7 @@ struct file_device {
     struct block_device *device; /* whose reason is set when a request fails */
     uint64_t due_ns;             /* when the paced card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */
-    char why[FILE_DEVICE_TEXT];  /* after an error: a sentence with the path, else empty */
+    char why[FILE_DEVICE_TEXT];  /* after an error: an error message with the path, else empty */
 };
 
 /* Open path and fill out; state stays in place until file_device_close. ERR_NOT_FOUND,

@@ -6,7 +6,7 @@
 
 static uint32_t levels; /* bit: line */
 
-static const char *host_pin_problem(unsigned line)
+static const char *host_pin_error_message(unsigned line)
 {
     return line < HOST_PINS ? NULL : "the simulated lines are 0 to 31";
 }
@@ -31,7 +31,7 @@ static bool host_pin_read(unsigned line)
 }
 
 const struct board_pins host_pins = {
-    .problem = host_pin_problem,
+    .error_message = host_pin_error_message,
     .setup = host_pin_setup,
     .write = host_pin_write,
     .read = host_pin_read,

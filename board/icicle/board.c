@@ -62,7 +62,7 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
 /* GPIO 2 goes into the FPGA; what its lines lead to is the design's (the kit's: LEDs at 16 to 19). */
 enum { GPIO_BLOCK = 2 };
 
-static const char *icicle_line_problem(unsigned line)
+static const char *icicle_line_error_message(unsigned line)
 {
     if (line >= MSS_GPIO_LINES)
         return "GPIO 2 has the lines 0 to 31";
@@ -89,7 +89,7 @@ static bool icicle_line_read(unsigned line)
 }
 
 static const struct board_pins lines = {
-    .problem = icicle_line_problem,
+    .error_message = icicle_line_error_message,
     .setup = icicle_line_setup,
     .write = icicle_line_write,
     .read = icicle_line_read,

@@ -141,7 +141,7 @@ static bool open_arasan(void)
         .ticks_hz = generic_timer_hz(),
     };
 
-    return open_card(&place) && storage.device.problem == NULL;
+    return open_card(&place) && storage.device.error_message == NULL;
 }
 
 /* The program of a 4B's USB controller comes from the firmware's flash. */

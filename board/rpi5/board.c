@@ -203,11 +203,11 @@ static uintptr_t lines_base(void)
     return base;
 }
 
-static const char *rpi5_line_problem(unsigned line)
+static const char *rpi5_line_error_message(unsigned line)
 {
     if (lines_base() == 0)
         return "RP1, which has the lines, cannot be reached: write pciex4_reset=0 into config.txt";
-    return pi_lines_problem(line);
+    return pi_lines_error_message(line);
 }
 
 static void rpi5_line_setup(unsigned line, bool output, bool high)
@@ -226,7 +226,7 @@ static bool rpi5_line_read(unsigned line)
 }
 
 static const struct board_pins lines = {
-    .problem = rpi5_line_problem,
+    .error_message = rpi5_line_error_message,
     .setup = rpi5_line_setup,
     .write = rpi5_line_write,
     .read = rpi5_line_read,

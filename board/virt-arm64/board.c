@@ -70,7 +70,7 @@ static void virt_restart(void)
     psci_restart();
 }
 
-static const char *virt_line_problem(unsigned line)
+static const char *virt_line_error_message(unsigned line)
 {
     if (line >= PL061_LINES)
         return "lines of the PL061 are 0 to 7";
@@ -96,7 +96,7 @@ static bool virt_line_read(unsigned line)
 
 /* QEMU's power key is at line 3, as an input. */
 static const struct board_pins lines = {
-    .problem = virt_line_problem,
+    .error_message = virt_line_error_message,
     .setup = virt_line_setup,
     .write = virt_line_write,
     .read = virt_line_read,

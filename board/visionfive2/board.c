@@ -163,7 +163,7 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
  * serial line's. */
 enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
 
-static const char *visionfive2_line_problem(unsigned line)
+static const char *visionfive2_line_error_message(unsigned line)
 {
     if (line == UART_TRANSMIT || line == UART_RECEIVE)
         return "lines 5 and 6 belong to the serial line";
@@ -190,7 +190,7 @@ static bool visionfive2_line_read(unsigned line)
 }
 
 static const struct board_pins lines = {
-    .problem = visionfive2_line_problem,
+    .error_message = visionfive2_line_error_message,
     .setup = visionfive2_line_setup,
     .write = visionfive2_line_write,
     .read = visionfive2_line_read,

@@ -106,15 +106,15 @@ static void free_all(struct adapter_build *b)
     free(b->s);
 }
 
-enum err adapter_make(const struct adapter_options *o, struct adapter_result *result, char *problem,
-                      size_t problem_bytes)
+enum err adapter_make(const struct adapter_options *o, struct adapter_result *result,
+                      char *error_message, size_t error_message_bytes)
 {
     struct adapter_build b = { .o = o, .s = calloc(1, sizeof *b.s) };
     struct mapping m = { NULL, 0 };
     enum err e;
 
     if (b.s == NULL) {
-        snprintf(problem, problem_bytes, "%s: %s", o->input, err_text(ERR_NO_SPACE));
+        snprintf(error_message, error_message_bytes, "%s: %s", o->input, err_text(ERR_NO_SPACE));
         return ERR_NO_SPACE;
     }
     b.s->path = o->input;
@@ -132,7 +132,7 @@ enum err adapter_make(const struct adapter_options *o, struct adapter_result *re
         e = adapter_write(&b, result);
     }
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", b.s->problem);
+        snprintf(error_message, error_message_bytes, "%s", b.s->error_message);
     }
     unmap_file(&m);
     free_all(&b);

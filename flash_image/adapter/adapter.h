@@ -33,8 +33,8 @@ struct adapter_result {
 };
 
 /* Make an adapter. Equal inputs give equal bytes. On an error the output is left as it was and problem
- * holds one sentence. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
-enum err adapter_make(const struct adapter_options *o, struct adapter_result *result, char *problem,
-                      size_t problem_bytes);
+ * holds one error message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
+enum err adapter_make(const struct adapter_options *o, struct adapter_result *result,
+                      char *error_message, size_t error_message_bytes);
 
 #endif

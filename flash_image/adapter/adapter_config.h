@@ -16,7 +16,7 @@ struct adapter_config {
     bool ties;       /* ensure_weight_tying */
 };
 
-/* Every field is obeyed, known as harmless, or refused by its name; s->problem is about s->path. To be
+/* Every field is obeyed, known as harmless, or refused by its name; s->error_message is about s->path. To be
  * freed on errors as well. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes,
                              struct adapter_config *c);

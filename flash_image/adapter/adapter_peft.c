@@ -57,7 +57,7 @@ static bool is_bias(const char *name)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* PEFT's name for the kind of a tensor that is not half of a pair, for a sentence. */
+/* PEFT's name for the kind of a tensor that is not half of a pair, for an error message. */
 static const char *other_of(const char *name)
 {
     static const struct {
@@ -269,7 +269,7 @@ enum err adapter_read_peft(struct adapter_build *b, const char *folder)
         e = read_tensors(&p, &weights);
     }
     if (e == ERR_OK) {
-        e = mapping_check(b->s->problem, sizeof b->s->problem);
+        e = mapping_check(b->s->error_message, sizeof b->s->error_message);
     }
     b->s->path = b->o->input;
     adapter_config_free(&p.config);

@@ -23,7 +23,7 @@ struct adapter_made {
 struct adapter_build {
     const struct adapter_options *o;
     const struct family *family;
-    struct source *s; /* for sentences, and the parameters that names are told by */
+    struct source *s; /* for error messages, and the parameters that names are told by */
     bool peft;        /* the order of Hugging Face */
     char name[64];    /* of the adapter, as the input has it */
     struct adapter_raw *raws;
@@ -35,7 +35,7 @@ struct adapter_build {
 /* The raw of that name, added where there is none; NULL: ERR_NO_SPACE. */
 struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, size_t bytes);
 
-/* All raws of a file or folder, and what they become. Errors as adapter_make; s->problem. */
+/* All raws of a file or folder, and what they become. Errors as adapter_make; s->error_message. */
 enum err adapter_read_gguf(struct adapter_build *b, const uint8_t *data, size_t bytes);
 enum err adapter_read_peft(struct adapter_build *b, const char *folder);
 

@@ -167,11 +167,12 @@ static enum err write_all(struct adapter_build *b, const struct file *f)
     const struct output_wish wish = { .path = b->o->output,
                                       .input = b->o->input,
                                       .instead = "name a new one, such as adapter.ingot" };
-    char problem[sizeof b->s->problem];
-    enum err e = output_write(&wish, f->header, (size_t)f->bytes, problem, sizeof problem);
+    char error_message[sizeof b->s->error_message];
+    enum err e = output_write(&wish, f->header, (size_t)f->bytes, error_message,
+                              sizeof error_message);
 
     if (e != ERR_OK) {
-        memcpy(b->s->problem, problem, sizeof problem);
+        memcpy(b->s->error_message, error_message, sizeof error_message);
     }
     return e;
 }
@@ -179,16 +180,16 @@ static enum err write_all(struct adapter_build *b, const struct file *f)
 /* By the reader of boards. */
 static enum err check_file(struct adapter_build *b, const struct file *f)
 {
-    char problem[ADAPTER_PROBLEM_BYTES];
-    enum err e = adapter_check_header(f->header, f->bytes, problem);
+    char error_message[ADAPTER_ERROR_MESSAGE_BYTES];
+    enum err e = adapter_check_header(f->header, f->bytes, error_message);
 
     if (e == ERR_OK) {
-        e = adapter_check_pairs(f->header, f->pairs, problem);
+        e = adapter_check_pairs(f->header, f->pairs, error_message);
     }
     if (e == ERR_OK) {
-        e = adapter_check_base(f->header, f->pairs, b->o->base, problem);
+        e = adapter_check_base(f->header, f->pairs, b->o->base, error_message);
     }
-    return e == ERR_OK ? ERR_OK : source_refuse(b->s, e, "%s", problem);
+    return e == ERR_OK ? ERR_OK : source_refuse(b->s, e, "%s", error_message);
 }
 
 static void fill_result(const struct adapter_build *b, const struct file *f,

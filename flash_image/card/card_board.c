@@ -38,18 +38,18 @@ static void list_boards(const char *boards, char *names, size_t bytes)
     free(entries);
 }
 
-static enum err say_boards(const char *boards, const char *name, char *problem, size_t bytes)
+static enum err say_boards(const char *boards, const char *name, char *error_message, size_t bytes)
 {
     char names[TEXT_BYTES];
 
     list_boards(boards, names, sizeof names);
     if (names[0] == '\0') {
-        snprintf(problem, bytes,
+        snprintf(error_message, bytes,
                  "%.300s has no boards: --boards takes share/ingot/boards of a release, or the "
                  "build folder of a checkout after make image BOARD=%.40s",
                  boards, name);
     } else {
-        snprintf(problem, bytes,
+        snprintf(error_message, bytes,
                  "'%.60s' is not a board of %.300s, which has:%.600s (in a checkout, make image "
                  "BOARD=NAME adds one)",
                  name, boards, names);
@@ -100,8 +100,8 @@ static void take_line(struct card_board *b, const char *line)
     }
 }
 
-static enum err open_one(struct card_board *b, const char *boards, const char *name, char *problem,
-                         size_t problem_bytes)
+static enum err open_one(struct card_board *b, const char *boards, const char *name,
+                         char *error_message, size_t error_message_bytes)
 {
     char path[CARD_PATH_BYTES + 64];
     char *rest = NULL;
@@ -113,7 +113,7 @@ static enum err open_one(struct card_board *b, const char *boards, const char *n
     snprintf(path, sizeof path, "%s/card/about", b->folder);
     text = strchr(name, '/') == NULL ? card_read_text(path) : NULL;
     if (text == NULL) {
-        return say_boards(boards, name, problem, problem_bytes);
+        return say_boards(boards, name, error_message, error_message_bytes);
     }
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -127,11 +127,11 @@ static enum err open_one(struct card_board *b, const char *boards, const char *n
 static void add_beside(struct card_board *b, const char *boards, const char *name)
 {
     struct card_board other;
-    char problem[TEXT_BYTES];
+    char error_message[TEXT_BYTES];
     struct card_beside *beside = &b->beside[b->n_beside];
 
     if (b->n_beside == CARD_MOST_BESIDE ||
-        open_one(&other, boards, name, problem, sizeof problem) != ERR_OK) {
+        open_one(&other, boards, name, error_message, sizeof error_message) != ERR_OK) {
         return;
     }
     snprintf(beside->path, sizeof beside->path, "%s/ingot.bin", other.folder);
@@ -140,7 +140,8 @@ static void add_beside(struct card_board *b, const char *boards, const char *nam
 }
 
 /* "efi": every board of EFI that is built. */
-static enum err open_efi(struct card_board *b, const char *boards, char *problem, size_t bytes)
+static enum err open_efi(struct card_board *b, const char *boards, char *error_message,
+                         size_t bytes)
 {
     struct dirent **entries = NULL;
     int n = scandir(boards, &entries, NULL, alphasort);
@@ -154,7 +155,7 @@ static enum err open_efi(struct card_board *b, const char *boards, char *problem
         if (built && e == ERR_OK) {
             add_beside(b, boards, name);
         } else if (built) {
-            e = open_one(b, boards, name, problem, bytes);
+            e = open_one(b, boards, name, error_message, bytes);
         }
     }
     for (int i = 0; i < n; i++) {
@@ -162,23 +163,23 @@ static enum err open_efi(struct card_board *b, const char *boards, char *problem
     }
     free(entries);
     b->name = "efi";
-    return e == ERR_OK ? ERR_OK : say_boards(boards, "efi-arm64", problem, bytes);
+    return e == ERR_OK ? ERR_OK : say_boards(boards, "efi-arm64", error_message, bytes);
 }
 
-enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
-                         size_t problem_bytes)
+enum err card_board_open(struct card_board *b, const char *boards, const char *name,
+                         char *error_message, size_t error_message_bytes)
 {
     if (strcmp(name, "efi") == 0) {
-        return open_efi(b, boards, problem, problem_bytes);
+        return open_efi(b, boards, error_message, error_message_bytes);
     }
-    return open_one(b, boards, name, problem, problem_bytes);
+    return open_one(b, boards, name, error_message, error_message_bytes);
 }
 
 /* ---- its files ------------------------------------------------------------------------------- */
 
 static enum err refuse_file(struct card_image *c, const char *path)
 {
-    snprintf(c->problem, sizeof c->problem, "%.500s: %s", path, strerror(errno));
+    snprintf(c->error_message, sizeof c->error_message, "%.500s: %s", path, strerror(errno));
     return ERR_NOT_FOUND;
 }
 
@@ -241,7 +242,7 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
 
     snprintf(path, sizeof path, "%s/ingot.bin", b->folder);
     if (access(path, F_OK) != 0) {
-        snprintf(c->problem, sizeof c->problem,
+        snprintf(c->error_message, sizeof c->error_message,
                  "%.500s: there is no such file; make image BOARD=%s builds it", path, b->name);
         return ERR_NOT_FOUND;
     }

@@ -57,10 +57,10 @@ struct card_words {
     const char *version;
 };
 
-/* Look for the board in the folder `boards`. ERR_NOT_FOUND: problem names the boards that there are, or
+/* Look for the board in the folder `boards`. ERR_NOT_FOUND: error_message names the boards that there are, or
  * says what makes them. b->name points to name. */
-enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
-                         size_t problem_bytes);
+enum err card_board_open(struct card_board *b, const char *boards, const char *name,
+                         char *error_message, size_t error_message_bytes);
 
 /* Firmware files that nobody gave: a list with the boards that need each; "": none. */
 enum { CARD_MISSING_BYTES = 1024 };
@@ -72,7 +72,7 @@ struct card_missing {
 
 /* Add all of it, and fill *missing. Errors as card_add_file, ERR_NOT_FOUND of an image that is not built, of firmware that
  * is not there, and of a tree without which words->for_board, or the board that the image is named for, does not start
- * from this firmware; c->problem says which. */
+ * from this firmware; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
@@ -114,9 +114,9 @@ struct card_maker_files {
 };
 
 /* List them; path stays the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (neither a folder nor an archive),
- * ERR_BAD_HEADER (a damaged archive); problem says why, with the path. Close it in any case. */
-enum err card_maker_open(struct card_maker_files *f, const char *path, char *problem,
-                         size_t problem_bytes);
+ * ERR_BAD_HEADER (a damaged archive); error_message says why, with the path. Close it in any case. */
+enum err card_maker_open(struct card_maker_files *f, const char *path, char *error_message,
+                         size_t error_message_bytes);
 void card_maker_close(struct card_maker_files *f);
 
 /* Add one of them to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM of a damaged archive. */

@@ -282,7 +282,7 @@ static enum err refuse(struct card_image *c, const struct wanted *w, const char 
 
     append_boards(boards, w->boards);
     snprintf(
-        c->problem, sizeof c->problem,
+        c->error_message, sizeof c->error_message,
         "%.300s has no %s, without which the board%s does not start. The bootfs of any Raspberry Pi OS card has it, and the "
         "zip of github.com/raspberrypi/firmware; Debian's raspi-firmware has no device trees",
         from, w->pattern, boards);
@@ -297,7 +297,7 @@ enum err card_add_firmware(struct card_image *c, const struct card_board *b,
     enum err e = ERR_OK;
 
     if (f == NULL) {
-        snprintf(c->problem, sizeof c->problem, "out of memory");
+        snprintf(c->error_message, sizeof c->error_message, "out of memory");
         return ERR_NO_SPACE;
     }
     want_list(f, b->firmware, false);
@@ -305,7 +305,7 @@ enum err card_add_firmware(struct card_image *c, const struct card_board *b,
     if (words->firmware != NULL && f->n != 0) {
         want_list(f, b->more, true);
         want_list(f, b->licence, true);
-        e = card_maker_open(&f->from, words->firmware, c->problem, sizeof c->problem);
+        e = card_maker_open(&f->from, words->firmware, c->error_message, sizeof c->error_message);
         if (e == ERR_OK) {
             find_root(f);
             e = add_files(c, f);

@@ -14,7 +14,7 @@ __attribute__((format(printf, 3, 4))) static enum err refuse(struct card_image *
     va_list args;
 
     va_start(args, format);
-    vsnprintf(c->problem, sizeof c->problem, format, args);
+    vsnprintf(c->error_message, sizeof c->error_message, format, args);
     va_end(args);
     return e;
 }
@@ -81,7 +81,7 @@ static enum err add_entry(struct card_image *c, uint32_t folder, const char *nam
     *number = c->n - 1;
     e->name = need_memory(strndup(name, bytes));
     e->folder = folder;
-    why = card_name_problem(e->name);
+    why = card_name_error_message(e->name);
     if (why != NULL) {
         return refuse(c, ERR_BAD_ARGUMENT, "'%.300s' is not a name for a card: %s", e->name, why);
     }

@@ -36,7 +36,7 @@ struct card_image {
     enum card_format format;
     struct card_entry *entries; /* [0] is the root */
     uint32_t n, room;
-    char problem[768]; /* one sentence, after an error */
+    char error_message[768]; /* one error message, after an error */
 };
 
 /* The location of things, in sectors: of the card, or of the partition. */
@@ -86,14 +86,14 @@ enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
 /* Write the card as OUT.part, renamed when complete. Equal entries, options and files give equal
  * bytes; what is zero is left out where the file system has holes. ERR_NO_SPACE: o->bytes is too few,
- * and problem says how many are needed; ERR_IO. On an error out is left as it was. layout: of c, not of o->boot. */
+ * and error_message says how many are needed; ERR_IO. On an error out is left as it was. layout: of c, not of o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 
 /* ---- card_names.c ---- */
 
 /* The reason why FAT32 has no such name; NULL: it has. */
-const char *card_name_problem(const char *name);
+const char *card_name_error_message(const char *name);
 
 /* Whether two names are one to FAT32, for the letters of ASCII. */
 bool card_names_equal(const char *a, const char *b);

@@ -188,7 +188,7 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
     least = needed_mib(c, l, front) + tail;
     mib = o->bytes == 0 ? with_room(least) : o->bytes >> 20;
     if (mib < least) {
-        snprintf(c->problem, sizeof c->problem,
+        snprintf(c->error_message, sizeof c->error_message,
                  "the card is too small: it needs %" PRIu64 "M, and has %" PRIu64 "M", least, mib);
         return ERR_NO_SPACE;
     }
@@ -196,11 +196,12 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
         mib = power_of_two(mib);
     }
     if (o->table == CARD_MBR && mib > CARD_MOST_BYTES >> 20) {
-        snprintf(c->problem, sizeof c->problem, "a card with an MBR ends at 2 TiB: take a GPT");
+        snprintf(c->error_message, sizeof c->error_message,
+                 "a card with an MBR ends at 2 TiB: take a GPT");
         return ERR_NO_SPACE;
     }
     if (c->format == CARD_FAT32 && mib > CARD_MOST_BYTES >> 20) {
-        snprintf(c->problem, sizeof c->problem, "FAT32 ends at 2 TiB: take exFAT");
+        snprintf(c->error_message, sizeof c->error_message, "FAT32 ends at 2 TiB: take exFAT");
         return ERR_NO_SPACE;
     }
     fits(c, l, front, mib - tail);

@@ -100,7 +100,7 @@ static void list_folders(struct card_maker_files *f)
     free_files(&now);
 }
 
-static enum err list_archive(struct card_maker_files *f, char *problem, size_t bytes)
+static enum err list_archive(struct card_maker_files *f, char *error_message, size_t bytes)
 {
     struct card_zip_entry e;
     const char *why = card_zip_open(&f->zip, f->map.data, f->map.bytes);
@@ -117,47 +117,47 @@ static enum err list_archive(struct card_maker_files *f, char *problem, size_t b
         why = "the archive's directory is damaged";
     }
     if (why != NULL) {
-        snprintf(problem, bytes, "%.400s: %s", f->path, why);
+        snprintf(error_message, bytes, "%.400s: %s", f->path, why);
         return ERR_BAD_HEADER;
     }
     return ERR_OK;
 }
 
-static enum err open_archive(struct card_maker_files *f, char *problem, size_t bytes)
+static enum err open_archive(struct card_maker_files *f, char *error_message, size_t bytes)
 {
     char why[256];
     enum err e = mapping_open(&f->map, f->path, why, sizeof why);
 
     if (e != ERR_OK) {
-        snprintf(problem, bytes, "%.400s: %s", f->path, why);
+        snprintf(error_message, bytes, "%.400s: %s", f->path, why);
         return e;
     }
     if (!card_zip_is_one(f->map.data, f->map.bytes)) {
         snprintf(
-            problem, bytes,
+            error_message, bytes,
             "%.400s is neither a folder nor a zip archive: --firmware takes the mounted bootfs of a Raspberry Pi OS "
             "card, a folder, or the zip of github.com/raspberrypi/firmware",
             f->path);
         return ERR_BAD_ARGUMENT;
     }
-    return list_archive(f, problem, bytes);
+    return list_archive(f, error_message, bytes);
 }
 
-enum err card_maker_open(struct card_maker_files *f, const char *path, char *problem,
-                         size_t problem_bytes)
+enum err card_maker_open(struct card_maker_files *f, const char *path, char *error_message,
+                         size_t error_message_bytes)
 {
     struct stat about;
     enum err e = ERR_OK;
 
     *f = (struct card_maker_files){ .path = path };
     if (stat(path, &about) != 0) {
-        snprintf(problem, problem_bytes, "%.500s: %s", path, strerror(errno));
+        snprintf(error_message, error_message_bytes, "%.500s: %s", path, strerror(errno));
         return ERR_NOT_FOUND;
     }
     if (S_ISDIR(about.st_mode)) {
         list_folders(f);
     } else {
-        e = open_archive(f, problem, problem_bytes);
+        e = open_archive(f, error_message, error_message_bytes);
     }
     if (f->n != 0) {
         qsort(f->files, f->n, sizeof *f->files, by_name);
@@ -192,7 +192,8 @@ enum err card_maker_add(const struct card_maker_files *f, const struct card_make
         free(bytes);
     }
     if (why != NULL) {
-        snprintf(c->problem, sizeof c->problem, "%.300s: %.200s: %s", f->path, file->name, why);
+        snprintf(c->error_message, sizeof c->error_message, "%.300s: %.200s: %s", f->path,
+                 file->name, why);
     }
     return e;
 }

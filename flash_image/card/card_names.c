@@ -50,7 +50,7 @@ static bool is_utf8(const char *name)
     return true;
 }
 
-const char *card_name_problem(const char *name)
+const char *card_name_error_message(const char *name)
 {
     uint16_t units[CARD_MOST_UNITS + 1];
     size_t bytes = strlen(name);

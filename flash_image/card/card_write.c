@@ -27,7 +27,7 @@ enum err card_refuse(struct card_writer *w, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(w->report->problem, sizeof w->report->problem, format, args);
+    vsnprintf(w->report->error_message, sizeof w->report->error_message, format, args);
     va_end(args);
     return ERR_IO;
 }
@@ -310,7 +310,7 @@ static enum err write_and_keep(struct card_writer *w, const struct job *j,
                                const struct output_wish *wish)
 {
     struct output_file out;
-    enum err e = output_open(&out, wish, w->report->problem, sizeof w->report->problem);
+    enum err e = output_open(&out, wish, w->report->error_message, sizeof w->report->error_message);
 
     if (e != ERR_OK) {
         return e;
@@ -321,7 +321,7 @@ static enum err write_and_keep(struct card_writer *w, const struct job *j,
         output_drop(&out);
         return e;
     }
-    return output_keep(&out, w->report->problem, sizeof w->report->problem);
+    return output_keep(&out, w->report->error_message, sizeof w->report->error_message);
 }
 
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,

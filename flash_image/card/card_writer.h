@@ -8,7 +8,7 @@
 enum { CARD_VOLUME_ID = 0x1a607001, CARD_MOST_VOLUMES = 2 };
 
 struct card_writer {
-    struct card_image *report; /* whose `problem` tells of errors */
+    struct card_image *report; /* whose `error_message` tells of errors */
     struct card_image *card;   /* of the volume that is written */
     const struct card_layout *layout;
     int64_t time;
@@ -18,7 +18,7 @@ struct card_writer {
     uint8_t *piece; /* room for a part of a file */
 };
 
-/* Set report->problem; ERR_IO. */
+/* Set report->error_message; ERR_IO. */
 __attribute__((format(printf, 2, 3))) enum err card_refuse(struct card_writer *w,
                                                            const char *format, ...);
 

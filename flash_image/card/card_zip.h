@@ -29,7 +29,7 @@ struct card_zip_entry {
 /* Whether the file begins as an archive does, an empty one too. */
 bool card_zip_is_one(const uint8_t *data, size_t bytes);
 
-/* Find the directory of the archive. NULL: fine; else the reason why it cannot be read, a sentence without a full stop. */
+/* Find the directory of the archive. NULL: fine; else the reason why it cannot be read, an error message without a full stop. */
 const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
 
 /* The next entry of the directory; false: there are no more, or the directory is damaged from here on. */

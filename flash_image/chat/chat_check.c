@@ -42,7 +42,7 @@ size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char
     return at;
 }
 
-/* Control characters as \xNN, so that the sentence is one line. */
+/* Control characters as \xNN, so that the error message is one line. */
 static size_t put_shown(char *out, size_t at, size_t room, struct jinja_text t, size_t from,
                         size_t most)
 {
@@ -87,7 +87,7 @@ static bool same(struct prober *p, const struct ingot_chat *chat, const struct p
     struct jinja_text wanted, got = { text, chat_render(chat, what, text, sizeof text) };
 
     if (!probe_render(p, what, &wanted)) {
-        snprintf(difference, room, "%s", p->problem);
+        snprintf(difference, room, "%s", p->error_message);
         return false;
     }
     if (jinja_text_equal(wanted, got)) {

@@ -402,7 +402,7 @@ bool chat_derive(struct prober *p, struct chat_derived *d)
 {
     struct derivation v = { .p = p, .d = d };
 
-    p->problem = "";
+    p->error_message = "";
     for (unsigned i = 0; i < INGOT_CHAT_STRINGS; i++) {
         d->strings[i] = jinja_text("");
     }

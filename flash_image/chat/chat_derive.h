@@ -13,7 +13,7 @@ struct chat_derived {
     const char *wrong; /* why there is no form */
 };
 
-/* False: d->wrong or p->problem says why the template has no form. */
+/* False: d->wrong or p->error_message says why the template has no form. */
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
 /* Whether a form writes what the template does, over other probes: with and without system, one to

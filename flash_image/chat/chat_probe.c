@@ -67,7 +67,7 @@ static void fill(struct jinja *j, struct jinja_dict *names, const void *context)
 
 bool probe_open(struct prober *p, const void *text, size_t bytes)
 {
-    p->problem = p->template.memory.problem;
+    p->error_message = p->template.memory.error_message;
     return jinja_read(&p->template, text, bytes);
 }
 
@@ -86,13 +86,13 @@ bool probe_render(struct prober *p, const struct probe *what, struct jinja_text 
     struct jinja_text text;
     char *copy;
 
-    p->problem = p->template.run.problem;
+    p->error_message = p->template.run.error_message;
     if (!jinja_execute(&p->template, &request, &text)) {
         return false;
     }
     copy = p->n_kept < PROBE_MOST_KEPT ? malloc(text.bytes + 1) : NULL;
     if (copy == NULL) {
-        p->problem = "out of memory";
+        p->error_message = "out of memory";
         return false;
     }
     memcpy(copy, text.data, text.bytes);

@@ -29,14 +29,14 @@ struct prober {
     const struct tm *now; /* NULL: the template finds no strftime_now */
     char *kept[PROBE_MOST_KEPT];
     unsigned n_kept;
-    const char *problem; /* of the last failure */
+    const char *error_message; /* of the last failure */
 };
 
-/* Zero p, set bos, eos and now. False: problem says why the text is not a template. */
+/* Zero p, set bos, eos and now. False: error_message says why the text is not a template. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 
-/* The template's output; it lives until probe_close(). False: problem says why it does not. */
+/* The template's output; it lives until probe_close(). False: error_message says why it does not. */
 bool probe_render(struct prober *p, const struct probe *what, struct jinja_text *out);
 
 #endif

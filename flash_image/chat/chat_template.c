@@ -157,10 +157,11 @@ static bool put_derived(struct build *b, const struct chat_derived *d)
     return true;
 }
 
-static enum err refuse_own(struct build *b, char sentence[CHAT_SENTENCE_BYTES], const char *why)
+static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAGE_BYTES],
+                           const char *why)
 {
     clear_strings(b);
-    snprintf(sentence, CHAT_SENTENCE_BYTES,
+    snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
              "the model's chat template cannot be used, so text is only continued: %s; set another "
              "one with --template NAME, --template list shows them",
              why);
@@ -169,24 +170,25 @@ static enum err refuse_own(struct build *b, char sentence[CHAT_SENTENCE_BYTES], 
 
 /* The form that the template's probes give, if it writes what the template does. Its facts about
  * replies without thoughts are left out if it cannot say them. */
-static enum err derive_form(struct build *b, struct prober *p, char sentence[CHAT_SENTENCE_BYTES])
+static enum err derive_form(struct build *b, struct prober *p,
+                            char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
-    char difference[CHAT_SENTENCE_BYTES - 140];
+    char difference[CHAT_ERROR_MESSAGE_BYTES - 140];
     struct chat_derived d;
 
     if (!chat_derive(p, &d)) {
-        return refuse_own(b, sentence, d.wrong != NULL ? d.wrong : p->problem);
+        return refuse_own(b, error_message, d.wrong != NULL ? d.wrong : p->error_message);
     }
     for (unsigned round = 0; round < 2; round++) {
         if (!put_derived(b, &d)) {
-            return refuse_own(b, sentence, "it writes more than a chat section holds");
+            return refuse_own(b, error_message, "it writes more than a chat section holds");
         }
         if (chat_check(p, b->head, d.no_system, difference, sizeof difference)) {
             return ERR_OK;
         }
         d.strings[INGOT_CHAT_NO_THINKING] = jinja_text("");
     }
-    return refuse_own(b, sentence, difference);
+    return refuse_own(b, error_message, difference);
 }
 
 /* The day that a template is told which asks for it: SOURCE_DATE_EPOCH, else today. */
@@ -206,7 +208,7 @@ static struct jinja_text as_jinja(struct text t)
 
 /* A template with a date of its own keeps it, unless the day is given. */
 static enum err put_own(struct build *b, const struct source_text *text,
-                        char sentence[CHAT_SENTENCE_BYTES])
+                        char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
     const struct ingot_tokenizer *head = head_of(b->tokenizer);
     struct prober *p = calloc(1, sizeof *p);
@@ -216,22 +218,22 @@ static enum err put_own(struct build *b, const struct source_text *text,
     enum err e = ERR_OK;
 
     if (p == NULL) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES, "out of memory");
+        snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES, "out of memory");
         return ERR_NO_SPACE;
     }
     p->bos = as_jinja(chat_token_text(b->tokenizer, head->bos));
     p->eos = as_jinja(chat_token_text(b->tokenizer, head->eos));
     p->now = given ? now : NULL;
     if (!probe_open(p, text->data, text->bytes)) {
-        e = refuse_own(b, sentence, p->problem);
+        e = refuse_own(b, error_message, p->error_message);
     } else {
-        e = derive_form(b, p, sentence);
-        if (sentence[0] != '\0' && p->template.uses_date && p->now == NULL) {
-            sentence[0] = '\0';
+        e = derive_form(b, p, error_message);
+        if (error_message[0] != '\0' && p->template.uses_date && p->now == NULL) {
+            error_message[0] = '\0';
             p->now = now;
-            e = derive_form(b, p, sentence);
-            if (sentence[0] == '\0') {
-                strftime(sentence, CHAT_SENTENCE_BYTES,
+            e = derive_form(b, p, error_message);
+            if (error_message[0] == '\0') {
+                strftime(error_message, CHAT_ERROR_MESSAGE_BYTES,
                          "the chat template tells the model the date: it is %Y-%m-%d from now on; "
                          "SOURCE_DATE_EPOCH sets another",
                          now);
@@ -277,47 +279,48 @@ static void put_stops(struct build *b, const struct chat_request *r)
     }
 }
 
-static enum err refuse_name(const char *name, char sentence[CHAT_SENTENCE_BYTES])
+static enum err refuse_name(const char *name, char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
     size_t n;
     const struct chat_form *forms = chat_forms(&n);
-    int used = snprintf(sentence, CHAT_SENTENCE_BYTES, "there is no template '%.32s'; there are ",
-                        name);
+    int used = snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
+                        "there is no template '%.32s'; there are ", name);
 
     for (size_t i = 0; i < n; i++) {
-        used += snprintf(sentence + used, CHAT_SENTENCE_BYTES - (size_t)used, "%s, ",
+        used += snprintf(error_message + used, CHAT_ERROR_MESSAGE_BYTES - (size_t)used, "%s, ",
                          forms[i].name);
     }
-    snprintf(sentence + used, CHAT_SENTENCE_BYTES - (size_t)used, "and " CHAT_NONE);
+    snprintf(error_message + used, CHAT_ERROR_MESSAGE_BYTES - (size_t)used, "and " CHAT_NONE);
     return ERR_NOT_FOUND;
 }
 
-static enum err put_named(struct build *b, const char *name, char sentence[CHAT_SENTENCE_BYTES])
+static enum err put_named(struct build *b, const char *name,
+                          char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
     const struct chat_form *form = chat_form_find(name);
 
     if (form == NULL) {
-        return strcmp(name, CHAT_NONE) == 0 ? ERR_OK : refuse_name(name, sentence);
+        return strcmp(name, CHAT_NONE) == 0 ? ERR_OK : refuse_name(name, error_message);
     }
     return put_form(b, form) ? ERR_OK : ERR_NO_SPACE;
 }
 
 /* Another system prompt in place of the template's own. */
 static enum err replace_system(struct build *b, const char *system,
-                               char sentence[CHAT_SENTENCE_BYTES])
+                               char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
     size_t bytes = strlen(system), after;
     uint32_t own;
     char *at = b->strings + (image_chat_text(b->head, INGOT_CHAT_SYSTEM, &own) - b->strings);
 
     if (!chat_has_template(b->head)) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES,
+        snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
                  "a system prompt has no effect, for the model has no chat template: leave system= "
                  "out, or name a template with --template");
         return ERR_UNSUPPORTED;
     }
     if (bytes > CHAT_MOST_BYTES - sizeof *b->head - (b->bytes - own)) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES,
+        snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
                  "the system prompt has %zu bytes, more than a chat section holds", bytes);
         return ERR_NO_SPACE;
     }
@@ -331,21 +334,21 @@ static enum err replace_system(struct build *b, const char *system,
 }
 
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
-                             size_t *bytes, char sentence[CHAT_SENTENCE_BYTES])
+                             size_t *bytes, char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
     struct build b = { (void *)section, (char *)section + sizeof(struct ingot_chat), 0,
                        r->tokenizer };
     enum err e = ERR_OK;
 
     clear_strings(&b);
-    sentence[0] = '\0';
+    error_message[0] = '\0';
     if (r->name != NULL) {
-        e = put_named(&b, r->name, sentence);
+        e = put_named(&b, r->name, error_message);
     } else if (r->jinja.bytes != 0) {
-        e = put_own(&b, &r->jinja, sentence);
+        e = put_own(&b, &r->jinja, error_message);
     }
     if (e == ERR_OK && r->system != NULL) {
-        e = replace_system(&b, r->system, sentence);
+        e = replace_system(&b, r->system, error_message);
     }
     put_stops(&b, r);
     *bytes = sizeof *b.head + b.bytes;

@@ -6,7 +6,7 @@
 #include "flash_image/chat/chat_forms.h"
 #include "flash_image/source/source.h"
 
-enum { CHAT_MOST_BYTES = 1 << 15, CHAT_SENTENCE_BYTES = 480 };
+enum { CHAT_MOST_BYTES = 1 << 15, CHAT_ERROR_MESSAGE_BYTES = 480 };
 
 #define CHAT_OWN "own"   /* the name of a form that has none */
 #define CHAT_NONE "none" /* the name that leaves a model without a template */
@@ -28,7 +28,7 @@ struct chat_request {
  * ERR_NOT_FOUND: no form has the name, sentence lists those there are. ERR_UNSUPPORTED: a system prompt was asked for, and
  * the template has no place for one. ERR_NO_SPACE. */
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
-                             size_t *bytes, char sentence[CHAT_SENTENCE_BYTES]);
+                             size_t *bytes, char error_message[CHAT_ERROR_MESSAGE_BYTES]);
 
 /* In a tokenizer section under construction: the token that ends a turn, where the vocabulary
  * names none, and the markers of the chat section's strings made control tokens where the

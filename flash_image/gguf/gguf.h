@@ -11,7 +11,7 @@ bool gguf_is(const uint8_t *data, size_t bytes);
  * model's values; the others have tensors and, of values, split.no, split.count and
  * split.tensors.count. */
 struct gguf_part {
-    const char *path; /* for sentences */
+    const char *path; /* for error messages */
     const uint8_t *data;
     size_t bytes;
 };
@@ -19,7 +19,7 @@ struct gguf_part {
 /* Parse the n parts of a model in their order (one: a whole file) into *s, whose path is the first
  * one's and whose rest is zero. s points into their data from then on. vocab_only: stop when the
  * vocabulary is known, which the first part has; the others need not be there.
- * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->problem says what. */
+ * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says what. */
 enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_t n,
                           bool vocab_only);
 
@@ -27,7 +27,7 @@ enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
 
 /* Which part of how many the file at s->path is: *part counts from 0, *n is 1 for a whole model. Its
- * values and its name say the same. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->problem says what. */
+ * values and its name say the same. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message says what. */
 enum err gguf_find_split(struct source *s, const uint8_t *data, size_t bytes, size_t *part,
                          size_t *n);
 

@@ -213,7 +213,7 @@ enum err gguf_read_values(struct gguf *g);
  * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NOT_FOUND. */
 enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
 
-/* For a sentence: the architecture, and a name that begins with a dot. */
+/* For an error message: the architecture, and a name that begins with a dot. */
 #define GGUF_SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
 /* Numbers beyond 32 bits become the largest, which no bound lets pass. */

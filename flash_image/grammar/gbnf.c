@@ -1,5 +1,4 @@
-/* Reads GBNF. A sequence ends where its group does, at a bar, and before `name ::=`: lines matter only in
- * problems. */
+/* Reads GBNF. A sequence ends with its group, at a bar, or before `name ::=`. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +16,19 @@ struct parser {
     const char *at;
     uint32_t line;
     uint32_t nest;
-    char *problem; /* [0] != 0: it has failed */
+    char *error_message; /* [0] != 0: it has failed */
 };
 
 static bool failed(const struct parser *p)
 {
-    return p->problem[0] != '\0';
+    return p->error_message[0] != '\0';
 }
 
 static uint32_t fail(struct parser *p, const char *what)
 {
     if (!failed(p)) {
-        snprintf(p->problem, GRAMMAR_PROBLEM_BYTES, "line %u: %s", (unsigned)p->line, what);
+        snprintf(p->error_message, GRAMMAR_ERROR_MESSAGE_BYTES, "line %u: %s", (unsigned)p->line,
+                 what);
     }
     return 0;
 }
@@ -453,7 +453,7 @@ static void find_root(struct parser *p)
 
     for (uint32_t i = 0; i < t->n_rules && !failed(p); i++) {
         if (t->rules[i].body == GRAMMAR_NO_BODY) {
-            snprintf(p->problem, GRAMMAR_PROBLEM_BYTES, "line %u: there is no rule %s",
+            snprintf(p->error_message, GRAMMAR_ERROR_MESSAGE_BYTES, "line %u: there is no rule %s",
                      (unsigned)t->rules[i].line, t->rules[i].name);
         } else if (strcmp(t->rules[i].name, "root") == 0) {
             t->root = i;
@@ -461,17 +461,17 @@ static void find_root(struct parser *p)
         }
     }
     if (!failed(p) && !found) {
-        snprintf(p->problem, GRAMMAR_PROBLEM_BYTES,
+        snprintf(p->error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                  "there is no rule root, where a grammar begins");
     }
 }
 
 enum err grammar_parse(struct grammar_tree *t, const char *text,
-                       char problem[GRAMMAR_PROBLEM_BYTES])
+                       char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
-    struct parser p = { .tree = t, .at = text, .line = 1, .problem = problem };
+    struct parser p = { .tree = t, .at = text, .line = 1, .error_message = error_message };
 
-    problem[0] = '\0';
+    error_message[0] = '\0';
     memset(t, 0, sizeof *t);
     t->rules = calloc(GRAMMAR_RULES_MOST, sizeof *t->rules);
     p.names = calloc(NAME_SLOTS, sizeof *p.names);
@@ -482,7 +482,7 @@ enum err grammar_parse(struct grammar_tree *t, const char *text,
     }
     free(p.names);
     if (t->full) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES,
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                  "the grammar is too large: it has more than %d items", GRAMMAR_NODES_MOST / 2);
         return ERR_TOO_LONG;
     }

@@ -121,7 +121,8 @@ static void *write_grammar(const struct made *m, size_t *bytes)
     return head;
 }
 
-static enum err compile(const struct grammar_tree *t, void **grammar, size_t *bytes, char *problem)
+static enum err compile(const struct grammar_tree *t, void **grammar, size_t *bytes,
+                        char *error_message)
 {
     struct part_list parts = { .parts = calloc(1, sizeof *parts.parts), .n = 1, .room = 1 };
     struct made m = { .states = calloc(ENTRIES_MOST, sizeof *m.states),
@@ -143,14 +144,14 @@ static enum err compile(const struct grammar_tree *t, void **grammar, size_t *by
     free(m.calls);
     free(m.slots);
     if (budget.spent) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES,
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                  "the grammar takes more than the limit of %d million steps to compile: repeat "
                  "less, or let items differ where they begin",
                  GRAMMAR_STEPS_MOST / 1000000);
         return ERR_TOO_LONG;
     }
     if (*grammar == NULL) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES,
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                  "the grammar is too large: a board takes 64 KiB of it, compiled");
         return ERR_TOO_LONG;
     }
@@ -158,17 +159,17 @@ static enum err compile(const struct grammar_tree *t, void **grammar, size_t *by
 }
 
 static enum err try_once(const char *text, uint32_t inline_most, void **grammar, size_t *bytes,
-                         char *problem)
+                         char *error_message)
 {
     struct grammar_tree t;
-    enum err e = grammar_parse(&t, text, problem);
+    enum err e = grammar_parse(&t, text, error_message);
 
     t.inline_most = inline_most;
     if (e == ERR_OK) {
-        e = grammar_look_at_rules(&t, problem);
+        e = grammar_look_at_rules(&t, error_message);
     }
     if (e == ERR_OK) {
-        e = compile(&t, grammar, bytes, problem);
+        e = compile(&t, grammar, bytes, error_message);
     }
     grammar_tree_free(&t);
     return e;
@@ -177,14 +178,14 @@ static enum err try_once(const char *text, uint32_t inline_most, void **grammar,
 /* An automaton without calls is read in one way, so rules that are not large are laid out where they are used. If the result is too
  * large, it is tried again with calls in place of all rules but the smallest. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
-                              char problem[GRAMMAR_PROBLEM_BYTES])
+                              char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
     enum err e;
 
     *grammar = NULL;
-    e = try_once(text, INLINE_MOST, grammar, bytes, problem);
+    e = try_once(text, INLINE_MOST, grammar, bytes, error_message);
     if (e == ERR_TOO_LONG) {
-        e = try_once(text, INLINE_LEAST, grammar, bytes, problem);
+        e = try_once(text, INLINE_LEAST, grammar, bytes, error_message);
     }
     return e;
 }

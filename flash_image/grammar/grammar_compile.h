@@ -18,7 +18,7 @@
 #include "flash_image/format/grammar.h"
 
 enum {
-    GRAMMAR_PROBLEM_BYTES = 256,
+    GRAMMAR_ERROR_MESSAGE_BYTES = 256,
     GRAMMAR_STEPS_MOST = 20000000, /* of a compile: a tenth of a second, half of one under ASan */
 };
 
@@ -31,11 +31,11 @@ enum {
     GRAMMAR_ANY_DEPTH = 4        /* of a value of any type */
 };
 
-/* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: problem says
+/* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: error_message says
  * what is wrong and in which line; ERR_TOO_LONG: it is beyond INGOT_GRAMMAR_BYTES, or beyond GRAMMAR_STEPS_MOST, which bounds
  * the time whatever the text is. About 100 MB of memory at most. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
-                              char problem[GRAMMAR_PROBLEM_BYTES]);
+                              char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
 /* A schema; arguments: of a function, which are an object whatever it says. */
 struct grammar_schema {
@@ -58,10 +58,10 @@ struct grammar_notes {
     unsigned n, more; /* more: those that found no room */
 };
 
-/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT: problem, which names the first keyword that a
+/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT: error_message, which names the first keyword that a
  * grammar cannot hold. */
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
-                                char problem[GRAMMAR_PROBLEM_BYTES]);
+                                char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
 /* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]
  * (GRAMMAR_NO_RULE: no value satisfies that one); root is the caller's to write. Rules that are not held are in *notes, and are not an error.
@@ -69,11 +69,11 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,
-                                 char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES]);
+                                 char **gbnf, char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* Whether a text of JSON (bytes) satisfies a schema. False: problem says why, with the place in the schema. A check that takes too many
+/* Whether a text of JSON (bytes) satisfies a schema. False: error_message says why, with the place in the schema. A check that takes too many
  * steps counts as satisfied. */
 bool grammar_check_value(const char *schema, const char *value, size_t bytes,
-                         char problem[GRAMMAR_PROBLEM_BYTES]);
+                         char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
 #endif

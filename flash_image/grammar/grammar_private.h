@@ -68,14 +68,15 @@ struct grammar_tree {
 /* A node's parts are made before it, and each is part of one node alone: so a loop over them that goes up sees parts first.
  * ERR_OK: every rule that is named is there; the caller calls grammar_tree_free in any case. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
-                       char problem[GRAMMAR_PROBLEM_BYTES]);
+                       char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
 uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
                       uint32_t low, uint32_t high);
 
 /* After inline_most is set: uses, calls_itself and size of all rules, empty and sizes of all nodes, in time that grows as the nodes do.
  * ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
-enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES]);
+enum err grammar_look_at_rules(struct grammar_tree *t,
+                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 /* A rule is laid out where it is used, in place of a call; nodes of a tree. */
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
 uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);

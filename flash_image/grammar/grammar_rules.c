@@ -284,12 +284,12 @@ static void close_look(struct look *l)
 }
 
 /* False: the rule begins with itself. */
-static bool all_begin(const struct grammar_tree *t, const struct graph *begins, char *problem)
+static bool all_begin(const struct grammar_tree *t, const struct graph *begins, char *error_message)
 {
     for (uint32_t i = 0; i < t->n_rules; i++) {
         if (begins->circles[i]) {
             snprintf(
-                problem, GRAMMAR_PROBLEM_BYTES,
+                error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                 "line %u: rule %s begins with itself, which never ends: put another item before it",
                 (unsigned)t->rules[i].line, t->rules[i].name);
             return false;
@@ -325,15 +325,16 @@ static bool look_at(struct look *l)
     return true;
 }
 
-enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES])
+enum err grammar_look_at_rules(struct grammar_tree *t,
+                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
     struct look l = { .t = t };
     enum err e = ERR_OK;
 
     if (open_look(&l, t) && look_at(&l)) {
-        e = all_begin(t, &l.begins, problem) ? ERR_OK : ERR_BAD_ARGUMENT;
+        e = all_begin(t, &l.begins, error_message) ? ERR_OK : ERR_BAD_ARGUMENT;
     } else {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the grammar");
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES, "there is no memory for the grammar");
         e = ERR_NO_SPACE;
     }
     close_look(&l);

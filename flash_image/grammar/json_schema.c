@@ -141,7 +141,7 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 /* A schema that is too large for a grammar, or is not a schema, is checked when the value is finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
-    m->problem[0] = '\0';
+    m->error_message[0] = '\0';
     m->out.failed = false;
     m->out.n = before;
     if (m->out.s != NULL) {
@@ -202,12 +202,14 @@ static unsigned make_schema(struct schema_maker *m)
 
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,
-                                 char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES])
+                                 char **gbnf, char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
-    struct schema_maker m = { .problem = problem, .notes = notes, .put_value = put_value };
+    struct schema_maker m = { .error_message = error_message,
+                              .notes = notes,
+                              .put_value = put_value };
 
     *gbnf = NULL;
-    problem[0] = '\0';
+    error_message[0] = '\0';
     text_put(&m.out, first);
     for (unsigned i = 0; i < n && !schema_failed(&m); i++) {
         m.index = i;
@@ -219,7 +221,7 @@ enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema 
         schema_fail(&m, "the schema is too long");
     }
     free(m.memos);
-    if (problem[0] != '\0') {
+    if (error_message[0] != '\0') {
         free(m.out.s);
         return ERR_BAD_ARGUMENT;
     }
@@ -228,16 +230,17 @@ enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema 
 }
 
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
-                                char problem[GRAMMAR_PROBLEM_BYTES])
+                                char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
     const struct grammar_schema one = { .text = schema };
     unsigned rule; /* 0 */
-    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, NULL, gbnf, problem);
+    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, NULL, gbnf,
+                                         error_message);
 
     if (e == ERR_OK && rule == GRAMMAR_NO_RULE) {
         free(*gbnf);
         *gbnf = NULL;
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "no value satisfies the schema");
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES, "no value satisfies the schema");
         e = ERR_BAD_ARGUMENT;
     }
     return e;

@@ -60,7 +60,7 @@ struct schema_maker {
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
     bool any;
-    char *problem;
+    char *error_message;
     struct grammar_notes *notes;
     /* Write the form of a value that satisfies all of c into t: a rule's name, or a short expression. False: no value does; t is
      * unchanged. */
@@ -92,7 +92,7 @@ void schema_note_each(struct schema_maker *m, const struct conj *c, const char *
 
 /* A keyword that is not what it has to be; where notes are wanted one of them, else an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
-                       const char *problem);
+                       const char *error_message);
 /* unevaluatedProperties and unevaluatedItems are held where all other schemas of the set are what theirs refers to, or are inside it; else a note. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
 /* Whether a keyword restricts by itself, and is not a choice among schemas. */

@@ -356,23 +356,24 @@ bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *va
 }
 
 bool grammar_check_value(const char *schema, const char *value, size_t bytes,
-                         char problem[GRAMMAR_PROBLEM_BYTES])
+                         char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {
     cJSON *root = cJSON_Parse(schema), *v = cJSON_ParseWithLength(value, bytes);
     struct schema_check k = { .root = root };
     struct text path = { 0 };
     bool good = false;
 
-    problem[0] = '\0';
+    error_message[0] = '\0';
     if (v == NULL) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "it is not JSON");
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES, "it is not JSON");
     } else {
         good = root == NULL || schema_accepts(&k, root, v);
     }
     if (v != NULL && !good) {
         schema_put_path(root, k.failed, &path);
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "%.120s/%.40s of its schema is not satisfied",
-                 path.s != NULL ? path.s : "", k.keyword);
+        snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
+                 "%.120s/%.40s of its schema is not satisfied", path.s != NULL ? path.s : "",
+                 k.keyword);
     }
     free(path.s);
     cJSON_Delete(root);

@@ -10,16 +10,16 @@ enum { REFS_MOST = 64 };
 
 bool schema_failed(const struct schema_maker *m)
 {
-    return m->problem[0] != '\0' || m->out.failed;
+    return m->error_message[0] != '\0' || m->out.failed;
 }
 
 void schema_fail(struct schema_maker *m, const char *format, ...)
 {
     va_list args;
 
-    if (m->problem[0] == '\0') {
+    if (m->error_message[0] == '\0') {
         va_start(args, format);
-        vsnprintf(m->problem, GRAMMAR_PROBLEM_BYTES, format, args);
+        vsnprintf(m->error_message, GRAMMAR_ERROR_MESSAGE_BYTES, format, args);
         va_end(args);
     }
 }
@@ -128,7 +128,7 @@ void schema_note_each(struct schema_maker *m, const struct conj *c, const char *
 }
 
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
-                       const char *problem)
+                       const char *error_message)
 {
     if (m->notes != NULL) {
         schema_note(m, schema, keyword, false);
@@ -136,7 +136,7 @@ void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *
         char where[GRAMMAR_WHERE_BYTES];
 
         put_where(m, schema, keyword, where);
-        schema_fail(m, "%s%s%s", where, where[0] != '\0' ? " of the schema: " : "", problem);
+        schema_fail(m, "%s%s%s", where, where[0] != '\0' ? " of the schema: " : "", error_message);
     }
 }
 
@@ -459,14 +459,16 @@ static bool means_object(const struct conj *c)
 
 static void note_type(struct schema_maker *m, const cJSON *schema, const cJSON *type)
 {
-    char problem[96];
+    char error_message[96];
 
     if (cJSON_IsString(type)) {
-        snprintf(problem, sizeof problem, "no type of JSON is called %.40s", type->valuestring);
+        snprintf(error_message, sizeof error_message, "no type of JSON is called %.40s",
+                 type->valuestring);
     } else {
-        snprintf(problem, sizeof problem, "a schema's type is a text or a list of texts");
+        snprintf(error_message, sizeof error_message,
+                 "a schema's type is a text or a list of texts");
     }
-    schema_note_wrong(m, schema, "type", problem);
+    schema_note_wrong(m, schema, "type", error_message);
 }
 
 unsigned schema_types(struct schema_maker *m, const struct conj *c)

@@ -15,7 +15,7 @@ bool hf_is(const char *path);
  * beside it: one of several, or their index, stands for all of them; with vocab_only the tokenizer alone. Close *m on errors as well. A folder
  * without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4). Errors:
  * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE;
- * s->problem says what. */
+ * s->error_message says what. */
 enum err hf_open(struct hf_model **m, struct source *s, bool vocab_only);
 void hf_close(struct hf_model *m); /* NULL: nothing */
 

@@ -35,7 +35,7 @@ struct hf_config {
 
 /* Into s->params and s->rope. A value that the parameters cannot express is refused by the name
  * of its field.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->problem says what. */
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says what. */
 enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
 
 /* Memory that reading tensors has allocated: hf_stacks.h. */

@@ -23,7 +23,7 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                              enum ingot_role role);
 
-/* The matrix's tiles, once more or anew; NULL: it cannot be packed, and s->problem says why. */
+/* The matrix's tiles, once more or anew; NULL: it cannot be packed, and s->error_message says why. */
 const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role);
 

@@ -85,14 +85,14 @@ enum err hf_folder_check_weights(struct source *s, const char *folder)
 static void read_base(struct source *s, const char *folder, char *name, size_t bytes)
 {
     struct mapping file = { NULL, 0 };
-    char path[PATH_BYTES], problem[128];
+    char path[PATH_BYTES], error_message[128];
     const char *base = NULL;
     cJSON *root = NULL;
     enum err e;
 
     name[0] = '\0';
     snprintf(path, sizeof path, "%sadapter_config.json", folder);
-    if (mapping_open(&file, path, problem, sizeof problem) == ERR_OK) {
+    if (mapping_open(&file, path, error_message, sizeof error_message) == ERR_OK) {
         root = hf_json_parse(s, file.data, file.bytes, &e);
         base = hf_json_string(hf_json_get(root, "base_model_name_or_path"));
     }

@@ -1,4 +1,4 @@
-/* JSON of outside files through cJSON, with sentences that name file and field. */
+/* JSON of outside files through cJSON, with error messages that name file and field. */
 #ifndef INGOT_FLASH_IMAGE_HF_JSON_H
 #define INGOT_FLASH_IMAGE_HF_JSON_H
 
@@ -15,7 +15,7 @@ struct hf_json {
 
 #define HF_NEEDED UINT32_MAX /* for otherwise: the field must be there */
 
-/* Parse bytes bytes. NULL: s->problem says so. The caller deletes it. Depth is bounded by cJSON.
+/* Parse bytes bytes. NULL: s->error_message says so. The caller deletes it. Depth is bounded by cJSON.
  * Errors: ERR_BAD_MODEL (no JSON, or no object), ERR_NO_SPACE. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e);
 

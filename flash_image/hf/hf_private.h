@@ -12,7 +12,7 @@ enum { HF_MOST_FILES = 1024, HF_PATH_BYTES = 1024 };
 struct hf_model {
     struct source *s;
     char folder[HF_PATH_BYTES]; /* with a slash after it, or empty */
-    char path[HF_PATH_BYTES];   /* of the file at work, for sentences */
+    char path[HF_PATH_BYTES];   /* of the file at work, for error messages */
     const char *input;          /* as the caller spells it */
     struct hf_config config;
     struct mapping files[HF_MOST_FILES]; /* of weights */
@@ -25,7 +25,7 @@ struct hf_model {
 /* Sentences are about the file at work; this makes them about the input again. */
 void hf_work_on_input(struct hf_model *m);
 
-/* Set the file at work: NAME in the folder, and sentences from here on begin with it. */
+/* Set the file at work: NAME in the folder, and error messages from here on begin with it. */
 enum err hf_work_on(struct hf_model *m, const char *name);
 
 /* The same, and whether it is there. */

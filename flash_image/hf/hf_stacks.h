@@ -14,10 +14,10 @@ struct hf_placed {
     uint32_t expert; /* HF_EACH */
 };
 
-/* Zeroed bytes that live as long as the model; NULL: there are none, and s->problem says so. */
+/* Zeroed bytes that live as long as the model; NULL: there are none, and s->error_message says so. */
 void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
 
-/* The slot of a role, still empty; NULL: the tensor appears twice, and s->problem says so. */
+/* The slot of a role, still empty; NULL: the tensor appears twice, and s->error_message says so. */
 struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingot_role role,
                                    unsigned layer);
 
@@ -31,7 +31,7 @@ enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 /* For HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
-/* The part of an expert, which may have no matrix yet; NULL: s->problem says why. */
+/* The part of an expert, which may have no matrix yet; NULL: s->error_message says why. */
 struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
                                      const struct hf_placed *t);
 

@@ -8,7 +8,7 @@
 /* Every tensor of the file into its slot of s, whose params are known; of another file of the
  * same model the slots are filled already. A tensor that no computation needs any more is ignored, any
  * other name is refused.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->problem names the tensor. */
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message names the tensor. */
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);
 
 /* When all are placed: which matrix is the output, and whether everything is there; a tied pair

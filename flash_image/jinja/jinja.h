@@ -18,7 +18,7 @@ struct jinja_template {
     struct jinja run; /* memory of the last run: values and what was written */
 };
 
-/* False: memory.problem says what is wrong, and in which line. */
+/* False: memory.error_message says what is wrong, and in which line. */
 bool jinja_read(struct jinja_template *t, const void *text, size_t bytes);
 
 /* Forget the last run; values for the next one are made with &t->run after it. Running out of
@@ -31,7 +31,7 @@ struct jinja_request {
     const struct tm *now; /* of strftime_now; NULL: the template finds no such function */
 };
 
-/* False: run.problem says what is wrong, and in which line. *out lives until the next run. */
+/* False: run.error_message says what is wrong, and in which line. *out lives until the next run. */
 bool jinja_execute(struct jinja_template *t, const struct jinja_request *r, struct jinja_text *out);
 
 void jinja_close(struct jinja_template *t);

@@ -105,11 +105,11 @@ void jinja_leave(struct jinja *j)
 
 void jinja_fail(struct jinja *j, const char *format, ...)
 {
-    int used = snprintf(j->problem, sizeof j->problem, "line %u: ", j->line);
+    int used = snprintf(j->error_message, sizeof j->error_message, "line %u: ", j->line);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(j->problem + used, sizeof j->problem - (size_t)used, format, args);
+    vsnprintf(j->error_message + used, sizeof j->error_message - (size_t)used, format, args);
     va_end(args);
     longjmp(j->escape, 1);
 }

@@ -14,7 +14,7 @@ enum {
     JINJA_MOST_TEXT = 1 << 20,
     JINJA_MOST_LOOKED =
         64 << 20, /* bytes that are looked through: a step may look through a long text */
-    JINJA_PROBLEM_BYTES = 200,
+    JINJA_ERROR_MESSAGE_BYTES = 200,
 };
 
 struct jinja_piece;
@@ -27,7 +27,7 @@ struct jinja {
     size_t looked;
     unsigned depth, line; /* line: of the template, what is read or run */
     jmp_buf escape;       /* set by who calls reader or runner */
-    char problem[JINJA_PROBLEM_BYTES];
+    char error_message[JINJA_ERROR_MESSAGE_BYTES];
 };
 
 /* Free all that was allocated; j can be used again. */
@@ -49,7 +49,7 @@ void jinja_look_through(struct jinja *j, size_t bytes);
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 
-/* Write "line N: ..." to j->problem, and leave through j->escape. */
+/* Write "line N: ..." to j->error_message, and leave through j->escape. */
 _Noreturn void jinja_fail(struct jinja *j, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

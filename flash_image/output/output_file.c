@@ -13,14 +13,14 @@
 
 enum { MOST_LINKS = 40 };
 
-struct sentence {
+struct error_message {
     char *text;
     size_t bytes;
     const char *path;
 };
 
-__attribute__((format(printf, 3, 4))) static enum err refuse(const struct sentence *s, enum err e,
-                                                             const char *format, ...)
+__attribute__((format(printf, 3, 4))) static enum err refuse(const struct error_message *s,
+                                                             enum err e, const char *format, ...)
 {
     char why[256];
     va_list args;
@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static enum err refuse(const struct senten
     return e;
 }
 
-static enum err refuse_errno(const struct sentence *s)
+static enum err refuse_errno(const struct error_message *s)
 {
     return refuse(s, ERR_IO, "%s", strerror(errno));
 }
@@ -117,7 +117,7 @@ static bool is_same(const struct stat *st, const char *path)
 
 /* Refuse an existing file that may not be replaced or written into. */
 static enum err check_old(const struct output_wish *w, const struct stat *st,
-                          const struct sentence *s)
+                          const struct error_message *s)
 {
     if (S_ISDIR(st->st_mode)) {
         return refuse(s, ERR_BAD_ARGUMENT,
@@ -136,7 +136,7 @@ static enum err check_old(const struct output_wish *w, const struct stat *st,
 }
 
 static enum err open_in_place(struct output_file *o, const struct output_wish *w,
-                              const struct sentence *s)
+                              const struct error_message *s)
 {
     snprintf(o->path, sizeof o->path, "%s", w->path);
     o->fd = open(w->path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -160,7 +160,8 @@ static bool keep_rights(int fd, const struct stat *old)
 }
 
 /* old: what has the name already; NULL: nothing. With several hard links it keeps its contents under the other names. */
-static enum err open_aside(struct output_file *o, const struct stat *old, const struct sentence *s)
+static enum err open_aside(struct output_file *o, const struct stat *old,
+                           const struct error_message *s)
 {
     if (is_among_devices(o->target)) {
         return refuse(s, ERR_BAD_ARGUMENT, "there is no such device");
@@ -176,10 +177,10 @@ static enum err open_aside(struct output_file *o, const struct stat *old, const 
     return o->aside ? ERR_OK : refuse_errno(s);
 }
 
-enum err output_open(struct output_file *o, const struct output_wish *w, char *problem,
+enum err output_open(struct output_file *o, const struct output_wish *w, char *error_message,
                      size_t bytes)
 {
-    struct sentence s = { problem, bytes, w->path };
+    struct error_message s = { error_message, bytes, w->path };
     struct stat st;
     bool is_there = stat(w->path, &st) == 0;
     size_t n = strlen(w->path);
@@ -203,7 +204,7 @@ enum err output_open(struct output_file *o, const struct output_wish *w, char *p
     return open_aside(o, is_there ? &st : NULL, &s);
 }
 
-enum err output_check(const struct output_wish *w, char *problem, size_t bytes)
+enum err output_check(const struct output_wish *w, char *error_message, size_t bytes)
 {
     struct output_file o;
     struct stat st;
@@ -211,18 +212,18 @@ enum err output_check(const struct output_wish *w, char *problem, size_t bytes)
 
     if (stat(w->path, &st) == 0 &&
         !S_ISREG(st.st_mode)) { /* a pipe is not opened: that waits for its reader */
-        return check_old(w, &st, &(struct sentence){ problem, bytes, w->path });
+        return check_old(w, &st, &(struct error_message){ error_message, bytes, w->path });
     }
-    e = output_open(&o, w, problem, bytes);
+    e = output_open(&o, w, error_message, bytes);
     output_drop(&o);
     return e;
 }
 
-enum err output_open_rows(struct output_file *o, const char *path, bool *is_new, char *problem,
-                          size_t bytes)
+enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
+                          char *error_message, size_t bytes)
 {
     const struct output_wish wish = { .path = path };
-    struct sentence s = { problem, bytes, path };
+    struct error_message s = { error_message, bytes, path };
     struct stat st;
     bool is_there = stat(path, &st) == 0;
     enum err e = is_there ? check_old(&wish, &st, &s) : ERR_OK;
@@ -325,14 +326,14 @@ void output_drop(struct output_file *o)
     }
 }
 
-enum err output_fail(struct output_file *o, char *problem, size_t bytes)
+enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
 {
     output_drop(o);
     /* A write of mapped bytes that are gone fails by this error. */
-    if (o->error == EFAULT && mapping_check(problem, bytes) != ERR_OK) {
+    if (o->error == EFAULT && mapping_check(error_message, bytes) != ERR_OK) {
         return ERR_TRUNCATED;
     }
-    snprintf(problem, bytes, "%.400s: %s", o->name, strerror(o->error));
+    snprintf(error_message, bytes, "%.400s: %s", o->name, strerror(o->error));
     return ERR_IO;
 }
 
@@ -356,9 +357,9 @@ static bool flush_folder(const char *path)
     return error != EIO && error != ENOSPC && error != EDQUOT;
 }
 
-enum err output_keep(struct output_file *o, char *problem, size_t bytes)
+enum err output_keep(struct output_file *o, char *error_message, size_t bytes)
 {
-    enum err e = mapping_check(problem, bytes);
+    enum err e = mapping_check(error_message, bytes);
 
     if (e != ERR_OK) {
         output_drop(o);
@@ -374,18 +375,18 @@ enum err output_keep(struct output_file *o, char *problem, size_t bytes)
     } else if (o->aside) {
         temporary_remove(o->path);
     }
-    return o->error == 0 ? ERR_OK : output_fail(o, problem, bytes);
+    return o->error == 0 ? ERR_OK : output_fail(o, error_message, bytes);
 }
 
 enum err output_write(const struct output_wish *wish, const void *data, size_t data_bytes,
-                      char *problem, size_t bytes)
+                      char *error_message, size_t bytes)
 {
     struct output_file o;
-    enum err e = output_open(&o, wish, problem, bytes);
+    enum err e = output_open(&o, wish, error_message, bytes);
 
     if (e != ERR_OK) {
         return e;
     }
-    return output_put(&o, data, data_bytes) ? output_keep(&o, problem, bytes)
-                                            : output_fail(&o, problem, bytes);
+    return output_put(&o, data, data_bytes) ? output_keep(&o, error_message, bytes)
+                                            : output_fail(&o, error_message, bytes);
 }

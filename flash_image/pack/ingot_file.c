@@ -11,8 +11,8 @@
 
 enum { STEP_BYTES = 16 << 20 }; /* checked at once, then let go of */
 
-enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
-                         size_t problem_bytes)
+enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
+                         size_t error_message_bytes)
 {
     struct mapping file;
     char why[320];
@@ -21,18 +21,18 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
     memset(f, 0, sizeof *f);
     e = mapping_open(&file, path, why, sizeof why);
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s: %s", path, why);
+        snprintf(error_message, error_message_bytes, "%s: %s", path, why);
         return e;
     }
     f->data = file.data;
     f->bytes = file.bytes;
     if (!file_kind_suits(PLACE_INGOT, f->data, f->bytes, why, sizeof why)) {
-        snprintf(problem, problem_bytes, "%s: %s", path, why);
+        snprintf(error_message, error_message_bytes, "%s: %s", path, why);
         ingot_file_close(f);
         return ERR_BAD_MODEL;
     }
     if (f->bytes < sizeof(struct ingot_header)) {
-        snprintf(problem, problem_bytes, "%s: too short to be an .ingot file", path);
+        snprintf(error_message, error_message_bytes, "%s: too short to be an .ingot file", path);
         ingot_file_close(f);
         return ERR_TRUNCATED;
     }
@@ -41,7 +41,7 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
         e = image_check_meta(&f->image, f->data + INGOT_PAGE);
     }
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s: %s", path, f->image.problem);
+        snprintf(error_message, error_message_bytes, "%s: %s", path, f->image.error_message);
         ingot_file_close(f);
     }
     return e;
@@ -130,7 +130,7 @@ enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment)
             char place[32];
 
             image_segment_name(&f->image, segment, place, sizeof place);
-            snprintf(f->image.problem, sizeof f->image.problem,
+            snprintf(f->image.error_message, sizeof f->image.error_message,
                      "%s: %s has a weight or a scale that is not finite", place,
                      image_role_name(t->role));
             return ERR_BAD_MODEL;

@@ -11,16 +11,16 @@ struct ingot_file {
 };
 
 /* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of
- * runtime/image/image.h; problem holds one sentence with the path. Nothing stays open on an
+ * runtime/image/image.h; error_message holds one error message with the path. Nothing stays open on an
  * error. */
-enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
-                         size_t problem_bytes);
+enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
+                         size_t error_message_bytes);
 
 /* Compare the CRC of a segment's bytes with the table: as image_check_segment. */
 enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment);
 
 /* Whether all scales and floats of a segment's tensors are finite, which boards take for granted.
- * ERR_BAD_MODEL: image.problem names the tensor. */
+ * ERR_BAD_MODEL: image.error_message names the tensor. */
 enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment);
 
 void ingot_file_close(struct ingot_file *f);

@@ -155,7 +155,8 @@ static const struct reader {
     bool by_name; /* told by the name alone; else the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char *with_tokenizer; /* the format with a tokenizer of its own, for a sentence; NULL:
+    const char
+        *with_tokenizer; /* the format with a tokenizer of its own, for an error message; NULL:
                                  * --tokenizer counts */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
@@ -206,19 +207,19 @@ static void print_notes(const char *notes)
 }
 
 static enum err open_job(struct job *j, const struct pack_options *o, bool vocab_only,
-                         char *problem, size_t problem_bytes)
+                         char *error_message, size_t error_message_bytes)
 {
     enum err e;
 
     *j = (struct job){ .options = o, .source = calloc(1, sizeof *j->source) };
     if (j->source == NULL) {
-        snprintf(problem, problem_bytes, "out of memory");
+        snprintf(error_message, error_message_bytes, "out of memory");
         return ERR_NO_SPACE;
     }
     j->source->path = o->input;
     e = parse(j, vocab_only);
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", j->source->problem);
+        snprintf(error_message, error_message_bytes, "%s", j->source->error_message);
     } else if (!o->quiet) {
         print_notes(j->source->notes);
     }
@@ -234,34 +235,34 @@ static void close_job(struct job *j)
     free(j->source);
 }
 
-enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
-                     size_t problem_bytes)
+enum err pack_source(struct source *s, const struct pack_options *o, char *error_message,
+                     size_t error_message_bytes)
 {
     const struct output_wish wish = { .path = o->output,
                                       .input = o->input,
                                       .instead = "name a new one, such as model.ingot" };
     struct output_file out;
-    enum err e = output_open(&out, &wish, problem, problem_bytes);
+    enum err e = output_open(&out, &wish, error_message, error_message_bytes);
 
     if (e != ERR_OK) {
         return e;
     }
     e = pack_write(s, o, out.fd, o->output);
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", s->problem);
+        snprintf(error_message, error_message_bytes, "%s", s->error_message);
         output_drop(&out);
         return e;
     }
-    return output_keep(&out, problem, problem_bytes);
+    return output_keep(&out, error_message, error_message_bytes);
 }
 
-enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes)
+enum err pack_file(const struct pack_options *o, char *error_message, size_t error_message_bytes)
 {
     struct job j;
-    enum err e = open_job(&j, o, false, problem, problem_bytes);
+    enum err e = open_job(&j, o, false, error_message, error_message_bytes);
 
     if (e == ERR_OK) {
-        e = pack_source(j.source, o, problem, problem_bytes);
+        e = pack_source(j.source, o, error_message, error_message_bytes);
     }
     close_job(&j);
     return e;
@@ -269,17 +270,17 @@ enum err pack_file(const struct pack_options *o, char *problem, size_t problem_b
 
 /* Into path, which is open as fd. */
 static enum err write_temporary(struct source *s, const struct pack_options *o, int fd,
-                                const char *path, char *problem, size_t problem_bytes)
+                                const char *path, char *error_message, size_t error_message_bytes)
 {
     enum err e = pack_write(s, o, fd, path);
 
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", s->problem);
+        snprintf(error_message, error_message_bytes, "%s", s->error_message);
     } else {
-        e = mapping_check(problem, problem_bytes);
+        e = mapping_check(error_message, error_message_bytes);
     }
     if (close(fd) != 0 && e == ERR_OK) {
-        snprintf(problem, problem_bytes, "%s: %s", path, strerror(errno));
+        snprintf(error_message, error_message_bytes, "%s: %s", path, strerror(errno));
         e = ERR_IO;
     }
     if (e != ERR_OK) {
@@ -288,21 +289,21 @@ static enum err write_temporary(struct source *s, const struct pack_options *o, 
     return e;
 }
 
-enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
-                        size_t problem_bytes)
+enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
+                        char *error_message, size_t error_message_bytes)
 {
     struct job j;
     int fd;
-    enum err e = open_job(&j, o, false, problem, problem_bytes);
+    enum err e = open_job(&j, o, false, error_message, error_message_bytes);
 
     if (e == ERR_OK) {
         fd = temporary_file(NULL, path, path_bytes);
         if (fd < 0) {
-            snprintf(problem, problem_bytes,
+            snprintf(error_message, error_message_bytes,
                      "cannot make a temporary file (TMPDIR names its folder): %s", strerror(errno));
             e = ERR_IO;
         } else {
-            e = write_temporary(j.source, o, fd, path, problem, problem_bytes);
+            e = write_temporary(j.source, o, fd, path, error_message, error_message_bytes);
         }
     }
     close_job(&j);
@@ -324,7 +325,7 @@ static enum err build_tokenizer(struct source *s, const struct pack_options *o, 
     *vocab = size.n_tokens;
     *section = calloc(1, (size_t)size.bytes);
     if (*section == NULL) {
-        snprintf(s->problem, sizeof s->problem, "out of memory");
+        snprintf(s->error_message, sizeof s->error_message, "out of memory");
         return ERR_NO_SPACE;
     }
     e = tokenizer_section_build(s, &size, *section, bytes);
@@ -335,16 +336,16 @@ static enum err build_tokenizer(struct source *s, const struct pack_options *o, 
 }
 
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
-                        uint32_t *vocab, char *problem, size_t problem_bytes)
+                        uint32_t *vocab, char *error_message, size_t error_message_bytes)
 {
     struct job j;
-    enum err e = open_job(&j, o, true, problem, problem_bytes);
+    enum err e = open_job(&j, o, true, error_message, error_message_bytes);
 
     *section = NULL;
     if (e == ERR_OK) {
         e = build_tokenizer(j.source, o, section, bytes, vocab);
         if (e != ERR_OK) {
-            snprintf(problem, problem_bytes, "%s", j.source->problem);
+            snprintf(error_message, error_message_bytes, "%s", j.source->error_message);
             free(*section);
             *section = NULL;
         }

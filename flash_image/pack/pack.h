@@ -34,30 +34,30 @@ struct pack_options {
 };
 
 /* Pack. Equal inputs give equal bytes. Constant memory: one group of rows at a time.
- * On an error the output is left as it was and problem holds one sentence.
+ * On an error the output is left as it was and error_message holds one error message.
  * Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
-enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes);
+enum err pack_file(const struct pack_options *o, char *error_message, size_t error_message_bytes);
 
 /* Write a model that is parsed (or made up) already: the second half of pack_file. */
 struct source;
-enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
-                     size_t problem_bytes);
+enum err pack_source(struct source *s, const struct pack_options *o, char *error_message,
+                     size_t error_message_bytes);
 
 /* Make up a model of a named shape with random weights and write it as pack_file does; o->input
  * is the shape's name. Equal shapes, types and seeds give equal bytes. A shape that does not
- * exist: ERR_NOT_FOUND, and problem lists those that do. */
-enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
-                    size_t problem_bytes);
+ * exist: ERR_NOT_FOUND, and error_message lists those that do. */
+enum err pack_synth(const struct pack_options *o, uint32_t seed, char *error_message,
+                    size_t error_message_bytes);
 
 /* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is not
  * looked at. The caller opens path and removes it (temporary.h); on an error there is no file. */
-enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
-                        size_t problem_bytes);
+enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
+                        char *error_message, size_t error_message_bytes);
 
 /* The tokenizer section alone, as FORMAT.md has it, of a GGUF (one with a vocabulary only, too)
  * or a llama2.c model: *section (*bytes, allocated, the caller frees it) for *vocab tokens. */
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
-                        uint32_t *vocab, char *problem, size_t problem_bytes);
+                        uint32_t *vocab, char *error_message, size_t error_message_bytes);
 
 /* The file's first bytes say that it is an .ingot file (true) or anything else. Sets *e to
  * ERR_NOT_FOUND or ERR_IO where it cannot be read. */

@@ -159,14 +159,14 @@ enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *toke
                                     .stops = s->vocab.stops,
                                     .n_stops = s->vocab.n_stops,
                                     .tokenizer = tokenizer };
-    char sentence[CHAT_SENTENCE_BYTES];
-    enum err e = chat_template_build(&request, chat, bytes, sentence);
+    char error_message[CHAT_ERROR_MESSAGE_BYTES];
+    enum err e = chat_template_build(&request, chat, bytes, error_message);
 
     if (e != ERR_OK) {
-        return source_refuse(s, e, "%s", sentence);
+        return source_refuse(s, e, "%s", error_message);
     }
-    if (sentence[0] != '\0' && !o->quiet) {
-        fprintf(stderr, "%s: %s\n", s->path, sentence);
+    if (error_message[0] != '\0' && !o->quiet) {
+        fprintf(stderr, "%s: %s\n", s->path, error_message);
     }
     chat_template_claim(chat, tokenizer);
     if (!o->quiet && s->vocab.layout == SOURCE_GGUF_VOCAB) {

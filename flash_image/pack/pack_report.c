@@ -9,7 +9,7 @@
 
 enum { BAR = 32 };
 
-#define LEAST_LOSS 1e-6 /* of NMSE, that is worth a sentence */
+#define LEAST_LOSS 1e-6 /* of NMSE, that is worth an error message */
 
 static double seconds_since(const struct timespec *start)
 {

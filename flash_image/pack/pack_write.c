@@ -36,8 +36,8 @@ static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, u
             continue;
         }
         if (n <= 0) {
-            snprintf(w->s->problem, sizeof w->s->problem, "%.160s: cannot be written: %s", w->path,
-                     why_not_written(n));
+            snprintf(w->s->error_message, sizeof w->s->error_message,
+                     "%.160s: cannot be written: %s", w->path, why_not_written(n));
             return ERR_IO;
         }
         data += n;
@@ -131,7 +131,7 @@ static const float *find_importance(struct writer *w, const struct ingot_tensor 
 }
 
 static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry,
-                              const char *problem)
+                              const char *error_message)
 {
     char place[32] = "";
 
@@ -139,7 +139,7 @@ static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry
         snprintf(place, sizeof place, " of layer %u", entry->layer);
     }
     return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s %s", image_role_name(entry->role),
-                         place, problem);
+                         place, error_message);
 }
 
 /* Carry the checksum of the token whose rows of the table have just been written. */
@@ -166,7 +166,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
                              const struct source_tensor *t)
 {
     const uint8_t *kept = t->data;
-    const char *problem = NULL;
+    const char *error_message = NULL;
     size_t n = 0;
 
     w->rows.importance = find_importance(w, entry);
@@ -176,10 +176,10 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
         uint32_t end = row + min_u32(t->rows - row, entry->interleave);
 
         if (!is_as_before(t, row, entry->interleave)) {
-            n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
+            n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &error_message);
         }
         if (n == 0) {
-            return refuse_tensor(w->s, entry, problem);
+            return refuse_tensor(w->s, entry, error_message);
         }
         if (append(w, w->rows.group, n) != ERR_OK) {
             return ERR_IO;
@@ -340,7 +340,7 @@ static enum err write_front(struct writer *w)
         e = image_check_meta(&img, w->meta);
     }
     if (e != ERR_OK) {
-        return source_refuse(w->s, e, "%s", img.problem);
+        return source_refuse(w->s, e, "%s", img.error_message);
     }
     e = write_all(w, w->meta, (size_t)w->meta_bytes, INGOT_PAGE);
     if (e != ERR_OK) {

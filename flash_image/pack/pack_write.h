@@ -6,13 +6,13 @@
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* Write the .ingot file of s to fd, which is empty and open for writing; path is for sentences.
- * Errors: ERR_IO, ERR_NO_SPACE (memory), ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->problem says. */
+/* Write the .ingot file of s to fd, which is empty and open for writing; path is for error messages.
+ * Errors: ERR_IO, ERR_NO_SPACE (memory), ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says. */
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path);
 
 /* The chat section of s (4-byte aligned) beside its tokenizer section, which has just been built
  * and is changed as chat_template_claim() says; an unknown template is told on standard error.
- * Errors: ERR_NOT_FOUND (o->template), ERR_NO_SPACE; s->problem says. */
+ * Errors: ERR_NOT_FOUND (o->template), ERR_NO_SPACE; s->error_message says. */
 enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
                    uint8_t chat[CHAT_MOST_BYTES], size_t *bytes);
 

@@ -207,10 +207,11 @@ static void set_tensors(struct source *s, uint32_t seed, bool sparse)
     }
 }
 
-enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
-                    size_t problem_bytes)
+enum err pack_synth(const struct pack_options *o, uint32_t seed, char *error_message,
+                    size_t error_message_bytes)
 {
-    const struct synth_shape *shape = synth_shape_find(o->input, problem, problem_bytes);
+    const struct synth_shape *shape = synth_shape_find(o->input, error_message,
+                                                       error_message_bytes);
     struct vocabulary v = { 0 };
     struct source *s;
     enum err e = ERR_NO_SPACE;
@@ -226,13 +227,13 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
         e = set_params(s, shape);
     }
     if (s == NULL || !make_vocabulary(s, &v)) {
-        snprintf(problem, problem_bytes, "out of memory");
+        snprintf(error_message, error_message_bytes, "out of memory");
     } else if (e == ERR_OK) {
         if (shape->layers != NULL && shape->layers->gated) {
             set_gates(s, seed);
         }
         set_tensors(s, seed, shape->sparse);
-        e = pack_source(s, o, problem, problem_bytes);
+        e = pack_source(s, o, error_message, error_message_bytes);
     }
     free(v.texts);
     free(v.scores);

@@ -81,7 +81,8 @@ static const struct synth_shape shapes[] = {
     { "olmoe-1b-7b-dense", INGOT_LLAMA, 2048, 8224, 2, 16, 16, 4096, 2048, 1, 128, 0, false, NULL },
 };
 
-const struct synth_shape *synth_shape_find(const char *name, char *problem, size_t problem_bytes)
+const struct synth_shape *synth_shape_find(const char *name, char *error_message,
+                                           size_t error_message_bytes)
 {
     size_t n = sizeof shapes / sizeof shapes[0];
     int used;
@@ -91,9 +92,10 @@ const struct synth_shape *synth_shape_find(const char *name, char *problem, size
             return &shapes[i];
         }
     }
-    used = snprintf(problem, problem_bytes, "there is no shape '%s'; there are", name);
-    for (size_t i = 0; i < n && used > 0 && (size_t)used < problem_bytes; i++) {
-        used += snprintf(problem + used, problem_bytes - (size_t)used, " %s", shapes[i].name);
+    used = snprintf(error_message, error_message_bytes, "there is no shape '%s'; there are", name);
+    for (size_t i = 0; i < n && used > 0 && (size_t)used < error_message_bytes; i++) {
+        used += snprintf(error_message + used, error_message_bytes - (size_t)used, " %s",
+                         shapes[i].name);
     }
     return NULL;
 }

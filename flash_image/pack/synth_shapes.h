@@ -29,7 +29,8 @@ struct synth_shape {
     const struct synth_layers *layers; /* or NULL */
 };
 
-/* NULL: there is none of that name, and problem lists those that there are. */
-const struct synth_shape *synth_shape_find(const char *name, char *problem, size_t problem_bytes);
+/* NULL: there is none of that name, and error_message lists those that there are. */
+const struct synth_shape *synth_shape_find(const char *name, char *error_message,
+                                           size_t error_message_bytes);
 
 #endif

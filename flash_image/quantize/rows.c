@@ -141,12 +141,12 @@ static void add_loss(struct rows_loss *loss, const float *w, const float *stored
 
 /* F32 and F16: a row is a group. */
 static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
-                         const struct rows_buffers *b, const char **problem)
+                         const struct rows_buffers *b, const char **error_message)
 {
     uint32_t cols = pad_cols(t->cols, type);
 
     if (!read_row(t, row, cols, b->row)) {
-        *problem = not_finite;
+        *error_message = not_finite;
         return 0;
     }
     if (type == INGOT_F32) {
@@ -157,7 +157,7 @@ static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, ui
         uint16_t half = f16_from_f32(b->row[c]); /* exact for values that were fp16 before */
 
         if ((half & 0x7c00) == 0x7c00) {
-            *problem = beyond_f16;
+            *error_message = beyond_f16;
             return 0;
         }
         memcpy(b->group + 2 * (size_t)c, &half, 2);
@@ -251,37 +251,38 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
     return NULL;
 }
 
-/* NULL: *problem says why not. */
+/* NULL: *error_message says why not. */
 static const uint8_t *quantize_row_of(const struct source_tensor *t, const struct packing *p,
                                       uint32_t row, uint32_t cols, const struct rows_buffers *b,
-                                      uint8_t *space, const char **problem)
+                                      uint8_t *space, const char **error_message)
 {
     if (!read_row(t, row, cols, b->row)) {
-        *problem = not_finite;
+        *error_message = not_finite;
         return NULL;
     }
-    *problem = quantize_row(p, cols, b, space);
-    if (*problem != NULL) {
+    *error_message = quantize_row(p, cols, b, space);
+    if (*error_message != NULL) {
         return NULL;
     }
     return space;
 }
 
-/* The blocks of a row, in the file or in `space`; NULL: *problem says why not. */
+/* The blocks of a row, in the file or in `space`; NULL: *error_message says why not. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
-                               const struct rows_buffers *b, uint8_t *space, const char **problem)
+                               const struct rows_buffers *b, uint8_t *space,
+                               const char **error_message)
 {
     const struct packing *p = packing_of(type);
     enum rows_way way = way_of(t, type);
     const uint8_t *blocks = space;
 
-    *problem = not_finite;
+    *error_message = not_finite;
     if (way == ROWS_COPIED) {
         blocks = source_row_data(t, row);
     } else if (way != ROWS_QUANTIZED) {
         requantize_row(t, requantize_of(source_ggml_type(t->type), type), p, row, space);
     } else {
-        return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
+        return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, error_message);
     }
     /* Blocks of a file were checked by nobody before. */
     if (!scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
@@ -303,20 +304,20 @@ void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
 }
 
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
-                       const struct rows_buffers *b, const char **problem)
+                       const struct rows_buffers *b, const char **error_message)
 {
     const struct packing *p = packing_of(type);
     const uint8_t *rows[INGOT_INTERLEAVE] = { NULL };
     uint32_t cols = pad_cols(t->cols, type);
 
     if (p->cols == 0) {
-        return pack_plain(t, type, first_row, b, problem);
+        return pack_plain(t, type, first_row, b, error_message);
     }
     /* Eight rows of blocks; rows beyond the matrix are padding. */
     for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
         uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
 
-        rows[r] = pack_row(t, type, first_row + r, b, space, problem);
+        rows[r] = pack_row(t, type, first_row + r, b, space, error_message);
         if (rows[r] == NULL) {
             return 0;
         }

@@ -48,6 +48,6 @@ void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
  * last as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem
  * set: a weight is not finite, or does not fit a scale of 16 bits. */
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
-                       const struct rows_buffers *b, const char **problem);
+                       const struct rows_buffers *b, const char **error_message);
 
 #endif

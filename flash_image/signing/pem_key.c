@@ -12,9 +12,9 @@
 
 enum { MOST_DER = 512 };
 
-static enum err refuse(const char **problem, const char *sentence)
+static enum err refuse(const char **error_message, const char *why)
 {
-    *problem = sentence;
+    *error_message = why;
     return ERR_BAD_ARGUMENT;
 }
 
@@ -51,14 +51,14 @@ static bool has_label(const char *text, const char *end, const char *label, cons
 
 /* The base64 before the next line of dashes, as bytes. */
 static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER], size_t *n,
-                       const char **problem)
+                       const char **error_message)
 {
     const char *stop = find(text, end, "-----END ");
     char packed[MOST_DER * 2];
     size_t length = 0;
 
     if (stop == NULL) {
-        return refuse(problem, "the key ends in the middle: copy the file again");
+        return refuse(error_message, "the key ends in the middle: copy the file again");
     }
     stop -= strlen("-----END ");
     for (; text < stop; text++) {
@@ -66,17 +66,18 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
             continue;
         }
         if (*text == ':' || *text == ',') {
-            return refuse(problem,
+            return refuse(error_message,
                           "the key has a password: openssl pkey -in KEY.pem -out plain.pem "
                           "takes it off");
         }
         if (length == sizeof packed) {
-            return refuse(problem, "the key is longer than one of P-256: " MAKE_ONE);
+            return refuse(error_message, "the key is longer than one of P-256: " MAKE_ONE);
         }
         packed[length++] = *text;
     }
     if (!base64_get(der, MOST_DER, packed, length, n)) {
-        return refuse(problem, "the key is not base64 between its lines of dashes, or too long");
+        return refuse(error_message,
+                      "the key is not base64 between its lines of dashes, or too long");
     }
     return ERR_OK;
 }
@@ -212,14 +213,15 @@ static bool read_der(enum label which, struct der d, struct pem_key *key)
     }
 }
 
-enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes, const char **problem)
+enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes,
+                      const char **error_message)
 {
     const char *end = text + bytes, *at = text;
     uint8_t der[MOST_DER];
 
     memset(key, 0, sizeof *key);
     if (bytes > PEM_MOST_BYTES) {
-        return refuse(problem, "it is too long for a key: " MAKE_ONE);
+        return refuse(error_message, "it is too long for a key: " MAKE_ONE);
     }
     while ((at = find(at, end, "-----BEGIN ")) != NULL) {
         for (int i = 0; i < N_LABELS; i++) {
@@ -230,15 +232,15 @@ enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes, const
             if (!has_label(at, end, labels[i], &body)) {
                 continue;
             }
-            e = decode(body, end, der, &n, problem);
+            e = decode(body, end, der, &n, error_message);
             if (e == ERR_OK && !read_der((enum label)i, (struct der){ der, der + n }, key)) {
-                e = refuse(problem, "it is not a key of P-256 (prime256v1): " MAKE_ONE);
+                e = refuse(error_message, "it is not a key of P-256 (prime256v1): " MAKE_ONE);
             }
             return e;
         }
     }
     if (find(text, end, "-----BEGIN ENCRYPTED ") != NULL) {
-        return refuse(problem, HAS_PASSWORD);
+        return refuse(error_message, HAS_PASSWORD);
     }
-    return refuse(problem, "there is no key in it: " MAKE_ONE);
+    return refuse(error_message, "there is no key in it: " MAKE_ONE);
 }

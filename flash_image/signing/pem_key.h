@@ -18,8 +18,9 @@ struct pem_key {
 };
 
 /* Read a text of `bytes` bytes (up to PEM_MOST_BYTES): the first block of "EC PRIVATE KEY" (SEC 1), "PRIVATE
- * KEY" (PKCS 8, without a password) or "PUBLIC KEY" in it. Errors: ERR_BAD_ARGUMENT; *problem is a
+ * KEY" (PKCS 8, without a password) or "PUBLIC KEY" in it. Errors: ERR_BAD_ARGUMENT; *error_message is a
  * sentence that names the cure. */
-enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes, const char **problem);
+enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes,
+                      const char **error_message);
 
 #endif

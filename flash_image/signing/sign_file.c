@@ -29,10 +29,10 @@ struct parts {
     } part[SIGNATURE_MOST_PARTS];
 };
 
-static enum err fail(char *problem, size_t problem_bytes, enum err e, const char *path,
+static enum err fail(char *error_message, size_t error_message_bytes, enum err e, const char *path,
                      const char *why)
 {
-    snprintf(problem, problem_bytes, "%.400s: %s", path, why);
+    snprintf(error_message, error_message_bytes, "%.400s: %s", path, why);
     return e;
 }
 
@@ -47,10 +47,11 @@ static void add_part(struct parts *p, uint64_t bytes)
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
-static enum err open_model(struct parts *p, const char *path, char *problem, size_t problem_bytes)
+static enum err open_model(struct parts *p, const char *path, char *error_message,
+                           size_t error_message_bytes)
 {
     struct ingot_file f;
-    enum err e = ingot_file_open(&f, path, problem, problem_bytes);
+    enum err e = ingot_file_open(&f, path, error_message, error_message_bytes);
 
     if (e != ERR_OK) {
         return e;
@@ -66,7 +67,8 @@ static enum err open_model(struct parts *p, const char *path, char *problem, siz
     return ERR_OK; /* what f has mapped is p's */
 }
 
-static enum err open_adapter(struct parts *p, const char *path, char *problem, size_t problem_bytes)
+static enum err open_adapter(struct parts *p, const char *path, char *error_message,
+                             size_t error_message_bytes)
 {
     const struct adapter_header *h;
     struct mapping file;
@@ -74,7 +76,7 @@ static enum err open_adapter(struct parts *p, const char *path, char *problem, s
     enum err e = mapping_open(&file, path, why, sizeof why);
 
     if (e != ERR_OK) {
-        return fail(problem, problem_bytes, e, path, why);
+        return fail(error_message, error_message_bytes, e, path, why);
     }
     h = (const void *)file.data;
     e = adapter_check_header(h, file.bytes, why);
@@ -83,7 +85,7 @@ static enum err open_adapter(struct parts *p, const char *path, char *problem, s
     }
     if (e != ERR_OK) {
         unmap_file(&file);
-        return fail(problem, problem_bytes, e, path, why);
+        return fail(error_message, error_message_bytes, e, path, why);
     }
     *p = (struct parts){ .data = file.data, .bytes = file.bytes, .file_bytes = h->file_bytes };
     add_part(p, sizeof *h);
@@ -92,12 +94,13 @@ static enum err open_adapter(struct parts *p, const char *path, char *problem, s
     return ERR_OK;
 }
 
-static enum err open_parts(struct parts *p, const char *path, char *problem, size_t problem_bytes)
+static enum err open_parts(struct parts *p, const char *path, char *error_message,
+                           size_t error_message_bytes)
 {
     if (adapter_is(path)) {
-        return open_adapter(p, path, problem, problem_bytes);
+        return open_adapter(p, path, error_message, error_message_bytes);
     }
-    return open_model(p, path, problem, problem_bytes);
+    return open_model(p, path, error_message, error_message_bytes);
 }
 
 static void close_parts(struct parts *p)
@@ -183,21 +186,21 @@ static bool write_all(int fd, const void *data, uint64_t bytes)
 }
 
 static enum err write_copy(const struct parts *p, const struct signature_block *b, const char *out,
-                           char *problem, size_t problem_bytes)
+                           char *error_message, size_t error_message_bytes)
 {
     const struct output_wish wish = { .path = out,
                                       .instead = "name a new one, such as signed.ingot" };
     struct output_file o;
-    enum err e = output_open(&o, &wish, problem, problem_bytes);
+    enum err e = output_open(&o, &wish, error_message, error_message_bytes);
 
     if (e != ERR_OK) {
         return e;
     }
     if (!output_put(&o, p->data, (size_t)p->file_bytes) ||
         !output_put(&o, b, (size_t)b->block_bytes)) {
-        return output_fail(&o, problem, problem_bytes);
+        return output_fail(&o, error_message, error_message_bytes);
     }
-    return output_keep(&o, problem, problem_bytes);
+    return output_keep(&o, error_message, error_message_bytes);
 }
 
 /* The bytes that fd had from file_bytes on, if any. */
@@ -244,7 +247,7 @@ static bool write_tail(int fd, const struct parts *p, const struct signature_blo
 }
 
 static enum err write_behind(const struct parts *p, const struct signature_block *b,
-                             const char *path, char *problem, size_t problem_bytes)
+                             const char *path, char *error_message, size_t error_message_bytes)
 {
     struct tail tail = { NULL, 0 };
     int fd = open(path, O_WRONLY | O_CLOEXEC), error = 0;
@@ -265,7 +268,8 @@ static enum err write_behind(const struct parts *p, const struct signature_block
     if (good) {
         return ERR_OK;
     }
-    snprintf(problem, problem_bytes, "%.400s: cannot be written: %s", path, strerror(error));
+    snprintf(error_message, error_message_bytes, "%.400s: cannot be written: %s", path,
+             strerror(error));
     return ERR_IO;
 }
 
@@ -277,25 +281,26 @@ static bool is_same(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-enum err sign_file(const struct sign_key *k, const char *in, const char *out, char *problem,
-                   size_t problem_bytes)
+enum err sign_file(const struct sign_key *k, const char *in, const char *out, char *error_message,
+                   size_t error_message_bytes)
 {
     struct signature_block *b;
     struct parts p;
-    enum err e = open_parts(&p, in, problem, problem_bytes);
+    enum err e = open_parts(&p, in, error_message, error_message_bytes);
 
     if (e != ERR_OK) {
         return e;
     }
     b = make_block(&p, k);
     if (b == NULL) {
-        e = fail(problem, problem_bytes, ERR_NO_SPACE, in, "out of memory");
+        e = fail(error_message, error_message_bytes, ERR_NO_SPACE, in, "out of memory");
     } else {
-        e = mapping_check(problem, problem_bytes);
+        e = mapping_check(error_message, error_message_bytes);
     }
     if (e == ERR_OK) {
-        e = out == NULL || is_same(in, out) ? write_behind(&p, b, in, problem, problem_bytes)
-                                            : write_copy(&p, b, out, problem, problem_bytes);
+        e = out == NULL || is_same(in, out)
+                ? write_behind(&p, b, in, error_message, error_message_bytes)
+                : write_copy(&p, b, out, error_message, error_message_bytes);
     }
     free(b);
     close_parts(&p);
@@ -332,7 +337,7 @@ static void name_part(const struct parts *p, uint32_t i, const char *path, char 
 
 /* The digests of the block against the bytes. */
 static enum err check_parts(const struct parts *p, const struct signature_block *b,
-                            const char *path, char *problem, size_t problem_bytes)
+                            const char *path, char *error_message, size_t error_message_bytes)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         uint8_t digest[SHA256_BYTES];
@@ -341,7 +346,7 @@ static enum err check_parts(const struct parts *p, const struct signature_block 
         digest_part(p, i, digest);
         if (memcmp(digest, b->digests[i], sizeof digest) != 0) {
             name_part(p, i, path, name, sizeof name);
-            snprintf(problem, problem_bytes, "%.400s: %s: %s", path, name,
+            snprintf(error_message, error_message_bytes, "%.400s: %s: %s", path, name,
                      err_text(ERR_NOT_SIGNED));
             return ERR_NOT_SIGNED;
         }
@@ -350,11 +355,11 @@ static enum err check_parts(const struct parts *p, const struct signature_block 
 }
 
 static enum err check(struct sign_checked *c, const struct signing *key, const struct parts *p,
-                      const char *path, char *problem, size_t problem_bytes)
+                      const char *path, char *error_message, size_t error_message_bytes)
 {
     const struct signature_block *b = block_of(p->data, p->bytes, p->file_bytes);
     uint64_t bytes = signature_block_bytes(p->n);
-    char why[SIGNING_PROBLEM_BYTES];
+    char why[SIGNING_ERROR_MESSAGE_BYTES];
     enum err e;
 
     sign_look(c, p->data, p->bytes, p->file_bytes);
@@ -362,19 +367,19 @@ static enum err check(struct sign_checked *c, const struct signing *key, const s
         return ERR_OK;
     }
     if (b == NULL || p->bytes - p->file_bytes < bytes) {
-        return fail(problem, problem_bytes, ERR_NOT_SIGNED, path,
+        return fail(error_message, error_message_bytes, ERR_NOT_SIGNED, path,
                     b == NULL ? "it is not signed" : "its signature is cut short: copy it again");
     }
     if (key != NULL) {
         e = signature_check_block(key, b, p->file_bytes, p->n, why);
         if (e != ERR_OK) {
-            return fail(problem, problem_bytes, e, path, why);
+            return fail(error_message, error_message_bytes, e, path, why);
         }
     } else if (b->file_bytes != p->file_bytes || b->n_parts != p->n) {
-        return fail(problem, problem_bytes, ERR_NOT_SIGNED, path,
+        return fail(error_message, error_message_bytes, ERR_NOT_SIGNED, path,
                     "its signature belongs to another file");
     }
-    e = check_parts(p, b, path, problem, problem_bytes);
+    e = check_parts(p, b, path, error_message, error_message_bytes);
     if (e == ERR_OK) {
         c->state = key != NULL ? SIGN_HOLDS : SIGN_MATCHES;
     }
@@ -382,17 +387,17 @@ static enum err check(struct sign_checked *c, const struct signing *key, const s
 }
 
 enum err sign_check(struct sign_checked *c, const struct signing *key, const char *path,
-                    char *problem, size_t problem_bytes)
+                    char *error_message, size_t error_message_bytes)
 {
     struct parts p;
-    enum err e = open_parts(&p, path, problem, problem_bytes);
+    enum err e = open_parts(&p, path, error_message, error_message_bytes);
 
     if (e != ERR_OK) {
         return e;
     }
-    e = check(c, key, &p, path, problem, problem_bytes);
+    e = check(c, key, &p, path, error_message, error_message_bytes);
     if (e == ERR_OK) {
-        e = mapping_check(problem, problem_bytes);
+        e = mapping_check(error_message, error_message_bytes);
     }
     close_parts(&p);
     return e;

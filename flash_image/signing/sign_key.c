@@ -47,7 +47,7 @@ static bool is_point(const struct pem_key *pem)
     return br_ec_p256_m31.mul(point, sizeof point, &one, 1, BR_EC_secp256r1) == 1;
 }
 
-static enum err complete(struct sign_key *k, const char **problem)
+static enum err complete(struct sign_key *k, const char **error_message)
 {
     struct pem_key *pem = &k->pem;
     uint8_t public[PEM_PUBLIC_BYTES], id[SIGNATURE_ID_BYTES];
@@ -55,12 +55,13 @@ static enum err complete(struct sign_key *k, const char **problem)
     if (pem->is_private) {
         if (!derive(pem, public) ||
             (pem->has_public && memcmp(public, pem->public, sizeof public) != 0)) {
-            *problem = "its private and its public half do not belong together: make a new key";
+            *error_message =
+                "its private and its public half do not belong together: make a new key";
             return ERR_BAD_ARGUMENT;
         }
         memcpy(pem->public, public, sizeof public);
     } else if (!is_point(pem)) {
-        *problem = "its public half is not a point of P-256: the file is damaged";
+        *error_message = "its public half is not a point of P-256: the file is damaged";
         return ERR_BAD_ARGUMENT;
     }
     signature_key_id(id, pem->public);
@@ -85,37 +86,38 @@ void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t sign
     memset(signature, 0, 64);
 }
 
-static enum err complete(struct sign_key *k, const char **problem)
+static enum err complete(struct sign_key *k, const char **error_message)
 {
     (void)k;
-    *problem = "this program was built without BearSSL: install libbearssl-dev and build it again";
+    *error_message =
+        "this program was built without BearSSL: install libbearssl-dev and build it again";
     return ERR_UNSUPPORTED;
 }
 
 #endif
 
-enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *problem,
-                       size_t problem_bytes)
+enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,
+                       size_t error_message_bytes)
 {
     struct mapping file;
-    char why[320];
-    const char *sentence = why;
-    enum err e = mapping_open(&file, path, why, sizeof why);
+    char not_opened[320];
+    const char *why = not_opened;
+    enum err e = mapping_open(&file, path, not_opened, sizeof not_opened);
 
     memset(k, 0, sizeof *k);
     if (e == ERR_OK) {
-        e = pem_key_read(&k->pem, (const char *)file.data, file.bytes, &sentence);
+        e = pem_key_read(&k->pem, (const char *)file.data, file.bytes, &why);
         unmap_file(&file);
     }
     if (e == ERR_OK && to_sign && !k->pem.is_private) {
-        sentence = "it is a public key: the private one signs";
+        why = "it is a public key: the private one signs";
         e = ERR_BAD_ARGUMENT;
     }
     if (e == ERR_OK) {
-        e = complete(k, &sentence);
+        e = complete(k, &why);
     }
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%.400s: %s", path, sentence);
+        snprintf(error_message, error_message_bytes, "%.400s: %s", path, why);
     }
     return e;
 }

@@ -1,5 +1,5 @@
 /* Keys of files, and signatures with them: what needs BearSSL of the distribution (libbearssl-dev). Without it
- * every function refuses with a sentence that says what to install. */
+ * every function refuses with an error message that says what to install. */
 #ifndef INGOT_FLASH_IMAGE_SIGN_KEY_H
 #define INGOT_FLASH_IMAGE_SIGN_KEY_H
 
@@ -13,9 +13,9 @@ struct sign_key {
 };
 
 /* Read a key: private where it is to sign. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT, ERR_UNSUPPORTED
- * without the library; problem is a sentence with the path. k stays where it is. */
-enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *problem,
-                       size_t problem_bytes);
+ * without the library; error_message is an error message with the path. k stays where it is. */
+enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,
+                       size_t error_message_bytes);
 
 /* Sign a digest (32): RFC 6979, equal digests get equal signatures. */
 void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64]);

@@ -315,8 +315,8 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
              places[place].wanted);
 }
 
-bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *problem,
-                     size_t problem_bytes)
+bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *error_message,
+                     size_t error_message_bytes)
 {
     size_t rule = find_rule(data, bytes);
     char what[160];
@@ -327,6 +327,7 @@ bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, c
     }
     own = rules[rule].kind == FILE_OWN;
     describe(rule, place, data, bytes, what, sizeof what);
-    snprintf(problem, problem_bytes, own ? "is %s: %s" : "is %s; %s", what, cure_of(rule, place));
+    snprintf(error_message, error_message_bytes, own ? "is %s: %s" : "is %s; %s", what,
+             cure_of(rule, place));
     return false;
 }

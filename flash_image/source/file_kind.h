@@ -50,9 +50,9 @@ enum file_place {
 
 enum file_kind file_kind_of(const uint8_t *data, size_t bytes);
 
-/* "is WHAT, not WANTED; CURE" into problem, and false, where the file is of a kind that is known and
+/* "is WHAT, not WANTED; CURE" into error_message, and false, where the file is of a kind that is known and
  * wrong in this place. True: right, or of no kind that is known. */
-bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *problem,
-                     size_t problem_bytes);
+bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *error_message,
+                     size_t error_message_bytes);
 
 #endif

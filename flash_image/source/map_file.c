@@ -28,8 +28,8 @@ struct mapped {
 };
 
 static _Atomic(struct mapped *) list;
-static char
-    ended[PATH_MAX + 128]; /* the sentence about a file that had changed when it was let go of */
+static char ended[PATH_MAX +
+                  128]; /* the error message about a file that had changed when it was let go of */
 
 static struct mapped *find(const uint8_t *data)
 {
@@ -93,35 +93,35 @@ static const char *change_of(const struct mapped *m)
     return NULL;
 }
 
-static bool tell_change(const struct mapped *m, char *problem, size_t problem_bytes)
+static bool tell_change(const struct mapped *m, char *error_message, size_t error_message_bytes)
 {
     const char *change = change_of(m);
 
     if (change != NULL) {
-        snprintf(problem, problem_bytes,
+        snprintf(error_message, error_message_bytes,
                  "%.400s: %s while it was read: wait until it is whole, then try again", m->path,
                  change);
     }
     return change != NULL;
 }
 
-enum err mapping_check(char *problem, size_t problem_bytes)
+enum err mapping_check(char *error_message, size_t error_message_bytes)
 {
     for (const struct mapped *m = atomic_load(&list); m != NULL; m = m->next) {
-        if (atomic_load(&m->data) != NULL && tell_change(m, problem, problem_bytes)) {
+        if (atomic_load(&m->data) != NULL && tell_change(m, error_message, error_message_bytes)) {
             return ERR_TRUNCATED;
         }
     }
     return ERR_OK;
 }
 
-enum err mapping_check_all(char *problem, size_t problem_bytes)
+enum err mapping_check_all(char *error_message, size_t error_message_bytes)
 {
     if (ended[0] != '\0') {
-        snprintf(problem, problem_bytes, "%s", ended);
+        snprintf(error_message, error_message_bytes, "%s", ended);
         return ERR_TRUNCATED;
     }
-    return mapping_check(problem, problem_bytes);
+    return mapping_check(error_message, error_message_bytes);
 }
 
 void mapping_renew(const uint8_t *data)
@@ -164,54 +164,56 @@ const char *mapping_at(const void *at, bool *shorter)
 /* ---- one file -------------------------------------------------------------------------------- */
 
 /* The text of errno. */
-static enum err refuse_open(char *problem, size_t problem_bytes)
+static enum err refuse_open(char *error_message, size_t error_message_bytes)
 {
     if (errno == ENOENT) {
-        snprintf(problem, problem_bytes, "no such file");
+        snprintf(error_message, error_message_bytes, "no such file");
         return ERR_NOT_FOUND;
     }
-    snprintf(problem, problem_bytes, "%s", strerror(errno));
+    snprintf(error_message, error_message_bytes, "%s", strerror(errno));
     return ERR_IO;
 }
 
-static enum err map_open(struct mapping *m, const char *path, int fd, char *problem,
-                         size_t problem_bytes)
+static enum err map_open(struct mapping *m, const char *path, int fd, char *error_message,
+                         size_t error_message_bytes)
 {
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0) {
-        return refuse_open(problem, problem_bytes);
+        return refuse_open(error_message, error_message_bytes);
     }
     if (S_ISDIR(st.st_mode)) {
-        snprintf(problem, problem_bytes, "is a folder, not a file");
+        snprintf(error_message, error_message_bytes, "is a folder, not a file");
         return ERR_BAD_MODEL;
     }
     if (!S_ISREG(st.st_mode)) {
-        snprintf(problem, problem_bytes, "is a device or a pipe; give an ordinary file");
+        snprintf(error_message, error_message_bytes,
+                 "is a device or a pipe; give an ordinary file");
         return ERR_BAD_MODEL;
     }
     if (st.st_size == 0) {
-        snprintf(problem, problem_bytes, "is empty (0 bytes): fetch the file again");
+        snprintf(error_message, error_message_bytes, "is empty (0 bytes): fetch the file again");
         return ERR_BAD_MODEL;
     }
     m->bytes = (size_t)st.st_size;
     m->data = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (m->data == MAP_FAILED) {
         m->data = NULL;
-        snprintf(problem, problem_bytes, "cannot be mapped: %s", strerror(errno));
+        snprintf(error_message, error_message_bytes, "cannot be mapped: %s", strerror(errno));
         return ERR_IO;
     }
     remember(m, path, &st);
     return ERR_OK;
 }
 
-enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes)
+enum err mapping_open(struct mapping *m, const char *path, char *error_message,
+                      size_t error_message_bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     enum err e;
 
     m->data = NULL;
-    e = map_open(m, path, fd, problem, problem_bytes);
+    e = map_open(m, path, fd, error_message, error_message_bytes);
     if (fd >= 0) {
         close(fd);
     }
@@ -233,27 +235,28 @@ void unmap_file(struct mapping *m)
 }
 
 /* source_refuse() about `path`, whichever file s is about. */
-static enum err refuse_file(struct source *s, const char *path, enum err e, const char *problem)
+static enum err refuse_file(struct source *s, const char *path, enum err e,
+                            const char *error_message)
 {
     const char *before = s->path;
 
     s->path = path;
-    e = source_refuse(s, e, "%s", problem);
+    e = source_refuse(s, e, "%s", error_message);
     s->path = before;
     return e;
 }
 
 enum err map_file(struct source *s, const char *path, enum file_place place, struct mapping *m)
 {
-    char problem[320];
-    enum err e = mapping_open(m, path, problem, sizeof problem);
+    char error_message[320];
+    enum err e = mapping_open(m, path, error_message, sizeof error_message);
 
     if (e != ERR_OK) {
-        return refuse_file(s, path, e, problem);
+        return refuse_file(s, path, e, error_message);
     }
-    if (!file_kind_suits(place, m->data, m->bytes, problem, sizeof problem)) {
+    if (!file_kind_suits(place, m->data, m->bytes, error_message, sizeof error_message)) {
         unmap_file(m);
-        return refuse_file(s, path, ERR_BAD_MODEL, problem);
+        return refuse_file(s, path, ERR_BAD_MODEL, error_message);
     }
     return ERR_OK;
 }

@@ -12,9 +12,10 @@ struct mapping {
     size_t bytes;
 };
 
-/* Map path. On an error m has no mapping, and problem a sentence without the path.
+/* Map path. On an error m has no mapping, and error_message an error message without the path.
  * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (a folder, a device, or an empty file). */
-enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes);
+enum err mapping_open(struct mapping *m, const char *path, char *error_message,
+                      size_t error_message_bytes);
 
 /* The same for a source, whose problem becomes "PATH: SENTENCE". A file of a kind that is known and
  * does not suit the place is refused by what it is: ERR_BAD_MODEL, and no mapping. */
@@ -27,12 +28,12 @@ void unmap_file(struct mapping *m);
  * that a model larger than memory does not push everything else out. *from moves along. */
 void map_release(const uint8_t **from, const uint8_t *to, bool last);
 
-/* ERR_TRUNCATED and a sentence with the path: a file that is mapped became shorter, or was written. Bytes that are gone and lie in
+/* ERR_TRUNCATED and an error message with the path: a file that is mapped became shorter, or was written. Bytes that are gone and lie in
  * the last page read as zeros, and a file that is written anew may be half of each, so a result made of them is wrong. */
-enum err mapping_check(char *problem, size_t problem_bytes);
+enum err mapping_check(char *error_message, size_t error_message_bytes);
 
 /* The same for the end of the program: also about files that are mapped no longer and had changed when they were let go of. */
-enum err mapping_check_all(char *problem, size_t problem_bytes);
+enum err mapping_check_all(char *error_message, size_t error_message_bytes);
 
 /* This program has written the file that is mapped at data, behind the bytes that are mapped: it has not changed. */
 void mapping_renew(const uint8_t *data);

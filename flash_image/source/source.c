@@ -12,7 +12,7 @@
 
 /* "PATH: SENTENCE" into text; names in a file may hold anything. */
 __attribute__((format(printf, 4, 0))) static void
-sentence(char *text, size_t bytes, const char *path, const char *format, va_list args)
+error_message(char *text, size_t bytes, const char *path, const char *format, va_list args)
 {
     size_t n = min_size((size_t)snprintf(text, bytes, "%.160s: ", path), bytes - 1);
 
@@ -29,7 +29,7 @@ enum err source_refuse(struct source *s, enum err e, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    sentence(s->problem, sizeof s->problem, s->path, format, args);
+    error_message(s->error_message, sizeof s->error_message, s->path, format, args);
     va_end(args);
     return e;
 }
@@ -43,7 +43,7 @@ void source_note(struct source *s, const char *format, ...)
         return;
     }
     va_start(args, format);
-    sentence(s->notes + used, sizeof s->notes - used - 1, s->path, format, args);
+    error_message(s->notes + used, sizeof s->notes - used - 1, s->path, format, args);
     va_end(args);
     n = strlen(s->notes);
     memcpy(s->notes + n, "\n", 2);
@@ -236,7 +236,7 @@ enum err source_check_params(struct source *s)
         return ERR_OK;
     }
     /* The reader says "header: dim is ..."; here the header is the model's. */
-    return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.problem);
+    return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.error_message);
 }
 
 static enum err check_tensor(struct source *s, enum ingot_role role, unsigned layer)

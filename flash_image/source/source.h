@@ -222,7 +222,7 @@ struct source_vocab {
 };
 
 struct source {
-    const char *path; /* for sentences */
+    const char *path; /* for error messages */
     struct source_params params;
     float *rope; /* (SOURCE_ROPE_SETS, rope_dims / 2), see rope_factors.h; NULL: no factors */
     float factors[SOURCE_ROPE_SETS * SOURCE_MAX_FACTORS]; /* where rope points to */
@@ -232,7 +232,7 @@ struct source {
     struct ingot_sampling sampling;                   /* source_sample() fills it */
     bool params_known;                                /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
-    char problem[1024];
+    char error_message[1024];
     char
         notes[1024]; /* what a person should know of a model that is fine: lines "PATH: SENTENCE" */
 };
@@ -242,7 +242,7 @@ struct source_cursor {
     uint32_t id; /* of the token, or rank of the merge, that comes next */
 };
 
-/* Set s->problem to "PATH: SENTENCE" and return e. */
+/* Set s->error_message to "PATH: SENTENCE" and return e. */
 __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, enum err e,
                                                              const char *format, ...);
 

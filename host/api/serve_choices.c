@@ -148,7 +148,7 @@ static bool needs_check(const struct serve_job *j)
 
 /* The check of reply i gives its result. False: it goes on. */
 static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
-                       char problem[SERVE_PROBLEM_BYTES])
+                       char error_message[SERVE_ERROR_MESSAGE_BYTES])
 {
     struct serve_job *j = c->jobs[i];
 
@@ -160,7 +160,7 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
             return true;
         }
     }
-    if (!serve_check_take(c->checks[i], good, problem)) {
+    if (!serve_check_take(c->checks[i], good, error_message)) {
         return false;
     }
     c->checks[i] = NULL;
@@ -171,10 +171,10 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
 static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e)
 {
     struct serve_job *j = c->jobs[i];
-    char problem[SERVE_PROBLEM_BYTES];
+    char error_message[SERVE_ERROR_MESSAGE_BYTES];
     bool good = true;
 
-    if (c->checked[i] || (needs_check(j) && !take_check(c, i, &good, problem))) {
+    if (c->checked[i] || (needs_check(j) && !take_check(c, i, &good, error_message))) {
         return;
     }
     if (!good && ++c->tries[i] < TRIES_MOST) {
@@ -183,7 +183,8 @@ static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e
     }
     if (!good) {
         (void)serve_refuse(&j->error, 500, NULL, "schema_not_satisfied",
-                           "no reply satisfied the schema in %d tries: %s", TRIES_MOST, problem);
+                           "no reply satisfied the schema in %d tries: %s", TRIES_MOST,
+                           error_message);
     }
     c->checked[i] = true;
 }

@@ -30,7 +30,7 @@ const struct serve_writer *serve_writer_of(enum serve_dialect dialect)
 
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
 {
-    char text[SERVE_SENTENCE_BYTES];
+    char text[SERVE_ERROR_TEXT_BYTES];
     va_list list;
 
     va_start(list, format);
@@ -196,7 +196,7 @@ static unsigned entry_of(const cJSON *messages, unsigned long i)
     return cJSON_IsNumber(entry) ? (unsigned)entry->valuedouble : 0;
 }
 
-/* A sentence in which the word `field` is `name`, and messages[i] the entry that it came from. */
+/* An error message in which the word `field` is `name`, and messages[i] the entry that it came from. */
 static void rename_field(struct serve_translation *t, const char *field, const char *name)
 {
     struct serve_text text = { .n = 0 };

@@ -28,7 +28,7 @@ static const cJSON *get(const cJSON *object, const char *name)
 static bool compile(struct serve_request *q, const char *gbnf, const char *param,
                     struct serve_error *e)
 {
-    char why[GRAMMAR_PROBLEM_BYTES] = "";
+    char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "";
 
     if (grammar_compile_gbnf(gbnf, &q->grammar, &q->grammar_bytes, why) != ERR_OK) {
         q->grammar = NULL;

@@ -165,7 +165,7 @@ bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
                          struct json_biases *biases, struct sampler_params *sampler,
                          struct serve_error *e)
 {
-    const char *problem;
+    const char *error_message;
     char *copy;
 
     if (q->biases.n == 0) {
@@ -175,12 +175,12 @@ bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
     if (copy == NULL) {
         return serve_refuse(e, 500, NULL, NULL, "out of memory");
     }
-    problem = json_biases_read(biases, copy, q->biases.n, s);
+    error_message = json_biases_read(biases, copy, q->biases.n, s);
     sampler->biases = biases->list;
     sampler->n_biases = biases->n;
-    if (problem != NULL) {
-        (void)serve_refuse(e, 400, "logit_bias", NULL, "%s", problem);
+    if (error_message != NULL) {
+        (void)serve_refuse(e, 400, "logit_bias", NULL, "%s", error_message);
     }
     free(copy);
-    return problem == NULL;
+    return error_message == NULL;
 }

@@ -17,7 +17,7 @@ enum {
     SERVE_REPLIES_MOST = 64,    /* to all prompts of a request */
     SERVE_MODEL_BYTES = 128,    /* of a model's name */
     SERVE_PARAM_BYTES = 64,
-    SERVE_SENTENCE_BYTES = 400
+    SERVE_ERROR_TEXT_BYTES = 400
 };
 
 enum serve_kind { SERVE_CHAT, SERVE_CONTINUE, SERVE_EMBED, SERVE_N_KINDS };
@@ -27,7 +27,7 @@ struct serve_error {
     int status;                    /* 0: none */
     const char *code;              /* constant; NULL: null */
     char param[SERVE_PARAM_BYTES]; /* the field; "": null */
-    char text[SERVE_SENTENCE_BYTES];
+    char text[SERVE_ERROR_TEXT_BYTES];
 };
 
 struct serve_turn {

@@ -30,7 +30,7 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(get(object, name));
 }
 
-/* The message before the sentence is the one that is read. */
+/* The message before the error message is the one that is read. */
 #define REFUSE(r, ...) serve_refuse_message(r, __VA_ARGS__)
 
 /* A second message of the same person is a new paragraph of the first. */

@@ -278,12 +278,12 @@ bool calibrate_run(struct calibration *c, const struct pack_options *o, const ch
                                    .type = INGOT_F16,
                                    .type_given = true,
                                    .quiet = true };
-    char path[512], problem[512];
+    char path[512], error_message[512];
     bool good;
 
     *c = (struct calibration){ .columns = NULL };
-    if (pack_temporary(&floats, path, sizeof path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_temporary(&floats, path, sizeof path, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     good = read_params(path, &c->params) &&

@@ -17,13 +17,13 @@
 
 static bool said_fine(const struct host_app *h, enum err e)
 {
-    char problem[HOST_PROBLEM_BYTES], bytes[FORMAT_NUMBER_BYTES];
+    char error_message[HOST_ERROR_MESSAGE_BYTES], bytes[FORMAT_NUMBER_BYTES];
     size_t n;
 
     if (e != ERR_OK) {
-        n = host_option_names_rewrite(h->app.problem, strlen(h->app.problem), problem,
-                                      sizeof problem);
-        fprintf(stderr, "ingot: %.*s", (int)n, problem);
+        n = host_option_names_rewrite(h->app.error_message, strlen(h->app.error_message),
+                                      error_message, sizeof error_message);
+        fprintf(stderr, "ingot: %.*s", (int)n, error_message);
         if (e == ERR_NO_SPACE && h->memory.limit != NULL) {
             fprintf(stderr, " (%s leaves this program %s of memory)", h->memory.limit,
                     format_bytes(bytes, h->memory.bytes));
@@ -82,16 +82,16 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
-/* A model that it did not sign is refused as by a board that has it. False after a sentence. */
+/* A model that it did not sign is refused as by a board that has it. False after an error message. */
 static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
 {
-    char problem[HOST_PROBLEM_BYTES];
+    char error_message[HOST_ERROR_MESSAGE_BYTES];
 
     if (path == NULL) {
         return true;
     }
-    if (sign_key_open(&h->key, path, false, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (sign_key_open(&h->key, path, false, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     *signing = &h->key.signing;
@@ -123,7 +123,7 @@ static bool check_preset(struct host_app *h, const struct host_args *args)
         h->files.files.read_preset(&h->files, name, text, sizeof text) == ERR_OK) {
         return true;
     }
-    fprintf(stderr, "ingot: --preset %s: %s\n", name, h->files.problem);
+    fprintf(stderr, "ingot: --preset %s: %s\n", name, h->files.error_message);
     return false;
 }
 
@@ -143,7 +143,7 @@ static bool check_grammar(struct host_app *h, const struct host_args *args)
     good = memory != NULL && h->files.files.read_grammar(&h->files, name, memory, &bytes) == ERR_OK;
     if (!good) {
         fprintf(stderr, "ingot: --grammar: %s\n",
-                memory != NULL ? h->files.problem : "out of memory");
+                memory != NULL ? h->files.error_message : "out of memory");
     }
     free(memory);
     return good;

@@ -21,7 +21,7 @@ struct host_app {
     struct app app;
 };
 
-/* The functions below return false after a sentence on standard error. args outlive h, which stays
+/* The functions below return false after an error message on standard error. args outlive h, which stays
  * where it is. args->model is an .ingot, or what `ingot pack` takes: that is packed to a temporary file
  * first. */
 

@@ -27,7 +27,7 @@ enum err host_files_fail(struct host_files *h, enum err e, const char *format, .
     va_list args;
 
     va_start(args, format);
-    vsnprintf(h->problem, sizeof h->problem, format, args);
+    vsnprintf(h->error_message, sizeof h->error_message, format, args);
     va_end(args);
     return e;
 }
@@ -40,11 +40,11 @@ struct file_timeout host_files_timeout(const struct host_files *h)
 /* --mmap: the file as flash would be, addressable. */
 static enum err map_model(struct host_files *h, struct host_file *f, const char *path)
 {
-    char problem[128];
-    enum err e = mapping_open(&f->mapping, path, problem, sizeof problem);
+    char error_message[128];
+    enum err e = mapping_open(&f->mapping, path, error_message, sizeof error_message);
 
     if (e != ERR_OK) {
-        return host_files_fail(h, e, "%s: %s", path, problem);
+        return host_files_fail(h, e, "%s: %s", path, error_message);
     }
     if (f->mapping.bytes < SECTOR_BYTES) {
         unmap_file(&f->mapping);
@@ -107,11 +107,11 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
                                  .tokenizer = h->args->tokenizer,
                                  .template = h->args->template,
                                  .quiet = h->args->quiet };
-    char path[512], problem[512];
-    enum err e = pack_temporary(&pack, path, sizeof path, problem, sizeof problem);
+    char path[512], error_message[512];
+    enum err e = pack_temporary(&pack, path, sizeof path, error_message, sizeof error_message);
 
     if (e != ERR_OK) {
-        return host_files_fail(h, e, "%s", problem);
+        return host_files_fail(h, e, "%s", error_message);
     }
     e = open_file(h, f, path, name);
     temporary_remove(path);
@@ -121,7 +121,7 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
 /* `chat` alone chooses one of them. */
 static enum err refuse_folder(struct host_files *h, const char *name)
 {
-    char first[HOST_PATH_BYTES], why[HOST_PROBLEM_BYTES];
+    char first[HOST_PATH_BYTES], why[HOST_ERROR_MESSAGE_BYTES];
     unsigned count;
 
     if (!host_folder_first_model(name, first, &count, why, sizeof why)) {
@@ -154,11 +154,11 @@ static enum err open_any(struct host_files *h, struct host_file *f, const char *
 
 /* ---- struct app_files ----------------------------------------------------------------------- */
 
-static const char *problem(void *context)
+static const char *error_message(void *context)
 {
     const struct host_files *h = context;
 
-    return h->problem;
+    return h->error_message;
 }
 
 /* The model and the one before it change places. */
@@ -223,7 +223,8 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
 {
     struct host_files *h = context;
 
-    return host_folder_list_models(h->path, visit, visit_context, h->problem, sizeof h->problem);
+    return host_folder_list_models(h->path, visit, visit_context, h->error_message,
+                                   sizeof h->error_message);
 }
 
 /* The device of a file beside the model is there, or why not. */
@@ -285,7 +286,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
             "beside the model",
             name);
     }
-    e = host_grammar_read(path, &grammar, bytes, NULL, h->problem, sizeof h->problem);
+    e = host_grammar_read(path, &grammar, bytes, NULL, h->error_message, sizeof h->error_message);
     if (e == ERR_OK) {
         memcpy(memory, grammar, *bytes); /* at most INGOT_GRAMMAR_BYTES: it is sound */
         free(grammar);
@@ -345,8 +346,8 @@ static enum err choose_chat(void *context, struct model *model, const struct ing
     if (h->args->template == NULL) {
         return ERR_OK;
     }
-    return host_template_choose(h->args->template, model, &h->vocabulary, chat, h->problem,
-                                sizeof h->problem);
+    return host_template_choose(h->args->template, model, &h->vocabulary, chat, h->error_message,
+                                sizeof h->error_message);
 }
 
 void host_files_open(struct host_files *h, const struct host_args *args,
@@ -357,7 +358,7 @@ void host_files_open(struct host_files *h, const struct host_args *args,
     h->platform = platform;
     snprintf(h->path, sizeof h->path, "%s", args->model);
     h->files = (struct app_files){ .context = h,
-                                   .problem = problem,
+                                   .error_message = error_message,
                                    .find_model = find_model,
                                    .model_name = model_name,
                                    .check_model = check_model,

@@ -13,7 +13,7 @@
 #include "runtime/app/app_files.h"
 #include "runtime/stream/expert_use.h"
 
-enum { HOST_PATH_BYTES = 4096, HOST_PROBLEM_BYTES = 1024 };
+enum { HOST_PATH_BYTES = 4096, HOST_ERROR_MESSAGE_BYTES = 1024 };
 
 /* A file that is open: read, or mapped. */
 struct host_file {
@@ -35,7 +35,7 @@ struct host_files {
     char path[HOST_PATH_BYTES];   /* of the model ... */
     char before[HOST_PATH_BYTES]; /* ... and of the one before it */
     uint8_t *vocabulary;          /* a copy, where --template changes it */
-    char problem[HOST_PROBLEM_BYTES];
+    char error_message[HOST_ERROR_MESSAGE_BYTES];
 };
 
 /* Fill h->files; the model is args->model until another one is asked for. Both outlive h. */

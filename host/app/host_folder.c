@@ -90,7 +90,7 @@ static int scan(const char *beside, char *path, struct dirent ***names)
 
 /* All files that are named as models, or without those that are adapters. */
 static enum err list_files(const char *beside, bool adapters, storage_visit_fn *visit,
-                           void *context, char *problem, size_t bytes)
+                           void *context, char *error_message, size_t bytes)
 {
     struct dirent **names;
     char folder[HOST_PATH_BYTES], path[HOST_PATH_BYTES];
@@ -99,7 +99,7 @@ static enum err list_files(const char *beside, bool adapters, storage_visit_fn *
     int n = scan(beside, folder, &names);
 
     if (n < 0) {
-        snprintf(problem, bytes, "%.400s: %s", folder, strerror(errno));
+        snprintf(error_message, bytes, "%.400s: %s", folder, strerror(errno));
         return ERR_IO;
     }
     for (int i = 0; i < n; i++) {
@@ -112,16 +112,16 @@ static enum err list_files(const char *beside, bool adapters, storage_visit_fn *
     }
     free(names);
     if (found == 0) {
-        snprintf(problem, bytes, "%.400s has no model: no .ingot and no .gguf file", folder);
+        snprintf(error_message, bytes, "%.400s has no model: no .ingot and no .gguf file", folder);
         return ERR_NOT_FOUND;
     }
     return ERR_OK;
 }
 
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
-                                 char *problem, size_t bytes)
+                                 char *error_message, size_t bytes)
 {
-    return list_files(beside, false, visit, context, problem, bytes);
+    return list_files(beside, false, visit, context, error_message, bytes);
 }
 
 /* FOLDER/NAME + end beside the model, or a path as it stands. */
@@ -156,11 +156,11 @@ bool host_folder_find_text(const char *beside, const char *folder, const char *n
 
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context)
 {
-    char folder[HOST_PATH_BYTES], problem[HOST_PROBLEM_BYTES];
+    char folder[HOST_PATH_BYTES], error_message[HOST_ERROR_MESSAGE_BYTES];
 
     if (snprintf(folder, sizeof folder, "%.*sadapters/", host_folder_bytes(beside), beside) <
         HOST_PATH_BYTES) {
-        (void)list_files(folder, true, visit, context, problem, sizeof problem);
+        (void)list_files(folder, true, visit, context, error_message, sizeof error_message);
     }
 }
 
@@ -193,7 +193,7 @@ static void keep_first(void *context, const char *name, uint64_t bytes)
     }
 }
 
-bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *problem,
+bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *error_message,
                              size_t bytes)
 {
     char inside[HOST_PATH_BYTES];
@@ -202,10 +202,10 @@ bool host_folder_first_model(const char *folder, char *path, unsigned *count, ch
     struct first first = { .path = path, .folder = inside };
 
     if (snprintf(inside, sizeof inside, "%s%s", folder, slash) >= HOST_PATH_BYTES) {
-        snprintf(problem, bytes, "%.400s: the path is too long", folder);
+        snprintf(error_message, bytes, "%.400s: the path is too long", folder);
         return false;
     }
-    if (host_folder_list_models(inside, keep_first, &first, problem, bytes) != ERR_OK) {
+    if (host_folder_list_models(inside, keep_first, &first, error_message, bytes) != ERR_OK) {
         return false;
     }
     *count = first.count;

@@ -19,9 +19,9 @@ bool host_folder_path(const char *beside, char *path, const char *name, const ch
 /* The path of a model: a name of /models, with or without its end, or a path. False: there is none. */
 bool host_folder_find_model(const char *beside, const char *name, char *path);
 
-/* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: a sentence in problem (bytes). */
+/* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: an error message in error_message (bytes). */
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
-                                 char *problem, size_t bytes);
+                                 char *error_message, size_t bytes);
 
 /* The path of an adapter: a name of /adapters, which is adapters/NAME.ingot, or a path. False: there is
  * none. */
@@ -41,7 +41,7 @@ bool host_folder_is_of_models(const char *path);
 
 /* The first model of such a folder by name, to path; *count: how many there are. False: as
  * host_folder_list_models. */
-bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *problem,
+bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *error_message,
                              size_t bytes);
 
 /* Make a new file of so many bytes, of which the disk gives only what is written. False: errno; EEXIST where there is one. */

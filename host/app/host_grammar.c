@@ -68,21 +68,21 @@ static enum err compile(const char *text, void **grammar, size_t *grammar_bytes,
 static enum err take_compiled(char *text, size_t bytes, void **grammar, size_t *grammar_bytes,
                               char *why)
 {
-    const char *problem = "";
+    const char *error_message = "";
     struct grammar g;
-    enum err e = grammar_open(&g, text, bytes, &problem);
+    enum err e = grammar_open(&g, text, bytes, &error_message);
 
-    snprintf(why, GRAMMAR_PROBLEM_BYTES, "%s", problem);
+    snprintf(why, GRAMMAR_ERROR_MESSAGE_BYTES, "%s", error_message);
     *grammar = text;
     *grammar_bytes = bytes;
     return e;
 }
 
 enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
-                           char *problem, size_t bytes)
+                           char *error_message, size_t bytes)
 {
     static const uint32_t magic = INGOT_GRAMMAR_MAGIC;
-    char why[GRAMMAR_PROBLEM_BYTES] = "";
+    char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "";
     size_t n = 0;
     char *text = read_file(path, &n);
     enum err e;
@@ -92,7 +92,7 @@ enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_byt
         *gbnf = NULL;
     }
     if (text == NULL) {
-        snprintf(problem, bytes, "%.400s: %s", path, strerror(errno));
+        snprintf(error_message, bytes, "%.400s: %s", path, strerror(errno));
         return ERR_IO;
     }
     if (n >= sizeof magic && memcmp(text, &magic, sizeof magic) == 0) {
@@ -107,7 +107,7 @@ enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_byt
         free(text);
     }
     if (e != ERR_OK) {
-        snprintf(problem, bytes, "%.400s: %s", path, why);
+        snprintf(error_message, bytes, "%.400s: %s", path, why);
         free(*grammar);
         *grammar = NULL;
     }

@@ -7,9 +7,9 @@
 #include "board/err.h"
 
 /* The compiled grammar of a file; the caller frees *grammar. *gbnf: its text where it came from one, which
- * the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO; a sentence in
- * problem (bytes). */
+ * the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO; an error message in
+ * error_message (bytes). */
 enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
-                           char *problem, size_t bytes);
+                           char *error_message, size_t bytes);
 
 #endif

@@ -83,14 +83,14 @@ static bool is_known_kind(int fd)
     return kind != FILE_UNKNOWN && kind != FILE_ZEROS;
 }
 
-static enum err check(const char *path, int fd, enum host_own kind, bool *is_blank, char *problem,
-                      size_t bytes)
+static enum err check(const char *path, int fd, enum host_own kind, bool *is_blank,
+                      char *error_message, size_t bytes)
 {
     struct stat st;
     bool fits;
 
     if (fstat(fd, &st) != 0) {
-        snprintf(problem, bytes, "%.400s: %s", path, strerror(errno));
+        snprintf(error_message, bytes, "%.400s: %s", path, strerror(errno));
         return ERR_IO;
     }
     if (!S_ISREG(st.st_mode)) {
@@ -105,13 +105,13 @@ static enum err check(const char *path, int fd, enum host_own kind, bool *is_bla
     if (*is_blank) {
         return ERR_OK;
     }
-    snprintf(problem, bytes,
+    snprintf(error_message, bytes,
              "%.400s: cannot be written: it is not %s; name another file, or move this one away",
              path, kinds[kind].what);
     return ERR_BAD_ARGUMENT;
 }
 
-enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, char *problem,
+enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, char *error_message,
                         size_t bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -123,10 +123,10 @@ enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, ch
         return ERR_OK;
     }
     if (fd < 0) {
-        snprintf(problem, bytes, "%.400s: %s", path, strerror(errno));
+        snprintf(error_message, bytes, "%.400s: %s", path, strerror(errno));
         return ERR_IO;
     }
-    e = check(path, fd, kind, is_blank, problem, bytes);
+    e = check(path, fd, kind, is_blank, error_message, bytes);
     close(fd);
     return e;
 }

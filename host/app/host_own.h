@@ -18,8 +18,8 @@ enum host_own {
 };
 
 /* ERR_OK: the file at path is of that kind, holds zeros alone, or is not there. *is_blank: there is nothing in it to keep.
- * Else problem (bytes) is a sentence that begins with the path. Errors: ERR_BAD_ARGUMENT (another file), ERR_IO. */
-enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, char *problem,
+ * Else error_message (bytes) is an error message that begins with the path. Errors: ERR_BAD_ARGUMENT (another file), ERR_IO. */
+enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, char *error_message,
                         size_t bytes);
 
 #endif

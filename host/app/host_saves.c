@@ -14,11 +14,11 @@
 
 enum { LOG_BYTES = 1 << 20, OLD_NAMES = 1000 };
 
-/* Whether what is at path may be overwritten; else h->problem says why not. */
+/* Whether what is at path may be overwritten; else h->error_message says why not. */
 static enum err check_own(struct host_files *h, const char *path, enum host_own kind,
                           bool *is_blank)
 {
-    return host_own_check(path, kind, is_blank, h->problem, sizeof h->problem);
+    return host_own_check(path, kind, is_blank, h->error_message, sizeof h->error_message);
 }
 
 /* --kv-file, which is there beforehand and keeps its size. */
@@ -97,7 +97,7 @@ static enum err make_room(struct host_files *h, const char *path, uint64_t bytes
     if (is_there && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes) {
         return ERR_OK;
     }
-    e = output_open(&h->made, &wish, h->problem, sizeof h->problem);
+    e = output_open(&h->made, &wish, h->error_message, sizeof h->error_message);
     if (e != ERR_OK) {
         return e;
     }
@@ -106,7 +106,7 @@ static enum err make_room(struct host_files *h, const char *path, uint64_t bytes
     if (ftruncate(h->made.fd, (off_t)bytes) != 0) {
         h->made.error = errno;
         h->makes = false;
-        return output_fail(&h->made, h->problem, sizeof h->problem);
+        return output_fail(&h->made, h->error_message, sizeof h->error_message);
     }
     return ERR_OK;
 }
@@ -172,9 +172,9 @@ enum err host_saves_end(void *context, bool good)
     h->makes = false;
     if (!keep_old(h, h->made.target, old)) {
         h->made.error = errno;
-        return output_fail(&h->made, h->problem, sizeof h->problem);
+        return output_fail(&h->made, h->error_message, sizeof h->error_message);
     }
-    e = output_keep(&h->made, h->problem, sizeof h->problem);
+    e = output_keep(&h->made, h->error_message, sizeof h->error_message);
     if (e != ERR_OK && old[0] != '\0') {
         (void)!rename_to_new(old, h->made.target); /* as before */
     }

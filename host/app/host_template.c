@@ -8,7 +8,7 @@
 #include "flash_image/chat/chat_template.h"
 
 enum err host_template_choose(const char *name, struct model *m, uint8_t **vocabulary,
-                              const struct ingot_chat **chat, char *problem, size_t bytes)
+                              const struct ingot_chat **chat, char *error_message, size_t bytes)
 {
     static alignas(struct ingot_chat) uint8_t section[CHAT_MOST_BYTES];
     struct chat_request request = { .name = name,
@@ -16,17 +16,17 @@ enum err host_template_choose(const char *name, struct model *m, uint8_t **vocab
                                     .n_stops = m->image.chat->n_stops,
                                     .tokenizer = m->image.tokenizer };
     size_t vocabulary_bytes = (size_t)m->image.header->tokenizer.bytes, section_bytes;
-    char sentence[CHAT_SENTENCE_BYTES];
-    enum err e = chat_template_build(&request, section, &section_bytes, sentence);
+    char refused[CHAT_ERROR_MESSAGE_BYTES]; /* why the name's template cannot be used */
+    enum err e = chat_template_build(&request, section, &section_bytes, refused);
 
     if (e != ERR_OK) {
-        snprintf(problem, bytes, "%s", sentence);
+        snprintf(error_message, bytes, "%s", refused);
         return e;
     }
     free(*vocabulary); /* of the model before */
     *vocabulary = malloc(vocabulary_bytes);
     if (*vocabulary == NULL) {
-        snprintf(problem, bytes, "out of memory");
+        snprintf(error_message, bytes, "out of memory");
         return ERR_NO_SPACE;
     }
     memcpy(*vocabulary, m->image.tokenizer, vocabulary_bytes);

@@ -52,7 +52,7 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
         p->window = t->ids + i * p->n;
         session_clear(s);
         if (session_append_visit(s, p->window, p->n, score_position, p) != ERR_OK) {
-            fprintf(stderr, "ingot: %s\n", s->problem);
+            fprintf(stderr, "ingot: %s\n", s->error_message);
             return false;
         }
         if (!quiet && isatty(2)) {

@@ -208,7 +208,7 @@ static bool is_first(struct reader *r, const struct command_option *o, const cha
     return false;
 }
 
-/* How much of a value an error shows: a whole text that somebody pasted would bury the sentence. */
+/* How much of a value an error shows: a whole text that somebody pasted would bury the error message. */
 static int shown_bytes(const char *value)
 {
     size_t n = strnlen(value, SHOWN_BYTES);

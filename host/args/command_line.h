@@ -22,7 +22,7 @@ struct command_option {
     const char *also;    /* one more spelling, which the help leaves out; NULL: none */
     const char *value;   /* what the help calls its value: "N"; "FILE" is a path; NULL: a flag */
     const char *choices; /* the words that it takes, apart by spaces; NULL: others */
-    const char *takes;   /* ends the sentence "-n x: takes ..."; NULL: any text */
+    const char *takes;   /* ends the error message "-n x: takes ..."; NULL: any text */
     const char *help;    /* one line, or more with \n between them */
     /* Read value (NULL: a flag) into the command's arguments. NULL: a flag is the bool, a value the
      * const char * at `field`, counted from the arguments' beginning. */

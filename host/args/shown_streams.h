@@ -1,4 +1,4 @@
-/* Standard output and standard error of the program. Names, sentences about files and what a board
+/* Standard output and standard error of the program. Names, error messages about files and what a board
  * sends are somebody else's: on their way out, control characters among them become U+FFFD
  * (runtime/text/shown_text.h), on a terminal, in a pipe and in a file alike, for what is kept in a
  * file is shown one day. Files that a command is told to write are not touched. */

@@ -378,7 +378,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
 
         /* The first attempt is here, so that a wrong name is said at once. */
         if (!serial_open(&board->line, board->path, baud)) {
-            fprintf(stderr, "ingot: %s\n", board->line.problem);
+            fprintf(stderr, "ingot: %s\n", board->line.error_message);
         } else {
             close(board->line.fd);
             opened = true;

@@ -60,21 +60,22 @@ static const char *type_that_fits(const struct card_models *m, const struct imag
 }
 
 static void say_too_long(const struct card_models *m, const struct image *img, uint64_t bytes,
-                         const char *name, const char *source, char *problem, size_t problem_bytes)
+                         const char *name, const char *source, char *error_message,
+                         size_t error_message_bytes)
 {
     const char *type = type_that_fits(m, img, bytes);
     char size[FORMAT_NUMBER_BYTES];
 
     format_bytes(size, bytes);
     if (type == NULL) {
-        snprintf(problem, problem_bytes,
+        snprintf(error_message, error_message_bytes,
                  "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB: no type makes this "
                  "model small enough; --format exfat has room for it",
                  name, size);
         return;
     }
     snprintf(
-        problem, problem_bytes,
+        error_message, error_message_bytes,
         "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; --format exfat has room for "
         "it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
         name, size, source, name, type);
@@ -107,7 +108,7 @@ static void say_rate(const struct card_models *m, const struct image *img, const
     }
     if (plan_for_board(plan, m, img) != ERR_OK) {
         fprintf(stderr, "ingot: warning: %s does not fit %s with %u MiB: %s\n", name,
-                m->board->name, (unsigned)m->board->usual_mib, plan->problem);
+                m->board->name, (unsigned)m->board->usual_mib, plan->error_message);
     } else if (plan->prediction.decode_ns != 0) {
         format_ratio(rate, 1000000000u, plan->prediction.decode_ns,
                      board_rate_decimals(plan->prediction.decode_ns));
@@ -181,17 +182,17 @@ static bool card_name(const char *path, char *name, size_t bytes)
     return true;
 }
 
-/* A new file beside out, which is there until card_models_close; its path is the list's. NULL: problem says why. */
-static const char *file_beside(char **list, size_t *n, const char *out, char *problem,
-                               size_t problem_bytes)
+/* A new file beside out, which is there until card_models_close; its path is the list's. NULL: error_message says why. */
+static const char *file_beside(char **list, size_t *n, const char *out, char *error_message,
+                               size_t error_message_bytes)
 {
     size_t bytes = strlen(out) + 64;
     char *to = malloc(bytes);
     int fd = to != NULL ? temporary_file(out, to, bytes) : -1;
 
     if (fd < 0) {
-        snprintf(problem, problem_bytes, "%.400s: no file can be made beside it: %s", out,
-                 strerror(errno));
+        snprintf(error_message, error_message_bytes, "%.400s: no file can be made beside it: %s",
+                 out, strerror(errno));
         free(to);
         return NULL;
     }
@@ -200,32 +201,32 @@ static const char *file_beside(char **list, size_t *n, const char *out, char *pr
     return to;
 }
 
-/* Pack into a new file beside out. NULL: problem says why. */
+/* Pack into a new file beside out. NULL: error_message says why. */
 static const char *pack_beside(struct card_models *m, const struct pack_options *pack,
-                               const char *out, char *problem, size_t problem_bytes)
+                               const char *out, char *error_message, size_t error_message_bytes)
 {
     struct pack_options o = *pack;
-    const char *to = file_beside(m->packed, &m->n_packed, out, problem, problem_bytes);
+    const char *to = file_beside(m->packed, &m->n_packed, out, error_message, error_message_bytes);
 
     o.output = to;
-    return to != NULL && pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
+    return to != NULL && pack_file(&o, error_message, error_message_bytes) == ERR_OK ? to : NULL;
 }
 
 /* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
 static bool check_file(struct card_models *m, const struct card_image *c, const char *file,
-                       const char *name, const char *source, uint64_t *use_bytes, char *problem,
-                       size_t problem_bytes)
+                       const char *name, const char *source, uint64_t *use_bytes,
+                       char *error_message, size_t error_message_bytes)
 {
     struct ingot_file f;
     bool good;
 
-    if (ingot_file_open(&f, file, problem, problem_bytes) != ERR_OK) {
+    if (ingot_file_open(&f, file, error_message, error_message_bytes) != ERR_OK) {
         return false;
     }
     good = c->format == CARD_EXFAT || f.bytes <= CARD_MOST_FILE_BYTES;
     *use_bytes = expert_use_bytes(&f.image);
     if (!good) {
-        say_too_long(m, &f.image, f.bytes, name, source, problem, problem_bytes);
+        say_too_long(m, &f.image, f.bytes, name, source, error_message, error_message_bytes);
     } else {
         say_rate(m, &f.image, name);
         count_save(m, &f.image);
@@ -234,26 +235,26 @@ static bool check_file(struct card_models *m, const struct card_image *c, const 
     return good;
 }
 
-/* The .ingot file for the model at path, packed where it is none yet. NULL: problem says why. */
+/* The .ingot file for the model at path, packed where it is none yet. NULL: error_message says why. */
 static const char *ready_file(struct card_models *m, const struct pack_options *pack,
-                              const char *path, const char *out, bool *packed, char *problem,
-                              size_t problem_bytes)
+                              const char *path, const char *out, bool *packed, char *error_message,
+                              size_t error_message_bytes)
 {
     struct pack_options o = *pack;
     enum err e;
 
     *packed = !pack_is_ingot(path, &e);
     if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%.400s: %s", path,
+        snprintf(error_message, error_message_bytes, "%.400s: %s", path,
                  e == ERR_NOT_FOUND ? "no such file or folder" : err_text(e));
         return NULL;
     }
     if (*packed) {
         o.input = path;
-        return pack_beside(m, &o, out, problem, problem_bytes);
+        return pack_beside(m, &o, out, error_message, error_message_bytes);
     }
     if (pack->type_given) {
-        snprintf(problem, problem_bytes,
+        snprintf(error_message, error_message_bytes,
                  "%.400s is an .ingot already, whose types --type cannot change: give what it was "
                  "packed from",
                  path);
@@ -263,36 +264,38 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
 }
 
 /* A signed copy of the file beside out, which is there until card_models_close; the file itself where none is
- * asked for. NULL: problem says why. */
+ * asked for. NULL: error_message says why. */
 static const char *signed_file(struct card_models *m, const char *file, const char *out,
-                               char *problem, size_t problem_bytes)
+                               char *error_message, size_t error_message_bytes)
 {
     const char *to;
 
     if (m->sign == NULL) {
         return file;
     }
-    to = file_beside(m->signed_files, &m->n_signed, out, problem, problem_bytes);
-    return to != NULL && sign_file(m->sign, file, to, problem, problem_bytes) == ERR_OK ? to : NULL;
+    to = file_beside(m->signed_files, &m->n_signed, out, error_message, error_message_bytes);
+    return to != NULL && sign_file(m->sign, file, to, error_message, error_message_bytes) == ERR_OK
+               ? to
+               : NULL;
 }
 
 /* An adapter that is made already goes to adapters/. */
 static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
-                        const char *out, char *problem, size_t problem_bytes)
+                        const char *out, char *error_message, size_t error_message_bytes)
 {
-    const char *file = signed_file(m, path, out, problem, problem_bytes);
+    const char *file = signed_file(m, path, out, error_message, error_message_bytes);
     char model[NAME_BYTES], name[NAME_BYTES];
 
     if (file == NULL) {
         return false;
     }
     if (!card_name(path, model, sizeof model)) {
-        snprintf(problem, problem_bytes, "%.400s: no such file", path);
+        snprintf(error_message, error_message_bytes, "%.400s: no such file", path);
         return false;
     }
     snprintf(name, sizeof name, "adapters/%.480s", model + strlen("models/"));
     if (card_add_file(c, name, file) != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", c->problem);
+        snprintf(error_message, error_message_bytes, "%s", c->error_message);
         return false;
     }
     return true;
@@ -330,15 +333,15 @@ static const char *folder_of(const char *path)
     return NULL;
 }
 
-static bool add_small(struct card_image *c, const char *folder, const char *path, char *problem,
-                      size_t problem_bytes)
+static bool add_small(struct card_image *c, const char *folder, const char *path,
+                      char *error_message, size_t error_message_bytes)
 {
     const char *slash = strrchr(path, '/');
     char name[NAME_BYTES];
 
     snprintf(name, sizeof name, "%s%.480s", folder, slash != NULL ? slash + 1 : path);
     if (card_add_file(c, name, path) != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", c->problem);
+        snprintf(error_message, error_message_bytes, "%s", c->error_message);
         return false;
     }
     return true;
@@ -357,7 +360,8 @@ static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
 }
 
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
-                     const char *path, const char *out, char *problem, size_t problem_bytes)
+                     const char *path, const char *out, char *error_message,
+                     size_t error_message_bytes)
 {
     char name[NAME_BYTES];
     size_t at = strlen(m->names);
@@ -366,22 +370,22 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
     bool packed;
 
     if (folder_of(path) != NULL) {
-        return add_small(c, folder_of(path), path, problem, problem_bytes);
+        return add_small(c, folder_of(path), path, error_message, error_message_bytes);
     }
     if (adapter_is(path)) {
-        return add_adapter(m, c, path, out, problem, problem_bytes);
+        return add_adapter(m, c, path, out, error_message, error_message_bytes);
     }
-    file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
+    file = ready_file(m, pack, path, out, &packed, error_message, error_message_bytes);
     if (file != NULL) {
-        file = signed_file(m, file, out, problem, problem_bytes);
+        file = signed_file(m, file, out, error_message, error_message_bytes);
     }
     if (file == NULL || !card_name(path, name, sizeof name) ||
         !check_file(m, c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
-                    problem, problem_bytes)) {
+                    error_message, error_message_bytes)) {
         return false;
     }
     if (card_add_file(c, name, file) != ERR_OK || !add_use(c, name, use_bytes)) {
-        snprintf(problem, problem_bytes, "%s", c->problem);
+        snprintf(error_message, error_message_bytes, "%s", c->error_message);
         return false;
     }
     if (m->first == NULL) {

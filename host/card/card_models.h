@@ -28,9 +28,10 @@ struct card_models {
 };
 
 /* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. A file that is not a .ingot is packed as *pack says, into a
- * file beside out, which is there until card_models_close. False: problem is one sentence. */
+ * file beside out, which is there until card_models_close. False: error_message is one error message. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
-                     const char *path, const char *out, char *problem, size_t problem_bytes);
+                     const char *path, const char *out, char *error_message,
+                     size_t error_message_bytes);
 
 void card_models_close(struct card_models *m);
 

@@ -32,26 +32,26 @@ char *card_prefix_word(const char *system)
     return word;
 }
 
-struct problem {
+struct error_message {
     char *text;
     size_t bytes;
 };
 
 /* The first one stays; words that nobody knows are not a problem of the card. */
-static void keep_sentence(void *context, bool refused, const char *sentence)
+static void keep_error_message(void *context, bool refused, const char *error_message)
 {
-    struct problem *p = context;
+    struct error_message *p = context;
 
     if (refused && p->text[0] == '\0') {
-        snprintf(p->text, p->bytes, "%s", sentence);
+        snprintf(p->text, p->bytes, "%s", error_message);
     }
 }
 
 /* The options that decide the state's bits; the board's memory, cores and cards are not here. */
 static bool read_words(struct host_args *args, const char *words, const char *system,
-                       struct problem *p)
+                       struct error_message *p)
 {
-    struct options_report report = { keep_sentence, p };
+    struct options_report report = { keep_error_message, p };
     struct options all;
 
     options_init(&all);
@@ -65,14 +65,14 @@ static bool read_words(struct host_args *args, const char *words, const char *sy
 }
 
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
-                      char *problem, size_t bytes)
+                      char *error_message, size_t bytes)
 {
     static struct host_args args;
     static struct host_app host;
-    struct problem p = { problem, bytes };
+    struct error_message p = { error_message, bytes };
     const struct file *file;
 
-    problem[0] = '\0';
+    error_message[0] = '\0';
     host_args_init(&args, "card");
     args.model = model;
     args.prefix = out;
@@ -81,25 +81,26 @@ bool card_prefix_make(const char *model, const char *words, const char *system, 
         return false;
     }
     if (!host_app_open(&host, &args, false)) {
-        snprintf(problem, bytes,
+        snprintf(error_message, bytes,
                  "the state of the system prompt needs the model, which does not load");
         return false;
     }
     if (app_save_prefix(&host.app, &file) != ERR_OK) {
-        snprintf(problem, bytes, "the system prompt's state: %s", host.app.problem);
+        snprintf(error_message, bytes, "the system prompt's state: %s", host.app.error_message);
         return false;
     }
     return true;
 }
 
-char *card_prefix_file(const char *out, char *problem, size_t bytes)
+char *card_prefix_file(const char *out, char *error_message, size_t bytes)
 {
     size_t room = strlen(out) + 64;
     char *path = malloc(room);
     int fd = path != NULL ? temporary_file(out, path, room) : -1;
 
     if (fd < 0) {
-        snprintf(problem, bytes, "%.400s: no file can be made beside it: %s", out, strerror(errno));
+        snprintf(error_message, bytes, "%.400s: no file can be made beside it: %s", out,
+                 strerror(errno));
         free(path);
         return NULL;
     }

@@ -9,11 +9,11 @@
 char *card_prefix_word(const char *system);
 
 /* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the boot
- * arguments of the card; NULL: none. False: problem says why. */
+ * arguments of the card; NULL: none. False: error_message says why. */
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
-                      char *problem, size_t bytes);
+                      char *error_message, size_t bytes);
 
-/* A new file beside `out`, for that state: temporary_remove() removes it, the caller frees its path. NULL: problem says why. */
-char *card_prefix_file(const char *out, char *problem, size_t bytes);
+/* A new file beside `out`, for that state: temporary_remove() removes it, the caller frees its path. NULL: error_message says why. */
+char *card_prefix_file(const char *out, char *error_message, size_t bytes);
 
 #endif

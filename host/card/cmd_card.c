@@ -24,7 +24,7 @@
 enum {
     SAVE_LEAST_MIB = 8,   /* without --save: a whole context, but not less than this, */
     SAVE_MOST_MIB = 1024, /* and not more: what has no room is computed again by /load */
-    PROBLEM_BYTES = 2048
+    ERROR_MESSAGE_BYTES = 2048
 };
 #define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
 
@@ -47,13 +47,13 @@ struct job {
     char *prefix;                /* the path of a file beside the image; NULL: none */
     struct card_missing missing; /* firmware */
     struct card_payload payload; /* path NULL: there is none */
-    char problem[PROBLEM_BYTES];
+    char error_message[ERROR_MESSAGE_BYTES];
 };
 
 static bool fine_on(struct job *j, const struct card_image *c, enum err e)
 {
     if (e != ERR_OK) {
-        snprintf(j->problem, sizeof j->problem, "%s", c->problem);
+        snprintf(j->error_message, sizeof j->error_message, "%s", c->error_message);
     }
     return e == ERR_OK;
 }
@@ -68,11 +68,11 @@ static void say_no_board(struct job *j)
 {
     size_t n;
     const struct board_facts *boards_there_are = board_facts_all(&n);
-    size_t at = (size_t)snprintf(j->problem, sizeof j->problem, "'%.60s' is not a board; there are",
-                                 j->a->board);
+    size_t at = (size_t)snprintf(j->error_message, sizeof j->error_message,
+                                 "'%.60s' is not a board; there are", j->a->board);
 
-    for (size_t i = 0; i < n && at < sizeof j->problem; i++) {
-        at += (size_t)snprintf(j->problem + at, sizeof j->problem - at, " %s",
+    for (size_t i = 0; i < n && at < sizeof j->error_message; i++) {
+        at += (size_t)snprintf(j->error_message + at, sizeof j->error_message - at, " %s",
                                boards_there_are[i].name);
     }
 }
@@ -90,13 +90,13 @@ static bool open_board(struct job *j)
         j->name = known->name;
     }
     if (folder == NULL && !card_boards_find(found, sizeof found)) {
-        snprintf(j->problem, sizeof j->problem,
+        snprintf(j->error_message, sizeof j->error_message,
                  "there are no boards beside this program: --boards takes share/ingot/boards of a "
                  "release, or the build folder of a checkout");
         return false;
     }
-    e = card_board_open(&j->board, folder != NULL ? folder : found, j->name, j->problem,
-                        sizeof j->problem);
+    e = card_board_open(&j->board, folder != NULL ? folder : found, j->name, j->error_message,
+                        sizeof j->error_message);
     if (e == ERR_NOT_FOUND && folder == NULL && known == NULL) {
         say_no_board(j);
     }
@@ -105,7 +105,7 @@ static bool open_board(struct job *j)
     j->is_efi = strncmp(j->board.image, "EFI/", 4) == 0;
     j->table = j->is_efi ? CARD_GPT : (enum card_table)j->a->table;
     if (e == ERR_OK && j->board.mbr_only && j->table == CARD_GPT) {
-        snprintf(j->problem, sizeof j->problem,
+        snprintf(j->error_message, sizeof j->error_message,
                  "%.60s cannot start from a GPT: leave out --table gpt", j->a->board);
         return false;
     }
@@ -133,7 +133,7 @@ static bool open_payload(struct job *j)
     }
     magic = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
     if (n != sizeof head || (magic != magics[0] && magic != magics[1])) {
-        snprintf(j->problem, sizeof j->problem,
+        snprintf(j->error_message, sizeof j->error_message,
                  "%.500s is not a payload for the first loader of %.60s, which begins with %08x: "
                  "README.txt of the card says where to get one",
                  path, j->a->board, magics[0]);
@@ -160,7 +160,7 @@ static bool check_output(struct job *j)
     const struct output_wish wish = { .path = j->a->out,
                                       .instead = "write the image to a card with dd" };
 
-    return output_check(&wish, j->problem, sizeof j->problem) == ERR_OK;
+    return output_check(&wish, j->error_message, sizeof j->error_message) == ERR_OK;
 }
 
 static bool open_key(struct job *j)
@@ -169,7 +169,8 @@ static bool open_key(struct job *j)
         return true;
     }
     j->models.sign = &j->key;
-    return sign_key_open(&j->key, j->a->sign, true, j->problem, sizeof j->problem) == ERR_OK;
+    return sign_key_open(&j->key, j->a->sign, true, j->error_message, sizeof j->error_message) ==
+           ERR_OK;
 }
 
 /* Read the limits of memory from the boot arguments. The board itself reports a wrong word. */
@@ -193,11 +194,12 @@ static bool add_models(struct job *j)
     take_limits(j);
     for (size_t i = 0; i < j->a->n_models; i++) {
         if (is_out(j->a, j->a->models[i])) {
-            snprintf(j->problem, sizeof j->problem, "-o %.400s is the model itself", j->a->out);
+            snprintf(j->error_message, sizeof j->error_message, "-o %.400s is the model itself",
+                     j->a->out);
             return false;
         }
         if (!card_models_add(&j->models, &j->card, &j->a->pack, j->a->models[i], j->a->out,
-                             j->problem, sizeof j->problem)) {
+                             j->error_message, sizeof j->error_message)) {
             return false;
         }
     }
@@ -250,7 +252,7 @@ static bool add_saves(struct job *j)
 
         snprintf(path, sizeof path, "saves/%.*s.sav", (int)(n < NAME_MAX ? n : NAME_MAX), name);
         if (n == 0 || memchr(name, '/', n) != NULL) {
-            snprintf(j->problem, sizeof j->problem,
+            snprintf(j->error_message, sizeof j->error_message,
                      "--names %.400s: takes names with commas between them, such as a,b",
                      j->a->names);
             return false;
@@ -273,13 +275,13 @@ static bool add_prefix(struct job *j)
     }
     j->system_word = card_prefix_word(a->system);
     if (j->system_word == NULL) {
-        snprintf(j->problem, sizeof j->problem, "out of memory");
+        snprintf(j->error_message, sizeof j->error_message, "out of memory");
         return false;
     }
-    j->prefix = card_prefix_file(a->out, j->problem, sizeof j->problem);
+    j->prefix = card_prefix_file(a->out, j->error_message, sizeof j->error_message);
     return j->prefix != NULL &&
-           card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->problem,
-                            sizeof j->problem) &&
+           card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->error_message,
+                            sizeof j->error_message) &&
            fine(j, card_add_file(&j->card, "ingot.prefix", j->prefix));
 }
 
@@ -379,7 +381,7 @@ static bool make_card(const struct card_args *a)
     good = open_board(j) && open_payload(j) && check_output(j) && open_key(j) && add_models(j) &&
            add_prefix(j) && add_all(j) && write_card(j);
     if (!good) {
-        fprintf(stderr, "ingot: %s\n", j->problem);
+        fprintf(stderr, "ingot: %s\n", j->error_message);
     }
     card_models_close(&j->models);
     temporary_remove(j->prefix);

@@ -24,15 +24,15 @@ struct line {
 
 static bool refuse(const struct line *at, const char *why)
 {
-    snprintf(at->file->problem, sizeof at->file->problem, "%.120s, line %zu: %.240s", at->name,
-             at->number, why);
+    snprintf(at->file->error_message, sizeof at->file->error_message, "%.120s, line %zu: %.240s",
+             at->name, at->number, why);
     return false;
 }
 
-static void say_refused(void *context, bool refused, const char *sentence)
+static void say_refused(void *context, bool refused, const char *error_message)
 {
     if (refused) {
-        (void)refuse(context, sentence);
+        (void)refuse(context, error_message);
     }
 }
 
@@ -144,7 +144,7 @@ bool batch_file_parse(struct batch_file *b, const char *name, const struct optio
         text = next + 1;
     }
     if (b->n == 0) {
-        snprintf(b->problem, sizeof b->problem, "%.120s: holds no request", name);
+        snprintf(b->error_message, sizeof b->error_message, "%.120s: holds no request", name);
     }
     return b->n != 0;
 }
@@ -168,7 +168,7 @@ bool batch_file_read(struct batch_file *b, const char *path, const struct option
     }
     good = batch_file_parse(b, name, defaults);
     if (!good) {
-        fprintf(stderr, "ingot: %s\n", b->problem);
+        fprintf(stderr, "ingot: %s\n", b->error_message);
     }
     return good;
 }

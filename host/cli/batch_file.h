@@ -9,7 +9,7 @@
 #include "host/app/host_text.h"
 #include "runtime/options/options.h"
 
-enum { BATCH_PROBLEM_BYTES = 400 };
+enum { BATCH_ERROR_MESSAGE_BYTES = 400 };
 
 struct batch_request {
     char id[72];        /* as JSON has it; "": none was given */
@@ -28,14 +28,14 @@ struct batch_file {
     struct text text; /* which the requests point into */
     struct batch_request *list;
     uint32_t n;
-    char problem[BATCH_PROBLEM_BYTES]; /* after an error: what is wrong in which line */
+    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong in which line */
 };
 
 /* Read path ("-": standard input). False: said on standard error with the line's number. batch_file_free
  * in any case; *b was zero. */
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
-/* The requests of b->text, a NUL behind it, which has that name for sentences. False: b->problem. */
+/* The requests of b->text, a NUL behind it, which has that name for error messages. False: b->error_message. */
 bool batch_file_parse(struct batch_file *b, const char *name, const struct options *defaults);
 
 void batch_file_free(struct batch_file *b);

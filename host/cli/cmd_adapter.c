@@ -16,9 +16,9 @@ struct arguments {
     const char *base;
 };
 
-static int fail(const char *problem)
+static int fail(const char *error_message)
 {
-    fprintf(stderr, "ingot: %s\n", problem);
+    fprintf(stderr, "ingot: %s\n", error_message);
     return EXIT_FAILED;
 }
 
@@ -40,19 +40,19 @@ static int make(struct adapter_options *o, const char *path)
 {
     struct adapter_result result;
     struct ingot_file f;
-    char problem[1024];
+    char error_message[1024];
     enum err e;
 
-    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
-        return fail(problem);
+    if (ingot_file_open(&f, path, error_message, sizeof error_message) != ERR_OK) {
+        return fail(error_message);
     }
     o->base = &f.image;
-    e = adapter_make(o, &result, problem, sizeof problem);
+    e = adapter_make(o, &result, error_message, sizeof error_message);
     if (e == ERR_OK) {
         print_made(o, &result);
     }
     ingot_file_close(&f);
-    return e == ERR_OK ? EXIT_FINE : fail(problem);
+    return e == ERR_OK ? EXIT_FINE : fail(error_message);
 }
 
 static bool is_folder(const char *path)
@@ -66,15 +66,15 @@ static bool is_folder(const char *path)
 static int make_for_any(struct arguments *a)
 {
     struct pack_options pack = { .input = a->base, .quiet = true };
-    char path[512], problem[512];
+    char path[512], error_message[512];
     enum err e = ERR_OK;
     int status;
 
     if (!is_folder(a->base) && pack_is_ingot(a->base, &e)) {
         return make(&a->make, a->base);
     }
-    if (pack_temporary(&pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
-        return fail(problem);
+    if (pack_temporary(&pack, path, sizeof path, error_message, sizeof error_message) != ERR_OK) {
+        return fail(error_message);
     }
     a->make.order = is_folder(a->base) ? ADAPTER_ORDER_HF : ADAPTER_ORDER_GGUF;
     status = make(&a->make, path);

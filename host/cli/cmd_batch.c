@@ -91,7 +91,7 @@ static bool adapt(struct batch *b)
         }
     }
     if (app_use_adapter_sets(&b->host.app, lists, n) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", b->host.app.problem);
+        fprintf(stderr, "ingot: %s\n", b->host.app.error_message);
         return false;
     }
     for (uint32_t i = 0; i < b->n_slots; i++) {
@@ -286,7 +286,7 @@ static bool fill_slots(struct batch *b)
 static bool run_pass(struct batch *b)
 {
     if (replies_pass(&b->replies, NULL) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", b->replies.problem);
+        fprintf(stderr, "ingot: %s\n", b->replies.error_message);
         return false;
     }
     for (uint32_t i = 0; i < b->n_slots; i++) {

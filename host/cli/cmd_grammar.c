@@ -14,9 +14,9 @@ struct arguments {
     bool gbnf;
 };
 
-static int fail(const char *problem)
+static int fail(const char *error_message)
 {
-    fprintf(stderr, "ingot: %s\n", problem);
+    fprintf(stderr, "ingot: %s\n", error_message);
     return EXIT_FAILED;
 }
 
@@ -24,10 +24,10 @@ static int write_grammar(const struct arguments *a, const void *grammar, size_t 
 {
     const struct ingot_grammar *head = grammar;
     const struct output_wish wish = { .path = a->output, .input = a->input };
-    char size[FORMAT_NUMBER_BYTES], problem[512];
+    char size[FORMAT_NUMBER_BYTES], error_message[512];
 
-    if (output_write(&wish, grammar, bytes, problem, sizeof problem) != ERR_OK) {
-        return fail(problem);
+    if (output_write(&wish, grammar, bytes, error_message, sizeof error_message) != ERR_OK) {
+        return fail(error_message);
     }
     printf("%s: %u states, %u ways between them, %u calls, %s\n", name_shown(a->output),
            head->n_states, head->n_edges, head->n_calls, format_bytes(size, bytes));
@@ -37,7 +37,7 @@ static int write_grammar(const struct arguments *a, const void *grammar, size_t 
 static int run(int argc, char **argv)
 {
     struct arguments a = { 0 };
-    char problem[1024], *gbnf;
+    char error_message[1024], *gbnf;
     size_t bytes;
     void *grammar;
     int status;
@@ -48,8 +48,9 @@ static int run(int argc, char **argv)
     if (a.output == NULL && !a.gbnf) {
         return command_refuse(&cmd_grammar, "-o", "where to? name the file with -o OUT.grammar");
     }
-    if (host_grammar_read(a.input, &grammar, &bytes, &gbnf, problem, sizeof problem) != ERR_OK) {
-        return fail(problem);
+    if (host_grammar_read(a.input, &grammar, &bytes, &gbnf, error_message, sizeof error_message) !=
+        ERR_OK) {
+        return fail(error_message);
     }
     status = EXIT_FINE;
     if (a.gbnf) {

@@ -52,11 +52,11 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* An unknown option is passed over with a sentence: here it is a mistake. */
-static void note_unknown(void *context, bool refused, const char *sentence)
+/* An unknown option is passed over with an error message: here it is a mistake. */
+static void note_unknown(void *context, bool refused, const char *error_message)
 {
     (void)refused;
-    (void)sentence;
+    (void)error_message;
     *(bool *)context = true;
 }
 
@@ -84,10 +84,10 @@ static enum option_result set_defaults(void *arguments, const struct command_opt
 /* The result, on one line. */
 static void print_packed(const struct pack_options *o)
 {
-    char problem[512], size[FORMAT_NUMBER_BYTES];
+    char error_message[512], size[FORMAT_NUMBER_BYTES];
     struct ingot_file f;
 
-    if (ingot_file_open(&f, o->output, problem, sizeof problem) != ERR_OK) {
+    if (ingot_file_open(&f, o->output, error_message, sizeof error_message) != ERR_OK) {
         return; /* a device that cannot be read back */
     }
     printf("%s: %s, %u %s, %s, %s\n", name_shown(o->output),
@@ -100,10 +100,10 @@ static void print_packed(const struct pack_options *o)
 
 static int pack(const struct pack_options *o)
 {
-    char problem[512];
+    char error_message[512];
 
-    if (pack_file(o, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_file(o, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return EXIT_FAILED;
     }
     if (!o->quiet) {
@@ -118,11 +118,11 @@ static bool check_output(const struct pack_options *o)
     const struct output_wish wish = { .path = o->output,
                                       .input = o->input,
                                       .instead = "name a new one, such as model.ingot" };
-    char problem[512];
-    bool good = output_check(&wish, problem, sizeof problem) == ERR_OK;
+    char error_message[512];
+    bool good = output_check(&wish, error_message, sizeof error_message) == ERR_OK;
 
     if (!good) {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     }
     return good;
 }

@@ -37,19 +37,19 @@ static int no_input(void *file)
 /* Keep the file, or drop it after an error. False: said. */
 static bool end_output(struct output_file *o, bool good)
 {
-    char problem[512];
+    char error_message[512];
     enum err e = ERR_IO;
 
     if (o->error != 0) {
-        (void)output_fail(o, problem, sizeof problem);
+        (void)output_fail(o, error_message, sizeof error_message);
     } else if (good) {
-        e = output_keep(o, problem, sizeof problem);
+        e = output_keep(o, error_message, sizeof error_message);
     } else {
         output_drop(o);
         return false;
     }
     if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     }
     return e == ERR_OK;
 }
@@ -58,10 +58,10 @@ static bool end_output(struct output_file *o, bool good)
 static bool begin_output(struct output_file *o, const char *path, const struct host_args *args)
 {
     const struct output_wish wish = { .path = path, .input = args->model, .other = args->file };
-    char problem[512];
+    char error_message[512];
 
-    if (output_open(o, &wish, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (output_open(o, &wish, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     return true;
@@ -195,14 +195,14 @@ static int run(int argc, char **argv)
 static bool choose_model(struct host_args *args)
 {
     static char path[HOST_PATH_BYTES];
-    char problem[HOST_PROBLEM_BYTES];
+    char error_message[HOST_ERROR_MESSAGE_BYTES];
     unsigned count;
 
     if (!host_folder_is_of_models(args->model)) {
         return true;
     }
-    if (!host_folder_first_model(args->model, path, &count, problem, sizeof problem)) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (!host_folder_first_model(args->model, path, &count, error_message, sizeof error_message)) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     if (!args->quiet && count > 1) {

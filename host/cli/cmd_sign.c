@@ -12,16 +12,16 @@ struct arguments {
 
 static bool sign(const struct arguments *a)
 {
-    char problem[512];
+    char error_message[512];
     struct sign_key k;
-    bool good = sign_key_open(&k, a->key, true, problem, sizeof problem) == ERR_OK &&
-                sign_file(&k, a->file, a->output, problem, sizeof problem) == ERR_OK;
+    bool good = sign_key_open(&k, a->key, true, error_message, sizeof error_message) == ERR_OK &&
+                sign_file(&k, a->file, a->output, error_message, sizeof error_message) == ERR_OK;
 
     if (good) {
         printf("%s: signed by key %s\n", name_shown(a->output != NULL ? a->output : a->file),
                name_shown(k.name));
     } else {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     }
     memset(&k, 0, sizeof k);
     return good;

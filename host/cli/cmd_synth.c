@@ -28,7 +28,7 @@ static enum option_result set_seed(void *arguments, const struct command_option 
 static int run(int argc, char **argv)
 {
     struct arguments a = { { .type = INGOT_Q8_0, .type_given = true }, .seed = 1 };
-    char problem[512];
+    char error_message[512];
     int status;
 
     if (!command_line_read(&cmd_synth, &a, argc, argv, &status)) {
@@ -40,8 +40,8 @@ static int run(int argc, char **argv)
     if (a.pack.output == NULL) {
         return command_refuse(&cmd_synth, "-o", "where to? it is needed");
     }
-    if (pack_synth(&a.pack, a.seed, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_synth(&a.pack, a.seed, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return EXIT_FAILED;
     }
     return EXIT_FINE;

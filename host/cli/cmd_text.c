@@ -46,7 +46,7 @@ static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t 
 {
     struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
     struct image image;
-    char problem[512];
+    char error_message[512];
     uint64_t bytes;
     uint32_t vocab;
     enum err e;
@@ -64,12 +64,13 @@ static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t 
                 e == ERR_NOT_FOUND ? "no such file" : err_text(e));
         return false;
     }
-    if (pack_tokenizer(&pack, section, &bytes, &vocab, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_tokenizer(&pack, section, &bytes, &vocab, error_message, sizeof error_message) !=
+        ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     if (image_check_tokenizer(&image, *section, bytes, vocab) != ERR_OK) {
-        fprintf(stderr, "ingot: %s: %s\n", args->model, image.problem);
+        fprintf(stderr, "ingot: %s: %s\n", args->model, image.error_message);
         return false;
     }
     tokenizer_open(t, *section);
@@ -268,7 +269,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
         error = session_append_visit(s, &next, 1, dump_position, d);
     }
     if (error != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", s->problem);
+        fprintf(stderr, "ingot: %s\n", s->error_message);
     }
     return error == ERR_OK && d->out.error == 0;
 }
@@ -303,19 +304,19 @@ static bool read_ids(const struct host_args *args, struct text *t, uint32_t voca
 /* Keep the file, or drop it after an error. False: said. */
 static bool end_dump(struct dump *d, bool good)
 {
-    char problem[512];
+    char error_message[512];
     enum err e = ERR_IO;
 
     if (d->out.error != 0) {
-        (void)output_fail(&d->out, problem, sizeof problem);
+        (void)output_fail(&d->out, error_message, sizeof error_message);
     } else if (good) {
-        e = output_keep(&d->out, problem, sizeof problem);
+        e = output_keep(&d->out, error_message, sizeof error_message);
     } else {
         output_drop(&d->out);
         return false;
     }
     if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     }
     return e == ERR_OK;
 }
@@ -325,11 +326,11 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
     static struct dump d;
     const struct output_wish wish = { .path = args->output, .input = args->model };
     struct text t = *prompt;
-    char problem[512];
-    bool good = output_open(&d.out, &wish, problem, sizeof problem) == ERR_OK;
+    char error_message[512];
+    bool good = output_open(&d.out, &wish, error_message, sizeof error_message) == ERR_OK;
 
     if (!good) {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     } else {
         d.vocab = host.app.target.model.image.header->params.vocab;
         good = end_dump(&d, read_ids(args, &t, d.vocab) && dump_all(args, &t, &d));

@@ -18,23 +18,23 @@ struct arguments {
 static bool check_sums(const char *path)
 {
     struct ingot_file f;
-    char problem[512];
+    char error_message[512];
     unsigned damaged = 0;
     unsigned n;
 
-    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (ingot_file_open(&f, path, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     n = f.image.header->segments.count;
     for (unsigned i = 0; i < n; i++) {
         if (ingot_file_check_segment(&f, i) != ERR_OK || ingot_file_check_finite(&f, i) != ERR_OK) {
-            fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
+            fprintf(stderr, "ingot: %s: %s\n", path, f.image.error_message);
             damaged++;
         }
     }
-    if (mapping_check(problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (mapping_check(error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         damaged++;
     }
     if (damaged == 0) {
@@ -48,20 +48,21 @@ static bool check_sums(const char *path)
 /* The signature, where there is one or one is asked for. */
 static bool check_signature(const struct arguments *a)
 {
-    char problem[512];
+    char error_message[512];
     struct sign_checked c;
     struct sign_key k;
     const struct signing *key = NULL;
 
     if (a->public_key != NULL) {
-        if (sign_key_open(&k, a->public_key, false, problem, sizeof problem) != ERR_OK) {
-            fprintf(stderr, "ingot: %s\n", problem);
+        if (sign_key_open(&k, a->public_key, false, error_message, sizeof error_message) !=
+            ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", error_message);
             return false;
         }
         key = &k.signing;
     }
-    if (sign_check(&c, key, a->file, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (sign_check(&c, key, a->file, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     if (c.state == SIGN_HOLDS) {

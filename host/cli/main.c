@@ -48,12 +48,12 @@ static int run(int argc, char **argv)
 /* A file that was mapped and changed meanwhile has spoilt the result, whichever command read it. */
 static int check_inputs(int status)
 {
-    char problem[640];
+    char error_message[640];
 
-    if (status != EXIT_FINE || mapping_check_all(problem, sizeof problem) == ERR_OK) {
+    if (status != EXIT_FINE || mapping_check_all(error_message, sizeof error_message) == ERR_OK) {
         return status;
     }
-    fprintf(stderr, "ingot: %s\n", problem);
+    fprintf(stderr, "ingot: %s\n", error_message);
     return EXIT_FAILED;
 }
 

@@ -70,7 +70,7 @@ static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, 
             return fail(t, "stopped");
         }
         if (!serial_step(t->line, STEP_MS, NULL, take_line, t)) {
-            return fail(t, t->is_program ? "the model ended" : t->line->problem);
+            return fail(t, t->is_program ? "the model ended" : t->line->error_message);
         }
         if (now - since > most_ms && now - t->line->heard_ms > most_ms) {
             return fail(t, "the board is silent: check its power, and that TX is at RX");

@@ -80,18 +80,18 @@ static bool keep_lines(const struct job *j, const struct record_list *l)
 {
     const struct output_wish wish = { .path = j->a->out, .input = j->a->source };
     struct output_file out;
-    char problem[512];
-    bool good = output_open(&out, &wish, problem, sizeof problem) == ERR_OK;
+    char error_message[512];
+    bool good = output_open(&out, &wish, error_message, sizeof error_message) == ERR_OK;
 
     for (size_t i = 0; good && i < l->n && out.error == 0; i++) {
         (void)output_put(&out, l->list[i].text, l->list[i].bytes);
     }
     if (good) {
-        good = (out.error == 0 ? output_keep(&out, problem, sizeof problem)
-                               : output_fail(&out, problem, sizeof problem)) == ERR_OK;
+        good = (out.error == 0 ? output_keep(&out, error_message, sizeof error_message)
+                               : output_fail(&out, error_message, sizeof error_message)) == ERR_OK;
     }
     if (!good) {
-        fprintf(stderr, "ingot: %s\n", problem);
+        fprintf(stderr, "ingot: %s\n", error_message);
     }
     return good;
 }

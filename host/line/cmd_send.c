@@ -140,7 +140,7 @@ static bool transfer(struct sending *s)
         return true;
     }
     if (!f->has_result || stopped != 0) { /* else the board says it */
-        (void)fail(s->a.to, f->problem);
+        (void)fail(s->a.to, f->error_message);
     }
     return false;
 }
@@ -206,7 +206,7 @@ static int deliver_by_http(struct sending *s)
                             .n = s->n,
                             .quiet = s->a.quiet,
                             .stopped = &stopped };
-    return exit_status(send_http(&h) || fail(s->a.to, h.problem));
+    return exit_status(send_http(&h) || fail(s->a.to, h.error_message));
 }
 
 static int run(int argc, char **argv)
@@ -229,7 +229,7 @@ static int run(int argc, char **argv)
         return deliver_by_http(s);
     }
     if (!serial_open(&s->line, s->a.to, s->a.baud)) {
-        fprintf(stderr, "ingot: %s\n", s->line.problem);
+        fprintf(stderr, "ingot: %s\n", s->line.error_message);
         return EXIT_FAILED;
     }
     ending_signals_note(&stopped);

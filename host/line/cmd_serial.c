@@ -351,7 +351,7 @@ static void step(void)
         watched = &typed;
     }
     if (!serial_step(&serial.line, STEP_MS, watched, take_line, NULL)) {
-        fprintf(stderr, "ingot: %s\n", serial.line.problem);
+        fprintf(stderr, "ingot: %s\n", serial.line.error_message);
         end(EXIT_FAILED);
     }
     if (typed && serial.phase == IDLE) {
@@ -423,7 +423,7 @@ static int run(int argc, char **argv)
     serial_args_end_settings(&serial.args);
     serial.events.quiet = serial.args.quiet;
     if (!serial_open(&serial.line, serial.args.device, serial.args.baud)) {
-        fprintf(stderr, "ingot: %s\n", serial.line.problem);
+        fprintf(stderr, "ingot: %s\n", serial.line.error_message);
         return EXIT_FAILED;
     }
     if (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv)) {

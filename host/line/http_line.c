@@ -202,7 +202,7 @@ static void drop_line(struct http_line *h)
     h->at_work = 0;
 }
 
-/* The sentence of OpenAI's error object in a body. */
+/* The error message of OpenAI's error object in a body. */
 static bool end_refused(struct http_line *h, const char *body)
 {
     cJSON *root = cJSON_Parse(body);

@@ -23,7 +23,7 @@ enum {
 
 static bool fail(struct send_frames *s, const char *why)
 {
-    snprintf(s->problem, sizeof s->problem, "%s", why);
+    snprintf(s->error_message, sizeof s->error_message, "%s", why);
     return false;
 }
 
@@ -60,8 +60,8 @@ static void note(struct send_frames *s, const struct transfer_frame *f)
     case TRANSFER_RESULT:
         s->has_result = true;
         s->good = f->number == 0;
-        snprintf(s->problem, sizeof s->problem, "%.*s", (int)(f->bytes < 500 ? f->bytes : 500),
-                 (const char *)f->data);
+        snprintf(s->error_message, sizeof s->error_message, "%.*s",
+                 (int)(f->bytes < 500 ? f->bytes : 500), (const char *)f->data);
         break;
     default: break;
     }
@@ -86,7 +86,7 @@ static bool step(struct send_frames *s)
         return fail(s, "stopped: the next try continues from here");
     }
     if (!serial_step(s->line, STEP_MS, NULL, take, s)) {
-        return fail(s, s->line->problem);
+        return fail(s, s->line->error_message);
     }
     if (serial_millis() - s->line->heard_ms > SILENCE_MS) {
         return fail(s, "the board is silent: the next try continues from here");
@@ -128,7 +128,7 @@ static bool meet(struct send_frames *s)
 {
     if (s->baud != 0) {
         if (!serial_set_baud(s->line, s->baud)) {
-            return fail(s, s->line->problem);
+            return fail(s, s->line->error_message);
         }
         if (is_understood(s)) {
             return true;
@@ -140,7 +140,7 @@ static bool meet(struct send_frames *s)
                 (unsigned)s->slow);
     }
     return is_understood(s) || is_understood(s) ||
-           (s->problem[0] == '\0' && fail(s, "the board does not answer: try --fast 0"));
+           (s->error_message[0] == '\0' && fail(s, "the board does not answer: try --fast 0"));
 }
 
 /* ---- what is there already ------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ static bool send_bytes(struct send_frames *s)
 
     s->moved_ms = serial_millis();
     while (s->acked < s->n) {
-        if (mapping_check(s->problem, sizeof s->problem) != ERR_OK) {
+        if (mapping_check(s->error_message, sizeof s->error_message) != ERR_OK) {
             return false;
         }
         next = fill(s, next);
@@ -293,7 +293,7 @@ static bool finish(struct send_frames *s)
     uint64_t asked = 0;
     uint8_t crc[4];
 
-    if (mapping_check(s->problem, sizeof s->problem) != ERR_OK) {
+    if (mapping_check(s->error_message, sizeof s->error_message) != ERR_OK) {
         return false;
     }
     transfer_put_number(crc, crc32c(0, s->bytes, (size_t)s->n), sizeof crc);
@@ -323,14 +323,14 @@ static void stop(struct send_frames *s)
 {
     static const char ctrl_c = CTRL_C;
     uint64_t start = serial_millis();
-    char problem[sizeof s->problem];
+    char error_message[sizeof s->error_message];
 
-    memcpy(problem, s->problem, sizeof problem);
+    memcpy(error_message, s->error_message, sizeof error_message);
     (void)serial_send(s->line, &ctrl_c, 1);
     while (!s->has_result && serial_millis() - start < STOP_MS &&
            serial_step(s->line, STEP_MS, NULL, take, s)) {
     }
-    memcpy(s->problem, problem, sizeof problem);
+    memcpy(s->error_message, error_message, sizeof error_message);
 }
 
 bool send_frames(struct send_frames *s)

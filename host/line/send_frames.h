@@ -25,10 +25,10 @@ struct send_frames {
     uint64_t moved_ms, slowest_ms; /* when the latest news came, and the longest wait for some */
     uint64_t there_at;
     uint32_t there_crc;
-    char problem[512]; /* why it failed */
+    char error_message[512]; /* why it failed */
 };
 
-/* Send the file to a board that waits for it; the line is raw until it returns. False: s->problem. */
+/* Send the file to a board that waits for it; the line is raw until it returns. False: s->error_message. */
 bool send_frames(struct send_frames *s);
 
 #endif

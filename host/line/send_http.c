@@ -39,7 +39,7 @@ bool send_http_is(const char *to)
 
 static bool fail(struct send_http *s, const char *why)
 {
-    snprintf(s->problem, sizeof s->problem, "%s", why);
+    snprintf(s->error_message, sizeof s->error_message, "%s", why);
     return false;
 }
 
@@ -200,7 +200,7 @@ static bool ask(struct send_http *s, uint64_t n, struct reply *r)
     return good;
 }
 
-/* The sentence of OpenAI's error object. */
+/* The error message of OpenAI's error object. */
 static bool refused(struct send_http *s, const struct reply *r)
 {
     cJSON *root = cJSON_Parse(r->body);
@@ -211,7 +211,7 @@ static bool refused(struct send_http *s, const struct reply *r)
     if (why != NULL) {
         (void)fail(s, why);
     } else {
-        snprintf(s->problem, sizeof s->problem,
+        snprintf(s->error_message, sizeof s->error_message,
                  "it answers with status %d: is it a board with a network?", r->status);
     }
     cJSON_Delete(root);

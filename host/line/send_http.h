@@ -14,7 +14,7 @@ struct send_http {
     uint64_t n;
     bool quiet;
     const volatile int *stopped; /* not 0: the user wants it to end */
-    char problem[512];           /* why it failed */
+    char error_message[512];     /* why it failed */
 
     char host[256], port[8]; /* of `to` */
     uint64_t have;           /* bytes that the board has */
@@ -25,7 +25,7 @@ struct send_http {
 /* Whether a word of the command line names a board on the network. */
 bool send_http_is(const char *to);
 
-/* Send the file, from where an earlier try was cut; what is cut now is tried again. False: s->problem. */
+/* Send the file, from where an earlier try was cut; what is cut now is tried again. False: s->error_message. */
 bool send_http(struct send_http *s);
 
 #endif

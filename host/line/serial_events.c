@@ -119,11 +119,11 @@ enum { ROW_BYTES = 1 << 16 };
 
 bool serial_csv_open(struct serial_events *e, const char *path)
 {
-    char problem[512];
+    char error_message[512];
     bool is_new;
 
-    if (output_open_rows(&e->file, path, &is_new, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (output_open_rows(&e->file, path, &is_new, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     e->csv = output_stream(&e->file);
@@ -147,14 +147,14 @@ bool serial_csv_open(struct serial_events *e, const char *path)
 
 bool serial_csv_close(struct serial_events *e)
 {
-    char problem[512];
+    char error_message[512];
 
     if (e->csv == NULL) {
         return true;
     }
     e->csv = NULL;
-    if (output_keep(&e->file, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (output_keep(&e->file, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     return true;

@@ -43,7 +43,7 @@ static bool find_speed(struct serial_line *s, uint32_t baud, speed_t *speed)
             return true;
         }
     }
-    snprintf(s->problem, sizeof s->problem,
+    snprintf(s->error_message, sizeof s->error_message,
              "--baud %u is not a rate that this system knows: 9600, 115200, 921600 and others are",
              (unsigned)baud);
     return false;
@@ -69,7 +69,7 @@ static bool refuse_device(struct serial_line *s, int error)
         cure = error == EACCES ? "the board wants its token: set INGOT_TOKEN" : cure;
         cure = error == EPROTO ? "it is not a board with a network" : cure;
     }
-    snprintf(s->problem, sizeof s->problem, "%.250s: %s", s->path, cure);
+    snprintf(s->error_message, sizeof s->error_message, "%.250s: %s", s->path, cure);
     return false;
 }
 
@@ -176,8 +176,8 @@ static void take_raw(struct serial_line *s, char *bytes, size_t n,
 
 static bool gone(struct serial_line *s, const char *why)
 {
-    snprintf(s->problem, sizeof s->problem, "%.250s: %.60s: was the adapter pulled out?", s->path,
-             why);
+    snprintf(s->error_message, sizeof s->error_message,
+             "%.250s: %.60s: was the adapter pulled out?", s->path, why);
     return false;
 }
 

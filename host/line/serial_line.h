@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536, SERIAL_PROBLEM_BYTES = 400 };
+enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536, SERIAL_ERROR_MESSAGE_BYTES = 400 };
 
 struct serial_line {
     const char *path;
@@ -19,11 +19,11 @@ struct serial_line {
     bool paused;       /* by XOFF, where no terminal driver obeys it: a socket */
     int watched;       /* beside the line: a file descriptor, standard input when it was opened */
     uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
-    char problem[SERIAL_PROBLEM_BYTES]; /* why something failed, with the cure */
+    char error_message[SERIAL_ERROR_MESSAGE_BYTES]; /* why something failed, with the cure */
 };
 
 /* 8N1, raw, XON/XOFF in both directions, for this process alone. baud 0: 115200. path may be a socket, too:
- * unix:PATH, tcp:HOST:PORT. False: s->problem. */
+ * unix:PATH, tcp:HOST:PORT. False: s->error_message. */
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 
 /* Give bytes to the device as it takes them. False: more than the queue holds. */
@@ -43,11 +43,11 @@ size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 
 /* Send and receive for up to timeout_ms, or until s->watched has something where typed is not NULL
  * (*typed then). take gets each whole line, without CR and LF, which it may overwrite. False: the
- * device is gone: s->problem. */
+ * device is gone: s->error_message. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 
-/* Another rate from the next byte on, once all that is to be sent has left. False: s->problem. A socket has none. */
+/* Another rate from the next byte on, once all that is to be sent has left. False: s->error_message. A socket has none. */
 bool serial_set_baud(struct serial_line *s, uint32_t baud);
 
 uint64_t serial_millis(void);

@@ -17,7 +17,7 @@ struct board_request {
 };
 
 /* The plan, with a decode time where the rates are known: a roofline, since each byte of weights is
- * counted at the bus's peak and nothing else. Errors: those of plan_make; plan->problem says why. */
+ * counted at the bus's peak and nothing else. Errors: those of plan_make; plan->error_message says why. */
 enum err board_plan(struct plan *plan, const struct board_request *r);
 
 /* Bytes of memory that the plan takes beside firmware and program. */

@@ -67,11 +67,11 @@ static bool print_file(const char *path, const struct arguments *a)
 {
     struct ingot_file f;
     struct sign_checked c;
-    char problem[512];
+    char error_message[512];
     bool good;
 
-    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (ingot_file_open(&f, path, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     sign_look(&c, f.data, f.bytes, f.image.header->file_bytes);
@@ -88,7 +88,7 @@ static bool print_file(const char *path, const struct arguments *a)
 static bool print_any(const struct arguments *a)
 {
     char path[512];
-    char problem[512];
+    char error_message[512];
     enum err e;
     bool good;
 
@@ -98,8 +98,9 @@ static bool print_any(const struct arguments *a)
     if (pack_is_ingot(a->pack.input, &e)) {
         return print_file(a->pack.input, a);
     }
-    if (pack_temporary(&a->pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_temporary(&a->pack, path, sizeof path, error_message, sizeof error_message) !=
+        ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     good = print_file(path, a);

@@ -89,15 +89,15 @@ static bool print_mapped(const char *path, const struct mapping *m, bool json)
 {
     const struct adapter_header *h = (const void *)m->data;
     const struct adapter_pair *pairs = (const void *)(h + 1);
-    char problem[ADAPTER_PROBLEM_BYTES];
-    enum err e = adapter_check_header(h, m->bytes, problem);
+    char error_message[ADAPTER_ERROR_MESSAGE_BYTES];
+    enum err e = adapter_check_header(h, m->bytes, error_message);
     struct summary sum;
 
     if (e == ERR_OK) {
-        e = adapter_check_pairs(h, pairs, problem);
+        e = adapter_check_pairs(h, pairs, error_message);
     }
     if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s: %s\n", path, problem);
+        fprintf(stderr, "ingot: %s: %s\n", path, error_message);
         return false;
     }
     sum = sum_up(h, pairs);

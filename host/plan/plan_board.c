@@ -13,7 +13,7 @@
 #include "runtime/chat/report.h"
 #include "runtime/text/format_text.h"
 
-enum { SIZES_BYTES = 80, PROBLEM_BYTES = 512 };
+enum { SIZES_BYTES = 80, ERROR_MESSAGE_BYTES = 512 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
@@ -162,13 +162,13 @@ static enum err plan_other(void *context, const struct image *image, struct plan
 static int print_file(const struct host_args *args, const char *path, struct board_request *r)
 {
     static struct plan_use use;
-    char problem[PROBLEM_BYTES];
+    char error_message[ERROR_MESSAGE_BYTES];
     struct ingot_file f;
     struct plan *plan;
     int status = EXIT_FAILED;
 
-    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (ingot_file_open(&f, path, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return EXIT_FAILED;
     }
     plan = malloc(sizeof *plan);
@@ -181,7 +181,7 @@ static int print_file(const struct host_args *args, const char *path, struct boa
     } else if (board_plan(plan, r) != ERR_OK) {
         print_board(r);
         fflush(stdout);
-        fprintf(stderr, "ingot: it does not fit: %s\n", plan->problem);
+        fprintf(stderr, "ingot: it does not fit: %s\n", plan->error_message);
     } else {
         print_board(r);
         print_plan(plan, r);
@@ -201,15 +201,15 @@ static int print_model(const struct host_args *args, struct board_request *r)
     struct pack_options pack = { .input = args->model,
                                  .tokenizer = args->tokenizer,
                                  .quiet = args->quiet };
-    char path[PROBLEM_BYTES], problem[PROBLEM_BYTES];
+    char path[ERROR_MESSAGE_BYTES], error_message[ERROR_MESSAGE_BYTES];
     int status;
     enum err e;
 
     if (pack_is_ingot(args->model, &e)) {
         return print_file(args, args->model, r);
     }
-    if (pack_temporary(&pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (pack_temporary(&pack, path, sizeof path, error_message, sizeof error_message) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return EXIT_FAILED;
     }
     status = print_file(args, path, r);

@@ -6,7 +6,7 @@
 
 /* Print the plan of args->model on the board args->board, with the RAM of args->ram (0: the usual).
  * Returns the exit status; a board or a size that there is not, and an option that does not go
- * together with it, are refused by a sentence: EXIT_USAGE. */
+ * together with it, are refused by an error message: EXIT_USAGE. */
 int plan_board_print(const struct command *c, const struct host_args *args);
 
 #endif

@@ -10,7 +10,7 @@ struct serve_check {
     struct serve_task task;
     struct serve_job *job;
     bool good;
-    char problem[SERVE_PROBLEM_BYTES];
+    char error_message[SERVE_ERROR_MESSAGE_BYTES];
 };
 
 /* Nobody writes to the request and the text of a job that is done. */
@@ -20,8 +20,8 @@ static void check_reply(struct serve_task *t)
 
     bool cut = k->job->end != GENERATE_ENDED && k->job->end != GENERATE_STOP;
 
-    k->good = serve_check_reply(&k->job->request, &k->job->text, cut, k->problem,
-                                sizeof k->problem);
+    k->good = serve_check_reply(&k->job->request, &k->job->text, cut, k->error_message,
+                                sizeof k->error_message);
 }
 
 static void drop(struct serve_task *t)
@@ -46,13 +46,14 @@ struct serve_check *serve_check_begin(struct serve_job *j)
     return k;
 }
 
-bool serve_check_take(struct serve_check *k, bool *good, char problem[SERVE_PROBLEM_BYTES])
+bool serve_check_take(struct serve_check *k, bool *good,
+                      char error_message[SERVE_ERROR_MESSAGE_BYTES])
 {
     if (!serve_worker_take(&k->task)) {
         return false;
     }
     *good = k->good;
-    memcpy(problem, k->problem, sizeof k->problem);
+    memcpy(error_message, k->error_message, sizeof k->error_message);
     drop(&k->task);
     return true;
 }

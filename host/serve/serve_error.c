@@ -54,7 +54,7 @@ bool serve_members_known(struct serve_reader *r, const cJSON *object, const char
 
 bool serve_refuse_message(struct serve_reader *r, const char *format, ...)
 {
-    char text[SERVE_SENTENCE_BYTES - 40];
+    char text[SERVE_ERROR_TEXT_BYTES - 40];
     va_list list;
 
     va_start(list, format);

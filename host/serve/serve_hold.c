@@ -8,7 +8,7 @@
 #include "flash_image/grammar/grammar_compile.h"
 #include "host/api/serve_call.h"
 
-enum { SENTENCE_BYTES = 400 };
+enum { ERROR_MESSAGE_BYTES = 400 };
 
 /* Any text in which no call begins. */
 static const char prose[] =
@@ -17,7 +17,7 @@ static const char prose[] =
 
 void serve_warn(struct serve_request *q, const char *format, ...)
 {
-    char line[SENTENCE_BYTES];
+    char line[ERROR_MESSAGE_BYTES];
     va_list list;
 
     va_start(list, format);
@@ -217,7 +217,7 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
                         const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
     struct grammar_schema schemas[SERVE_HELD_MOST];
-    char why[GRAMMAR_PROBLEM_BYTES] = "", *made = NULL;
+    char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "", *made = NULL;
     struct serve_text gbnf = { .n = 0 };
 
     for (unsigned i = 0; i < n; i++) {
@@ -283,7 +283,7 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
     bool good = notes != NULL, done = false;
 
     while (good && !done) {
-        char why[GRAMMAR_PROBLEM_BYTES] = "", *gbnf;
+        char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "", *gbnf;
         enum err e;
 
         memset(notes, 0, sizeof *notes);
@@ -345,45 +345,46 @@ static bool is_json(const char *text, size_t n)
 
 /* A whole reply, or the arguments of a call, against its schema (NULL: none). */
 static bool check(const char *schema, const char *text, size_t n, const struct serve_call *call,
-                  char *problem, size_t bytes)
+                  char *error_message, size_t bytes)
 {
-    char why[GRAMMAR_PROBLEM_BYTES];
+    char why[GRAMMAR_ERROR_MESSAGE_BYTES];
 
     if (schema == NULL || grammar_check_value(schema, text, n, why)) {
         return true;
     }
     if (call != NULL) {
-        snprintf(problem, bytes, "the call of %.*s: %s", (int)call->name_bytes, call->name, why);
+        snprintf(error_message, bytes, "the call of %.*s: %s", (int)call->name_bytes, call->name,
+                 why);
     } else {
-        snprintf(problem, bytes, "the reply: %s", why);
+        snprintf(error_message, bytes, "the reply: %s", why);
     }
     return false;
 }
 
 static bool check_answer(const struct serve_request *q, const struct serve_text *reply, bool cut,
-                         char *problem, size_t bytes)
+                         char *error_message, size_t bytes)
 {
     const char *text = serve_text_shown(reply);
 
     return (cut && !is_json(text, reply->n)) ||
-           check(schema_of(q, NULL, 0), text, reply->n, NULL, problem, bytes);
+           check(schema_of(q, NULL, 0), text, reply->n, NULL, error_message, bytes);
 }
 
-static bool check_call(const struct serve_request *q, const struct serve_call *c, char *problem,
-                       size_t bytes)
+static bool check_call(const struct serve_request *q, const struct serve_call *c,
+                       char *error_message, size_t bytes)
 {
     const char *schema = schema_of(q, c->name, c->name_bytes);
 
     if (q->checks_names && schema == NULL) {
-        snprintf(problem, bytes, "the call of %.*s: the request has no such function",
+        snprintf(error_message, bytes, "the call of %.*s: the request has no such function",
                  (int)c->name_bytes, c->name);
         return false;
     }
-    return check(schema, c->arguments, c->arguments_bytes, c, problem, bytes);
+    return check(schema, c->arguments, c->arguments_bytes, c, error_message, bytes);
 }
 
 bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, bool cut,
-                       char *problem, size_t bytes)
+                       char *error_message, size_t bytes)
 {
     const char *text = serve_text_shown(reply);
     struct serve_call c = { .found = false };
@@ -395,10 +396,10 @@ bool serve_check_reply(const struct serve_request *q, const struct serve_text *r
         serve_call_find(&c, text, reply->n, true);
     }
     if (!c.found) {
-        return check_answer(q, reply, cut, problem, bytes);
+        return check_answer(q, reply, cut, error_message, bytes);
     }
     do {
-        if (c.whole && !check_call(q, &c, problem, bytes)) {
+        if (c.whole && !check_call(q, &c, error_message, bytes)) {
             return false;
         }
     } while (c.whole && serve_call_next(&c, text, reply->n));

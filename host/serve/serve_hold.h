@@ -19,13 +19,13 @@ enum { SERVE_HELD_MOST = 129, SERVE_CALLS_MOST = 8 };
 bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, bool must,
                 unsigned most);
 
-/* A sentence for the answer's warnings. */
+/* An error message for the answer's warnings. */
 __attribute__((format(printf, 2, 3))) void serve_warn(struct serve_request *q, const char *format,
                                                       ...);
 
 /* Whether a finished reply is what its request's schemas allow, as far as the grammar did not hold it. cut: a limit has ended it, so
- * that a value that is not whole is not a fault; one that was led to its end is looked at. False: problem (bytes). */
+ * that a value that is not whole is not a fault; one that was led to its end is looked at. False: error_message (bytes). */
 bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, bool cut,
-                       char *problem, size_t bytes);
+                       char *error_message, size_t bytes);
 
 #endif

@@ -244,11 +244,11 @@ static void get(struct exchange *x)
 
 static void upgrade(struct exchange *x)
 {
-    const char *problem;
-    int status = http_connection_upgrade(x->c, &problem);
+    const char *error_message;
+    int status = http_connection_upgrade(x->c, &error_message);
 
     if (status != 0) {
-        (void)serve_refuse(&x->error, status, NULL, NULL, "%s", problem);
+        (void)serve_refuse(&x->error, status, NULL, NULL, "%s", error_message);
         answer_error(x);
     }
 }
@@ -321,7 +321,7 @@ static void take_whole(void *user)
     }
 }
 
-static void take_wrong(void *user, int status, const char *problem)
+static void take_wrong(void *user, int status, const char *error_message)
 {
     struct exchange *x = user;
     char headed = x->fields[0]; /* the head was right: a page that is allowed may read this, too */
@@ -331,7 +331,7 @@ static void take_wrong(void *user, int status, const char *problem)
     if (headed == '\0') {
         serve_head_begin(x->fields);
     }
-    (void)serve_refuse(&x->error, status, NULL, NULL, "%s", problem);
+    (void)serve_refuse(&x->error, status, NULL, NULL, "%s", error_message);
     answer_error(x);
 }
 

@@ -13,7 +13,7 @@
 #include "board/min_max.h"
 #include "host/app/host_own.h"
 
-enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, PROBLEM_BYTES = 1024, WAIT_SECONDS = 30 };
+enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, ERROR_MESSAGE_BYTES = 1024, WAIT_SECONDS = 30 };
 
 /* One a process, as the model is. */
 static struct kept_file {
@@ -33,12 +33,13 @@ static bool fail(const char *path, const char *why)
 /* The file is there, is one of ours or new, and nobody else's. */
 static bool make_file(const char *path, uint64_t bytes)
 {
-    char problem[PROBLEM_BYTES];
+    char error_message[ERROR_MESSAGE_BYTES];
     bool is_blank;
     struct stat st;
 
-    if (host_own_check(path, HOST_OWN_KEPT, &is_blank, problem, sizeof problem) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (host_own_check(path, HOST_OWN_KEPT, &is_blank, error_message, sizeof error_message) !=
+        ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     kept_file.lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -99,8 +100,8 @@ bool serve_kept_open(struct kept *k, const struct serve_kept_setup *setup, struc
         kept.file = &kept_file.file;
     }
     (void)kept_open(k, &kept, app_sequence(app, 0));
-    if (k->problem[0] != '\0' && (setup->is_given || setup->path != NULL)) {
-        fprintf(stderr, "ingot: warning: %s\n", k->problem);
+    if (k->error_message[0] != '\0' && (setup->is_given || setup->path != NULL)) {
+        fprintf(stderr, "ingot: warning: %s\n", k->error_message);
     }
     return true;
 }

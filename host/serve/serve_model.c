@@ -143,14 +143,14 @@ static void set_params(struct serve_model *m, struct slot *p)
 static bool use_grammar(struct slot *p, struct serve_error *e)
 {
     const struct serve_request *q = &p->job->request;
-    const char *problem = "";
+    const char *error_message = "";
 
     if (q->grammar == NULL) {
         return true;
     }
     memcpy(grammar_constraint_memory(&p->constraint), q->grammar, q->grammar_bytes);
-    if (grammar_constraint_use(&p->constraint, q->grammar_bytes, &problem) != ERR_OK) {
-        return serve_refuse(e, 400, "grammar", NULL, "%s", problem);
+    if (grammar_constraint_use(&p->constraint, q->grammar_bytes, &error_message) != ERR_OK) {
+        return serve_refuse(e, 400, "grammar", NULL, "%s", error_message);
     }
     p->params.constraint = &p->constraint.base;
     return true;
@@ -177,7 +177,7 @@ static bool embed_text(struct serve_model *m, struct serve_job *j, const struct 
     error = session_embed(s, (uint32_t)m->prompt.n, &m->stop, &mean);
     if (error != ERR_OK) {
         return serve_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
-                            error == ERR_ABORTED ? "the server ends" : s->problem);
+                            error == ERR_ABORTED ? "the server ends" : s->error_message);
     }
     pthread_mutex_lock(&j->lock);
     (void)serve_text_add(&j->vectors, (const char *)mean, bytes);
@@ -294,7 +294,7 @@ static void run_pass(struct serve_model *m)
     enum err e = replies_pass(&m->replies, &m->stop);
 
     if (e != ERR_OK) {
-        fail_all(m, e == ERR_ABORTED ? "the server ends" : m->replies.problem);
+        fail_all(m, e == ERR_ABORTED ? "the server ends" : m->replies.error_message);
         return;
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
@@ -444,7 +444,7 @@ static bool open_slots(struct serve_model *m)
     m->replies.n = model_of(m)->plan.sequences;
     m->replies.group.step = kept_step(&m->kept);
     if (app_use_adapter_sets(m->app, adapters, 1) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", m->app->problem);
+        fprintf(stderr, "ingot: %s\n", m->app->error_message);
         return false;
     }
     m->constraints = aligned_alloc(64, bytes * m->replies.n);

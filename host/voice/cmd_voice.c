@@ -18,7 +18,7 @@
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"
 
-enum { PATH_BYTES = 480, PROBLEM_BYTES = 512 };
+enum { PATH_BYTES = 480, ERROR_MESSAGE_BYTES = 512 };
 
 static const char tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
                   recorder[] = "arecord -q -t raw -f S16_LE -r 16000 -c 1";
@@ -81,7 +81,7 @@ static bool connect_to(struct voice *v)
         return start_model(v);
     }
     if (!serial_open(&v->line, v->a.with, v->a.baud)) {
-        fprintf(stderr, "ingot: %s\n", v->line.problem);
+        fprintf(stderr, "ingot: %s\n", v->line.error_message);
         return false;
     }
     return true;
@@ -137,13 +137,13 @@ static void trim(struct serve_text *t)
 static bool answer(struct voice *v)
 {
     struct serve_text text = { .n = 0 };
-    char path[PATH_BYTES + 16], problem[PROBLEM_BYTES];
+    char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
     uint64_t ended = serial_millis(), understood;
     bool good;
 
     snprintf(path, sizeof path, "%s/heard.wav", v->folder);
-    if (!voice_wav_save(&v->listen.said, path, NULL, problem, sizeof problem)) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (!voice_wav_save(&v->listen.said, path, NULL, error_message, sizeof error_message)) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     good = voice_run(v->hear, path, "", 0, &text);
@@ -178,11 +178,11 @@ static bool answer(struct voice *v)
 static bool listen_to_file(struct voice *v)
 {
     struct voice_sound in;
-    const char *problem;
-    bool good = voice_wav_load(&in, v->a.input, &problem);
+    const char *error_message;
+    bool good = voice_wav_load(&in, v->a.input, &error_message);
 
     if (!good) {
-        return fail(v->a.input, problem != NULL ? problem : "it cannot be read");
+        return fail(v->a.input, error_message != NULL ? error_message : "it cannot be read");
     }
     good = voice_sound_resample(&in, VOICE_RATE);
     for (size_t at = 0; good && stopped == 0 && in.n - at >= VOICE_FRAME; at += VOICE_FRAME) {
@@ -253,11 +253,11 @@ static bool has_program(const char *command, const char *option, const char *pac
 
 static bool find_hearer(struct voice *v)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
 
-    v->hear = voice_hear_command(v->a.stt, v->hear_text, &v->hearer, &problem);
+    v->hear = voice_hear_command(v->a.stt, v->hear_text, &v->hearer, &error_message);
     if (v->hear == NULL) {
-        return fail(v->a.stt != NULL ? v->a.stt : "voice", problem);
+        return fail(v->a.stt != NULL ? v->a.stt : "voice", error_message);
     }
     if (v->a.stt == NULL) {
         fprintf(stderr, "(what is said is understood by %s; --stt names another)\n", v->hearer);
@@ -283,7 +283,7 @@ static bool talk(struct voice *v)
 
 static bool save_spoken(struct voice *v)
 {
-    char problem[PROBLEM_BYTES];
+    char error_message[ERROR_MESSAGE_BYTES];
 
     if (v->a.output == NULL) {
         return true;
@@ -291,8 +291,9 @@ static bool save_spoken(struct voice *v)
     if (v->speak.spoken.rate == 0) {
         v->speak.spoken.rate = VOICE_RATE;
     }
-    if (!voice_wav_save(&v->speak.spoken, v->a.output, v->a.input, problem, sizeof problem)) {
-        fprintf(stderr, "ingot: %s\n", problem);
+    if (!voice_wav_save(&v->speak.spoken, v->a.output, v->a.input, error_message,
+                        sizeof error_message)) {
+        fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
     return true;

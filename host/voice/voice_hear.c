@@ -39,7 +39,7 @@ static bool is_address(const char *stt)
 
 /* A form with the file, as OpenAI's API takes it. */
 static const char *ask_server(const char *address, char command[VOICE_COMMAND_BYTES],
-                              const char **problem)
+                              const char **error_message)
 {
     const char *path = strstr(address, "/audio/transcriptions") != NULL ? ""
                        : strstr(address, "/v1") != NULL                 ? "/audio/transcriptions"
@@ -56,26 +56,26 @@ static const char *ask_server(const char *address, char command[VOICE_COMMAND_BY
                  "-H \"Authorization: Bearer ${OPENAI_API_KEY:-none}\" '%.*s%s'",
                  (int)bytes, address, path);
     if (strchr(address, '\'') != NULL || n < 0 || n >= VOICE_COMMAND_BYTES) {
-        *problem = "the address of a server is too long, or has a quotation mark";
+        *error_message = "the address of a server is too long, or has a quotation mark";
         return NULL;
     }
     return command;
 }
 
 const char *voice_hear_command(const char *stt, char command[VOICE_COMMAND_BYTES],
-                               const char **name, const char **problem)
+                               const char **name, const char **error_message)
 {
     *name = NULL;
     if (stt != NULL && is_address(stt)) {
         *name = stt;
-        return ask_server(stt, command, problem);
+        return ask_server(stt, command, error_message);
     }
     for (size_t i = 0; i < RECOGNIZERS; i++) {
         const struct recognizer *r = &recognizers[i];
         bool named = stt != NULL && strcmp(stt, r->name) == 0;
 
         if (named && !is_there(r)) {
-            *problem = "it is not there: docs/VOICE.md says how to install it";
+            *error_message = "it is not there: docs/VOICE.md says how to install it";
             return NULL;
         }
         if (named || (stt == NULL && is_there(r))) {
@@ -84,7 +84,7 @@ const char *voice_hear_command(const char *stt, char command[VOICE_COMMAND_BYTES
         }
     }
     if (stt == NULL) {
-        *problem =
+        *error_message =
             "no recognizer is there: pip install faster-whisper, or install pocketsphinx and "
             "pocketsphinx-en-us, or name a server or a program with --stt";
     }

@@ -9,8 +9,8 @@ enum { VOICE_COMMAND_BYTES = 1024 };
 
 /* The shell command for --stt, whose {} is a WAV file: of "http://..." or "https://..." a server with
  * /v1/audio/transcriptions, of a name its recognizer, of NULL the best that is found here, else what was given. *name: what it
- * is called, NULL: it is a command. NULL: there is none; *problem says why. */
+ * is called, NULL: it is a command. NULL: there is none; *error_message says why. */
 const char *voice_hear_command(const char *stt, char command[VOICE_COMMAND_BYTES],
-                               const char **name, const char **problem);
+                               const char **name, const char **error_message);
 
 #endif

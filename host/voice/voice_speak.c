@@ -127,8 +127,8 @@ bool voice_run(const char *command, const char *path, const char *input, size_t 
 static bool keep_spoken(struct voice_speak *s, const char *path)
 {
     struct voice_sound sound;
-    const char *problem;
-    bool good = voice_wav_load(&sound, path, &problem);
+    const char *error_message;
+    bool good = voice_wav_load(&sound, path, &error_message);
 
     if (!good) {
         return false;

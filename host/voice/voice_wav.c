@@ -123,13 +123,13 @@ const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t by
     return NULL;
 }
 
-bool voice_wav_load(struct voice_sound *s, const char *path, const char **problem)
+bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message)
 {
     FILE *in = fopen(path, "rb");
     uint8_t *file = NULL;
     size_t n = 0, room = 0;
 
-    *problem = NULL;
+    *error_message = NULL;
     while (in != NULL && !feof(in) && !ferror(in) && n < MOST_BYTES) {
         if (room - n < 65536) {
             uint8_t *more = realloc(file, room * 2 + 65536);
@@ -145,13 +145,13 @@ bool voice_wav_load(struct voice_sound *s, const char *path, const char **proble
     if (in == NULL || ferror(in)) {
         n = 0;
     } else {
-        *problem = voice_wav_read(s, file, n);
+        *error_message = voice_wav_read(s, file, n);
     }
     if (in != NULL) {
         fclose(in);
     }
     free(file);
-    return n != 0 && *problem == NULL;
+    return n != 0 && *error_message == NULL;
 }
 
 static void put32(uint8_t *p, uint32_t v)
@@ -161,8 +161,8 @@ static void put32(uint8_t *p, uint32_t v)
     }
 }
 
-bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input, char *problem,
-                    size_t problem_bytes)
+bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
+                    char *error_message, size_t error_message_bytes)
 {
     const struct output_wish wish = { .path = path, .input = input };
     uint8_t header[HEADER] = { 'R', 'I', 'F', 'F', 0, 0, 0,   0, 'W', 'A', 'V', 'E', 'f', 'm',
@@ -173,7 +173,7 @@ bool voice_wav_save(const struct voice_sound *s, const char *path, const char *i
     enum err e;
 
     if (file == NULL) {
-        snprintf(problem, problem_bytes, "out of memory");
+        snprintf(error_message, error_message_bytes, "out of memory");
         return false;
     }
     put32(header + 4, bytes + HEADER - CHUNK);
@@ -185,7 +185,7 @@ bool voice_wav_save(const struct voice_sound *s, const char *path, const char *i
         file[HEADER + 2 * i] = (uint8_t)s->samples[i];
         file[HEADER + 2 * i + 1] = (uint8_t)((uint16_t)s->samples[i] >> 8);
     }
-    e = output_write(&wish, file, HEADER + (size_t)bytes, problem, problem_bytes);
+    e = output_write(&wish, file, HEADER + (size_t)bytes, error_message, error_message_bytes);
     free(file);
     return e == ERR_OK;
 }

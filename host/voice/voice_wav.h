@@ -22,12 +22,12 @@ void voice_sound_free(struct voice_sound *s);
 /* A WAV file (bytes) of 16-bit PCM, of up to 8 channels, whose mean it becomes. NULL: it is in *s; else why not. */
 const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
 
-/* The same for a file by its path. False: *problem, errno where that is NULL. */
-bool voice_wav_load(struct voice_sound *s, const char *path, const char **problem);
+/* The same for a file by its path. False: *error_message, errno where that is NULL. */
+bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message);
 
-/* Write a WAV file, which is not `input` (NULL: none is read). False: problem (bytes) has a sentence. */
-bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input, char *problem,
-                    size_t problem_bytes);
+/* Write a WAV file, which is not `input` (NULL: none is read). False: error_message (bytes) has a sentence. */
+bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
+                    char *error_message, size_t error_message_bytes);
 
 /* At another rate (n < 2^31 samples; rates of 4000 to 192000), without what the lower one cannot carry (voice_resample.c).
  * False: no memory. */

@@ -280,9 +280,9 @@ static void take_whole(void *user)
     }
 }
 
-static void take_wrong(void *user, int status, const char *problem)
+static void take_wrong(void *user, int status, const char *error_message)
 {
-    api_answer_error(user, status, problem, "", "request");
+    api_answer_error(user, status, error_message, "", "request");
 }
 
 static size_t give_more(void *user, char *to, size_t room, bool *last, bool *failed)
@@ -486,7 +486,7 @@ void api_serve(struct api *a, struct chat *c, const char *conversation)
         api_text_put(&line, k->body, k->body_bytes);
     } else if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
                                  platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
-        api_answer_error(k, 400, w->request.problem, w->request.param, "");
+        api_answer_error(k, 400, w->request.error_message, w->request.param, "");
         return;
     }
     open_console(a);

@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct api_request *r, 
     va_list args;
 
     va_start(args, format);
-    (void)format_text_args(r->problem, sizeof r->problem, format, args);
+    (void)format_text_args(r->error_message, sizeof r->error_message, format, args);
     va_end(args);
     (void)format_text(r->param, sizeof r->param, "%s", param);
     return false;
@@ -134,7 +134,7 @@ static bool put_content(struct api_request *r, struct json_value *content, struc
         good = put_part(r, &part, line);
     }
     api_text_put(line, "\"", 1);
-    return good && (j.problem == NULL || refuse(r, "messages", "%s", j.problem));
+    return good && (j.error_message == NULL || refuse(r, "messages", "%s", j.error_message));
 }
 
 /* OpenAI's name for newer models, and ours. */
@@ -162,8 +162,8 @@ static bool put_message(struct api_request *r, struct json_value *message, struc
                           v.key);
         }
     }
-    if (j.problem != NULL) {
-        return refuse(r, "messages", "%s", j.problem);
+    if (j.error_message != NULL) {
+        return refuse(r, "messages", "%s", j.error_message);
     }
     if (role.kind != JSON_TEXT) {
         return refuse(r, "messages", "a message has a role: system, user or assistant");
@@ -198,8 +198,9 @@ static bool put_messages(struct api_request *r, struct json_value *list, struct 
     }
     api_text_put(line, "]", 1);
     r->has_input = true;
-    return (n != 0 && j.problem == NULL) ||
-           refuse(r, "messages", "%s", j.problem != NULL ? j.problem : "messages is empty");
+    return (n != 0 && j.error_message == NULL) ||
+           refuse(r, "messages", "%s",
+                  j.error_message != NULL ? j.error_message : "messages is empty");
 }
 
 /* ---- other fields ---- */
@@ -226,7 +227,7 @@ static bool put_biases(struct api_request *r, struct json_value *object, struct 
         api_text_print(line, "%s[%.10s,%.24s]", n++ == 0 ? "" : ",", v.key, v.text);
     }
     api_text_put(line, "]", 1);
-    return j.problem == NULL || refuse(r, "logit_bias", "%s", j.problem);
+    return j.error_message == NULL || refuse(r, "logit_bias", "%s", j.error_message);
 }
 
 /* The member `name` of an object. JSON_END: it has none. */
@@ -337,8 +338,8 @@ bool api_request_read(struct api_request *r, enum api_kind kind, char *body, siz
             return false;
         }
     }
-    if (j.problem != NULL) {
-        return refuse(r, "", "the body is not JSON: %s (byte %lu)", j.problem,
+    if (j.error_message != NULL) {
+        return refuse(r, "", "the body is not JSON: %s (byte %lu)", j.error_message,
                       (unsigned long)j.column);
     }
     if (!r->has_input) {

@@ -9,7 +9,7 @@
 
 #include "runtime/api/api_text.h"
 
-enum { API_PROBLEM_BYTES = 160 };
+enum { API_ERROR_MESSAGE_BYTES = 160 };
 
 enum api_kind { API_CHAT, API_COMPLETION, API_LINE /* a line of mode=json as it is */ };
 
@@ -19,12 +19,12 @@ struct api_request {
     bool has_seed, has_input;
     const char *model; /* as the caller names it, in the body; NULL: it does not */
     /* The error message; param: the field that is wrong, "" if it has no name. */
-    char problem[API_PROBLEM_BYTES];
+    char error_message[API_ERROR_MESSAGE_BYTES];
     char param[32];
 };
 
 /* Translate a body (bytes, and a NUL behind them), which is overwritten, to a line. seed: for a request that has none. False:
- * r->problem says why not. */
+ * r->error_message says why not. */
 bool api_request_read(struct api_request *r, enum api_kind kind, char *body, size_t bytes,
                       uint64_t seed, struct api_text *line);
 

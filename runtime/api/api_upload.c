@@ -163,7 +163,7 @@ static const char *open_file(struct api *a, int *status)
     *status = e == ERR_NO_SPACE ? 507 : 400;
     if (e != ERR_OK) {
         u->path[0] = '\0';
-        return store->problem(store->context);
+        return store->error_message(store->context);
     }
     if (k->range.first == 0) {
         (void)format_text(u->path, sizeof u->path, "%s", k->path);
@@ -271,11 +271,11 @@ static enum err finish(struct api *a, uint32_t crc)
     return e;
 }
 
-static void answer_problem(struct api *a, enum err e, bool ended)
+static void answer_error_message(struct api *a, enum err e, bool ended)
 {
     const struct api_store *store = &a->setup.store;
     struct api_client *k = a->work.client;
-    const char *why = store->problem(store->context);
+    const char *why = store->error_message(store->context);
 
     if (api_is_gone(a)) {
         return;
@@ -314,7 +314,7 @@ void api_upload_serve(struct api *a)
     }
     u->ms += api_now_ms(a) - start;
     if (e != ERR_OK) {
-        answer_problem(a, e, ends);
+        answer_error_message(a, e, ends);
         return;
     }
     if (ends) {

@@ -25,8 +25,9 @@ struct api_store {
     enum err (*open)(void *context, const char *path, uint64_t bytes, const struct file **file);
     /* It is whole: from now on the card has it. */
     enum err (*publish)(void *context);
-    const char *(*problem)(void *context); /* a sentence about the latest error of both */
-    bool (*stops)(void *context);          /* somebody at the line has pressed Ctrl-C */
+    const char *(*error_message)(
+        void *context);           /* an error message about the latest error of both */
+    bool (*stops)(void *context); /* somebody at the line has pressed Ctrl-C */
     void (*came)(void *context, const char *path, uint64_t bytes, uint64_t ms); /* say so */
 };
 

@@ -18,7 +18,7 @@ static const char *list_models(void *context, chat_model_fn *visit, void *visit_
         return "there are no other models here";
     }
     if (files->list_models(files->context, visit, visit_context) != ERR_OK) {
-        return files->problem(files->context);
+        return files->error_message(files->context);
     }
     return NULL;
 }

@@ -99,7 +99,7 @@ struct app {
     struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
     struct app_lock lock;
-    const char *problem;        /* after an error: a sentence for the user */
+    const char *error_message;  /* after an error: an error message for the user */
     struct app_receive receive; /* of a file over the line */
 };
 

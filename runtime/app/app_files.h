@@ -19,10 +19,10 @@ enum app_file {
 };
 
 /* Each function gets `context` first; one that is NULL is not there, where its comment says so. After
- * an error problem() has a sentence for the user. */
+ * an error problem() has an error message for the user. */
 struct app_files {
     void *context;
-    const char *(*problem)(void *context);
+    const char *(*error_message)(void *context);
 
     /* Resolve a model to *file, in place of the one that was asked for so before: nothing of it is
      * read any more. name: "" the first there is. */

@@ -71,7 +71,7 @@ static enum err find_model(struct app *a, enum app_file which, const char *name,
     enum err e = files->find_model(files->context, which, name, file);
 
     if (e != ERR_OK) {
-        return app_fail(a, e, files->problem(files->context));
+        return app_fail(a, e, files->error_message(files->context));
     }
     return ERR_OK;
 }
@@ -101,7 +101,7 @@ static enum err find_kv(struct app *a)
     }
     e = files->find_kv(files->context, &a->target.setup.kv_file);
     if (e != ERR_OK) {
-        return app_blame(a, app_fail(a, e, files->problem(files->context)), OPTION_KV);
+        return app_blame(a, app_fail(a, e, files->error_message(files->context)), OPTION_KV);
     }
     return ERR_OK;
 }
@@ -112,7 +112,7 @@ static enum err open_model(struct app *a, struct app_model *m)
 
     console_progress_end(a->setup.console);
     if (e != ERR_OK) {
-        return app_fail(a, e, m->model.problem);
+        return app_fail(a, e, m->model.error_message);
     }
     return ERR_OK;
 }
@@ -190,7 +190,7 @@ static void warn_of_use(struct app *a)
     if (m->use_error != ERR_OK && m->use_error != ERR_NOT_FOUND) {
         console_log(a->setup.console,
                     "warning: %s; the plan assumes that all experts are used equally",
-                    m->use.problem);
+                    m->use.error_message);
     }
 }
 
@@ -214,7 +214,7 @@ static enum err plan_target(struct app *a, enum app_file which)
     }
     e = speculative_check(&a->draft.model, &a->target.model);
     if (e != ERR_OK) {
-        return app_blame(a, app_fail(a, e, a->draft.model.problem), OPTION_DRAFT);
+        return app_blame(a, app_fail(a, e, a->draft.model.error_message), OPTION_DRAFT);
     }
     return ERR_OK;
 }
@@ -250,7 +250,7 @@ static enum err load_model(struct app *a, struct app_model *m)
 
     console_progress_end(a->setup.console);
     if (e != ERR_OK) {
-        return app_fail(a, e, m->model.problem);
+        return app_fail(a, e, m->model.error_message);
     }
     session_open(&m->session, &m->model, &m->setup);
     return ERR_OK;

@@ -22,7 +22,7 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
     }
     e = files->choose_chat(files->context, &a->target.model, chat);
     if (e != ERR_OK) {
-        return app_fail(a, e, files->problem(files->context));
+        return app_fail(a, e, files->error_message(files->context));
     }
     return ERR_OK;
 }
@@ -119,7 +119,7 @@ static void go_on_without(struct app *a, enum err e)
     const char *none = "", *name = app_model_name(a);
 
     if (e != ERR_ABORTED) {
-        console_log(a->setup.console, "error: %s", a->problem);
+        console_log(a->setup.console, "error: %s", a->error_message);
     }
     if (e == ERR_ABORTED || is_card_trouble(e)) {
         console_log(a->setup.console,
@@ -170,7 +170,7 @@ bool app_check_model(struct app *a, const char *name)
         return false;
     }
     if (files->check_model != NULL && files->check_model(files->context, name) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
         return false;
     }
     return true;
@@ -209,7 +209,7 @@ void app_change_model(struct app *a, const char *name)
     if (e == ERR_ABORTED || !had_one) {
         go_on_without(a, e);
     } else {
-        console_log(a->setup.console, "error: %s", a->problem);
+        console_log(a->setup.console, "error: %s", a->error_message);
     }
     if (e != ERR_ABORTED) {
         memcpy(o->load.model, before, sizeof before);

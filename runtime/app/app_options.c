@@ -77,8 +77,8 @@ enum err app_obey_options(struct app *a)
         char option[OPTION_BYTES];
         const char *instead = describe(&o->load, a->at_fault, option);
 
-        console_log(a->setup.console, "warning: %s cannot be used: %s; %s", option, a->problem,
-                    instead);
+        console_log(a->setup.console, "warning: %s cannot be used: %s; %s", option,
+                    a->error_message, instead);
         forget(&o->load, a->at_fault);
         a->gave_up = true;
         e = app_begin(a, APP_MODEL, 0);

@@ -4,10 +4,10 @@
 
 #include "runtime/app/app.h"
 
-/* An error and its sentence, which outlives it. Returns e. */
-static inline enum err app_fail(struct app *a, enum err e, const char *problem)
+/* An error and its error message, which outlives it. Returns e. */
+static inline enum err app_fail(struct app *a, enum err e, const char *error_message)
 {
-    a->problem = problem;
+    a->error_message = error_message;
     return e;
 }
 

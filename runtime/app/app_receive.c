@@ -64,7 +64,7 @@ static uint32_t choose_baud(const struct app *a, uint32_t most)
 
 static enum err refuse(struct app *a, enum err e, const char *why)
 {
-    format_text(a->receive.problem, sizeof a->receive.problem, "%s", why);
+    format_text(a->receive.error_message, sizeof a->receive.error_message, "%s", why);
     return e;
 }
 
@@ -86,7 +86,7 @@ enum err app_receive_open(struct app *a, const char *path, uint64_t bytes, const
                       "/model first");
     }
     e = files->new_file(files->context, path, bytes, file);
-    return e == ERR_OK ? e : refuse(a, e, files->problem(files->context));
+    return e == ERR_OK ? e : refuse(a, e, files->error_message(files->context));
 }
 
 /* Whether the file has the place of the loaded model. Names of a card: letters of either case are equal. */
@@ -105,7 +105,7 @@ enum err app_receive_close(struct app *a)
     enum err e = files->publish_file(files->context);
 
     if (e != ERR_OK) {
-        return refuse(a, e, files->problem(files->context));
+        return refuse(a, e, files->error_message(files->context));
     }
     a->receive.replaced_model |= at_work;
     return ERR_OK;
@@ -138,7 +138,7 @@ static void say_received(struct app *a, const struct app_received *one, uint64_t
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static const char *frames_problem(struct app *a, enum err e)
+static const char *frames_error_message(struct app *a, enum err e)
 {
     switch (e) {
     case ERR_OK: return NULL;
@@ -148,7 +148,7 @@ static const char *frames_problem(struct app *a, enum err e)
         return "nothing arrived for half a minute: the received part is kept, and the next try continues";
     case ERR_BAD_CHECKSUM: return "the card returned other bytes than were sent: try again";
     case ERR_RANGE: return "more bytes arrived than were announced: the file is not kept";
-    default: return a->receive.problem[0] != '\0' ? a->receive.problem : err_text(e);
+    default: return a->receive.error_message[0] != '\0' ? a->receive.error_message : err_text(e);
     }
 }
 
@@ -157,12 +157,12 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     struct app_receive *r = &a->receive;
     struct transfer_wire wire = { a, wire_get, wire_put, wire_millis, NULL };
     const struct file *file;
-    const char *problem;
+    const char *error_message;
     enum err e;
 
-    r->problem[0] = '\0';
+    r->error_message[0] = '\0';
     if (app_receive_open(a, path, bytes, &file) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", r->problem);
+        console_printf(a->setup.console, "error: %s\n", r->error_message);
         return;
     }
     baud = choose_baud(a, baud);
@@ -180,8 +180,8 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     if (e == ERR_OK) {
         e = app_receive_close(a);
     }
-    problem = frames_problem(a, e);
-    if (!transfer_conclude(&r->transfer, problem) && problem != NULL &&
+    error_message = frames_error_message(a, e);
+    if (!transfer_conclude(&r->transfer, error_message) && error_message != NULL &&
         a->setup.options->line.silence_s != 0) {
         chat_json_leave(&a->chat); /* a sender that is gone takes its mode with it */
     }
@@ -189,8 +189,8 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
         wire_slow(a);
     }
     console_wire_end(a->setup.console, a->setup.options->line.flow == FLOW_ON);
-    if (problem != NULL) {
-        console_printf(a->setup.console, "error: %s: %s\n", path, problem);
+    if (error_message != NULL) {
+        console_printf(a->setup.console, "error: %s: %s\n", path, error_message);
     } else {
         struct app_received one = received(a);
 
@@ -230,7 +230,7 @@ static enum err ymodem_close(void *context)
 }
 
 /* The reason why a transfer ended in the middle of a file; the card has nothing of that file. */
-static const char *file_problem(const struct ymodem *y, enum err e)
+static const char *file_error_message(const struct ymodem *y, enum err e)
 {
     switch (e) {
     case ERR_TIMEOUT: return "nothing more arrived: is the sender still there?";
@@ -243,7 +243,7 @@ static const char *file_problem(const struct ymodem *y, enum err e)
     }
 }
 
-static const char *batch_problem(const struct ymodem *y, enum err e)
+static const char *batch_error_message(const struct ymodem *y, enum err e)
 {
     if (e == ERR_TIMEOUT && y->n_files == 0) {
         return "nothing was sent: start YMODEM in the terminal program, such as `sb FILE`";
@@ -251,21 +251,22 @@ static const char *batch_problem(const struct ymodem *y, enum err e)
     if (e == ERR_UNSUPPORTED) {
         return "the sender does not say how long the file is: use YMODEM";
     }
-    return file_problem(y, e);
+    return file_error_message(y, e);
 }
 
-static void say_ymodem_problem(struct app *a, enum err e)
+static void say_ymodem_error_message(struct app *a, enum err e)
 {
     const struct app_receive *r = &a->receive;
-    const char *problem = r->problem;
+    const char *error_message = r->error_message;
 
-    if (problem[0] == '\0') {
-        problem = r->ymodem.begun ? file_problem(&r->ymodem, e) : batch_problem(&r->ymodem, e);
+    if (error_message[0] == '\0') {
+        error_message = r->ymodem.begun ? file_error_message(&r->ymodem, e)
+                                        : batch_error_message(&r->ymodem, e);
     }
     if (r->path[0] == '\0') {
-        console_printf(a->setup.console, "error: %s\n", problem);
+        console_printf(a->setup.console, "error: %s\n", error_message);
     } else {
-        console_printf(a->setup.console, "error: %s: %s\n", r->path, problem);
+        console_printf(a->setup.console, "error: %s: %s\n", r->path, error_message);
     }
 }
 
@@ -275,7 +276,7 @@ void app_receive_ymodem(struct app *a, const char *folder)
     const struct transfer_wire wire = { a, wire_get, wire_put, wire_millis, NULL };
     enum err e;
 
-    r->problem[0] = r->path[0] = '\0';
+    r->error_message[0] = r->path[0] = '\0';
     r->n_came = 0;
     r->folder = folder[0] != '\0' ? folder : NULL;
     console_printf(a->setup.console,
@@ -291,6 +292,6 @@ void app_receive_ymodem(struct app *a, const char *folder)
         say_received(a, &r->came[i], r->came[i].bytes);
     }
     if (e != ERR_OK) {
-        say_ymodem_problem(a, e);
+        say_ymodem_error_message(a, e);
     }
 }

@@ -21,8 +21,8 @@ struct app_receive {
         struct transfer transfer;
         struct ymodem ymodem;
     };
-    char path[RECEIVE_PATH_BYTES], problem[320]; /* of the file at work */
-    const char *folder;                          /* for YMODEM; NULL: by the file's name */
+    char path[RECEIVE_PATH_BYTES], error_message[320]; /* of the file at work */
+    const char *folder;                                /* for YMODEM; NULL: by the file's name */
     uint64_t bytes, started_ms;
     struct app_received
         came[RECEIVE_BATCH]; /* of YMODEM; the line is the sender's until the batch ends */
@@ -38,7 +38,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
 void app_receive_ymodem(struct app *a, const char *folder);
 
 /* For files that come by another way than the line, which no transfer is at meanwhile: room for one, and then it is the card's. After an
- * error a->receive.problem is a sentence. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the model at work was
+ * error a->receive.error_message is an error message. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the model at work was
  * replaced, and is to be loaded first. */
 enum err app_receive_open(struct app *a, const char *path, uint64_t bytes,
                           const struct file **file);

@@ -7,11 +7,11 @@
 #include "runtime/console/console.h"
 #include "runtime/text/utf8.h"
 
-static const char *problem(void *context)
+static const char *error_message(void *context)
 {
     const struct app_storage *s = context;
 
-    return s->storage.problem;
+    return s->storage.error_message;
 }
 
 /* A name means the same, whatever was asked for in between: the one before has no other. */
@@ -230,7 +230,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .context = a->setup.console };
 
     s->files = (struct app_files){ .context = s,
-                                   .problem = problem,
+                                   .error_message = error_message,
                                    .find_model = find_model,
                                    .model_name = model_name,
                                    .check_model = check_model,

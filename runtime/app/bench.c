@@ -134,15 +134,15 @@ static enum err bench_measure(struct bench *b, struct session *s)
 
 static void print_error(struct console *c, const struct session *s, enum err e)
 {
-    const char *problem = s->problem;
+    const char *error_message = s->error_message;
 
-    if (problem[0] == '\0' && e == ERR_NO_SPACE) {
-        problem =
+    if (error_message[0] == '\0' && e == ERR_NO_SPACE) {
+        error_message =
             "the context has no room for a measurement: /reset frees it, ctx= makes it larger";
-    } else if (problem[0] == '\0') {
-        problem = err_text(e);
+    } else if (error_message[0] == '\0') {
+        error_message = err_text(e);
     }
-    console_printf(c, "error: %s\n", problem);
+    console_printf(c, "error: %s\n", error_message);
 }
 
 bool bench_print(struct app *a)
@@ -151,7 +151,7 @@ bool bench_print(struct app *a)
     struct bench b = { .app = a };
     enum err e;
 
-    s->problem[0] = '\0';
+    s->error_message[0] = '\0';
     e = bench_measure(&b, s);
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped)\n");

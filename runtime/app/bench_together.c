@@ -64,8 +64,8 @@ static enum err run_some(const struct start *from, uint32_t first, uint32_t n,
     while (e == ERR_OK && replies_busy(&a->replies) != 0) {
         e = replies_pass(&a->replies, &stop);
         if (e != ERR_OK && e != ERR_ABORTED) {
-            format_text(a->chat.session->problem, sizeof a->chat.session->problem, "%s",
-                        a->replies.problem);
+            format_text(a->chat.session->error_message, sizeof a->chat.session->error_message, "%s",
+                        a->replies.error_message);
         }
     }
     for (uint32_t i = first; i < first + n; i++) {

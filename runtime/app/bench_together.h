@@ -20,7 +20,7 @@ struct bench_together {
 
 /* Prompts of BENCH_TOGETHER_PROMPT tokens and as many new ones: sequence by sequence, then side by side. The
  * conversation is one of them; it has no pending tokens, is marked, and is left longer. Errors of
- * replies_pass; a->chat.session->problem. */
+ * replies_pass; a->chat.session->error_message. */
 enum err bench_together_run(struct app *a, struct bench_together *b);
 
 /* Whether both rounds said the same tokens, by the same logits. */

@@ -135,7 +135,7 @@ const struct file *commands_find_save(struct app *a, const char *name, uint64_t 
         name = "chat";
     }
     if (files->find_save(files->context, name, bytes, &file) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
         return NULL;
     }
     return file;
@@ -150,9 +150,9 @@ bool commands_was_saved(struct app *a, const struct file *file, enum err e)
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
     } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
+        console_printf(a->setup.console, "error: %s\n", a->saved.error_message);
     } else if (!kept) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
     }
     return e == ERR_OK && kept;
 }
@@ -207,14 +207,14 @@ static void save_use(struct app *a)
         return;
     }
     if (files->find_use(files->context, expert_use_bytes(&m->image), &file) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
         return;
     }
     e = expert_use_write(&m->use, file, &m->image, m->stream.experts.all);
     kept = app_end_save(a, e);
     if (e != ERR_OK || !kept) {
         console_printf(a->setup.console, "error: %s\n",
-                       e != ERR_OK ? m->use.problem : files->problem(files->context));
+                       e != ERR_OK ? m->use.error_message : files->error_message(files->context));
         return;
     }
     console_printf(a->setup.console,
@@ -284,7 +284,7 @@ static void say_not_loaded(struct app *a, enum err e)
     if (e == ERR_ABORTED) {
         console_printf(console, "(stopped)\n");
     } else {
-        console_printf(console, "error: %s\n", a->saved.problem);
+        console_printf(console, "error: %s\n", a->saved.error_message);
     }
     if (a->saved.before == SAVED_CHAT_LOST) {
         chat_clear(&a->chat);
@@ -316,7 +316,7 @@ static void compute_missing(struct app *a)
         console_printf(a->setup.console, "(stopped: the next line computes the other %u tokens)\n",
                        (unsigned)(s->n_ids - s->n_cached));
     } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", s->problem);
+        console_printf(a->setup.console, "error: %s\n", s->error_message);
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "runtime/app/commands.h"
 
-/* The names that /set knows, as the end of a sentence: "temp, top_p ... quiet or stop". */
+/* The names that /set knows, as the end of an error message: "temp, top_p ... quiet or stop". */
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
@@ -14,7 +14,7 @@ struct options_report commands_report(struct app *a);
 
 /* The file NAME.sav ("chat" for ""), where `bytes` are to be saved, 0 to load. NULL: said why. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
-/* It says what ended a save into it, with a->saved.problem. True: it is there. */
+/* It says what ended a save into it, with a->saved.error_message. True: it is there. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
 /* The word at text, and what comes after it in *rest, which is "" where nothing does. */

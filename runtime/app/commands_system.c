@@ -27,7 +27,7 @@ enum command_result command_models(struct app *a, char *argument)
     if (files->list_models == NULL) {
         console_printf(a->setup.console, "error: there are no other models here\n");
     } else if (files->list_models(files->context, print_model, a->setup.console) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
     }
     return COMMAND_DONE;
 }

@@ -3,14 +3,14 @@
 
 #include "runtime/console/console.h"
 
-static void say_sentence(void *context, bool refused, const char *sentence)
+static void say_error_message(void *context, bool refused, const char *error_message)
 {
-    console_printf(context, "%s: %s\n", refused ? "error" : "warning", sentence);
+    console_printf(context, "%s: %s\n", refused ? "error" : "warning", error_message);
 }
 
 struct options_report commands_report(struct app *a)
 {
-    return (struct options_report){ say_sentence, a->setup.console };
+    return (struct options_report){ say_error_message, a->setup.console };
 }
 
 char *commands_cut_word(char *text, char **rest)

@@ -100,7 +100,7 @@ struct platform_storage {
     void *context;
     /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* After find, while no read is waiting: returns a device that is new, whose `problem` has changed, or that is unusable and is
+    /* After find, while no read is waiting: returns a device that is new, whose `error_message` has changed, or that is unusable and is
      * only named; NULL: there is none. It reads in_use of the known devices; the slot of one that is not in use may be reused.
      * The function itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
@@ -142,8 +142,8 @@ struct platform_pins {
     void (*activity)(void *context, bool active);
     /* Lines by the board's numbers. All four, or all NULL: there are none. Nothing but
      * runtime/features/acting/pins.c calls the last three. */
-    const char *(*problem)(void *context,
-                           unsigned line); /* why it is not to be touched; NULL: it may */
+    const char *(*error_message)(void *context,
+                                 unsigned line); /* why it is not to be touched; NULL: it may */
     /* A line that may be touched becomes an output that is `high` or not, or an input. */
     void (*setup)(void *context, unsigned line, bool output, bool high);
     void (*write)(void *context, unsigned line, bool high);
@@ -154,7 +154,7 @@ struct platform_pins {
  * runtime/features/acting/sensors.c calls them. */
 struct platform_i2c {
     void *context;
-    /* It is for sensors from here on; NULL: it is, else why not, a sentence without a full stop. */
+    /* It is for sensors from here on; NULL: it is, else why not, an error message without a full stop. */
     const char *(*claim)(void *context, unsigned bus);
     /* One transfer of 1 to 16 bytes with a device of a claimed bus. ERR_NO_DEVICE: nobody answers; ERR_TIMEOUT:
      * somebody holds the bus. */
@@ -167,7 +167,7 @@ struct platform_i2c {
  * NULL: the board has no network that we know. */
 struct platform_network {
     void *context;
-    /* Find the device and start it; address: its own. NULL: it works; else why not, a sentence without a full stop.
+    /* Find the device and start it; address: its own. NULL: it works; else why not, an error message without a full stop.
      * Before it succeeded none of the others is called. */
     const char *(*open)(void *context, uint8_t address[6]);
     bool (*is_up)(void *context); /* whether a cable is connected, as far as the device knows */

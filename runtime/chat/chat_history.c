@@ -136,11 +136,11 @@ static uint32_t count_sinks(struct chat *c)
 static bool drop_middle(struct chat *c, unsigned keep)
 {
     struct session *s = c->session;
-    const char *problem = session_drop_problem(s);
+    const char *error_message = session_drop_error_message(s);
     uint32_t sinks, most, n;
 
-    if (problem != NULL) {
-        console_log(c->console, "overflow=sinks does not work with this model: %s", problem);
+    if (error_message != NULL) {
+        console_log(c->console, "overflow=sinks does not work with this model: %s", error_message);
         return false;
     }
     sinks = count_sinks(c);

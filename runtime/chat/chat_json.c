@@ -80,12 +80,12 @@ struct setting {
     const char *field;
 };
 
-static void say_refused(void *context, bool refused, const char *sentence)
+static void say_refused(void *context, bool refused, const char *error_message)
 {
     const struct setting *s = context;
 
     if (refused) {
-        chat_json_error(s->chat, "value", s->field, 0, sentence);
+        chat_json_error(s->chat, "value", s->field, 0, error_message);
     }
 }
 
@@ -156,9 +156,9 @@ static void begin(struct chat *c, const struct json_request *r)
 /* Those first that may not be possible, such as files that are not there: then nothing is set. */
 static bool apply(struct chat *c, const struct json_request *r)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
 
-    for (unsigned i = 0; i < JSON_N_FIELDS && problem == NULL; i++) {
+    for (unsigned i = 0; i < JSON_N_FIELDS && error_message == NULL; i++) {
         void *state;
         const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
 
@@ -169,12 +169,12 @@ static bool apply(struct chat *c, const struct json_request *r)
             chat_say_no_model(c->console);
             return false;
         }
-        problem = f->set(state, c, r->values[i]);
-        if (problem != NULL) {
-            chat_json_error(c, f->name, f->name, 0, problem);
+        error_message = f->set(state, c, r->values[i]);
+        if (error_message != NULL) {
+            chat_json_error(c, f->name, f->name, 0, error_message);
         }
     }
-    return problem == NULL;
+    return error_message == NULL;
 }
 
 /* ---- protocol 2 ---- */

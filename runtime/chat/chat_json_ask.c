@@ -84,7 +84,7 @@ static const char *embed(struct chat *c, const struct json_request *r)
         chat_json_error(c, "value", "embedding", 0, "a text without a token has no embedding");
         return "error";
     }
-    c->session->problem[0] = '\0';
+    c->session->error_message[0] = '\0';
     chat_wait_begin(c, "text", (uint32_t)n);
     e = session_embed(c->session, (uint32_t)n, &stop, &mean);
     console_progress_end(c->console);
@@ -93,7 +93,8 @@ static const char *embed(struct chat *c, const struct json_request *r)
     }
     if (e != ERR_OK) {
         chat_json_error(c, "failed", NULL, 0,
-                        c->session->problem[0] != '\0' ? c->session->problem : err_text(e));
+                        c->session->error_message[0] != '\0' ? c->session->error_message
+                                                             : err_text(e));
         return "error";
     }
     say_vector(c, n, mean, c->session->model->image.header->params.dim);
@@ -115,10 +116,10 @@ static void say_model(void *context, const char *name, uint64_t bytes)
 
 static const char *list_models(struct chat *c)
 {
-    const char *problem = c->commands->list(c->commands->context, say_model, c);
+    const char *error_message = c->commands->list(c->commands->context, say_model, c);
 
-    if (problem != NULL) {
-        chat_json_error(c, "failed", "models", 0, problem);
+    if (error_message != NULL) {
+        chat_json_error(c, "failed", "models", 0, error_message);
         return "error";
     }
     return "command";

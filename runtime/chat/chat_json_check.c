@@ -15,17 +15,17 @@
 static bool check_fields(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
-        const char *name = json_field_name((enum json_field)i), *problem = NULL;
+        const char *name = json_field_name((enum json_field)i), *error_message = NULL;
         void *state;
         const struct feature_field *f = r->values[i] == NULL
                                             ? NULL
                                             : features_field(c->features, name, &state);
 
         if (f != NULL && f->check != NULL) {
-            problem = f->check(state, c, r->values[i]);
+            error_message = f->check(state, c, r->values[i]);
         }
-        if (problem != NULL) {
-            chat_json_error(c, "value", name, 0, problem);
+        if (error_message != NULL) {
+            chat_json_error(c, "value", name, 0, error_message);
             return false;
         }
     }
@@ -46,7 +46,7 @@ static bool read_messages(struct chat *c, const struct json_request *r)
         return false;
     }
     if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->bytes[JSON_FIELD_MESSAGES])) {
-        chat_json_error(c, "messages", "messages", 0, m->problem);
+        chat_json_error(c, "messages", "messages", 0, m->error_message);
         return false;
     }
     if (m->system != NULL && c->options->line.locked) {
@@ -81,7 +81,7 @@ static bool read_logprobs(struct chat *c, const char *value)
 static bool read_biases(struct chat *c, const struct json_request *r)
 {
     char *list = r->values[JSON_FIELD_LOGIT_BIAS];
-    const char *problem;
+    const char *error_message;
 
     c->program.biases.n = 0;
     if (list == NULL) {
@@ -91,26 +91,27 @@ static bool read_biases(struct chat *c, const struct json_request *r)
         chat_say_no_model(c->console);
         return false;
     }
-    problem = json_biases_read(&c->program.biases, list, r->bytes[JSON_FIELD_LOGIT_BIAS],
-                               c->session);
-    if (problem != NULL) {
-        chat_json_error(c, "value", "logit_bias", 0, problem);
+    error_message = json_biases_read(&c->program.biases, list, r->bytes[JSON_FIELD_LOGIT_BIAS],
+                                     c->session);
+    if (error_message != NULL) {
+        chat_json_error(c, "value", "logit_bias", 0, error_message);
     }
-    return problem == NULL;
+    return error_message == NULL;
 }
 
 static bool check_ids(struct chat *c, const char *list)
 {
     const struct session *s = c->session;
     uint32_t n;
-    const char *problem = list == NULL ? NULL
-                                       : json_ids_check(list, s->model->image.header->params.vocab,
-                                                        s->context, &n);
+    const char *error_message = list == NULL
+                                    ? NULL
+                                    : json_ids_check(list, s->model->image.header->params.vocab,
+                                                     s->context, &n);
 
-    if (problem != NULL) {
-        chat_json_error(c, "value", "ids", 0, problem);
+    if (error_message != NULL) {
+        chat_json_error(c, "value", "ids", 0, error_message);
     }
-    return problem == NULL;
+    return error_message == NULL;
 }
 
 /* Whether the request needs a model that is there. */

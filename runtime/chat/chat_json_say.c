@@ -22,15 +22,15 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
 
 void chat_say_too_long(struct chat *c, const char *field)
 {
-    const char *problem = c->session->problem;
+    const char *error_message = c->session->error_message;
 
-    if (problem[0] == '\0') {
-        problem = "the prompt does not fit the context: shorten it, or raise ctx=";
+    if (error_message[0] == '\0') {
+        error_message = "the prompt does not fit the context: shorten it, or raise ctx=";
     }
     if (console_is_json(c->console)) {
-        chat_json_error(c, "context", field, 0, problem);
+        chat_json_error(c, "context", field, 0, error_message);
     } else {
-        console_printf(c->console, "error: %s\n", problem);
+        console_printf(c->console, "error: %s\n", error_message);
     }
 }
 

@@ -10,9 +10,9 @@
 
 /* ---- as they come --------------------------------------------------------------------------- */
 
-static bool refuse(struct chat_messages *m, const char *problem)
+static bool refuse(struct chat_messages *m, const char *error_message)
 {
-    m->problem = problem;
+    m->error_message = error_message;
     return false;
 }
 
@@ -29,7 +29,7 @@ static bool read_members(struct chat_messages *m, struct json_value *object, str
     json_open(&j, object->text, object->bytes);
     while (json_member(&j, &v) != JSON_END) {
         if (v.kind == JSON_BAD) {
-            return refuse(m, j.problem);
+            return refuse(m, j.error_message);
         }
         if (strcmp(v.key, "role") == 0) {
             all->role = v;
@@ -100,7 +100,7 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
     struct json_value v;
     bool first = true;
 
-    m->system = m->problem = NULL;
+    m->system = m->error_message = NULL;
     m->n = 0;
     json_open(&j, json, bytes);
     while (json_item(&j, &v) != JSON_END) {
@@ -109,7 +109,7 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
                                { .kind = JSON_NULL } };
 
         if (v.kind == JSON_BAD) {
-            return refuse(m, j.problem);
+            return refuse(m, j.error_message);
         }
         if (v.kind != JSON_OBJECT) {
             return refuse(m, "a message is an object with role and content");

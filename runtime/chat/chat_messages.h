@@ -28,15 +28,15 @@ struct chat_messages {
     const char *system; /* NULL: none is among them, and the one there is stays */
     unsigned n; /* user, assistant, user, ...: the last is the user's, which wants a reply */
     struct chat_message list[CHAT_MESSAGES];
-    const char *problem; /* after a false of the reader: a sentence */
-    bool changed_system; /* by those of an earlier request, from this one: */
+    const char *error_message; /* after a false of the reader: an error message */
+    bool changed_system;       /* by those of an earlier request, from this one: */
     bool had_system;
     char before[OPTIONS_SYSTEM_BYTES];
     size_t before_bytes;
 };
 
 /* A list of {"role":...,"content":...,"said":...} as JSON (bytes, and a NUL behind them), which is overwritten and keeps the
- * texts. False: m->problem says why not. */
+ * texts. False: m->error_message says why not. */
 bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 
 /* The system prompt of the messages is set, or where they have none that of before any had one. */

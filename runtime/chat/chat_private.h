@@ -30,7 +30,7 @@ struct chat_said {
 };
 
 /* Whether it fits the context with room for a token of its reply, once all of the conversation that can give way is gone.
- * Nothing is changed. ERR_TOO_LONG: session->problem has the counts. ERR_NO_SPACE: it has more bytes than can be encoded. */
+ * Nothing is changed. ERR_TOO_LONG: session->error_message has the counts. ERR_NO_SPACE: it has more bytes than can be encoded. */
 enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 
 /* The tokens that every conversation begins with, as it is told now: at most SESSION_PREFIX_TOKENS, in
@@ -43,7 +43,7 @@ size_t chat_encode_opening(struct chat *c);
 enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
                        uint32_t *own);
 
-/* The sentence of chat_check_fits as an error; field: of a request, NULL: of none. */
+/* The error message of chat_check_fits as an error; field: of a request, NULL: of none. */
 void chat_say_too_long(struct chat *c, const char *field);
 
 /* A text, or a list of tokens (json_ids.h), as it stands, from an empty context. */

@@ -109,7 +109,7 @@ enum err chat_check_fits(struct chat *c, const struct chat_said *said)
     }
     around = min_size(around, whole);
     room = most - min_size(most, said->kept + around);
-    format_text(s->problem, sizeof s->problem,
+    format_text(s->error_message, sizeof s->error_message,
                 "the prompt does not fit the context: it has %lu %s, and there is room for %lu of "
                 "%u%s; %s, or raise ctx=",
                 (unsigned long)(whole - around),

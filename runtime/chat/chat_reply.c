@@ -248,7 +248,7 @@ static void print_end(const struct reply *r)
 
 static void print_error(const struct chat *c, enum err error)
 {
-    const char *problem = c->session->problem;
+    const char *error_message = c->session->error_message;
 
     if (error == ERR_ABORTED && console_is_json(c->console)) {
         return;
@@ -258,7 +258,8 @@ static void print_error(const struct chat *c, enum err error)
     if (error == ERR_ABORTED) {
         console_printf(c->console, "(stopped)\n");
     } else {
-        console_printf(c->console, "error: %s\n", problem[0] != '\0' ? problem : err_text(error));
+        console_printf(c->console, "error: %s\n",
+                       error_message[0] != '\0' ? error_message : err_text(error));
     }
     console_to_log(c->console, false);
 }
@@ -416,7 +417,7 @@ static enum err answer(struct reply *r)
         chat_say_no_model(c->console);
         return ERR_NOT_FOUND;
     }
-    c->session->problem[0] = '\0';
+    c->session->error_message[0] = '\0';
     t->as_turn = t->as_turn && chat_has_template(c->template);
     error = put(r);
     if (error != ERR_OK) {

@@ -28,7 +28,7 @@ enum {
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum command_result {
-    COMMAND_DONE, /* or refused with a sentence */
+    COMMAND_DONE, /* or refused with an error message */
     COMMAND_ENDS, /* the conversation: /off */
 };
 
@@ -68,7 +68,7 @@ struct feature_saved {
 
 /* ---- a field of requests (docs/SERIAL.md) ---------------------------------------------------- */
 
-/* Each gets the field's value; a sentence says why it cannot be, NULL: it can. */
+/* Each gets the field's value; an error message says why it cannot be, NULL: it can. */
 struct feature_field {
     const char *name;
     const char *(*check)(void *state, struct chat *c, const char *value); /* nothing is changed */
@@ -127,7 +127,7 @@ struct feature {
 
     /* A start: the options are read; a model will be planned with setup; it is open, and
      * so much of ARENA_LEARN is asked for; its weights are loaded
-     * (an error refuses the model: a->problem); a conversation with it is open. */
+     * (an error refuses the model: a->error_message); a conversation with it is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);

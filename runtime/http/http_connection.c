@@ -101,7 +101,7 @@ const char *http_connection_field(const struct http_connection *c, const char *n
 }
 
 /* RFC 6455, section 4.2.1. */
-int http_connection_upgrade(struct http_connection *c, const char **problem)
+int http_connection_upgrade(struct http_connection *c, const char **error_message)
 {
     const char *head = c->request.text;
     size_t n = c->request.n, bytes;
@@ -112,27 +112,27 @@ int http_connection_upgrade(struct http_connection *c, const char **problem)
     if (c->request.method != HTTP_IS_GET || c->request.is_1_0 ||
         !http_field_has(head, n, "upgrade", "websocket") ||
         !http_field_has(head, n, "connection", "upgrade")) {
-        *problem = "this page is a WebSocket: the request has to ask for one";
+        *error_message = "this page is a WebSocket: the request has to ask for one";
         return 426;
     }
     /* Twice the same field: two parties may read different ones. */
     if (http_field(head, n, "sec-websocket-version", 1, &bytes) != NULL ||
         http_field(head, n, "sec-websocket-key", 1, &bytes) != NULL) {
-        *problem = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
+        *error_message = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
         return 400;
     }
     value = http_field(head, n, "sec-websocket-version", 0, &bytes);
     if (value == NULL || !http_same(value, bytes, "13")) {
-        *problem = "the only Sec-WebSocket-Version here is 13";
+        *error_message = "the only Sec-WebSocket-Version here is 13";
         return 426;
     }
     value = http_field(head, n, "sec-websocket-key", 0, &bytes);
     if (value == NULL || !http_is_key(value, bytes) || c->request.at != HTTP_AT_END) {
-        *problem = "Sec-WebSocket-Key has to be 16 bytes in base64";
+        *error_message = "Sec-WebSocket-Key has to be 16 bytes in base64";
         return 400;
     }
     if (!http_frames_open(&c->frames)) {
-        *problem = "out of memory";
+        *error_message = "out of memory";
         return 500;
     }
     /* 4.2.2, item 5: the hash proves that we know the protocol. */
@@ -225,7 +225,7 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
         if (c->answered) {
             stop_draining(c);
         } else {
-            c->site->wrong(c->user, c->request.status, c->request.problem);
+            c->site->wrong(c->user, c->request.status, c->request.error_message);
         }
         break;
     case HTTP_GOT_PART:

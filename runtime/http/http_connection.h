@@ -35,7 +35,7 @@ struct http_site {
     /* The request has ended, and has no answer yet: http_connection_answer is called now or later. */
     void (*whole)(void *user);
     /* The request is wrong: its answer has to be given now (status, why), and the connection ends after it. */
-    void (*wrong)(void *user, int status, const char *problem);
+    void (*wrong)(void *user, int status, const char *error_message);
     /* The next bytes (room at most) of the answer's body to `to`. Returns how many; 0: later, or none. *last, of one that streams:
      * these are the last. *failed: the rest cannot be had, and the connection breaks. */
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
@@ -101,7 +101,7 @@ void http_connection_answer(struct http_connection *c, const struct http_answer 
 
 /* For the site, from its `head`: the request becomes a WebSocket. Returns 0, or the status of the error that it has to answer, and
  * *problem. */
-int http_connection_upgrade(struct http_connection *c, const char **problem);
+int http_connection_upgrade(struct http_connection *c, const char **error_message);
 
 /* For a request whose answer takes long: send an interim answer, which shows whether the other side is still there. */
 void http_connection_probe(struct http_connection *c);

@@ -54,11 +54,11 @@ bool http_request_begun(const struct http_request *r)
     return r->at != HTTP_AT_HEAD || r->n != 0;
 }
 
-static enum http_event refuse(struct http_request *r, int status, const char *problem)
+static enum http_event refuse(struct http_request *r, int status, const char *error_message)
 {
     r->at = HTTP_AT_ERROR;
     r->status = status;
-    r->problem = problem;
+    r->error_message = error_message;
     return HTTP_GOT_ERROR;
 }
 

@@ -57,7 +57,7 @@ struct http_request {
     size_t authority_bytes;
     /* Set by an error. */
     int status;
-    const char *problem;
+    const char *error_message;
 };
 
 /* Ready for a request. */

@@ -7,13 +7,13 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/text/format_text.h"
 
-__attribute__((format(printf, 3, 4))) static enum err refuse(char *problem, enum err e,
+__attribute__((format(printf, 3, 4))) static enum err refuse(char *error_message, enum err e,
                                                              const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    (void)format_text_args(problem, ADAPTER_PROBLEM_BYTES, format, args);
+    (void)format_text_args(error_message, ADAPTER_ERROR_MESSAGE_BYTES, format, args);
     va_end(args);
     return e;
 }
@@ -31,32 +31,34 @@ static uint32_t header_crc(const struct adapter_header *h)
     return crc32c(crc, bytes + at + sizeof zero, sizeof *h - at - sizeof zero);
 }
 
-static enum err check_front(const struct adapter_header *h, uint64_t file_bytes, char *problem)
+static enum err check_front(const struct adapter_header *h, uint64_t file_bytes,
+                            char *error_message)
 {
     if (file_bytes < sizeof *h) {
-        return refuse(problem, ERR_TRUNCATED, "it is too short to be an adapter");
+        return refuse(error_message, ERR_TRUNCATED, "it is too short to be an adapter");
     }
     if (memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) == 0) {
-        return refuse(problem, ERR_BAD_MAGIC, "it is a model, not an adapter");
+        return refuse(error_message, ERR_BAD_MAGIC, "it is a model, not an adapter");
     }
     if (memcmp(h->magic, ADAPTER_MAGIC, sizeof h->magic) != 0) {
-        return refuse(problem, ERR_BAD_MAGIC, "it is not an adapter: `ingot adapter` makes one");
+        return refuse(error_message, ERR_BAD_MAGIC,
+                      "it is not an adapter: `ingot adapter` makes one");
     }
     if (h->version != ADAPTER_VERSION) {
-        return refuse(problem, ERR_BAD_VERSION,
+        return refuse(error_message, ERR_BAD_VERSION,
                       "it has version %u, this program reads %u: make it again",
                       (unsigned)h->version, (unsigned)ADAPTER_VERSION);
     }
     if (h->header_crc32c != header_crc(h)) {
-        return refuse(problem, ERR_BAD_CHECKSUM, "its header is damaged: copy it again");
+        return refuse(error_message, ERR_BAD_CHECKSUM, "its header is damaged: copy it again");
     }
     if (h->file_bytes > file_bytes) {
-        return refuse(problem, ERR_TRUNCATED, "it is cut short: copy it again");
+        return refuse(error_message, ERR_TRUNCATED, "it is cut short: copy it again");
     }
     return ERR_OK;
 }
 
-static enum err check_numbers(const struct adapter_header *h, char *problem)
+static enum err check_numbers(const struct adapter_header *h, char *error_message)
 {
     const struct {
         const char *name;
@@ -72,7 +74,7 @@ static enum err check_numbers(const struct adapter_header *h, char *problem)
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].value < fields[i].least || fields[i].value > fields[i].most) {
-            return refuse(problem, ERR_BAD_HEADER, "its %s is %llu, must be %llu to %llu",
+            return refuse(error_message, ERR_BAD_HEADER, "its %s is %llu, must be %llu to %llu",
                           fields[i].name, (unsigned long long)fields[i].value,
                           (unsigned long long)fields[i].least, (unsigned long long)fields[i].most);
         }
@@ -87,26 +89,27 @@ uint64_t adapter_table_bytes(const struct adapter_header *h)
     return (bytes + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
 }
 
-enum err adapter_check_header(const struct adapter_header *h, uint64_t file_bytes, char *problem)
+enum err adapter_check_header(const struct adapter_header *h, uint64_t file_bytes,
+                              char *error_message)
 {
-    enum err e = check_front(h, file_bytes, problem);
+    enum err e = check_front(h, file_bytes, error_message);
 
     if (e == ERR_OK) {
-        e = check_numbers(h, problem);
+        e = check_numbers(h, error_message);
     }
     if (e != ERR_OK) {
         return e;
     }
     if (h->type != INGOT_F32 && h->type != INGOT_F16 && h->type != INGOT_Q8_0) {
-        return refuse(problem, ERR_BAD_HEADER, "its type is %u, must be f32, f16 or q8_0",
+        return refuse(error_message, ERR_BAD_HEADER, "its type is %u, must be f32, f16 or q8_0",
                       (unsigned)h->type);
     }
     if (memchr(h->name, '\0', sizeof h->name) == NULL ||
         memchr(h->base, '\0', sizeof h->base) == NULL) {
-        return refuse(problem, ERR_BAD_HEADER, "its name does not end");
+        return refuse(error_message, ERR_BAD_HEADER, "its name does not end");
     }
     if (h->file_bytes != sizeof *h + adapter_table_bytes(h) + h->data_bytes) {
-        return refuse(problem, ERR_BAD_HEADER, "its file_bytes is not the sum of its parts");
+        return refuse(error_message, ERR_BAD_HEADER, "its file_bytes is not the sum of its parts");
     }
     return ERR_OK;
 }
@@ -161,40 +164,41 @@ static bool is_finite(float x)
 
 /* Pair number i; *end is where the one before it ended in the data. */
 static enum err check_pair(const struct adapter_header *h, const struct adapter_pair *pairs,
-                           uint32_t i, uint64_t *end, char *problem)
+                           uint32_t i, uint64_t *end, char *error_message)
 {
     const struct adapter_pair *p = &pairs[i];
 
     if (!adapter_takes_role((enum ingot_role)p->role)) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u is for %s, which takes none",
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u is for %s, which takes none",
                       (unsigned)i, image_role_name(p->role));
     }
     if ((p->layer == INGOT_NO_LAYER) == image_role_is_layer((enum ingot_role)p->role) ||
         (p->layer != INGOT_NO_LAYER && p->layer >= h->n_layers)) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u is of layer %u", (unsigned)i,
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u is of layer %u", (unsigned)i,
                       (unsigned)p->layer);
     }
     if (i != 0 && (pairs[i - 1].layer > p->layer ||
                    (pairs[i - 1].layer == p->layer && pairs[i - 1].role >= p->role))) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u is out of order, or appears twice",
-                      (unsigned)i);
+        return refuse(error_message, ERR_BAD_HEADER,
+                      "its pair %u is out of order, or appears twice", (unsigned)i);
     }
     if (p->rank == 0 || p->rank > ADAPTER_MOST_RANK) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u has rank %u, must be 1 to %u",
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u has rank %u, must be 1 to %u",
                       (unsigned)i, (unsigned)p->rank, (unsigned)ADAPTER_MOST_RANK);
     }
     if (p->rows == 0 || p->cols == 0 || p->rows > INGOT_MAX_VOCAB || p->cols > INGOT_MAX_VOCAB ||
         !is_finite(p->scale) || p->reserved != 0) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u has an impossible size or scale",
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u has an impossible size or scale",
                       (unsigned)i);
     }
     if (p->a != *end || p->b != p->a + adapter_type_bytes(h->type, adapter_a_numbers(p))) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u does not lie where the one before ends",
-                      (unsigned)i);
+        return refuse(error_message, ERR_BAD_HEADER,
+                      "its pair %u does not lie where the one before ends", (unsigned)i);
     }
     *end = p->b + adapter_type_bytes(h->type, adapter_b_numbers(p));
     if (*end > h->data_bytes) {
-        return refuse(problem, ERR_BAD_HEADER, "its pair %u ends beyond the data", (unsigned)i);
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u ends beyond the data",
+                      (unsigned)i);
     }
     return ERR_OK;
 }
@@ -215,22 +219,22 @@ static uint32_t most_ranks(const struct adapter_header *h, const struct adapter_
 }
 
 enum err adapter_check_pairs(const struct adapter_header *h, const struct adapter_pair *pairs,
-                             char *problem)
+                             char *error_message)
 {
     uint64_t end = 0;
 
     if (crc32c(0, pairs, (size_t)adapter_table_bytes(h)) != h->pairs_crc32c) {
-        return refuse(problem, ERR_BAD_CHECKSUM, "its table is damaged: copy it again");
+        return refuse(error_message, ERR_BAD_CHECKSUM, "its table is damaged: copy it again");
     }
     for (uint32_t i = 0; i < h->n_pairs; i++) {
-        enum err e = check_pair(h, pairs, i, &end, problem);
+        enum err e = check_pair(h, pairs, i, &end, error_message);
 
         if (e != ERR_OK) {
             return e;
         }
     }
     if (most_ranks(h, pairs) != h->most_ranks) {
-        return refuse(problem, ERR_BAD_HEADER, "its most_ranks is %u, its pairs make %u",
+        return refuse(error_message, ERR_BAD_HEADER, "its most_ranks is %u, its pairs make %u",
                       (unsigned)h->most_ranks, (unsigned)most_ranks(h, pairs));
     }
     return ERR_OK;
@@ -238,11 +242,12 @@ enum err adapter_check_pairs(const struct adapter_header *h, const struct adapte
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static enum err refuse_base(const struct adapter_header *h, const struct image *base, char *problem)
+static enum err refuse_base(const struct adapter_header *h, const struct image *base,
+                            char *error_message)
 {
     const struct ingot_params *p = &base->header->params;
 
-    return refuse(problem, ERR_BAD_MODEL,
+    return refuse(error_message, ERR_BAD_MODEL,
                   "it is for %s (%u layers of %u, vocabulary %u), the model has %u of %u, "
                   "vocabulary %u",
                   h->base[0] != '\0' ? h->base : "another model", (unsigned)h->n_layers,
@@ -251,12 +256,12 @@ static enum err refuse_base(const struct adapter_header *h, const struct image *
 }
 
 enum err adapter_check_base(const struct adapter_header *h, const struct adapter_pair *pairs,
-                            const struct image *base, char *problem)
+                            const struct image *base, char *error_message)
 {
     const struct ingot_params *p = &base->header->params;
 
     if (h->dim != p->dim || h->n_layers != p->n_layers || h->vocab != p->vocab) {
-        return refuse_base(h, base, problem);
+        return refuse_base(h, base, error_message);
     }
     for (uint32_t i = 0; i < h->n_pairs; i++) {
         enum ingot_role role = (enum ingot_role)pairs[i].role;
@@ -270,7 +275,7 @@ enum err adapter_check_base(const struct adapter_header *h, const struct adapter
             cols = swap;
         }
         if (pairs[i].rows != rows || pairs[i].cols != cols) {
-            return refuse(problem, ERR_BAD_MODEL,
+            return refuse(error_message, ERR_BAD_MODEL,
                           "it is for another model: %s of layer %u is %u x %u there, here %u x %u",
                           image_role_name(role), (unsigned)pairs[i].layer, (unsigned)pairs[i].rows,
                           (unsigned)pairs[i].cols, (unsigned)rows, (unsigned)cols);

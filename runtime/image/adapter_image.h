@@ -8,23 +8,24 @@
 #include "flash_image/format/adapter.h"
 #include "runtime/image/image.h"
 
-enum { ADAPTER_PROBLEM_BYTES = 160 };
+enum { ADAPTER_ERROR_MESSAGE_BYTES = 160 };
 
 /* The header page of a file of file_bytes. h is 8-byte aligned. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC,
- * ERR_BAD_VERSION, ERR_BAD_CHECKSUM, ERR_BAD_HEADER; problem (ADAPTER_PROBLEM_BYTES) says what. */
-enum err adapter_check_header(const struct adapter_header *h, uint64_t file_bytes, char *problem);
+ * ERR_BAD_VERSION, ERR_BAD_CHECKSUM, ERR_BAD_HEADER; error_message (ADAPTER_ERROR_MESSAGE_BYTES) says what. */
+enum err adapter_check_header(const struct adapter_header *h, uint64_t file_bytes,
+                              char *error_message);
 
 /* Bytes of the table of pairs with its padding, which follows the header. */
 uint64_t adapter_table_bytes(const struct adapter_header *h);
 
 /* The table, 8-byte aligned: its checksum, order, ranks and places. Errors as above. */
 enum err adapter_check_pairs(const struct adapter_header *h, const struct adapter_pair *pairs,
-                             char *problem);
+                             char *error_message);
 
 /* Whether the model has the matrices that the pairs are for. ERR_BAD_MODEL: it is made for another
  * one. */
 enum err adapter_check_base(const struct adapter_header *h, const struct adapter_pair *pairs,
-                            const struct image *base, char *problem);
+                            const struct image *base, char *error_message);
 
 /* Whether a role can have an adapter: a matrix that is multiplied with tokens, and no expert's. */
 bool adapter_takes_role(enum ingot_role role);

@@ -26,13 +26,13 @@ struct image {
     const struct ingot_tensor *tensors;   /* in order of roles, those of a layer together */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
     uint32_t first_row;                   /* of them, that of token 0 in the table per layer */
-    char problem[96];                     /* after an error: a sentence naming the field */
+    char error_message[96];               /* after an error: an error message naming the field */
 };
 
 /* Check the header page of a file of file_bytes bytes: magic, version, CRC, every parameter in
  * bounds, sections aligned, in order, without gaps and inside the file. h is 8-byte aligned.
  * Clears *img and sets img->header. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC, ERR_BAD_VERSION,
- * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->problem says what. */
+ * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
 /* Parts of the checks for a packer, before it multiplies anything: the parameters; n (at most
@@ -118,7 +118,7 @@ uint32_t image_table_crc(const struct image *img, uint32_t token);
 uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase);
 
 /* Compare the CRC-32C of segment number `segment` as read with the table. ERR_BAD_CHECKSUM: the
- * problem names "embedding", "layer 3" or "head". */
+ * error_message names "embedding", "layer 3" or "head". */
 enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc);
 
 /* "embedding", "layer 3" or "head" into text, NUL-terminated. */

@@ -7,8 +7,9 @@
 #include "runtime/image/image.h"
 #include "runtime/text/format_text.h"
 
-/* The sentence goes to img->problem; the value is e. */
-#define REFUSE(img, e, ...) (format_text((img)->problem, sizeof(img)->problem, __VA_ARGS__), (e))
+/* The error message goes to img->error_message; the value is e. */
+#define REFUSE(img, e, ...) \
+    (format_text((img)->error_message, sizeof(img)->error_message, __VA_ARGS__), (e))
 
 enum { IMAGE_PLACE_BYTES = 32 }; /* of a name such as "layer 12 attn_post_norm" */
 

@@ -6,7 +6,7 @@
 #include "runtime/text/format_text.h"
 
 #define REFUSE_SIGNATURE(...) \
-    (format_text(problem, SIGNING_PROBLEM_BYTES, __VA_ARGS__), ERR_NOT_SIGNED)
+    (format_text(error_message, SIGNING_ERROR_MESSAGE_BYTES, __VA_ARGS__), ERR_NOT_SIGNED)
 
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b)
 {
@@ -45,7 +45,7 @@ bool signature_is_block(const struct signature_block *b)
 
 /* All but the digests and the signature: what a reader takes for granted when it uses them. */
 static enum err check_head(const struct signature_block *b, uint64_t file_bytes, uint32_t n_parts,
-                           char *problem)
+                           char *error_message)
 {
     size_t used = sizeof *b + (size_t)n_parts * SIGNATURE_DIGEST_BYTES;
 
@@ -69,11 +69,11 @@ static enum err check_head(const struct signature_block *b, uint64_t file_bytes,
 }
 
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
-                               uint64_t file_bytes, uint32_t n_parts, char *problem)
+                               uint64_t file_bytes, uint32_t n_parts, char *error_message)
 {
     char its[SIGNATURE_NAME_BYTES];
     uint8_t id[SIGNATURE_ID_BYTES], digest[SHA256_BYTES];
-    enum err e = check_head(b, file_bytes, n_parts, problem);
+    enum err e = check_head(b, file_bytes, n_parts, error_message);
 
     if (e != ERR_OK) {
         return e;

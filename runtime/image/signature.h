@@ -6,9 +6,9 @@
 
 /* Check the block of a file of file_bytes bytes with n_parts parts: b has signature_block_bytes(n_parts)
  * bytes, 8-byte aligned. It says that the digests are those that the owner of the key signed, and nothing
- * yet of what they are of. ERR_NOT_SIGNED: problem (SIGNING_PROBLEM_BYTES) is a sentence. */
+ * yet of what they are of. ERR_NOT_SIGNED: error_message (SIGNING_ERROR_MESSAGE_BYTES) is an error message. */
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
-                               uint64_t file_bytes, uint32_t n_parts, char *problem);
+                               uint64_t file_bytes, uint32_t n_parts, char *error_message);
 
 /* The signed bytes: the head of the block, and the digests. */
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);

@@ -11,7 +11,7 @@
 #include "flash_image/format/signature.h"
 #include "runtime/base/sha256.h"
 
-enum { SIGNING_PROBLEM_BYTES = 160 };
+enum { SIGNING_ERROR_MESSAGE_BYTES = 160 };
 
 struct workers;
 
@@ -30,7 +30,7 @@ struct signing {
     const char *(*selftest)(void);
     /* signature_check_block */
     enum err (*check_block)(const struct signing *g, const struct signature_block *b,
-                            uint64_t file_bytes, uint32_t n_parts, char *problem);
+                            uint64_t file_bytes, uint32_t n_parts, char *error_message);
     /* tree_digest_begin, tree_digest_add, tree_digest_end */
     void (*begin_digest)(struct tree_digest *d);
     void (*add_digest)(struct tree_digest *d, struct workers *workers, const void *data,

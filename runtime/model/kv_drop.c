@@ -6,7 +6,7 @@
 #include "runtime/compute/kv_rotate.h"
 #include "runtime/image/image.h"
 
-const char *kv_drop_problem(const struct image *image, const struct kv_cache *c)
+const char *kv_drop_error_message(const struct image *image, const struct kv_cache *c)
 {
     if (c->pages != NULL) {
         return "its keys are on the card";

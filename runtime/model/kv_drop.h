@@ -8,8 +8,8 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/transformer.h"
 
-/* The obstacle, as the end of a sentence; NULL: nothing. */
-const char *kv_drop_problem(const struct image *image, const struct kv_cache *c);
+/* The obstacle, as the end of an error message; NULL: nothing. */
+const char *kv_drop_error_message(const struct image *image, const struct kv_cache *c);
 
 /* For `end` positions from .. from + n go, both multiples of KV_TILE, from + n <= end. A key goes
  * through its type once more; a value keeps its bytes. Core 0 only, between passes. Source: the

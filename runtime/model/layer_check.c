@@ -17,9 +17,11 @@ static uint64_t roles_of(const struct image *image, const struct ingot_layer *l)
     return roles;
 }
 
-static enum err refuse(struct image *image, uint32_t layer, const char *sentence, const char *name)
+static enum err refuse(struct image *image, uint32_t layer, const char *error_message,
+                       const char *name)
 {
-    format_text(image->problem, sizeof image->problem, "layer %u: %s %s", layer, sentence, name);
+    format_text(image->error_message, sizeof image->error_message, "layer %u: %s %s", layer,
+                error_message, name);
     return ERR_UNSUPPORTED;
 }
 

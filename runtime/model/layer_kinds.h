@@ -8,7 +8,7 @@
 #include "runtime/model/layer_state.h"
 
 /* Every layer's kinds are listed, have the tensors that they need and wait where its phases begin.
- * image has passed the reader's checks. ERR_UNSUPPORTED: image->problem names the layer. */
+ * image has passed the reader's checks. ERR_UNSUPPORTED: image->error_message names the layer. */
 enum err layer_check(struct image *image);
 
 /* Bytes of work space that a token takes in any layer, beside the activations. */

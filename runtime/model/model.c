@@ -78,7 +78,7 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
         return ERR_OK;
     }
     if (f->bytes < m->plan.kv.card) {
-        format_text(m->problem, sizeof m->problem,
+        format_text(m->error_message, sizeof m->error_message,
                     "%.200s is too small for a context of %u: make "
                     "the card with KV=%lu, or choose a shorter ctx=",
                     f->name, (unsigned)m->plan.context, (unsigned long)(m->plan.kv.card >> 20) + 1);
@@ -230,7 +230,7 @@ static enum err make_plan(struct model *m, const struct model_setup *setup)
     enum err error = plan_all(m, setup);
 
     if (error != ERR_OK) {
-        return model_refuse(m, error, m->plan.problem);
+        return model_refuse(m, error, m->plan.error_message);
     }
     if (setup->draft && m->plan.residency == PLAN_STREAMED) {
         return model_refuse(m, ERR_NO_SPACE,
@@ -282,7 +282,7 @@ enum err model_load(struct model *m, const struct model_setup *setup)
     }
     error = stream_load(&m->stream, setup->progress, setup->progress_context);
     if (error != ERR_OK) {
-        format_text(m->problem, sizeof m->problem, "%s", m->stream.problem);
+        format_text(m->error_message, sizeof m->error_message, "%s", m->stream.error_message);
         return error;
     }
     if (m->request.use != NULL && m->stream.experts.all != NULL) {

@@ -24,7 +24,7 @@
 #include "runtime/tokenizer/tokenizer.h"
 
 enum {
-    MODEL_PROBLEM_BYTES = 400,
+    MODEL_ERROR_MESSAGE_BYTES = 400,
     MODEL_MOST_GUESSES = 8, /* tokens that one pass may run ahead */
     MODEL_LEARN_ROWS = 4,   /* logits that are practised together: less than the guesses' */
     MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft together */
@@ -73,25 +73,26 @@ struct model {
     bool measured_late;           /* the plan has rates since the weights are loaded */
     struct plan_use used;         /* of request.use */
     struct expert_use use;        /* of the transfer that a plan or /save waits for */
-    enum err use_error;           /* of setup->use_file; its sentence is use.problem */
+    enum err use_error;           /* of setup->use_file; its error message is use.error_message */
     struct plan plan;
     struct stream stream;
     struct transformer transformer;
     struct io_core *io_core; /* it serves the card in passes for which the plan lends a core; or
                               * NULL */
-    char problem[MODEL_PROBLEM_BYTES]; /* after an error: a sentence for the user */
+    char error_message
+        [MODEL_ERROR_MESSAGE_BYTES]; /* after an error: an error message for the user */
 };
 
 /* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
  * be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables are read, ERR_ABORTED by setup->progress;
- * m->problem says which. */
+ * m->error_message says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
 /* Bytes at the beginning of setup->ram that an open model takes, its session's included: another
  * may have the rest. */
 size_t model_bytes(const struct model *m);
 
-/* Load the weights; then a session may be opened. Errors of stream_load: m->problem. */
+/* Load the weights; then a session may be opened. Errors of stream_load: m->error_message. */
 enum err model_load(struct model *m, const struct model_setup *setup);
 
 /* Call it before a pass over n tokens: the plan decides whether the last core computes or moves

@@ -5,10 +5,10 @@
 #include "runtime/model/model_private.h"
 #include "runtime/text/format_text.h"
 
-enum err model_refuse(struct model *m, enum err error, const char *sentence)
+enum err model_refuse(struct model *m, enum err error, const char *error_message)
 {
-    format_text(m->problem, sizeof m->problem, "%.100s: %.280s", m->file->name,
-                sentence[0] != '\0' ? sentence : err_text(error));
+    format_text(m->error_message, sizeof m->error_message, "%.100s: %.280s", m->file->name,
+                error_message[0] != '\0' ? error_message : err_text(error));
     return error;
 }
 
@@ -41,7 +41,7 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
 {
     const void *at = file_memory(m->file, offset, bytes);
     struct file_read *read = &m->stream.ring.slots[0].read; /* the stream is opened later */
-    char sentence[200] = "";
+    char error_message[200] = "";
     void *copy;
     enum err error;
 
@@ -53,12 +53,12 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     error = read_tables(read, m, setup, offset, copy, bytes);
     *out = copy;
     if (error == ERR_IO || error == ERR_TIMEOUT) {
-        format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
+        format_text(error_message, sizeof error_message, "header and tables, sector %lu of %s: %s",
                     (unsigned long)read->failed_sector, m->file->device->name,
                     block_device_reason(m->file->device, error));
     }
     if (error != ERR_OK) {
-        return model_refuse(m, error, sentence);
+        return model_refuse(m, error, error_message);
     }
     return ERR_OK;
 }
@@ -82,7 +82,7 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
     }
     error = image_check_header(&m->image, at, m->file->bytes);
     if (error != ERR_OK) {
-        return model_refuse(m, error, m->image.problem);
+        return model_refuse(m, error, m->image.error_message);
     }
     return ERR_OK;
 }
@@ -137,7 +137,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
     const struct ingot_header *h = m->image.header;
     uint32_t n_parts = SIGNATURE_FRONT_PARTS + h->segments.count;
     uint64_t bytes = signature_block_bytes(n_parts), start = ticks_of(m);
-    char problem[SIGNING_PROBLEM_BYTES];
+    char error_message[SIGNING_ERROR_MESSAGE_BYTES];
     const struct signature_block *block;
     const void *at;
     enum err error;
@@ -151,9 +151,10 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
         return error;
     }
     block = at;
-    error = setup->signing->check_block(setup->signing, block, h->file_bytes, n_parts, problem);
+    error = setup->signing->check_block(setup->signing, block, h->file_bytes, n_parts,
+                                        error_message);
     if (error != ERR_OK) {
-        return model_refuse(m, error, problem);
+        return model_refuse(m, error, error_message);
     }
     m->signature.signing = setup->signing;
     m->signature.digests = block->digests;
@@ -190,7 +191,7 @@ static enum err open_tables(struct model *m, const struct model_setup *setup, si
         error = layer_check(&m->image);
     }
     if (error != ERR_OK) {
-        return model_refuse(m, error, m->image.problem);
+        return model_refuse(m, error, m->image.error_message);
     }
     return ERR_OK;
 }

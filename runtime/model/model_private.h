@@ -4,8 +4,8 @@
 
 #include "runtime/model/model.h"
 
-/* m->problem becomes the file's name and the sentence, "": the error's. Returns error. */
-enum err model_refuse(struct model *m, enum err error, const char *sentence);
+/* m->error_message becomes the file's name and the error message, "": the error's. Returns error. */
+enum err model_refuse(struct model *m, enum err error, const char *error_message);
 
 /* Header, signature where setup wants one, and tables of m->file: m->image. Errors as model_open. */
 enum err model_open_image(struct model *m, const struct model_setup *setup);

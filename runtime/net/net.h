@@ -45,11 +45,11 @@ struct net_setup {
     const char *name; /* a host name of letters, digits and '-'; it stays */
 };
 
-/* Memory of struct net; and sets it up there (zeroed). NULL: *why says why not, a sentence without a full stop. */
+/* Memory of struct net; and sets it up there (zeroed). NULL: *why says why not, an error message without a full stop. */
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
-/* Whether `how` and `name` can be used; NULL, or a sentence. */
+/* Whether `how` and `name` can be used; NULL, or an error message. */
 const char *net_check(const char *how, const char *name);
 
 /* Take frames, answer them, give the server's connections their turn. Cheap while nothing comes; call it every few milliseconds. */

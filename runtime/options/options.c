@@ -11,16 +11,16 @@
 
 void options_say(const struct options_report *report, bool refused, const char *format, ...)
 {
-    char sentence[OPTIONS_SENTENCE_BYTES];
+    char error_message[OPTIONS_ERROR_MESSAGE_BYTES];
     va_list args;
 
     if (report == NULL || report->say == NULL) {
         return;
     }
     va_start(args, format);
-    format_text_args(sentence, sizeof sentence, format, args);
+    format_text_args(error_message, sizeof error_message, format, args);
     va_end(args);
-    report->say(report->context, refused, sentence);
+    report->say(report->context, refused, error_message);
 }
 
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes)
@@ -121,11 +121,11 @@ static enum err set_list(struct options *o, const struct rule *rule, const char 
                          const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];
-    const char *problem = rule->check(value);
+    const char *error_message = rule->check(value);
 
-    if (problem != NULL) {
+    if (error_message != NULL) {
         options_say(report, true, "%s=%s cannot be used: %s", rule->name,
-                    options_shown(shown, value, strlen(value)), problem);
+                    options_shown(shown, value, strlen(value)), error_message);
         return ERR_BAD_ARGUMENT;
     }
     assert(strlen(value) < rule->bytes); /* the check refuses longer ones */

@@ -31,8 +31,8 @@ enum {
     OPTIONS_BEAMS = 4,
     OPTIONS_TOGETHER = 8,
     OPTIONS_STOP_BYTES = 64,
-    OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
-    OPTIONS_VALUE_BYTES = 32,     /* of a value as text, without texts */
+    OPTIONS_ERROR_MESSAGE_BYTES = 256, /* longest error message of a report, with its NUL */
+    OPTIONS_VALUE_BYTES = 32,          /* of a value as text, without texts */
 };
 
 /* A row of options.def each, in its order. */
@@ -222,10 +222,10 @@ struct options {
     char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes an option */
 };
 
-/* The sink of sentences. refused: a value that cannot be used; otherwise an unknown option, which is passed
- * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
+/* The sink of error messages. refused: a value that cannot be used; otherwise an unknown option, which is passed
+ * over. An error message has no full stop, no newline and less than OPTIONS_ERROR_MESSAGE_BYTES. say may be NULL. */
 struct options_report {
-    void (*say)(void *context, bool refused, const char *sentence);
+    void (*say)(void *context, bool refused, const char *error_message);
     void *context;
 };
 
@@ -253,10 +253,10 @@ static inline struct speculative_params options_speculative(const struct options
 /* Read the options of args (NUL-terminated) into o, which options_init() has set. Options are
  * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
  * are escapes. Options that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
- * ignored without a sentence. The later of two equal options counts, but each stop= adds one. A
+ * ignored without an error message. The later of two equal options counts, but each stop= adds one. A
  * malformed value leaves its option as it was, and the options after it are still read; o->refused
  * notes it until a later option of that name is better.
- * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
+ * Errors: ERR_BAD_ARGUMENT (an error message was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
@@ -306,7 +306,7 @@ void options_put_back(struct options *o, const struct options_kept *kept);
 /* The option of a name; OPTION_COUNT: none. */
 enum option options_of_name(const char *name);
 
-/* The option in front of an option's "=", and its values as the end of a sentence "NAME takes ...". Both are static strings. */
+/* The option in front of an option's "=", and its values as the end of an error message "NAME takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 

@@ -4,7 +4,7 @@
 
 #include "runtime/options/options.h"
 
-enum { OPTIONS_SHOWN_BYTES = 44 /* of an option in a sentence, with its NUL */ };
+enum { OPTIONS_SHOWN_BYTES = 44 /* of an option in an error message, with its NUL */ };
 
 enum kind {
     KIND_TEXT,
@@ -25,7 +25,7 @@ enum kind {
 /* A row of options.def. */
 struct rule {
     const char *name;
-    const char *accepts; /* ends the sentence "NAME takes ..." */
+    const char *accepts; /* ends the error message "NAME takes ..." */
     union {
         const char *choices; /* words with a space between, of KIND_CHOICE */
         const char *(*check)(
@@ -44,11 +44,11 @@ extern const struct rule options_rules[OPTION_COUNT];
 /* The default of a row that has one. */
 void options_set_initial(struct options *o, const struct rule *rule);
 
-/* A sentence to the report, if there is one. */
+/* An error message to the report, if there is one. */
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);
 
-/* The beginning of an option for a sentence; characters that could disturb a terminal become '?'. */
+/* The beginning of an option for an error message; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes);
 
 /* The option of a name (bytes), or OPTION_COUNT. */

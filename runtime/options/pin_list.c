@@ -100,50 +100,50 @@ static size_t length_of(const char *text, const char *ends)
 static const char *read_pin(struct pin_list *l, const char **text)
 {
     struct pin p = { .line = 0 };
-    const char *at = *text, *problem;
+    const char *at = *text, *error_message;
     size_t n = length_of(at, ":,");
 
-    problem = read_name(l, &p, at, n);
-    for (unsigned part = 0; problem == NULL && (part == 0 || at[n] == ':'); part++) {
+    error_message = read_name(l, &p, at, n);
+    for (unsigned part = 0; error_message == NULL && (part == 0 || at[n] == ':'); part++) {
         at += n;
         at += *at == ':';
         n = length_of(at, ":,");
-        problem = part == 0 ? read_line(at, n, &p.line) : read_word(&p, at, n);
+        error_message = part == 0 ? read_line(at, n, &p.line) : read_word(&p, at, n);
     }
-    for (unsigned i = 0; problem == NULL && i < l->n; i++) {
+    for (unsigned i = 0; error_message == NULL && i < l->n; i++) {
         if (l->pin[i].line == p.line) {
-            problem = "two names are one line";
+            error_message = "two names are one line";
         }
     }
-    if (problem == NULL) {
+    if (error_message == NULL) {
         l->pin[l->n++] = p;
     }
     *text = at + n;
-    return problem;
+    return error_message;
 }
 
 const char *pin_list_read(struct pin_list *l, const char *text)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
 
     memset(l, 0, sizeof *l);
     if (strlen(text) >= PIN_LIST_BYTES) {
         return "a list of pins has up to 255 bytes";
     }
-    while (problem == NULL) {
+    while (error_message == NULL) {
         if (l->n == PINS_MOST) {
             return "there may be 16 pins";
         }
-        problem = read_pin(l, &text);
-        if (problem == NULL && *text == '\0') {
+        error_message = read_pin(l, &text);
+        if (error_message == NULL && *text == '\0') {
             return NULL;
         }
         text += *text == ',';
     }
-    return problem;
+    return error_message;
 }
 
-const char *pin_list_problem(const char *text)
+const char *pin_list_error_message(const char *text)
 {
     struct pin_list list;
 

@@ -29,10 +29,10 @@ struct pin_list {
     struct pin pin[PINS_MOST];
 };
 
-/* Read a list; NULL: *l is it. Else a sentence without a full stop that says what is wrong with it, and
+/* Read a list; NULL: *l is it. Else an error message without a full stop that says what is wrong with it, and
  * *l is not to be used. */
 const char *pin_list_read(struct pin_list *l, const char *text);
-const char *pin_list_problem(const char *text); /* the same for who does not want the list */
+const char *pin_list_error_message(const char *text); /* the same for who does not want the list */
 
 /* The place of a name (bytes), or PINS_MOST: there is none. */
 unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);

@@ -85,57 +85,57 @@ static const char *read_kind(struct sensor *s, const char *text, size_t bytes)
 static const char *read_sensor(struct sensor_list *l, const char **text)
 {
     struct sensor s = { .name = "" };
-    const char *at = *text, *problem = NULL;
+    const char *at = *text, *error_message = NULL;
 
-    for (unsigned part = 0; part < 4 && problem == NULL; part++) {
+    for (unsigned part = 0; part < 4 && error_message == NULL; part++) {
         size_t n = strcspn(at, ":,");
 
         switch (part) {
-        case 0: problem = read_name(l, &s, at, n); break;
-        case 1: problem = read_bus(&s, at, n); break;
-        case 2: problem = read_address(&s, at, n); break;
-        default: problem = read_kind(&s, at, n); break;
+        case 0: error_message = read_name(l, &s, at, n); break;
+        case 1: error_message = read_bus(&s, at, n); break;
+        case 2: error_message = read_address(&s, at, n); break;
+        default: error_message = read_kind(&s, at, n); break;
         }
         at += n;
         at += *at == ':' && part != 3;
     }
-    if (problem == NULL && *at == ':') {
-        problem = "nothing comes after a sensor's kind";
+    if (error_message == NULL && *at == ':') {
+        error_message = "nothing comes after a sensor's kind";
     }
-    for (unsigned i = 0; problem == NULL && i < l->n; i++) {
+    for (unsigned i = 0; error_message == NULL && i < l->n; i++) {
         if (l->sensor[i].bus == s.bus && l->sensor[i].address == s.address) {
-            problem = "two sensors have one address";
+            error_message = "two sensors have one address";
         }
     }
-    if (problem == NULL) {
+    if (error_message == NULL) {
         l->sensor[l->n++] = s;
     }
     *text = at;
-    return problem;
+    return error_message;
 }
 
 const char *sensor_list_read(struct sensor_list *l, const char *text)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
 
     memset(l, 0, sizeof *l);
     if (strlen(text) >= SENSOR_LIST_BYTES) {
         return "a list of sensors has up to 191 bytes";
     }
-    while (problem == NULL) {
+    while (error_message == NULL) {
         if (l->n == SENSORS_MOST) {
             return "there may be 4 sensors";
         }
-        problem = read_sensor(l, &text);
-        if (problem == NULL && *text == '\0') {
+        error_message = read_sensor(l, &text);
+        if (error_message == NULL && *text == '\0') {
             return NULL;
         }
         text += *text == ',';
     }
-    return problem;
+    return error_message;
 }
 
-const char *sensor_list_problem(const char *text)
+const char *sensor_list_error_message(const char *text)
 {
     struct sensor_list list;
 

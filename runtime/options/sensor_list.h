@@ -41,10 +41,11 @@ struct sensor_list {
     struct sensor sensor[SENSORS_MOST];
 };
 
-/* Read a list; NULL: *l is it. Else a sentence without a full stop that says what is wrong with it, and
+/* Read a list; NULL: *l is it. Else an error message without a full stop that says what is wrong with it, and
  * *l is not to be used. */
 const char *sensor_list_read(struct sensor_list *l, const char *text);
-const char *sensor_list_problem(const char *text); /* the same for who does not want the list */
+const char *
+sensor_list_error_message(const char *text); /* the same for who does not want the list */
 
 /* The value of a sensor's register, in thousandths of a degree. */
 int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);

@@ -86,11 +86,12 @@ static bool cut_memory(struct kept *k, const struct memory_range *memory)
 
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s)
 {
-    const char *why = session_block_problem(s);
+    const char *why = session_block_error_message(s);
 
     memset(k, 0, sizeof *k);
     if (why != NULL) {
-        format_text(k->problem, sizeof k->problem, "no prompts are kept of this model: %s", why);
+        format_text(k->error_message, sizeof k->error_message,
+                    "no prompts are kept of this model: %s", why);
         return false;
     }
     k->file = setup->file;
@@ -100,7 +101,7 @@ bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s
     k->marks_bytes = round_up(marks_of(s), SECTOR_BYTES);
     if (!cut_memory(k, &setup->memory)) {
         k->n_memory = 0;
-        format_text(k->problem, sizeof k->problem,
+        format_text(k->error_message, sizeof k->error_message,
                     "no prompts are kept: %lu bytes are not enough for one block of %u tokens",
                     (unsigned long)setup->memory.bytes, (unsigned)k->distance);
         return false;

@@ -28,7 +28,7 @@ enum {
     KEPT_MARKS_MOST = 1024,  /* twice as many until the mark is at most ... */
     KEPT_MARKS_TIMES = 4,    /* ... so many times as large, up to this */
     KEPT_BLOCKS_MOST = 4096, /* of memory, and of the file */
-    KEPT_PROBLEM_BYTES = 320,
+    KEPT_ERROR_MESSAGE_BYTES = 320,
 };
 
 struct kept_block {
@@ -65,11 +65,11 @@ struct kept {
     uint64_t n_read, n_written; /* blocks, of the file */
     bool
         of_another; /* the file had prompts of another model, or of this one with other types, and begins anew */
-    char problem
-        [KEPT_PROBLEM_BYTES]; /* a sentence for the user: why nothing is kept, or not in the file any more; "" */
+    char error_message
+        [KEPT_ERROR_MESSAGE_BYTES]; /* an error message for the user: why nothing is kept, or not in the file any more; "" */
 };
 
-/* For sequences of s's model, which all have s's types of keys and values. False: nothing is kept, k->problem says why, and all
+/* For sequences of s's model, which all have s's types of keys and values. False: nothing is kept, k->error_message says why, and all
  * calls below do nothing. With a problem that is not empty and true: the file is not used, and stays as it is if it is not a file
  * of kept prompts, if its header is damaged, or if its version is another one. A file of zeros begins, and one of another
  * model begins anew. */

@@ -63,7 +63,7 @@ static uint32_t sector_crc(const void *sector, const uint32_t *crc)
 static void give_up(struct kept *k, enum err e, bool writes)
 {
     k->n_card = 0;
-    format_text(k->problem, sizeof k->problem,
+    format_text(k->error_message, sizeof k->error_message,
                 "%.100s: %s, sector %lu: prompts are kept in memory alone from now on",
                 k->file->name, writes ? "a write failed" : err_text(e),
                 (unsigned long)k->io.failed_sector);
@@ -179,7 +179,7 @@ static void begin_anew(struct kept *k, const struct file_header *h)
 static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;
-    format_text(k->problem, sizeof k->problem,
+    format_text(k->error_message, sizeof k->error_message,
                 "%.100s: %s: it stays as it is, and prompts are kept in memory alone; a file of "
                 "zeros in its place is taken",
                 k->file->name, why);
@@ -196,7 +196,7 @@ static bool may_begin(struct kept *k)
         if (read_table(k, true)) {
             return true;
         }
-        if (k->problem[0] == '\0') {
+        if (k->error_message[0] == '\0') {
             refuse(k, "it is not a file of kept prompts");
         }
     } else if (memcmp(h.magic, file_magic, sizeof h.magic) != 0) {
@@ -227,7 +227,7 @@ void kept_file_open(struct kept *k, const struct session *s)
     k->n_card = (uint32_t)min_u64(n, KEPT_BLOCKS_MOST);
     if (k->n_card == 0) {
         format_text(
-            k->problem, sizeof k->problem,
+            k->error_message, sizeof k->error_message,
             "%.100s: too small for one block of %u tokens: prompts are kept in memory alone",
             k->file->name, (unsigned)k->distance);
         return;

@@ -129,7 +129,7 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
     s->context = context;
     s->done = 0;
     s->total = 0;
-    s->problem[0] = '\0';
+    s->error_message[0] = '\0';
     s->before = SAVED_CHAT_GOES_ON;
     s->is_older = false;
     s->n_kept = 0;
@@ -148,13 +148,13 @@ const char *saved_chat_command(const struct saved_chat *s)
     return s->kind == SAVED_PREFIX ? "/save prefix" : "/save";
 }
 
-enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
+enum err saved_chat_io_error_message(struct saved_chat *s, enum err e, bool writes)
 {
     if (e != ERR_OK) {
-        format_text(s->problem, sizeof s->problem, "%s: cannot %s at sector %llu of %s: %s",
-                    s->file->name, writes ? "write" : "read",
-                    (unsigned long long)s->io.failed_sector, s->file->device->name,
-                    block_device_reason(s->file->device, e));
+        format_text(s->error_message, sizeof s->error_message,
+                    "%s: cannot %s at sector %llu of %s: %s", s->file->name,
+                    writes ? "write" : "read", (unsigned long long)s->io.failed_sector,
+                    s->file->device->name, block_device_reason(s->file->device, e));
     }
     return e;
 }
@@ -190,7 +190,7 @@ static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halv
         return ERR_OK;
     }
     e = file_read_now(&s->io, s->file, half * room, &s->header, SECTOR_BYTES);
-    (void)saved_chat_io_problem(s, e, false);
+    (void)saved_chat_io_error_message(s, e, false);
     halves->h[half] = s->header;
     halves->unreadable[half] = e == ERR_IO;
     halves->valid[half] = e == ERR_OK && is_header(s, &s->header);

@@ -27,7 +27,7 @@
 #include "runtime/session/session.h"
 #include "runtime/storage/file.h"
 
-enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
+enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_ERROR_MESSAGE_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
@@ -94,8 +94,9 @@ struct saved_chat {
     const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     _Alignas(64) struct saved_chat_header header;
-    char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
-    enum saved_chat_before before;          /* after an error of a load */
+    char error_message
+        [SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
+    enum saved_chat_before before;        /* after an error of a load */
     uint32_t n_kept; /* after a save: tokens of a conversation whose states are in the file */
     bool is_older;   /* after a load: a newer conversation of the file is damaged */
 };
@@ -118,7 +119,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
 
 /* Load the newest that is whole. Its bytes are read twice: for their CRC before anything
  * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
- * or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
+ * or with other settings; s->error_message says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
  * ERR_ABORTED by progress. After an error s->before says what the state holds.
  * A prefix is read once, into an empty session, which is empty again after an error. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,

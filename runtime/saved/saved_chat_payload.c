@@ -29,7 +29,7 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
     if (s->progress == NULL || s->progress(s->context, label, s->done, s->total)) {
         return ERR_OK;
     }
-    format_text(s->problem, sizeof s->problem, "%s", err_text(ERR_ABORTED));
+    format_text(s->error_message, sizeof s->error_message, "%s", err_text(ERR_ABORTED));
     return ERR_ABORTED;
 }
 
@@ -38,12 +38,14 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
 static enum err read_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
 {
     memset(s->buffer, NOT_ARRIVED, bytes);
-    return saved_chat_io_problem(s, file_read_now(&s->io, s->file, at, s->buffer, bytes), false);
+    return saved_chat_io_error_message(s, file_read_now(&s->io, s->file, at, s->buffer, bytes),
+                                       false);
 }
 
 static enum err write_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
 {
-    return saved_chat_io_problem(s, file_write_now(&s->io, s->file, at, s->buffer, bytes), true);
+    return saved_chat_io_error_message(s, file_write_now(&s->io, s->file, at, s->buffer, bytes),
+                                       true);
 }
 
 /* ---- read through --------------------------------------------------------------------------- */
@@ -179,10 +181,10 @@ static enum err move_session(struct transfer *t, const struct saved_chat_state *
     struct layer_state_io io = { move, t, !t->writes, false };
     enum err e;
 
-    s->problem[0] = '\0';
+    s->error_message[0] = '\0';
     e = session_move(state->session, h->n_ids, h->n_cached, &io);
-    if (e != ERR_OK && s->problem[0] == '\0') {
-        format_text(s->problem, sizeof s->problem, "%s", state->session->problem);
+    if (e != ERR_OK && s->error_message[0] == '\0') {
+        format_text(s->error_message, sizeof s->error_message, "%s", state->session->error_message);
     }
     return e;
 }

@@ -45,8 +45,8 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 /* The command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
 
-/* s->problem for an error of s->io; returns it. */
-enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes);
+/* s->error_message for an error of s->io; returns it. */
+enum err saved_chat_io_error_message(struct saved_chat *s, enum err e, bool writes);
 /* Whether an error is one of the place on the card, not of the card. */
 bool saved_chat_is_local(enum err e);
 

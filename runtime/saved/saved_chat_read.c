@@ -8,7 +8,8 @@
 
 static enum err contradiction(struct saved_chat *s)
 {
-    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save again", s->file->name);
+    format_text(s->error_message, sizeof s->error_message, "%s contradicts itself: save again",
+                s->file->name);
     return ERR_BAD_MODEL;
 }
 
@@ -18,7 +19,8 @@ static enum err check_section(struct saved_chat *s, const struct saved_chat_head
     if (saved_section_fits(state, h)) {
         return ERR_OK;
     }
-    return saved_section_lacks_room(state, h, s->file->name, s->problem, sizeof s->problem)
+    return saved_section_lacks_room(state, h, s->file->name, s->error_message,
+                                    sizeof s->error_message)
                ? ERR_BAD_MODEL
                : contradiction(s);
 }
@@ -34,22 +36,23 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                                     h->kv_cold,
                                     h->kv_hot_tiles,
                                     h->kv_warm_tiles };
-    char *problem = s->problem;
-    size_t room = sizeof s->problem;
+    char *error_message = s->error_message;
+    size_t room = sizeof s->error_message;
 
     if (h->version != SAVED_CHAT_VERSION) {
-        format_text(problem, room, "%s was written by another version of Ingot (%u): save again",
-                    s->file->name, (unsigned)h->version);
+        format_text(error_message, room,
+                    "%s was written by another version of Ingot (%u): save again", s->file->name,
+                    (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
     if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
-        format_text(problem, room,
+        format_text(error_message, room,
                     "%s belongs to another model or adapter: /save prefix writes it anew",
                     s->file->name);
         return ERR_BAD_MODEL;
     }
     if (h->model_crc != saved_chat_model_crc(session, s->kind)) {
-        format_text(problem, room,
+        format_text(error_message, room,
                     "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
                     s->file->name);
         return ERR_BAD_MODEL;
@@ -60,12 +63,12 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
 
-        format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,
+        format_text(error_message, room, "%s was saved with kv=%s: start with that", s->file->name,
                     kv_types_name(types, name));
         return ERR_BAD_MODEL;
     }
     if (h->n_ids > session->context) {
-        format_text(problem, room,
+        format_text(error_message, room,
                     "%s has %u %s and the context %u: start with a larger ctx=", s->file->name,
                     (unsigned)h->n_ids, plural((unsigned)h->n_ids, "token", "tokens"),
                     (unsigned)session->context);
@@ -81,7 +84,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
 
 static enum err damaged(struct saved_chat *s)
 {
-    format_text(s->problem, sizeof s->problem,
+    format_text(s->error_message, sizeof s->error_message,
                 "%s is damaged: what was saved there is lost, %s writes it anew", s->file->name,
                 saved_chat_command(s));
     return ERR_BAD_CHECKSUM;
@@ -121,12 +124,12 @@ static enum err empty(struct saved_chat *s)
     } else if (s->kind == SAVED_SECTION) {
         what = s->section->what;
     }
-    format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
-                saved_chat_command(s), what);
+    format_text(s->error_message, sizeof s->error_message, "%s is empty: %s writes %s into it",
+                s->file->name, saved_chat_command(s), what);
     return ERR_NOT_FOUND;
 }
 
-/* ERR_IO: reading them has left the sentence. */
+/* ERR_IO: reading them has left the error message. */
 static enum err check_halves(struct saved_chat *s, const struct saved_chat_halves *halves)
 {
     if (halves->valid[halves->newest]) {
@@ -137,7 +140,7 @@ static enum err check_halves(struct saved_chat *s, const struct saved_chat_halve
     }
     if (halves->is_cut) {
         format_text(
-            s->problem, sizeof s->problem,
+            s->error_message, sizeof s->error_message,
             "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole, "
             "or delete it and %s writes it anew",
             s->file->name, (unsigned long long)s->file->bytes, saved_chat_command(s));

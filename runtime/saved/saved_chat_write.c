@@ -24,25 +24,26 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
 
     if (!s->file->device->writable) {
-        format_text(s->problem, sizeof s->problem, "%s cannot be written: saves go to a card",
-                    s->file->device->name);
+        format_text(s->error_message, sizeof s->error_message,
+                    "%s cannot be written: saves go to a card", s->file->device->name);
         return ERR_UNSUPPORTED;
     }
     if (is_empty(state)) {
-        format_text(s->problem, sizeof s->problem, "nothing has been %s yet that could be saved",
+        format_text(s->error_message, sizeof s->error_message,
+                    "nothing has been %s yet that could be saved",
                     state->kind == SAVED_CHAT ? "said" : "learnt");
         return ERR_BAD_ARGUMENT;
     }
     if (bytes / 2 > saved_chat_half_bytes(s->file) && state->kind == SAVED_PREFIX) {
         format_text(
-            s->problem, sizeof s->problem,
+            s->error_message, sizeof s->error_message,
             "the system prompt's state needs %s and %s has %s: `make card SYSTEM=` makes room "
             "for the prompt that it is given",
             format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes));
         return ERR_NO_SPACE;
     }
     if (bytes / 2 > saved_chat_half_bytes(s->file)) {
-        format_text(s->problem, sizeof s->problem,
+        format_text(s->error_message, sizeof s->error_message,
                     "the %s %s and %s has %s: `make card SAVE=%u` makes room for the whole %s",
                     needs, format_bytes(needed, bytes), s->file->name,
                     format_bytes(room, s->file->bytes), (unsigned)most_mib,
@@ -159,7 +160,7 @@ static uint64_t next_sequence(const struct saved_chat_halves *halves)
 static enum err not_kept(struct saved_chat *s, enum err e)
 {
     if (e == ERR_BAD_CHECKSUM) {
-        format_text(s->problem, sizeof s->problem,
+        format_text(s->error_message, sizeof s->error_message,
                     "%s: %s returned other bytes than were written: try again, or take another "
                     "card; what was saved before is still there",
                     s->file->name, s->file->device->name);
@@ -185,14 +186,15 @@ static enum err write_header(struct saved_chat *s, unsigned half, const struct s
 
     s->header = *h;
     s->header.header_crc = saved_chat_header_crc(&s->header);
-    e = saved_chat_io_problem(s, file_write_now(&s->io, s->file, at, &s->header, SECTOR_BYTES),
-                              true);
+    e = saved_chat_io_error_message(s,
+                                    file_write_now(&s->io, s->file, at, &s->header, SECTOR_BYTES),
+                                    true);
     if (e != ERR_OK) {
         return e;
     }
     memset(s->buffer, 0, SECTOR_BYTES); /* no header, should nothing arrive */
-    e = saved_chat_io_problem(s, file_read_now(&s->io, s->file, at, s->buffer, SECTOR_BYTES),
-                              false);
+    e = saved_chat_io_error_message(s, file_read_now(&s->io, s->file, at, s->buffer, SECTOR_BYTES),
+                                    false);
     if (e == ERR_OK && memcmp(s->buffer, &s->header, SECTOR_BYTES) != 0) {
         e = ERR_BAD_CHECKSUM;
     }

@@ -147,7 +147,7 @@ static enum err collect(struct search *b, uint32_t beam)
     /* The best candidates before log_of_sum overwrites the logits. */
     n = likeliest(b, beam, own);
     if (n == 0) {
-        format_text(s->problem, sizeof s->problem,
+        format_text(s->error_message, sizeof s->error_message,
                     "the model gave no usable logits: check it with `ingot verify`");
         return ERR_BAD_MODEL;
     }

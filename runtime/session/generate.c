@@ -41,7 +41,7 @@ static enum err pick(struct run *run, uint32_t *id)
     reply_tokens_keep(&run->reply, s->logits);
     *id = speculative_pick(run->g->speculative, run->g->sampler);
     if (*id == SAMPLER_NO_TOKEN) {
-        format_text(s->problem, sizeof s->problem,
+        format_text(s->error_message, sizeof s->error_message,
                     "the model gave no usable logits: check it with `ingot verify`");
         return ERR_BAD_MODEL;
     }

@@ -90,7 +90,7 @@ struct generate_result {
 
 /* Compute the pending tokens of the session, then sample a token, hand it on and compute it,
  * until the reply ends. The last token stays pending, so that no pass is spent on it. Errors:
- * those of session_run (session->problem), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are
+ * those of session_run (session->error_message), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are
  * not numbers. *r is filled in any case. */
 enum err generate(const struct generator *g, const struct generate_params *params,
                   const struct generate_sink *sink, struct generate_result *r);

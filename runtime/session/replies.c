@@ -132,7 +132,7 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
     assert(r->group.n != 0);
     e = session_group_pass(&r->group, stop);
     if (e != ERR_OK) {
-        r->problem = r->group.sessions[0]->problem;
+        r->error_message = r->group.sessions[0]->error_message;
         return e;
     }
     for (uint32_t i = 0; i < r->n; i++) {
@@ -142,7 +142,7 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
             session_mark(p->session);
         }
         if (p->busy && p->session->logits != NULL && !go_on(p)) {
-            r->problem = "the model gave no usable logits: check it with `ingot verify`";
+            r->error_message = "the model gave no usable logits: check it with `ingot verify`";
             return ERR_BAD_MODEL;
         }
     }

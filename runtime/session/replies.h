@@ -33,7 +33,7 @@ struct replies {
     struct reply_slot slots[GROUP_MOST];
     uint32_t n;
     struct session_group group;
-    const char *problem; /* after an error: a sentence for the user */
+    const char *error_message; /* after an error: an error message for the user */
 };
 
 /* The tokens that are pending in the slot's session, one at least, are a prompt; slot: not busy. params and

@@ -202,7 +202,7 @@ static enum err check_room(struct session *s, size_t n)
     if (n <= room) {
         return ERR_OK;
     }
-    format_text(s->problem, sizeof s->problem,
+    format_text(s->error_message, sizeof s->error_message,
                 "the text has %lu %s and the context has room for %u of %u: shorten it, "
                 "or raise ctx=",
                 (unsigned long)n, plural((unsigned long)n, "token", "tokens"), (unsigned)room,
@@ -251,7 +251,8 @@ enum err session_pass_failed(struct session *s, enum err error)
     (void)session_cut_states(s, s->n_cached);
     s->logits = NULL;
     if (error != ERR_ABORTED) {
-        format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
+        format_text(s->error_message, sizeof s->error_message, "%s",
+                    s->model->stream.error_message);
     }
     return error;
 }
@@ -333,7 +334,7 @@ enum err session_run(struct session *s, const struct stop *stop)
     session_forget_guesses(s);
     session_rope_settle(s);
     if (s->n_cached == s->n_ids) {
-        format_text(s->problem, sizeof s->problem,
+        format_text(s->error_message, sizeof s->error_message,
                     "%.100s: an empty text, and the model has no BOS to begin with",
                     s->model->file->name);
         return ERR_BAD_ARGUMENT;

@@ -22,7 +22,7 @@
 #include "runtime/stream/kv_pages.h"
 
 enum {
-    SESSION_PROBLEM_BYTES = 400,
+    SESSION_ERROR_MESSAGE_BYTES = 400,
     SESSION_TEXT_BYTES =
         16384,                /* longest text that is tokenized at once: a line with its template */
     SESSION_HASHED_ROWS = 32, /* positions whose logits enter the hash */
@@ -64,7 +64,8 @@ struct session {
 
     struct session_hash hash;
     struct session_scratch scratch;
-    char problem[SESSION_PROBLEM_BYTES]; /* after an error: a sentence for the user */
+    char error_message
+        [SESSION_ERROR_MESSAGE_BYTES]; /* after an error: an error message for the user */
 };
 
 /* How much a session takes of ARENA_SCRATCH beside its ids, for model_setup. A draft needs no
@@ -96,7 +97,7 @@ uint32_t *session_room(struct session *s, uint32_t *n);
 /* Compute the pending tokens, in chunks; s->logits are those after the last token.
  * ERR_BAD_ARGUMENT: nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be
  * NULL) was asked for between two layers. Errors of the stream and of the states. After an
- * error, s->problem says which, s->logits is NULL, whole chunks before it are cached and the
+ * error, s->error_message says which, s->logits is NULL, whole chunks before it are cached and the
  * rest is still pending; fewer tokens than before may be cached, where pages on the card were
  * lost. */
 enum err session_run(struct session *s, const struct stop *stop);
@@ -145,7 +146,7 @@ uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_
 
 /* No guesses may be in the states, and what is saved is settled (session_rope.h). Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
  * is saved. io->loads: the session is empty until session_restore. Errors of io->move and of the
- * states; s->problem is empty where it is io's own. */
+ * states; s->error_message is empty where it is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 

@@ -5,7 +5,7 @@
 #include "runtime/model/state_kv.h"
 #include "runtime/session/session.h"
 
-const char *session_block_problem(const struct session *s)
+const char *session_block_error_message(const struct session *s)
 {
     if (s->kv.pages != NULL) {
         return "its keys and values spill to a card";

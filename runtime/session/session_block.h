@@ -11,8 +11,8 @@
 
 struct session;
 
-/* Why a session's states cannot be taken apart, as the end of a sentence; NULL: they can. */
-const char *session_block_problem(const struct session *s);
+/* Why a session's states cannot be taken apart, as the end of an error message; NULL: they can. */
+const char *session_block_error_message(const struct session *s);
 
 /* Whether a layer remembers as a whole: then a block of keys and values is not enough. */
 bool session_block_has_marks(const struct session *s);

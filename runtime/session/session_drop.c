@@ -7,14 +7,14 @@
 #include "runtime/model/kv_drop.h"
 #include "runtime/session/session.h"
 
-const char *session_drop_problem(const struct session *s)
+const char *session_drop_error_message(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
         if (s->states[i].kind->mark != NULL) {
             return "its recurrent layers cannot drop tokens";
         }
     }
-    return kv_drop_problem(&s->model->image, &s->kv);
+    return kv_drop_error_message(&s->model->image, &s->kv);
 }
 
 void session_drop(struct session *s, uint32_t from, uint32_t n)

@@ -7,8 +7,8 @@
 
 struct session;
 
-/* The obstacle, as the end of a sentence; NULL: nothing. */
-const char *session_drop_problem(const struct session *s);
+/* The obstacle, as the end of an error message; NULL: nothing. */
+const char *session_drop_error_message(const struct session *s);
 
 /* Tokens from .. from + n go, both multiples of KV_TILE, from + n <= n_ids; those after them move up
  * (kv_drop.h). Nothing may be in the way. The logits stay. */

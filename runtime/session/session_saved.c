@@ -37,8 +37,8 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     } else {
         session_forget_guesses(s);
     }
-    s->problem[0] = '\0';
-    s->model->stream.problem[0] = '\0';
+    s->error_message[0] = '\0';
+    s->model->stream.error_message[0] = '\0';
     /* The ids first, then each state as far as it is cached. */
     e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
     for (uint32_t i = 0; i < s->n_states && n_cached != 0 && e == ERR_OK; i++) {
@@ -46,7 +46,8 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     }
     if (e != ERR_OK) {
         (void)session_cut_states(s, s->n_cached);
-        format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
+        format_text(s->error_message, sizeof s->error_message, "%s",
+                    s->model->stream.error_message);
     }
     return e;
 }

@@ -79,7 +79,7 @@ enum err speculative_check(struct model *draft, const struct model *model)
         a->head->n_tokens == b->head->n_tokens && same_tokens(a, b)) {
         return ERR_OK;
     }
-    format_text(draft->problem, sizeof draft->problem,
+    format_text(draft->error_message, sizeof draft->error_message,
                 "%.100s: not the vocabulary of %.100s, so it cannot guess its tokens: choose a "
                 "smaller model of the same family as draft=",
                 draft->file->name, model->file->name);

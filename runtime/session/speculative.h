@@ -69,7 +69,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
 /* Whether a draft has the model's tokens: the same number, each with the same text.
- * ERR_UNSUPPORTED: draft->problem says what to do. */
+ * ERR_UNSUPPORTED: draft->error_message says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
 /* draft: of a model that guesses, or NULL. Both outlive s. p: as the session's model was set up. */

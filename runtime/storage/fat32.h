@@ -18,7 +18,7 @@ enum {
 };
 
 struct fat32 {
-    const char *why;       /* after an error: what is wrong, one sentence; else NULL */
+    const char *why;       /* after an error: what is wrong, one error message; else NULL */
     uint64_t first_sector; /* of the volume */
     uint64_t n_sectors;    /* that the volume says it has */
     uint64_t

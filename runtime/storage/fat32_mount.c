@@ -51,7 +51,7 @@ static bool fat32_has_models(struct fat32 *fs)
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
 }
 
-/* The sentence for a table without FAT32 and exFAT: it names the types, so that a person sees which disk this is. */
+/* The error message for a table without FAT32 and exFAT: it names the types, so that a person sees which disk this is. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {
     size_t n = format_text(fs->text, sizeof fs->text,

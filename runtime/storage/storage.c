@@ -203,14 +203,14 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* what the file is has been said */
         return e;
     }
-    return storage_card_problem(s, device, e);
+    return storage_card_error_message(s, device, e);
 }
 
 /* Erased flash does not count as flash unless its name was given, and an empty slot not as a
  * card. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
-    if (d->problem != NULL) {
+    if (d->error_message != NULL) {
         return false;
     }
     if (!storage_is_raw(d)) {
@@ -234,8 +234,8 @@ static enum err no_device(struct storage *s, const struct place *place, const ch
     for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {
         const struct block_device *d = s->devices[i];
 
-        if (d->problem != NULL && &places[d->kind] == place) {
-            return storage_fail(s, ERR_NO_DEVICE, "%s: %s", d->name, d->problem);
+        if (d->error_message != NULL && &places[d->kind] == place) {
+            return storage_fail(s, ERR_NO_DEVICE, "%s: %s", d->name, d->error_message);
         }
     }
     if (place != NULL) {
@@ -267,14 +267,15 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
         /* Devices of the place that was named, else all that may have it. */
-        bool there = place != NULL && d->problem == NULL && !storage_is_raw(d) &&
+        bool there = place != NULL && d->error_message == NULL && !storage_is_raw(d) &&
                      &places[d->kind] == place;
 
         if (!there && (place != NULL || !is_candidate(s, d, name))) {
             continue;
         }
         if (e != ERR_NO_DEVICE) {
-            storage_say(s, "%s", s->problem); /* of the device before: the next one may have it */
+            storage_say(s, "%s",
+                        s->error_message); /* of the device before: the next one may have it */
         }
         e = open_model(s, d, name, table, out);
     }

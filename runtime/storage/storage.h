@@ -11,7 +11,7 @@
 #include "runtime/storage/file.h"
 #include "runtime/storage/io_core.h"
 
-enum { STORAGE_PROBLEM_BYTES = 400 };
+enum { STORAGE_ERROR_MESSAGE_BYTES = 400 };
 
 struct storage_setup {
     const struct platform *platform; /* its storage, initrd and clock; outlives the storage */
@@ -43,7 +43,8 @@ struct storage {
     const struct file *const *open; /* (n_open) files that may be at work: storage_know_open */
     unsigned n_open;
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first of a flash */
-    char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    char error_message
+        [STORAGE_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
 };
 
 /* Find the platform's devices and log them. Once: s must not move after it. */
@@ -63,7 +64,7 @@ bool storage_look(struct storage *s, const struct file *const *files, unsigned n
  * a drive or card, of which the first that has it is taken; "nvme:", "usb:" or "card:" before it looks on those
  * alone, and stands before out->name then. The first model of a card is the first by name that is one; the others are logged,
  * and what is not a model with what to do.
- * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->problem. */
+ * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->error_message. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
 
@@ -79,7 +80,7 @@ bool storage_is_initrd(const struct storage *s, const struct file *f);
 
 /* Visit the models of every drive and card, in their order, those of one sorted by name. If there are several,
  * names begin with "nvme:", "usb:" or "card:"; with "nvme:" and "usb:" in any case. ERR_NO_DEVICE, and what the last of those gave that cannot be read:
- * s->problem. */
+ * s->error_message. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
@@ -105,7 +106,7 @@ enum err storage_read_actions(struct storage *s, const char *name, const struct 
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
                              struct storage_memory *memory);
 
-/* Whether a name may be that of a saved conversation or an adapter, and the sentence about one that may not. */
+/* Whether a name may be that of a saved conversation or an adapter, and the error message about one that may not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 

@@ -10,8 +10,8 @@ static void log_device(struct storage *s, const struct block_device *d)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    if (d->problem != NULL) {
-        storage_say(s, "storage: %s: %s", d->name, d->problem);
+    if (d->error_message != NULL) {
+        storage_say(s, "storage: %s: %s", d->name, d->error_message);
         return;
     }
     format_bytes(size, d->n_sectors * SECTOR_BYTES);
@@ -44,7 +44,7 @@ static bool needs_bounce(const struct storage *s, const struct block_device *d)
 {
     const struct memory_range *m = s->setup.memory;
 
-    return d->problem == NULL && d->memory == NULL && d->dma_end != 0 && m != NULL &&
+    return d->error_message == NULL && d->memory == NULL && d->dma_end != 0 && m != NULL &&
            (uintptr_t)m->base + m->bytes > d->dma_end;
 }
 
@@ -102,7 +102,7 @@ static void put_fronts(struct storage *s, unsigned i)
     struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
 
     s->fronted[i] = d;
-    if (needs_cpu(&s->setup) && d->problem == NULL && d->memory == NULL) {
+    if (needs_cpu(&s->setup) && d->error_message == NULL && d->memory == NULL) {
         io_core_open(&s->fronts[i], d, &s->setup.platform->cores, s->setup.trace);
         s->fronted[i] = &s->fronts[i].device;
     }
@@ -183,9 +183,9 @@ static void take_device(struct storage *s, struct block_device *d)
     }
     s->found[i] = d;
     s->n_devices += is_new;
-    if (d->in_use || d->problem != NULL) {
+    if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->problem = d->problem; /* whatever is on its way there stays */
+        s->fronted[i]->error_message = d->error_message; /* whatever is on its way there stays */
     } else {
         put_fronts(s, i);
     }
@@ -207,8 +207,8 @@ bool storage_look(struct storage *s, const struct file *const *files, unsigned n
     }
     log_device(s, d);
     take_device(s, d);
-    if (d->problem == NULL && storage_list_device(s, d, say_model, s) != ERR_OK) {
-        storage_say(s, "%s", s->problem);
+    if (d->error_message == NULL && storage_list_device(s, d, say_model, s) != ERR_OK) {
+        storage_say(s, "%s", s->error_message);
     }
     return true;
 }

@@ -25,19 +25,19 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
         enum err e;
 
         /* The unusable device, and the one that holds a raw file. */
-        if (d->problem != NULL || storage_is_raw(d)) {
+        if (d->error_message != NULL || storage_is_raw(d)) {
             continue;
         }
         e = fat32_mount(&s->fs, d, &t);
         if (e == ERR_OK) {
             return d;
         }
-        (void)storage_card_problem(s, d, e);
+        (void)storage_card_error_message(s, d, e);
     }
     return NULL;
 }
 
-/* How many devices have a file system; none: s->problem. */
+/* How many devices have a file system; none: s->error_message. */
 static unsigned count_mounted(struct storage *s)
 {
     unsigned i = 0, n = 0;
@@ -79,7 +79,7 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
         enum err e = visit_models(s, says_place ? storage_place(d->kind) : "", visit, context);
 
         if (e != ERR_OK) {
-            last = storage_card_problem(s, d, e);
+            last = storage_card_error_message(s, d, e);
         }
     }
     return last;
@@ -105,7 +105,7 @@ enum err storage_list_device(struct storage *s, const struct block_device *devic
     if (e == ERR_OK) {
         e = visit_models(s, storage_place(d->kind), visit, context);
     }
-    return e == ERR_OK ? e : storage_card_problem(s, d, e);
+    return e == ERR_OK ? e : storage_card_error_message(s, d, e);
 }
 
 const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
@@ -145,9 +145,9 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
             file_set_name(out, path);
             return use == FILE_WRITTEN ? storage_check_apart(s, out) : e;
         }
-        /* The first real problem is what a person wants to know. */
+        /* The first real error_message is what a person wants to know. */
         if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
-            first = storage_card_problem(s, d, e);
+            first = storage_card_error_message(s, d, e);
         }
     }
     return first;
@@ -252,7 +252,7 @@ enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void 
             memcpy(after, s->entry.name, sizeof after);
             visit(context, s->entry.name, s->entry.bytes);
         }
-        last = e == ERR_NOT_FOUND ? ERR_OK : storage_card_problem(s, d, e);
+        last = e == ERR_NOT_FOUND ? ERR_OK : storage_card_error_message(s, d, e);
     }
     return last;
 }

@@ -98,7 +98,7 @@ static bool is_gguf(const char *name)
     return n > m;
 }
 
-/* Files of a folder that are models for other programs. Returns whether there are any; the first one is s->problem. */
+/* Files of a folder that are models for other programs. Returns whether there are any; the first one is s->error_message. */
 static bool name_others(struct storage *s, const char *folder)
 {
     struct fat32_directory dir;
@@ -115,13 +115,13 @@ static bool name_others(struct storage *s, const char *folder)
                 "%s%s%.80s is a GGUF file, which a board does not read: make an .ingot file of "
                 "it with `ingot pack` and copy that to models/",
                 folder, folder[0] == '\0' ? "" : "/", s->entry.name);
-            storage_say(s, "storage: %s", s->problem);
+            storage_say(s, "storage: %s", s->error_message);
         }
     }
     return n != 0;
 }
 
-/* The card's first by name, which is not a model, and nor is any other. The sentence here says what it is; of a file that is of no
+/* The card's first by name, which is not a model, and nor is any other. The error message here says what it is; of a file that is of no
  * known kind the reader of models says more. */
 static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
                         struct file *out)

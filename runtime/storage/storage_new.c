@@ -83,7 +83,7 @@ enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
         e = reserve(s, new, bytes, table);
         new->device = d;
         if (e != ERR_OK) {
-            (void)storage_card_problem(s, d, e);
+            (void)storage_card_error_message(s, d, e);
         }
     }
     file_set_name(&new->file, path);
@@ -102,5 +102,5 @@ enum err storage_new_publish(struct storage *s, const struct storage_new *new)
     if (e == ERR_OK) {
         e = fat32_publish(&s->fs, new->folder, new->name, &new->file);
     }
-    return e == ERR_OK ? e : storage_card_problem(s, new->device, e);
+    return e == ERR_OK ? e : storage_card_error_message(s, new->device, e);
 }

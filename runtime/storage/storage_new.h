@@ -19,7 +19,7 @@ const char *storage_new_folder(const char *name);
 /* Room for a file (bytes) on the first card that has it, its extents in the table, which stays the file's until it is published;
  * nothing on the card changes. path:
  * models/NAME.ingot, adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt. ERR_BAD_ARGUMENT: another path.
- * ERR_NO_DEVICE, and those of fat32_reserve: s->problem. */
+ * ERR_NO_DEVICE, and those of fat32_reserve: s->error_message. */
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
                           const struct file_table *table, struct storage_new *new);
 

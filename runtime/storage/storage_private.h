@@ -4,14 +4,15 @@
 
 #include "runtime/storage/storage.h"
 
-/* Set s->problem; returns e. */
+/* Set s->error_message; returns e. */
 __attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, enum err e,
                                                             const char *format, ...);
 
 /* The same for an error that the mounted card's file system gave. */
-enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e);
+enum err storage_card_error_message(struct storage *s, const struct block_device *device,
+                                    enum err e);
 
-/* Whether a file has no clusters of one that is at work (storage_know_open). ERR_BAD_FILESYSTEM: s->problem. */
+/* Whether a file has no clusters of one that is at work (storage_know_open). ERR_BAD_FILESYSTEM: s->error_message. */
 enum err storage_check_apart(struct storage *s, const struct file *f);
 
 /* A line for the log. */
@@ -23,7 +24,7 @@ struct file_timeout storage_timeout(const struct storage *s);
 bool storage_is_raw(const struct block_device *d);
 
 /* The first device from number *i on with a file system, mounted, and *i the number after it. NULL: no more;
- * s->problem is about the last one, if it has none. */
+ * s->error_message is about the last one, if it has none. */
 struct block_device *storage_mount_next(struct storage *s, unsigned *i);
 
 /* "usb:", what names of models on such a device may begin with. */
@@ -34,7 +35,7 @@ unsigned storage_rank(const struct block_device *d);
 
 /* storage_first.c: on the mounted card, open the first file of models/ by name that is a model. Those before it, and files for
  * other programs, are named in the log with what to do. ERR_NOT_FOUND: there is none; ERR_BAD_MAGIC: none is a model, and
- * s->problem says what the first one is. If that is of no known kind it is opened all the same. Those of the card. */
+ * s->error_message says what the first one is. If that is of no known kind it is opened all the same. Those of the card. */
 enum err storage_find_first(struct storage *s, const struct file_table *table, struct file *out);
 
 /* storage_devices.c: find the platform's devices, log them, and put in front of each what it needs. */

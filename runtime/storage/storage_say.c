@@ -1,4 +1,4 @@
-/* Messages of the storage: lines for the log, and the sentence after an error. */
+/* Messages of the storage: lines for the log, and the error message after an error. */
 #include "runtime/storage/storage_private.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ enum err storage_fail(struct storage *s, enum err e, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    (void)format_text_args(s->problem, sizeof s->problem, format, args);
+    (void)format_text_args(s->error_message, sizeof s->error_message, format, args);
     va_end(args);
     return e;
 }
@@ -54,8 +54,9 @@ static bool lacks_cure(const char *why)
     return true;
 }
 
-/* The sentence of the file system is the cause. The error's own text follows only where it is what the device said. */
-enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e)
+/* The error message of the file system is the cause. The error's own text follows only where it is what the device said. */
+enum err storage_card_error_message(struct storage *s, const struct block_device *device,
+                                    enum err e)
 {
     const char *why = s->fs.why;
 

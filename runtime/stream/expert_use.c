@@ -58,19 +58,21 @@ uint64_t expert_use_bytes(const struct image *image)
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-static enum err io_problem(struct expert_use *u, const struct file *file, enum err e, bool writes)
+static enum err io_error_message(struct expert_use *u, const struct file *file, enum err e,
+                                 bool writes)
 {
     if (e != ERR_OK) {
-        format_text(u->problem, sizeof u->problem, "%s: cannot %s at sector %llu of %s: %s",
-                    file->name, writes ? "write" : "read", (unsigned long long)u->io.failed_sector,
-                    file->device->name, block_device_reason(file->device, e));
+        format_text(u->error_message, sizeof u->error_message,
+                    "%s: cannot %s at sector %llu of %s: %s", file->name, writes ? "write" : "read",
+                    (unsigned long long)u->io.failed_sector, file->device->name,
+                    block_device_reason(file->device, e));
     }
     return e;
 }
 
 static enum err refuse(struct expert_use *u, const struct file *file, enum err e, const char *why)
 {
-    format_text(u->problem, sizeof u->problem, "%s %s", file->name, why);
+    format_text(u->error_message, sizeof u->error_message, "%s %s", file->name, why);
     return e;
 }
 
@@ -104,7 +106,7 @@ static enum err read_header(struct expert_use *u, const struct file *file, struc
     halves->h[half] = *h;
     halves->valid[half] = e == ERR_OK && memcmp(h->magic, magic, MAGIC_BYTES) == 0 &&
                           h->header_crc == crc_of_header(h);
-    return io_problem(u, file, is_local(e) ? ERR_OK : e, false);
+    return io_error_message(u, file, is_local(e) ? ERR_OK : e, false);
 }
 
 static enum err read_halves(struct expert_use *u, const struct file *file, struct halves *halves)
@@ -112,7 +114,7 @@ static enum err read_halves(struct expert_use *u, const struct file *file, struc
     enum err e;
 
     memset(halves, 0, sizeof *halves);
-    u->problem[0] = '\0';
+    u->error_message[0] = '\0';
     e = read_header(u, file, halves, 0);
     if (e == ERR_OK) {
         e = read_header(u, file, halves, 1);
@@ -178,9 +180,10 @@ static enum err pass(struct expert_use *u, const struct file *file, unsigned hal
 
         memset(u->buffer, 0xa5,
                sizeof u->buffer); /* a read that brings nothing must not look good */
-        e = io_problem(u, file,
-                       file_read_now(&u->io, file, begin + at, u->buffer, (size_t)to_sectors(n)),
-                       false);
+        e = io_error_message(u, file,
+                             file_read_now(&u->io, file, begin + at, u->buffer,
+                                           (size_t)to_sectors(n)),
+                             false);
         if (e != ERR_OK) {
             return e;
         }
@@ -261,8 +264,9 @@ static enum err check_room(struct expert_use *u, const struct file *file, const 
         return refuse(u, file, ERR_UNSUPPORTED, "is on a device that takes no writes");
     }
     if (half_bytes(file) * 2 < expert_use_bytes(image)) {
-        format_text(u->problem, sizeof u->problem, "%s is too small: it needs %llu bytes",
-                    file->name, (unsigned long long)expert_use_bytes(image));
+        format_text(u->error_message, sizeof u->error_message,
+                    "%s is too small: it needs %llu bytes", file->name,
+                    (unsigned long long)expert_use_bytes(image));
         return ERR_NO_SPACE;
     }
     return ERR_OK;
@@ -288,7 +292,7 @@ static enum err write_payload(struct expert_use *u, const struct file *file, uns
         h->payload_crc = crc32c(h->payload_crc, u->buffer, bytes);
         e = file_write_now(&u->io, file, begin + at * sizeof(struct record), u->buffer,
                            (size_t)to_sectors(bytes));
-        if (io_problem(u, file, e, true) != ERR_OK) {
+        if (io_error_message(u, file, e, true) != ERR_OK) {
             return e;
         }
     }
@@ -303,12 +307,12 @@ static enum err write_header(struct expert_use *u, const struct file *file, unsi
 
     u->header = *h;
     u->header.header_crc = crc_of_header(h);
-    e = io_problem(u, file, file_write_now(&u->io, file, at, &u->header, SECTOR_BYTES), true);
+    e = io_error_message(u, file, file_write_now(&u->io, file, at, &u->header, SECTOR_BYTES), true);
     if (e != ERR_OK) {
         return e;
     }
     memset(u->buffer, 0, SECTOR_BYTES);
-    e = io_problem(u, file, file_read_now(&u->io, file, at, u->buffer, SECTOR_BYTES), false);
+    e = io_error_message(u, file, file_read_now(&u->io, file, at, u->buffer, SECTOR_BYTES), false);
     if (e == ERR_OK && memcmp(u->buffer, &u->header, SECTOR_BYTES) != 0) {
         return refuse(u, file, ERR_BAD_CHECKSUM, "came back with other bytes than were written");
     }

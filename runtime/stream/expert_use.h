@@ -18,7 +18,7 @@
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream_experts.h"
 
-enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_PROBLEM_BYTES = 320 };
+enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_ERROR_MESSAGE_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct expert_use_header {
@@ -37,7 +37,8 @@ struct expert_use {
     struct file_read io;
     _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
     _Alignas(64) struct expert_use_header header;
-    char problem[EXPERT_USE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    char error_message
+        [EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
 };
 
 /* Bytes that the file must have; 0: the model has no experts. */

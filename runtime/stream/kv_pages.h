@@ -93,7 +93,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
 /* Wait for the layer's keys and values; then they may be read, and written from the run's
- * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's problem; the pass is over,
+ * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's error_message; the pass is over,
  * and kv_pages_take_valid returns how many are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 

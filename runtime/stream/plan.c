@@ -435,7 +435,7 @@ static enum err check_request(struct plan *plan, const struct plan_request *r)
     const struct ingot_params *p = &r->image->header->params;
 
     if (r->limits.context > p->context) {
-        format_text(plan->problem, sizeof plan->problem,
+        format_text(plan->error_message, sizeof plan->error_message,
                     "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
                     (unsigned)r->limits.context, (unsigned)p->context);
         return ERR_BAD_ARGUMENT;

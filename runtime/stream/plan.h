@@ -21,7 +21,7 @@ enum {
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short ... */
     PLAN_CACHED_CHUNK = 32,      /* ... and that far to fit the cache */
-    PLAN_PROBLEM_BYTES = 256,
+    PLAN_ERROR_MESSAGE_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,
 };
 
@@ -182,13 +182,14 @@ struct plan {
     struct plan_kv kv;
     struct plan_rates rates;
     struct plan_prediction prediction;
-    char advice[PLAN_ADVICE_BYTES];   /* how it could be resident; empty: it is, or cannot be */
-    bool mem_is_short;                /* after an error: without mem= there is more room */
-    char problem[PLAN_PROBLEM_BYTES]; /* after an error: a sentence on what does not fit and what
+    char advice[PLAN_ADVICE_BYTES]; /* how it could be resident; empty: it is, or cannot be */
+    bool mem_is_short;              /* after an error: without mem= there is more room */
+    char error_message
+        [PLAN_ERROR_MESSAGE_BYTES]; /* after an error: an error message on what does not fit and what
                                        * to change */
 };
 
-/* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->problem.
+/* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->error_message.
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 

@@ -1,4 +1,4 @@
-/* The plan's sentences to the user: why it does not fit, or what would be better. */
+/* The plan's error messages to the user: why it does not fit, or what would be better. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
@@ -95,7 +95,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
     } else {
         plan_cure(cure, sizeof cure, plan, r, w);
     }
-    format_text(plan->problem, sizeof plan->problem,
+    format_text(plan->error_message, sizeof plan->error_message,
                 "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
                 "and may take %lu KiB: %s",
                 (unsigned long)((least_bytes(w) + 1023) / 1024),

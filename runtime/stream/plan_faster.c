@@ -7,7 +7,8 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    WORTH_PERCENT = 10, /* less is not worth a sentence: rates are measured to a few percent */
+    WORTH_PERCENT =
+        10, /* less is not worth an error message: rates are measured to a few percent */
     NS = 1000000000,
 };
 

@@ -79,7 +79,7 @@ size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r);
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context);
 
-/* plan->problem: the weights do not fit. */
+/* plan->error_message: the weights do not fit. */
 void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l);
 

@@ -394,7 +394,7 @@ enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
 
 enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e)
 {
-    (void)stream_name_problem(s, segment, &slot->read, e);
+    (void)stream_name_error_message(s, segment, &slot->read, e);
     stream_reset(s);
     return e;
 }

@@ -21,7 +21,7 @@
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream_experts.h"
 
-enum { STREAM_PROBLEM_BYTES = 320 };
+enum { STREAM_ERROR_MESSAGE_BYTES = 320 };
 
 struct workers;
 
@@ -167,8 +167,8 @@ struct stream {
     uint8_t *spare; /* memory that is free while it loads, for what does not stay */
     size_t spare_bytes;
     struct stream_stats stats;
-    char label[40];                     /* of the progress while loading: "loading layer 3" */
-    char problem[STREAM_PROBLEM_BYTES]; /* after an error: file, layer and sector */
+    char label[40]; /* of the progress while loading: "loading layer 3" */
+    char error_message[STREAM_ERROR_MESSAGE_BYTES]; /* after an error: file, layer and sector */
 };
 
 /* Lay the plan into the arena's regions (weights and io are reserved by the caller). The file,
@@ -184,7 +184,7 @@ void stream_sign(struct stream *s, const struct signature *signature, void *spar
 
 /* Read the pinned segments, or check those used in place, and check every CRC; a streamed
  * embedding is read through once for its CRC. progress may be NULL.
- * ERR_NOT_SIGNED, ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->problem. */
+ * ERR_NOT_SIGNED, ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->error_message. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
 /* Begin a pass. Requests go out at once. */

@@ -56,7 +56,7 @@ enum err stream_head_check(struct stream *s, bool *again)
         return ERR_OK;
     }
     if (e != ERR_OK) {
-        (void)stream_name_problem(s, stream_tiles_segment(s), NULL, e);
+        (void)stream_name_error_message(s, stream_tiles_segment(s), NULL, e);
         stream_reset(s);
     }
     return e;

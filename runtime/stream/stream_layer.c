@@ -102,7 +102,7 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     enum err e = s->now.failure;
 
     *again = false;
-    if (s->experts.failure != ERR_OK) { /* which has its sentence */
+    if (s->experts.failure != ERR_OK) { /* which has its error message */
         e = s->experts.failure;
         stream_reset(s);
         return e;

@@ -121,7 +121,7 @@ static enum err check_digest(struct stream *s, struct loading *l, unsigned segme
     s->signature->signing->end_digest(&l->digest, digest);
     if (memcmp(digest, s->signature->digests[SIGNATURE_FRONT_PARTS + segment], sizeof digest) !=
         0) {
-        return stream_name_problem(s, segment, NULL, ERR_NOT_SIGNED);
+        return stream_name_error_message(s, segment, NULL, ERR_NOT_SIGNED);
     }
     return ERR_OK;
 }
@@ -155,10 +155,10 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     s->stats.retries += read->n_retries;
     l->done += bytes;
     if (stopped) {
-        return stream_name_problem(s, segment, NULL, ERR_ABORTED);
+        return stream_name_error_message(s, segment, NULL, ERR_ABORTED);
     }
     if (e != ERR_OK) {
-        return stream_name_problem(s, segment, read, e);
+        return stream_name_error_message(s, segment, read, e);
     }
     return ERR_OK;
 }
@@ -170,7 +170,7 @@ static enum err check(struct stream *s, unsigned segment, uint32_t crc)
     enum err e = image_check_segment(s->image, segment, crc);
 
     if (e != ERR_OK) {
-        return stream_name_problem(s, segment, NULL, e);
+        return stream_name_error_message(s, segment, NULL, e);
     }
     return ERR_OK;
 }
@@ -215,7 +215,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
         crc = workers_crc32c(s->workers, crc, s->segments[segment] + at, n);
         add_digest(s, l, s->segments[segment] + at, n);
         if (!goes_on(s, l, at + n)) {
-            return stream_name_problem(s, segment, NULL, ERR_ABORTED);
+            return stream_name_error_message(s, segment, NULL, ERR_ABORTED);
         }
     }
     l->done += x->bytes;

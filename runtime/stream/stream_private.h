@@ -1,6 +1,6 @@
 /* Shared by the files of the stream and by kv_pages.c alone. stream.c is the ring;
  * stream_layer.c, stream_head.c, stream_rows.c, stream_load.c and kv_pages.c call it, and
- * stream_problem.c puts errors into sentences. */
+ * stream_error_message.c puts errors into error messages. */
 #ifndef INGOT_RUNTIME_STREAM_PRIVATE_H
 #define INGOT_RUNTIME_STREAM_PRIVATE_H
 
@@ -9,14 +9,14 @@
 
 enum { STREAM_REREADS = 3 }; /* after a wrong checksum, before it is an error */
 
-/* "NAME: PART, sector 1234 of DEVICE: the device failed ..." into s->problem; returns e.
+/* "NAME: PART, sector 1234 of DEVICE: the device failed ..." into s->error_message; returns e.
  * read may be NULL. */
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
 
 /* The same for a segment of the model. */
-enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
-                             enum err e);
+enum err stream_name_error_message(struct stream *s, unsigned segment, const struct file_read *read,
+                                   enum err e);
 
 /* The same for an expert. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
@@ -96,7 +96,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot);
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
 
-/* Put the error of a segment into a sentence and give up the pass; returns e. */
+/* Put the error of a segment into an error message and give up the pass; returns e. */
 enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e);
 
 /* The slot's segment is used: another may have the slot. */

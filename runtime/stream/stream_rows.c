@@ -14,13 +14,13 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
         e = file_read_now(&read, s->file, offset, at, bytes);
         s->stats.retries += read.n_retries;
         if (e != ERR_OK) {
-            return stream_name_problem(s, image_embedding_segment(s->image), &read, e);
+            return stream_name_error_message(s, image_embedding_segment(s->image), &read, e);
         }
         if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->rows.sums[group]) {
             return ERR_OK;
         }
     }
-    return stream_name_problem(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
+    return stream_name_error_message(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
 /* Group number `group`, `skip` bytes after `offset` of the file, kept or read; NULL: *e. */

@@ -121,12 +121,12 @@ static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
         /* Wrong on the card itself. */
         if (tries == STREAM_REREADS) {
             e = ERR_BAD_CHECKSUM;
-            return stream_name_problem(s, segment_of(s), NULL, e);
+            return stream_name_error_message(s, segment_of(s), NULL, e);
         }
         s->stats.reread++;
         e = file_read_now(&slot->read, s->file, offset, slot->buffer, s->plan->table.bytes);
     }
-    return stream_name_problem(s, segment_of(s), &slot->read, e);
+    return stream_name_error_message(s, segment_of(s), &slot->read, e);
 }
 
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows)

@@ -11,14 +11,14 @@ enum { JSON_DEEPEST = 8 };
 /* In the order of their escapes. */
 static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
 
-static enum json_kind fail(struct json *j, const char *problem)
+static enum json_kind fail(struct json *j, const char *error_message)
 {
-    if (j->problem != NULL) {
+    if (j->error_message != NULL) {
         return JSON_BAD;
     }
-    j->problem = problem;
+    j->error_message = error_message;
     if (j->at >= j->n) {
-        j->problem = "the line ends too early";
+        j->error_message = "the line ends too early";
     }
     j->column = j->at + 1;
     return JSON_BAD;
@@ -292,7 +292,7 @@ static enum json_kind go_on(struct json *j, const struct brackets *b)
 {
     bool first = !j->open;
 
-    if (j->problem != NULL) {
+    if (j->error_message != NULL) {
         return JSON_BAD;
     }
     if (first && !pass(j, b->opens)) {

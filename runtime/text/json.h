@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum json_kind {
-    JSON_BAD, /* problem and column say what; so does every later call */
+    JSON_BAD, /* error_message and column say what; so does every later call */
     JSON_END, /* of the object or list; nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,
@@ -25,8 +25,8 @@ struct json {
     size_t n, at;
     char held; /* what stood at `at` before a value was ended there; or NUL */
     bool open, closed;
-    const char *problem; /* NULL, or a sentence without its full stop */
-    size_t column;       /* of the problem: bytes, from 1 */
+    const char *error_message; /* NULL, or an error message without its full stop */
+    size_t column;             /* of the error_message: bytes, from 1 */
 };
 
 struct json_value {

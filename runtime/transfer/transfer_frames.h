@@ -32,7 +32,7 @@ enum transfer_kind {
     TRANSFER_AGAIN = 'n', /* the same, and what came next did not: send from here */
     TRANSFER_WORK = 'w',  /* so much of what takes long is done */
     TRANSFER_RESULT =
-        'r', /* the number is 0 if the card has the file; else data: why not, a sentence */
+        'r', /* the number is 0 if the card has the file; else data: why not, an error message */
 };
 
 struct transfer_frame {

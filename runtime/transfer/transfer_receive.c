@@ -201,9 +201,9 @@ enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
     return e;
 }
 
-bool transfer_conclude(struct transfer *t, const char *problem)
+bool transfer_conclude(struct transfer *t, const char *error_message)
 {
-    size_t bytes = problem == NULL ? 0 : min_size(strlen(problem), TRANSFER_DATA_BYTES);
+    size_t bytes = error_message == NULL ? 0 : min_size(strlen(error_message), TRANSFER_DATA_BYTES);
     uint64_t start = now(t), told = 0;
     struct transfer_frame f;
     bool heard = false, said = false;
@@ -212,7 +212,7 @@ bool transfer_conclude(struct transfer *t, const char *problem)
         int byte;
 
         if (!said || now(t) - told >= RESULT_MS) {
-            say(t, TRANSFER_RESULT, problem != NULL, (const uint8_t *)problem, bytes);
+            say(t, TRANSFER_RESULT, error_message != NULL, (const uint8_t *)error_message, bytes);
             said = true;
             told = now(t);
         }

@@ -30,7 +30,7 @@ struct transfer {
 enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
                           const struct file *file);
 
-/* Tell the far end how it ended, until it has heard; problem NULL: well. False: it has not said so. */
-bool transfer_conclude(struct transfer *t, const char *problem);
+/* Tell the far end how it ended, until it has heard; error_message NULL: well. False: it has not said so. */
+bool transfer_conclude(struct transfer *t, const char *error_message);
 
 #endif

@@ -12,10 +12,10 @@ enum { TEXT_TOKENS = 32 /* of a text */ };
 static const char *add(struct json_biases *b, uint32_t id, float value)
 {
     if (b->n == SAMPLER_BIASES_MOST) {
-        format_text(b->problem, sizeof b->problem,
+        format_text(b->error_message, sizeof b->error_message,
                     "logit_bias names more than %u tokens: leave some out",
                     (unsigned)SAMPLER_BIASES_MOST);
-        return b->problem;
+        return b->error_message;
     }
     b->list[b->n++] = (struct sampler_bias){ id, value };
     return NULL;
@@ -29,10 +29,10 @@ static const char *add_id(struct json_biases *b, const char *text, float value, 
         return FORM;
     }
     if (id >= vocab) {
-        format_text(b->problem, sizeof b->problem,
+        format_text(b->error_message, sizeof b->error_message,
                     "logit_bias: the model has no token %.20s, but %u tokens from 0 on", text,
                     (unsigned)vocab);
-        return b->problem;
+        return b->error_message;
     }
     return add(b, (uint32_t)id, value);
 }
@@ -41,21 +41,21 @@ static const char *add_text(struct json_biases *b, const struct json_value *v, f
                             const struct session *s)
 {
     uint32_t ids[TEXT_TOKENS];
-    const char *problem = NULL;
+    const char *error_message = NULL;
     size_t n = 0;
     enum err e = tokenizer_encode(&s->model->tokenizer, v->text, v->bytes, TOKENIZER_PLAIN, ids,
                                   TEXT_TOKENS, &n, s->scratch.memory, s->scratch.bytes);
 
     if (e != ERR_OK || n == 0) {
-        format_text(b->problem, sizeof b->problem,
+        format_text(b->error_message, sizeof b->error_message,
                     "logit_bias: a text has 1 to %u tokens, and \"%.24s\" has not",
                     (unsigned)TEXT_TOKENS, v->text);
-        return b->problem;
+        return b->error_message;
     }
-    for (size_t i = 0; i < n && problem == NULL; i++) {
-        problem = add(b, ids[i], value);
+    for (size_t i = 0; i < n && error_message == NULL; i++) {
+        error_message = add(b, ids[i], value);
     }
-    return problem;
+    return error_message;
 }
 
 /* The value of a pair. False: it is none. */
@@ -94,14 +94,14 @@ static const char *add_pair(struct json_biases *b, const struct json_value *pair
 const char *json_biases_read(struct json_biases *b, char *text, size_t bytes,
                              const struct session *s)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
     struct json_value pair;
     struct json j;
 
     b->n = 0;
     json_open(&j, text, bytes);
-    while (problem == NULL && json_item(&j, &pair) != JSON_END) {
-        problem = pair.kind == JSON_BAD ? FORM : add_pair(b, &pair, s);
+    while (error_message == NULL && json_item(&j, &pair) != JSON_END) {
+        error_message = pair.kind == JSON_BAD ? FORM : add_pair(b, &pair, s);
     }
-    return problem;
+    return error_message;
 }

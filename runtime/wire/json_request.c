@@ -195,7 +195,7 @@ void json_request_read(struct json_request *r, char *line, size_t bytes)
             if (r->error == NULL) {
                 r->field = NULL;
             }
-            refuse(r, "json", j.column, "%s", j.problem);
+            refuse(r, "json", j.column, "%s", j.error_message);
             return;
         }
         take_member(r, &v);

@@ -2,9 +2,9 @@
 
 #include "runtime/text/json.h"
 
-static enum err refuse(const struct options_report *report, const char *sentence)
+static enum err refuse(const struct options_report *report, const char *error_message)
 {
-    report->say(report->context, true, sentence);
+    report->say(report->context, true, error_message);
     return ERR_BAD_ARGUMENT;
 }
 

@@ -142,7 +142,7 @@ static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
     uint64_t bytes = device->n_sectors * SECTOR_BYTES / state.piece_bytes * state.piece_bytes;
     enum err e;
 
-    if (device->problem != NULL || device->memory != NULL || bytes == 0)
+    if (device->error_message != NULL || device->memory != NULL || bytes == 0)
         return;
     e = file_open_device(&state.file, device, 0, &timeout);
     if (e != ERR_OK)

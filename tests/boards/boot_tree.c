@@ -66,7 +66,7 @@ void image_main(const struct machine *machine)
     n = board.find_storage(devices);
     for (unsigned i = 0; i < n; i++)
         printf("storage %s: %s\n", devices[i]->name,
-               devices[i]->problem != NULL ? devices[i]->problem : "fine");
+               devices[i]->error_message != NULL ? devices[i]->error_message : "fine");
     print_window("emmc2bus");
     left_out_tell(left_out, sizeof left_out);
     printf("left out: %s\n", left_out);

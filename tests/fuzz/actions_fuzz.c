@@ -23,12 +23,12 @@ static void check_table(void)
 {
     char text[ACTIONS_PROMPT_BYTES];
     struct grammar g;
-    const char *problem;
+    const char *error_message;
     size_t bytes;
 
     must(actions_prompt(&a, text) < sizeof text - 1);
     must(actions_grammar(&a, memory, sizeof memory, work, &bytes) == ERR_OK);
-    must(grammar_open(&g, memory, bytes, &problem) == ERR_OK);
+    must(grammar_open(&g, memory, bytes, &error_message) == ERR_OK);
 }
 
 /* The bytes as what a person says of each pin: a call that is refused says why in ASCII's printable part, and what
@@ -85,7 +85,7 @@ static char *take_line(const uint8_t **at, size_t *left)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *pins = take_line(&data, &size), *sensors = take_line(&data, &size);
-    char *text = calloc(1, size + 1), problem[ACTION_TEXT_BYTES];
+    char *text = calloc(1, size + 1), error_message[ACTION_TEXT_BYTES];
     struct pin_list list;
     const char *why;
     uint32_t named = 0;
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             named |= list.pin[i].line < FAKE_LINES ? 1u << list.pin[i].line : 0;
         }
         fake_open(&a, pins, "", false);
-        why = actions_read(&a, text, problem);
+        why = actions_read(&a, text, error_message);
         must(why == NULL || (strlen(why) > 10 && strlen(why) < ACTION_TEXT_BYTES));
         check_table();
         check_heard(text, size);

@@ -129,15 +129,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct adapter_header *h = (const void *)file;
     const struct adapter_pair *pairs = (const void *)(file + sizeof *h);
-    char problem[ADAPTER_PROBLEM_BYTES];
+    char error_message[ADAPTER_ERROR_MESSAGE_BYTES];
     size_t bytes;
 
     if (size < 1) {
         return 0;
     }
     bytes = lay_out(data + 1, size - 1, data[0]);
-    if (bytes == 0 || adapter_check_header(h, bytes, problem) != ERR_OK ||
-        adapter_check_pairs(h, pairs, problem) != ERR_OK) {
+    if (bytes == 0 || adapter_check_header(h, bytes, error_message) != ERR_OK ||
+        adapter_check_pairs(h, pairs, error_message) != ERR_OK) {
         return 0;
     }
     if (h->n_pairs == 1 && pairs[0].role == INGOT_TOKEN_EMBEDDING && pairs[0].rows == h->dim) {

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(!line.full && line.n < room && line.text[line.n] == '\0');
         check_line(&r, &line);
     } else {
-        must(r.problem[0] != '\0' && strlen(r.problem) < sizeof r.problem);
+        must(r.error_message[0] != '\0' && strlen(r.error_message) < sizeof r.error_message);
     }
     free(memory);
     free(body);

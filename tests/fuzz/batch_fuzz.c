@@ -1,5 +1,5 @@
 /* Lines of any bytes as requests of `ingot batch`: each is taken with values within their bounds, or refused
- * by a sentence that names its line. */
+ * by an error message that names its line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(b.text.bytes, data, size);
     b.text.bytes[size] = '\0';
     good = batch_file_parse(&b, "lines", &defaults);
-    must(good == (b.problem[0] == '\0') && (!good || b.n != 0));
-    must(good || strncmp(b.problem, "lines", 5) == 0);
+    must(good == (b.error_message[0] == '\0') && (!good || b.n != 0));
+    must(good || strncmp(b.error_message, "lines", 5) == 0);
     for (uint32_t i = 0; good && i < b.n; i++) {
         check(&b, &b.list[i]);
     }

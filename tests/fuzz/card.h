@@ -47,7 +47,7 @@ static void read_file(const struct fat32_entry *entry, uint64_t n_sectors)
 
     if (fat32_open_file(&work.fs, entry, &table, &work.file) != ERR_OK) {
         if (work.fs.why == NULL)
-            abort(); /* an error without its sentence */
+            abort(); /* an error without its error message */
         return;
     }
     for (uint32_t i = 0; i < work.file.n_extents; i++) {

@@ -1,5 +1,5 @@
 /* Any bytes over those of a file of use (runtime/stream/expert_use.h), with its CRCs made right or left
- * wrong: it is read, or refused with a sentence and nothing is counted. */
+ * wrong: it is read, or refused with an error message and nothing is counted. */
 #include "runtime/stream/expert_use.h"
 
 #include "runtime/base/crc32c.h"
@@ -83,6 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum += found.found[i];
     }
     must(sum == found.total);
-    must(e == ERR_OK || (use.problem[0] != '\0' && sum == 0 && all[1].taken == 0));
+    must(e == ERR_OK || (use.error_message[0] != '\0' && sum == 0 && all[1].taken == 0));
     return 0;
 }

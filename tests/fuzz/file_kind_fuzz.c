@@ -1,4 +1,4 @@
-/* The kinds of files, over arbitrary bytes, in every place: each refusal has a sentence. */
+/* The kinds of files, over arbitrary bytes, in every place: each refusal has an error message. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -12,10 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     for (int place = 0; place < FILE_PLACES; place++) {
-        char problem[320] = "";
+        char error_message[320] = "";
 
-        if (!file_kind_suits((enum file_place)place, data, size, problem, sizeof problem) &&
-            (problem[0] != 'i' || file_kind_of(data, size) == FILE_UNKNOWN)) {
+        if (!file_kind_suits((enum file_place)place, data, size, error_message,
+                             sizeof error_message) &&
+            (error_message[0] != 'i' || file_kind_of(data, size) == FILE_UNKNOWN)) {
             abort();
         }
     }

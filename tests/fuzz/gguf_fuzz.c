@@ -46,16 +46,16 @@ static void use_tensor(const struct source_tensor *t, unsigned first_type)
     source_read_row(t, 0, row);
     source_read_row(t, t->rows - 1, row);
     for (unsigned type = first_type % 4; type < INGOT_N_TYPES; type += 4) {
-        const char *problem = NULL;
+        const char *error_message = NULL;
         struct ingot_tensor entry = { .type = (uint8_t)type };
 
         if (!image_type_takes(type, t->cols)) {
             continue;
         }
         rows_begin(t, &entry, row_buffers());
-        if (rows_pack_group(t, (enum ingot_type)type, 0, row_buffers(), &problem) == 0 &&
-            problem == NULL) {
-            abort(); /* every refusal has a sentence */
+        if (rows_pack_group(t, (enum ingot_type)type, 0, row_buffers(), &error_message) == 0 &&
+            error_message == NULL) {
+            abort(); /* every refusal has an error message */
         }
     }
 }
@@ -95,13 +95,13 @@ static void must(bool condition)
 static void use_section(uint8_t *section, uint64_t bytes)
 {
     uint8_t chat[CHAT_MOST_BYTES] __attribute__((aligned(8)));
-    char sentence[CHAT_SENTENCE_BYTES];
+    char error_message[CHAT_ERROR_MESSAGE_BYTES];
     struct chat_request r = { .jinja = source.chat_template, .tokenizer = section };
     struct image image;
     size_t chat_bytes = 0;
 
     must(image_check_tokenizer(&image, section, bytes, source.vocab.n_tokens) == ERR_OK);
-    if (chat_template_build(&r, chat, &chat_bytes, sentence) == ERR_OK) {
+    if (chat_template_build(&r, chat, &chat_bytes, error_message) == ERR_OK) {
         must(chat_bytes <= CHAT_MOST_BYTES);
         chat_template_claim(chat, section);
     }
@@ -124,7 +124,7 @@ static void use_vocab(void)
         must(bytes <= size.bytes);
         use_section(section, bytes);
     } else {
-        must(source.problem[0] != '\0');
+        must(source.error_message[0] != '\0');
     }
     free(section);
 }
@@ -134,8 +134,8 @@ static void parse(const uint8_t *data, size_t size, bool vocab_only)
     memset(&source, 0, sizeof source);
     source.path = "fuzz";
     if (gguf_parse(&source, data, size, vocab_only) != ERR_OK) {
-        if (source.problem[0] == '\0') {
-            abort(); /* every refusal has a sentence */
+        if (source.error_message[0] == '\0') {
+            abort(); /* every refusal has an error message */
         }
         return;
     }
@@ -165,7 +165,7 @@ static void parse_parts(const uint8_t *data, size_t size)
     if (gguf_find_split(&source, data, size, &part, &n) == ERR_OK) {
         must(part < n && n <= 2);
     } else {
-        must(source.problem[0] != '\0');
+        must(source.error_message[0] != '\0');
     }
     if (second == NULL || size > PART_BYTES) {
         return;
@@ -179,7 +179,7 @@ static void parse_parts(const uint8_t *data, size_t size)
         use_vocab();
         use_tensors(size);
     } else {
-        must(source.problem[0] != '\0');
+        must(source.error_message[0] != '\0');
     }
 }
 

@@ -44,31 +44,31 @@ static void run(const struct grammar *g, const uint8_t *data, size_t size)
 
 static void compile(const char *gbnf, const uint8_t *data, size_t size)
 {
-    char problem[GRAMMAR_PROBLEM_BYTES];
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     const char *why;
     struct grammar g;
     void *grammar;
     size_t bytes;
 
-    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) == ERR_OK) {
+    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, error_message) == ERR_OK) {
         if (grammar_open(&g, grammar, bytes, &why) != ERR_OK) {
             abort();
         }
         run(&g, data, size);
         free(grammar);
-    } else if (problem[0] == '\0') {
+    } else if (error_message[0] == '\0') {
         abort();
     }
 }
 
 static void compile_schema(const uint8_t *data, size_t size)
 {
-    char problem[GRAMMAR_PROBLEM_BYTES], *gbnf;
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES], *gbnf;
 
-    if (grammar_gbnf_of_schema(text, &gbnf, problem) == ERR_OK) {
+    if (grammar_gbnf_of_schema(text, &gbnf, error_message) == ERR_OK) {
         compile(gbnf, data, size);
         free(gbnf);
-    } else if (problem[0] == '\0') {
+    } else if (error_message[0] == '\0') {
         abort();
     }
 }

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     source.path = "fuzz";
     e = hf_config_read(&source, data, size, &c);
     if (e == ERR_OK ? source_check_params(&source) != ERR_OK || c.family == NULL
-                    : source.problem[0] == '\0') {
+                    : source.error_message[0] == '\0') {
         abort();
     }
     return 0;

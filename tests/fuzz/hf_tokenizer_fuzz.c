@@ -13,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct source source;
 
-static void demand_sentence(enum err e)
+static void demand_error_message(enum err e)
 {
-    if (e != ERR_OK && source.problem[0] == '\0') {
+    if (e != ERR_OK && source.error_message[0] == '\0') {
         abort();
     }
 }
@@ -28,12 +28,12 @@ static void build(void)
     uint64_t bytes;
     struct image img;
 
-    demand_sentence(e);
+    demand_error_message(e);
     if (section == NULL) {
         return;
     }
     e = tokenizer_section_build(&source, &size, section, &bytes);
-    demand_sentence(e);
+    demand_error_message(e);
     if (e == ERR_OK && (bytes > size.bytes ||
                         image_check_tokenizer(&img, section, bytes, size.n_tokens) != ERR_OK)) {
         abort();
@@ -50,10 +50,10 @@ static void try(const uint8_t *data, size_t size, bool pieces)
     source.path = "fuzz";
     e = pieces ? hf_sentencepiece_read(&source, data, size, &t)
                : hf_tokenizer_read(&source, data, size, &t);
-    demand_sentence(e);
+    demand_error_message(e);
     if (e == ERR_OK) {
-        demand_sentence(hf_tokenizer_config_read(&source, data, size, &t));
-        demand_sentence(hf_special_ids_read(&source, data, size));
+        demand_error_message(hf_tokenizer_config_read(&source, data, size, &t));
+        demand_error_message(hf_special_ids_read(&source, data, size));
         build();
     }
     hf_tokenizer_free(&t);

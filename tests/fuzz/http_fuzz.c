@@ -42,7 +42,7 @@ static void on_head(void *user, const struct http_request *q)
 {
     struct run *r = user;
     const struct http_answer early = { .status = 404, .type = "text/plain", .bytes = 5 };
-    const char *problem;
+    const char *error_message;
     size_t n;
 
     must(q->path[0] == '/' || strcmp(q->path, "*") == 0);
@@ -51,7 +51,7 @@ static void on_head(void *user, const struct http_request *q)
     see(r, "<", 1);
     see(r, q->path, strlen(q->path));
     see(r, ">", 1);
-    if (strcmp(q->path, "/ws") == 0 && http_connection_upgrade(&r->c, &problem) == 0) {
+    if (strcmp(q->path, "/ws") == 0 && http_connection_upgrade(&r->c, &error_message) == 0) {
         return;
     }
     if (q->path[1] == 'e') {
@@ -80,14 +80,14 @@ static void on_whole(void *user)
     http_connection_answer(&r->c, &a);
 }
 
-static void on_wrong(void *user, int status, const char *problem)
+static void on_wrong(void *user, int status, const char *error_message)
 {
     struct run *r = user;
     const struct http_answer a = {
         .status = status, .type = "text/plain", .bytes = 3, .closes = true
     };
 
-    must(status >= 400 && status < 600 && problem != NULL);
+    must(status >= 400 && status < 600 && error_message != NULL);
     r->left = a.bytes;
     see(r, "!", 1);
     http_connection_answer(&r->c, &a);

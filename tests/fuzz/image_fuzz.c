@@ -216,7 +216,7 @@ static void use_plan(const struct image *img)
 
         memset(&plan, 0, sizeof plan);
         if (plan_make(&plan, &r) != ERR_OK) {
-            must(plan.problem[0] != '\0');
+            must(plan.error_message[0] != '\0');
             continue;
         }
         must(plan.memory.pinned <= r.arena_bytes && plan.memory.io <= r.arena_bytes &&
@@ -240,7 +240,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text_bytes = size - (size_t)(text - data);
     /* The weights are not needed here: as much file as the header says. */
     if (image_check_header(&img, &f.header, f.header.file_bytes) != ERR_OK) {
-        must(img.problem[0] != '\0'); /* every refusal has a sentence */
+        must(img.error_message[0] != '\0'); /* every refusal has an error message */
     } else {
         must(image_meta_bytes(&f.header) == f.meta_bytes);
         if (image_check_meta(&img, f.meta) == ERR_OK) {
@@ -249,7 +249,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             use_tokenizer(&img, (const char *)text,
                           text_bytes < MOST_TEXT ? text_bytes : MOST_TEXT);
         } else {
-            must(img.problem[0] != '\0');
+            must(img.error_message[0] != '\0');
         }
     }
     free(f.meta);

@@ -1,5 +1,5 @@
 /* Any bytes as a template: read, run, and made a form of. It ends in bounded time, every refusal has
- * a sentence with its line, and a form that is derived writes what the template does. */
+ * an error message with its line, and a form that is derived writes what the template does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +50,9 @@ static void run(const uint8_t *data, size_t size)
     struct jinja_text out;
 
     if (!jinja_read(&t, data, size)) {
-        must(strncmp(t.memory.problem, "line ", 5) == 0);
+        must(strncmp(t.memory.error_message, "line ", 5) == 0);
     } else if (!jinja_execute(&t, &r, &out)) {
-        must(strncmp(t.run.problem, "line ", 5) == 0);
+        must(strncmp(t.run.error_message, "line ", 5) == 0);
     } else {
         must(out.bytes <= JINJA_MOST_TEXT && t.run.depth == 0);
     }
@@ -65,9 +65,9 @@ static void derive(const uint8_t *data, size_t size)
     struct chat_derived d;
 
     if (!probe_open(&p, data, size)) {
-        must(p.problem[0] != '\0');
+        must(p.error_message[0] != '\0');
     } else if (!chat_derive(&p, &d)) {
-        must(d.wrong != NULL || p.problem[0] != '\0');
+        must(d.wrong != NULL || p.error_message[0] != '\0');
     }
     probe_close(&p);
 }

@@ -111,7 +111,7 @@ static void check_nested(const struct json_value *outer, unsigned depth)
             check_nested(&v, depth + 1);
         }
     }
-    must(v.kind != JSON_BAD || (j.problem != NULL && j.column >= 1));
+    must(v.kind != JSON_BAD || (j.error_message != NULL && j.column >= 1));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     if (v.kind == JSON_BAD) {
-        must(j.problem != NULL && j.column >= 1 && j.column <= n + 1);
+        must(j.error_message != NULL && j.column >= 1 && j.column <= n + 1);
     }
     if (first.kind != JSON_END) {
         check_value(&j, &first); /* what came later has left it alone */

@@ -1,5 +1,5 @@
 /* Any bytes over those of a file of kept prompts (runtime/saved/kept.h), with its CRCs made right or left wrong: it is used,
- * or refused with a sentence, and with wrong CRCs a prompt's logits are those of a session that keeps nothing. */
+ * or refused with an error message, and with wrong CRCs a prompt's logits are those of a session that keeps nothing. */
 #include "runtime/saved/kept.h"
 
 #include "runtime/base/crc32c.h"
@@ -100,7 +100,7 @@ static void set_up(void)
     must(session_append(&rig.session, ids, LENGTH, NULL) == ERR_OK);
     memcpy(expected, rig.session.logits, sizeof expected);
     open_kept();
-    must(kept.n_card >= BLOCKS && kept.problem[0] == '\0' && ask() == 0);
+    must(kept.n_card >= BLOCKS && kept.error_message[0] == '\0' && ask() == 0);
     while (rig.session.n_cached + BLOCK < LENGTH) { /* passes end at marks */
         session_cut(&rig.session, rig.session.n_cached + BLOCK);
         must(session_run(&rig.session, NULL) == ERR_OK);
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put_crcs();
     }
     open_kept();
-    must(kept.n_card != 0 || kept.problem[0] != '\0');
+    must(kept.n_card != 0 || kept.error_message[0] != '\0');
     (void)ask();
     if (n_inputs++ % 8 == 0) {
         compute();

@@ -1,4 +1,4 @@
-/* Any bytes as the messages of a request: they are refused with a sentence, or take turns, begin and end with the
+/* Any bytes as the messages of a request: they are refused with an error message, or take turns, begin and end with the
  * user, and lie in the request. */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     if (!chat_messages_read(&messages, text, size)) {
-        must(messages.problem != NULL);
+        must(messages.error_message != NULL);
         free(text);
         return 0;
     }

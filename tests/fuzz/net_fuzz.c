@@ -159,9 +159,9 @@ static void take_whole(void *user)
     answer(user, 200);
 }
 
-static void take_wrong(void *user, int status, const char *problem)
+static void take_wrong(void *user, int status, const char *error_message)
 {
-    must(problem != NULL);
+    must(error_message != NULL);
     answer(user, status);
 }
 

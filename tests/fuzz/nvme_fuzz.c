@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fake.at = data;
     fake.end = data + size;
     read_pages();
-    if (nvme_open(&driver, &setup, &device) != ERR_OK || device.problem != NULL)
+    if (nvme_open(&driver, &setup, &device) != ERR_OK || device.error_message != NULL)
         return 0;
     if (device.max_sectors == 0 || device.n_sectors == 0)
         abort();

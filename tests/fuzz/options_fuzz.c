@@ -1,4 +1,4 @@
-/* Boot arguments of any bytes: what is stored stays in its bounds, and an error has a sentence. */
+/* Boot arguments of any bytes: what is stored stays in its bounds, and an error has an error message. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,14 @@ struct listener {
     unsigned fatal;
 };
 
-static void listen(void *context, bool fatal, const char *sentence)
+static void listen(void *context, bool fatal, const char *error_message)
 {
     struct listener *l = context;
 
     l->fatal += fatal;
-    must(strlen(sentence) > 20 && strlen(sentence) < OPTIONS_SENTENCE_BYTES);
-    for (; *sentence != '\0'; sentence++) {
-        must(*sentence >= ' ' && *sentence <= '~');
+    must(strlen(error_message) > 20 && strlen(error_message) < OPTIONS_ERROR_MESSAGE_BYTES);
+    for (; *error_message != '\0'; error_message++) {
+        must(*error_message >= ' ' && *error_message <= '~');
     }
 }
 

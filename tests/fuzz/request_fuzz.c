@@ -47,23 +47,23 @@ static uint64_t no_time(void *context)
     return 0;
 }
 
-static void say(void *context, bool refused, const char *sentence)
+static void say(void *context, bool refused, const char *error_message)
 {
     (void)context;
-    must(!refused || sentence[0] != '\0');
+    must(!refused || error_message[0] != '\0');
 }
 
 static void check_ids(const char *list)
 {
     uint32_t n, count = 0, id;
-    const char *problem = json_ids_check(list, 1000, 50, &n);
+    const char *error_message = json_ids_check(list, 1000, 50, &n);
 
-    must(problem != NULL || (n >= 1 && n <= 50));
-    while (problem == NULL && json_ids_next(&list, &id)) {
+    must(error_message != NULL || (n >= 1 && n <= 50));
+    while (error_message == NULL && json_ids_next(&list, &id)) {
         must(id < 1000);
         count++;
     }
-    must(problem != NULL || (count == n && list == NULL));
+    must(error_message != NULL || (count == n && list == NULL));
 }
 
 /* Pairs with numbers of tokens: texts need a tokenizer. The list is overwritten. */
@@ -73,13 +73,13 @@ static void check_biases(char *list, size_t bytes)
     static struct model model = { .image.header = &header };
     static const struct session session = { .model = &model };
     static struct json_biases biases;
-    const char *problem;
+    const char *error_message;
 
     if (memchr(list, '"', bytes) != NULL) {
         return;
     }
-    problem = json_biases_read(&biases, list, bytes, &session);
-    must(problem == NULL || problem[0] != '\0');
+    error_message = json_biases_read(&biases, list, bytes, &session);
+    must(error_message == NULL || error_message[0] != '\0');
     must(biases.n <= SAMPLER_BIASES_MOST);
     for (uint32_t i = 0; i < biases.n; i++) {
         float add = biases.list[i].add;

@@ -84,8 +84,8 @@ static void place_quantized(const struct safetensors *f, enum ingot_family famil
     begin(family);
     e = hf_place_tensors(&source, &config, f);
     e = e == ERR_OK ? hf_finish_tensors(&source, &config) : e;
-    if (e != ERR_OK && source.problem[0] == '\0') {
-        abort(); /* every refusal has a sentence */
+    if (e != ERR_OK && source.error_message[0] == '\0') {
+        abort(); /* every refusal has an error message */
     }
     /* F8, which a folder may have under any name of a method, has no values before its scales are there and have their shape. */
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     begin(INGOT_LLAMA);
     if (safetensors_parse(&source, data, size, &f) != ERR_OK) {
-        if (source.problem[0] == '\0') {
+        if (source.error_message[0] == '\0') {
             abort();
         }
     } else {

@@ -1,5 +1,5 @@
 /* Any bytes over those of a file of memories (runtime/saved/saved_chat.h), with its CRCs made right or
- * left wrong: it is loaded, or refused with a sentence and nothing of it is at work. */
+ * left wrong: it is loaded, or refused with an error message and nothing of it is at work. */
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         saved_set_crcs(h);
     }
     e = chat_fabric_load(&chat, &saved, &file, NULL, NULL);
-    must(e == ERR_OK || saved.problem[0] != '\0');
+    must(e == ERR_OK || saved.error_message[0] != '\0');
     must(e != ERR_OK || fabric_is_sound(f, rig.model.image.header->params.vocab));
     must(saved.before != SAVED_CHAT_LOST || f->n_notes == 0);
     must(f->dim <= 512);

@@ -1,5 +1,5 @@
 /* Any bytes over those of a file of lessons (runtime/saved/saved_chat.h), with its CRCs made right or left
- * wrong: they are loaded, or refused with a sentence and nothing is half learnt. */
+ * wrong: they are loaded, or refused with an error message and nothing is half learnt. */
 #include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         saved_set_crcs(h);
     }
     e = chat_learn_load(&chat, &saved, &file, NULL, NULL);
-    must(e == ERR_OK || saved.problem[0] != '\0');
+    must(e == ERR_OK || saved.error_message[0] != '\0');
     must(e != ERR_OK ||
          lessons_are_sound(&lessons_of(&chat)->lessons, rig.model.image.header->params.vocab));
     must(saved.before != SAVED_CHAT_LOST || lessons_of(&chat)->lessons.n == 0);

@@ -1,5 +1,5 @@
 /* Any bytes over those of a file of what turns have shown (runtime/saved/saved_chat.h), with its CRCs made right or
- * left wrong: it is loaded, or refused with a sentence and nothing of it is at work. */
+ * left wrong: it is loaded, or refused with an error message and nothing of it is at work. */
 #include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         saved_set_crcs(h);
     }
     error = chat_policy_load(&chat, &saved, &file, NULL, NULL);
-    must(error == ERR_OK || saved.problem[0] != '\0');
+    must(error == ERR_OK || saved.error_message[0] != '\0');
     must(error != ERR_OK || experience_is_sound(e));
     must(saved.before != SAVED_CHAT_LOST || (e->patterns.n == 0 && e->totals.turns == 0));
     experience_choose(&policy_of(&chat)->experience, &(struct experience_question){ .text = "" },

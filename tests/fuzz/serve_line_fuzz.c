@@ -1,4 +1,4 @@
-/* Any bytes as messages of a WebSocket, one a line: refused with a sentence, or a request whose reply is played here; every event that
+/* Any bytes as messages of a WebSocket, one a line: refused with an error message, or a request whose reply is played here; every event that
  * goes is a line of JSON with the request's id. */
 #include <pthread.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ static bool holds(const uint8_t *k, const uint8_t *digest, const uint8_t *signat
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct signing signing = { .key = key, .name = "0123456789abcdef", .verify = holds };
-    char problem[SIGNING_PROBLEM_BYTES] = "";
+    char error_message[SIGNING_ERROR_MESSAGE_BYTES] = "";
     struct signature_block *b;
     uint64_t file_bytes, bytes;
     uint32_t n_parts;
@@ -52,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         signature_key_id(b->key_id, key);
         memset((uint8_t *)b + used, 0, (size_t)bytes - used);
     }
-    e = signature_check_block(&signing, b, file_bytes, n_parts, problem);
-    must(e == ERR_OK || (e == ERR_NOT_SIGNED && problem[0] != '\0'));
+    e = signature_check_block(&signing, b, file_bytes, n_parts, error_message);
+    must(e == ERR_OK || (e == ERR_NOT_SIGNED && error_message[0] != '\0'));
     must(e != ERR_OK ||
          (b->n_parts == n_parts && b->file_bytes == file_bytes && (b->signature[0] & 1) == 0));
     free(b);

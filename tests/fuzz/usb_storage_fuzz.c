@@ -1,5 +1,5 @@
 /* Any bytes as what a USB drive answers to SCSI commands (INQUIRY, TEST UNIT READY, REQUEST SENSE, READ CAPACITY (10) and (16),
- * MODE SENSE, READ, WRITE), and as what goes wrong at each of them. The driver refuses the drive by a sentence or keeps its
+ * MODE SENSE, READ, WRITE), and as what goes wrong at each of them. The driver refuses the drive by an error message or keeps its
  * books: a request ends once, none is left over, and what it calls well read is what the drive has. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (usb_storage_open(&drive, &host, 1, xhci_n_places(&host), &device) != ERR_OK)
         return 0;
     block = device.block_bytes;
-    if (device.problem != NULL)
+    if (device.error_message != NULL)
         return 0;
     if (device.n_sectors == 0 || block < 512 || block > USB_STORAGE_BLOCK ||
         (block & (block - 1)) != 0 || device.n_sectors % (block / 512) != 0 ||

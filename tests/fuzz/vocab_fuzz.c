@@ -94,7 +94,7 @@ static void use_vocab(const uint8_t *data, size_t size)
         encode(&t, (const char *)data + size - length, length, false);
         encode(&t, (const char *)data + size - length, length, true);
     } else {
-        must(source.problem[0] != '\0');
+        must(source.error_message[0] != '\0');
     }
     free(section);
 }
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gguf_parse(&source, data, size, true) == ERR_OK) {
         use_vocab(data, size);
     } else {
-        must(source.problem[0] != '\0');
+        must(source.error_message[0] != '\0');
     }
     return 0;
 }

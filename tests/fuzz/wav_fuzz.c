@@ -1,4 +1,4 @@
-/* Any bytes as a WAV file: refused with a sentence, or sound whose samples are in the file. */
+/* Any bytes as a WAV file: refused with an error message, or sound whose samples are in the file. */
 #include <stdlib.h>
 
 #include "host/voice/voice_wav.h"

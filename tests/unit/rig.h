@@ -78,7 +78,7 @@ __attribute__((noreturn, unused)) static void rig_die(const char *why)
 __attribute__((unused)) static void rig_make_model(const char *shape, enum ingot_type type)
 {
     const char *base = getenv("TMPDIR");
-    char path[256], problem[256];
+    char path[256], error_message[256];
     struct pack_options o = {
         .input = shape, .output = path, .type = type, .type_given = true, .quiet = true
     };
@@ -86,8 +86,8 @@ __attribute__((unused)) static void rig_make_model(const char *shape, enum ingot
 
     snprintf(path, sizeof path, "%s/ingot-rig-%ld.ingot", base != NULL ? base : "/tmp",
              (long)getpid());
-    if (pack_synth(&o, 1, problem, sizeof problem) != ERR_OK)
-        rig_die(problem);
+    if (pack_synth(&o, 1, error_message, sizeof error_message) != ERR_OK)
+        rig_die(error_message);
     in = fopen(path, "rb");
     if (in == NULL)
         rig_die("the made-up model cannot be opened");

@@ -19,11 +19,11 @@ static bool append(uint32_t i)
 static void set_expected(void)
 {
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, N_TOKENS);
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         if (rig_append(&ids[i], 1, NULL) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
         memcpy(expected[i], rig.session.logits, rig_logits_bytes());
     }
 }

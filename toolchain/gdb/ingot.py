@@ -52,7 +52,7 @@ class SessionPrinter:
         yield "latest ids", " ".join(map(str, latest)) or "none"
         yield "logits", "known" if int(value["logits"]) != 0 else "not known"
         yield "rows hashed", str(int(value["hash"]["rows"]))
-        yield "problem", value["problem"].string() or "none"
+        yield "problem", value["error_message"].string() or "none"
 
 
 class Show(gdb.Command):

@@ -395,6 +395,6 @@ enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_
         fill(n, out);
     else
         (void)nvme_write(n, NVME_CC, 0); /* what is under way has nowhere to go */
-    out->problem = n->why;
+    out->error_message = n->why;
     return ERR_OK;
 }

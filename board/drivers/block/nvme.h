@@ -101,11 +101,11 @@ struct nvme {
     bool by_pages;       /* a transfer by address and length failed: lists of pages from then on */
     bool dead;
     bool gone;       /* dead, as it was pulled: a later request looks whether it is there again */
-    const char *why; /* a sentence when it is there and cannot be used, else NULL */
+    const char *why; /* an error message when it is there and cannot be used, else NULL */
     char name[NVME_NAME_BYTES];
 };
 
-/* Start the controller and fill out. If it cannot be used, out->problem says why and nothing can
+/* Start the controller and fill out. If it cannot be used, out->error_message says why and nothing can
  * be read. ERR_NO_DEVICE: nothing answers at the address. */
 enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_device *out);
 

@@ -41,14 +41,14 @@ void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
-/* nvme_start.c. From reset to two queues for transfers; n->why has a sentence on failure. A
+/* nvme_start.c. From reset to two queues for transfers; n->why has an error message on failure. A
  * controller must tell the same for its namespace at each later start as at the first. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */
 enum err nvme_stop(struct nvme *n);
 
-/* nvme_identify.c: read a page of the device's into *facts. NULL: well, or a sentence why it cannot be used. */
+/* nvme_identify.c: read a page of the device's into *facts. NULL: well, or an error message why it cannot be used. */
 const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 

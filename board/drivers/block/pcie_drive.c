@@ -55,7 +55,7 @@ static unsigned open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_win
 
 static unsigned complain(struct pcie_drive *d, const char *why, struct block_device **out)
 {
-    d->device = (struct block_device){ .name = "PCIe port", .problem = why };
+    d->device = (struct block_device){ .name = "PCIe port", .error_message = why };
     out[0] = &d->device;
     return 1;
 }

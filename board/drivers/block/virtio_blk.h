@@ -42,7 +42,7 @@ struct virtio_blk {
     uint16_t used_seen;
     bool dead;
     bool read_only;
-    const char *why; /* a sentence when probe refused a device that is there, else NULL */
+    const char *why; /* an error message when probe refused a device that is there, else NULL */
     char name[40];
 };
 

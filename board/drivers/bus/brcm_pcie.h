@@ -35,7 +35,7 @@ struct brcm_pcie {
     struct brcm_pcie_place place;
     uint32_t id;     /* device << 16 | vendor */
     uint32_t class;  /* base class, subclass, programming interface */
-    const char *why; /* a sentence after an error */
+    const char *why; /* an error message after an error */
 };
 
 /* From reset to a device that answers: less than half a second where nothing is plugged in, and 1.5 where what

@@ -23,11 +23,11 @@ struct rp1_link {
     uintptr_t port;           /* the registers of the PCIe port */
     uint64_t peripherals;     /* where BAR 1 lies for the cores, not yet mapped */
     struct dma_window window; /* how RP1 sees memory */
-    const char *why;          /* a sentence after an error */
+    const char *why;          /* an error message after an error */
 };
 
 /* Whether the link is there, and where it leads; the port's registers are mapped. Writes nothing but the bits that
- * let memory be seen. ERR_NO_DEVICE: held, with a sentence that names the cure; ERR_UNSUPPORTED: not as it is known. */
+ * let memory be seen. ERR_NO_DEVICE: held, with an error message that names the cure; ERR_UNSUPPORTED: not as it is known. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
 /* The link as it was found, for the word `diag`. of: a struct rp1_link that was opened, with an error, too. */

@@ -24,7 +24,7 @@ void pi_lines_take_i2c(void)
     has_i2c = true;
 }
 
-const char *pi_lines_problem(unsigned line)
+const char *pi_lines_error_message(unsigned line)
 {
     if (line >= LINES)
         return "lines of the 40-pin header are 2 to 27";
@@ -33,13 +33,13 @@ const char *pi_lines_problem(unsigned line)
     return NULL;
 }
 
-static const char *soc_problem(unsigned line)
+static const char *soc_error_message(unsigned line)
 {
     if (line == UART_TRANSMIT || line == UART_RECEIVE)
         return "lines 14 and 15 belong to the serial line";
     if (has_i2c && (line == I2C_DATA || line == I2C_CLOCK))
         return "lines 2 and 3 belong to the I2C bus of sensors=";
-    return pi_lines_problem(line);
+    return pi_lines_error_message(line);
 }
 
 static void soc_write(unsigned line, bool high)
@@ -61,7 +61,7 @@ static bool soc_read(unsigned line)
 }
 
 const struct board_pins pi_lines = {
-    .problem = soc_problem,
+    .error_message = soc_error_message,
     .setup = soc_setup,
     .write = soc_write,
     .read = soc_read,

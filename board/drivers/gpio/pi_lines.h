@@ -14,6 +14,6 @@ void pi_lines_take_i2c(void);
 extern const struct board_pins pi_lines;
 
 /* Why nobody may touch a line that is not on the row, or that a board on top is known by; NULL: it may. */
-const char *pi_lines_problem(unsigned line);
+const char *pi_lines_error_message(unsigned line);
 
 #endif

@@ -57,7 +57,7 @@ struct gem {
     uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
 };
 
-/* Start the controller and have its PHY look for a link. *why: a sentence after an error. ERR_NO_DEVICE: no PHY answers;
+/* Start the controller and have its PHY look for a link. *why: an error message after an error. ERR_NO_DEVICE: no PHY answers;
  * ERR_UNSUPPORTED: it cannot be used. */
 enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[6],
                   const char **why);

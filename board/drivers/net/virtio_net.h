@@ -37,7 +37,7 @@ struct virtio_net {
     uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
 };
 
-/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address. *why: a sentence where it is there
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address. *why: an error message where it is there
  * and cannot be used. ERR_NO_DEVICE: the slot is empty or has another kind of device. */
 enum err virtio_net_open(struct virtio_net *v, uintptr_t mmio, uint8_t address[6],
                          const char **why);

@@ -97,7 +97,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
         memset(out, 0, sizeof *out);
         device_name_set(sd->card.name, "SD card at ", setup->mmio);
         out->name = sd->card.name;
-        out->problem = why;
+        out->error_message = why;
         return ERR_OK;
     }
     e = dw_mmc_open(&sd->host, &awake);

@@ -26,7 +26,7 @@ struct jh7110_sd {
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
 /* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. If its clock is off or its reset on,
- * out->problem says so, and no register of it was touched. setup: as of dw_mmc_open, but for clock_hz.
+ * out->error_message says so, and no register of it was touched. setup: as of dw_mmc_open, but for clock_hz.
  * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,
                         const struct dw_mmc_setup *setup, struct block_device *out);

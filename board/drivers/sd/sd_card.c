@@ -478,7 +478,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     out->facts_of = card;
     e = sd_card_identify(card);
     if (e != ERR_OK) {
-        out->problem = card->why != NULL ? card->why : err_text(e);
+        out->error_message = card->why != NULL ? card->why : err_text(e);
         return;
     }
     out->n_sectors = card->facts.n_sectors;

@@ -53,13 +53,13 @@ struct sd_card {
     bool needs_stop;   /* CMD12 follows the transfer in progress */
     enum sd_rung rung; /* in use */
     enum sd_rung best; /* to be tried first: above it, errors came */
-    const char *why;   /* a sentence when a card that is there cannot be used */
+    const char *why;   /* an error message when a card that is there cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };
 
 /* Start the card on an open host and fill out. kind and address make its name, as of
- * device_name_set. Without a card that can be used out->problem says why. Blocks for up to two
+ * device_name_set. Without a card that can be used out->error_message says why. Blocks for up to two
  * seconds, a card's start. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);

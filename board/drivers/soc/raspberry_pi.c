@@ -280,13 +280,13 @@ bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *
 
     (void)free; /* the firmware has its own */
     if (e == ERR_NO_SPACE)
-        screen->problem =
+        screen->error_message =
             "the firmware has too little memory for a display, even at 1280 x 720: set gpu_mem=64 in config.txt";
     else if (e == ERR_NO_DEVICE)
         screen->none =
             "the firmware finds no display: connect it before the power comes on, to HDMI 0 if the Pi has two sockets";
     else if (e != ERR_OK)
-        screen->problem = "the firmware refuses to show a picture: use newer firmware";
+        screen->error_message = "the firmware refuses to show a picture: use newer firmware";
     return e == ERR_OK;
 }
 

@@ -26,8 +26,8 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
         return 0;
     facts_add(rp1_link_facts, &r->link);
     if (rp1_link_open(&r->link, port) != ERR_OK) {
-        r->problem = (struct block_device){ .name = "USB", .problem = r->link.why };
-        out[0] = &r->problem;
+        r->error_message = (struct block_device){ .name = "USB", .error_message = r->link.why };
+        out[0] = &r->error_message;
         return 1;
     }
     for (unsigned i = 0; i < RP1_USB_CONTROLLERS; i++) {

@@ -11,11 +11,11 @@ enum { RP1_USB_CONTROLLERS = 2 };
 struct rp1_usb {
     struct rp1_link link;
     struct usb usb[RP1_USB_CONTROLLERS];
-    struct block_device problem;
+    struct block_device error_message;
 };
 
 /* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives were put into out, at
- * most `most`; one of them may be a `problem` alone. */
+ * most `most`; one of them may be a `error_message` alone. */
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
                       struct block_device **out, unsigned most);
 

@@ -146,7 +146,8 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     if (at == USB_DRIVES) {
         u->refused = (struct block_device){
             .name = "USB controller",
-            .problem = "the new USB device is ignored: three drives are known, which is the maximum"
+            .error_message =
+                "the new USB device is ignored: three drives are known, which is the maximum"
         };
         u->host.news[place] |= XHCI_LEFT_ALONE;
         *out = &u->refused;
@@ -202,7 +203,7 @@ static struct block_device *next_change(struct usb *u)
         if (u->is_told[i] == is_there)
             continue;
         u->is_told[i] = is_there;
-        u->devices[i].problem = is_there ? NULL : "it was unplugged";
+        u->devices[i].error_message = is_there ? NULL : "it was unplugged";
         return &u->devices[i];
     }
     return NULL;
@@ -216,7 +217,7 @@ static struct block_device *tell_left_out(struct usb *u)
     u->host.left_out = NULL;
     if (why == NULL)
         return NULL;
-    u->refused = (struct block_device){ .name = "USB controller", .problem = why };
+    u->refused = (struct block_device){ .name = "USB controller", .error_message = why };
     return &u->refused;
 }
 
@@ -251,7 +252,7 @@ struct block_device *usb_look(void)
 
 static unsigned complain(struct usb *u, struct block_device **out, const char *why)
 {
-    u->devices[0] = (struct block_device){ .name = "USB controller", .problem = why };
+    u->devices[0] = (struct block_device){ .name = "USB controller", .error_message = why };
     out[0] = &u->devices[0];
     return 1;
 }

@@ -21,7 +21,7 @@ struct usb {
 };
 
 /* Start the controller and find what is there; one that u had before is stopped. Returns how many devices were put into
- * out, at most `most`: drives, in the order of their ports, or one for the controller; its `problem` may say why it cannot
+ * out, at most `most`: drives, in the order of their ports, or one for the controller; its `error_message` may say why it cannot
  * be used. 0: there is no controller, or no drive; a keyboard may be there, or come. */
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
                   unsigned most);
@@ -29,7 +29,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
 /* The next byte that was typed, or -1: a source for serial_join. Sees keyboards come and go. */
 int usb_take(void *usb);
 
-/* A drive that came, went or came back since the last answer, at any controller of the machine: its problem says why it
+/* A drive that came, went or came back since the last answer, at any controller of the machine: its error_message says why it
  * cannot be used, or that it was unplugged. One that is new has no place among others where there is none. A device that is
  * `in_use` stays that of its drive; others may be given to one that is new. NULL: nothing did. Core 0, where nobody
  * waits for data: it may take as long as a drive takes to get ready. */

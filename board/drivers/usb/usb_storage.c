@@ -426,8 +426,9 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t fir
     e = usb_storage_take(s, first, last);
     if (e == ERR_NO_DEVICE)
         return e;
-    *out =
-        (struct block_device){ .name = s->name, .kind = BLOCK_USB, .driver = s, .problem = s->why };
+    *out = (struct block_device){
+        .name = s->name, .kind = BLOCK_USB, .driver = s, .error_message = s->why
+    };
     if (e == ERR_OK)
         fill(s, out);
     return ERR_OK;

@@ -51,7 +51,7 @@ struct usb_storage {
 };
 
 /* Find the first drive at the places from `first` to `last` of a controller that was started, and fill out. If it
- * cannot be used, out->problem says why. s->place has it. ERR_NO_DEVICE: there is none. */
+ * cannot be used, out->error_message says why. s->place has it. ERR_NO_DEVICE: there is none. */
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out);
 

@@ -106,12 +106,13 @@ struct xhci {
     bool running;
     bool deaf; /* a command had no answer: only a start helps */
     uint32_t structure_1, structure_2,
-        parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
-    const char *left_out; /* a sentence on a hub that was left alone, until somebody has told it */
-    const char *why;      /* a sentence when the controller cannot be used, else NULL */
+        parameters; /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
+    const char
+        *left_out;   /* an error message on a hub that was left alone, until somebody has told it */
+    const char *why; /* an error message when the controller cannot be used, else NULL */
 };
 
-/* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has a sentence. */
+/* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has an error message. */
 enum err xhci_start(struct xhci *x);
 
 /* Stop and reset the controller; afterwards it moves no data and has no devices. ERR_TIMEOUT. */

@@ -19,7 +19,7 @@ struct efi_acpi_cores {
 enum { EFI_ACPI_CAPACITY = 1024 };
 
 /* Read PSCI's conduit from the FADT and the enabled cores from the MADT. rsdp: the table that EFI gives, or NULL; self: the
- * calling core's MPIDR affinity. Returns why only one core can work, a sentence without a full stop; NULL: *cores is
+ * calling core's MPIDR affinity. Returns why only one core can work, an error message without a full stop; NULL: *cores is
  * filled. */
 const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi_cores *cores);
 

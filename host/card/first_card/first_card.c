@@ -15,7 +15,7 @@ struct job {
     struct card_image card;
     struct card_layout layout;
     struct card_missing missing;
-    char problem[1024];
+    char error_message[1024];
 };
 
 /* The model and the board's own files, in the order of `ingot card`. */
@@ -47,7 +47,8 @@ static enum err make_card(struct job *j, char **argv, bool power_of_two)
     const struct card_options o = { .power_of_two = power_of_two,
                                     .time = epoch != NULL ? strtoll(epoch, NULL, 10) : FILES_TIME,
                                     .table = CARD_MBR };
-    enum err e = card_board_open(&j->board, argv[3], argv[1], j->problem, sizeof j->problem);
+    enum err e = card_board_open(&j->board, argv[3], argv[1], j->error_message,
+                                 sizeof j->error_message);
 
     if (e != ERR_OK) {
         return e;
@@ -58,7 +59,7 @@ static enum err make_card(struct job *j, char **argv, bool power_of_two)
         e = card_image_write(&j->card, &o, argv[4], &j->layout);
     }
     if (e != ERR_OK) {
-        snprintf(j->problem, sizeof j->problem, "%s", j->card.problem);
+        snprintf(j->error_message, sizeof j->error_message, "%s", j->card.error_message);
     }
     card_image_close(&j->card);
     return e;
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (make_card(&job, argv, power_of_two) != ERR_OK) {
-        fprintf(stderr, "first_card: %s\n", job.problem);
+        fprintf(stderr, "first_card: %s\n", job.error_message);
         return 1;
     }
     printf("%s: %s for %s with %s\n", argv[4],

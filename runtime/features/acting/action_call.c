@@ -10,12 +10,12 @@
 
 /* In ASCII alone: it goes to the model and to the console. */
 __attribute__((format(printf, 2, 0))) static enum action_reply
-wrong(char *problem, const char *format, const char *what)
+wrong(char *error_message, const char *format, const char *what)
 {
-    format_text(problem, ACTION_TEXT_BYTES, format, what);
-    for (; *problem != '\0'; problem++) {
-        if (*problem < ' ' || *problem > '~') {
-            *problem = '?';
+    format_text(error_message, ACTION_TEXT_BYTES, format, what);
+    for (; *error_message != '\0'; error_message++) {
+        if (*error_message < ' ' || *error_message > '~') {
+            *error_message = '?';
         }
     }
     return ACTION_WRONG;
@@ -38,18 +38,18 @@ static bool read_number(const char *text, uint32_t *n)
     return true;
 }
 
-static bool read_switch(const struct json_value *v, uint32_t *on, char *problem)
+static bool read_switch(const struct json_value *v, uint32_t *on, char *error_message)
 {
     *on = strcmp(v->text, "on") == 0;
     if (v->kind == JSON_TEXT && (*on != 0 || strcmp(v->text, "off") == 0)) {
         return true;
     }
-    (void)wrong(problem, SHOWN " is on or off", v->key);
+    (void)wrong(error_message, SHOWN " is on or off", v->key);
     return false;
 }
 
 static bool read_line(const struct actions *a, const struct action_argument *g,
-                      const struct json_value *v, uint32_t *line, char *problem)
+                      const struct json_value *v, uint32_t *line, char *error_message)
 {
     *line = PINS_MOST;
     if (v->kind == JSON_TEXT) {
@@ -58,27 +58,27 @@ static bool read_line(const struct actions *a, const struct action_argument *g,
     if (*line < PINS_MOST && (g->lines >> *line & 1) != 0) {
         return true;
     }
-    (void)wrong(problem, "there is no line '" SHOWN "' for this action", v->text);
+    (void)wrong(error_message, "there is no line '" SHOWN "' for this action", v->text);
     return false;
 }
 
 static bool read_argument(const struct actions *a, const struct action_argument *g,
-                          const struct json_value *v, uint32_t *value, char *problem)
+                          const struct json_value *v, uint32_t *value, char *error_message)
 {
     if (v->kind != JSON_TEXT && v->kind != JSON_NUMBER) {
-        (void)wrong(problem, SHOWN " has a value of another kind", v->key);
+        (void)wrong(error_message, SHOWN " has a value of another kind", v->key);
         return false;
     }
     switch (g->kind) {
-    case ARGUMENT_SWITCH: return read_switch(v, value, problem);
-    case ARGUMENT_LINE: return read_line(a, g, v, value, problem);
+    case ARGUMENT_SWITCH: return read_switch(v, value, error_message);
+    case ARGUMENT_LINE: return read_line(a, g, v, value, error_message);
     default: break;
     }
     if (v->kind == JSON_NUMBER && read_number(v->text, value) && *value >= g->least &&
         *value <= g->most) {
         return true;
     }
-    format_text(problem, ACTION_TEXT_BYTES, "%s is a whole number from %u to %u", g->name,
+    format_text(error_message, ACTION_TEXT_BYTES, "%s is a whole number from %u to %u", g->name,
                 (unsigned)g->least, (unsigned)g->most);
     return false;
 }
@@ -100,7 +100,7 @@ static bool read_members(struct members *m, char *text, size_t bytes, const char
     json_open(&j, text, bytes);
     while (json_member(&j, &v) != JSON_END) {
         if (v.kind == JSON_BAD) {
-            *why = j.problem;
+            *why = j.error_message;
             return false;
         }
         if (strcmp(v.key, "action") == 0 && !m->has_action) {
@@ -128,7 +128,7 @@ static unsigned place_of(const struct action *action, const char *key)
 }
 
 static enum action_reply read_arguments(const struct actions *a, const struct members *m,
-                                        struct action_call *call, char *problem)
+                                        struct action_call *call, char *error_message)
 {
     const struct action *action = call->action;
     uint32_t had = 0;
@@ -138,17 +138,18 @@ static enum action_reply read_arguments(const struct actions *a, const struct me
         unsigned k = place_of(action, v->key);
 
         if (k == ACTION_ARGUMENTS || (had >> k & 1) != 0) {
-            return wrong(problem, "the action has no argument '" SHOWN "', or once at most",
+            return wrong(error_message, "the action has no argument '" SHOWN "', or once at most",
                          v->key);
         }
-        if (!read_argument(a, &action->argument[k], v, &call->value[k], problem)) {
+        if (!read_argument(a, &action->argument[k], v, &call->value[k], error_message)) {
             return ACTION_WRONG;
         }
         had |= UINT32_C(1) << k;
     }
     for (unsigned k = 0; k < action->n_arguments; k++) {
         if ((had >> k & 1) == 0) {
-            return wrong(problem, "the action needs its argument %s", action->argument[k].name);
+            return wrong(error_message, "the action needs its argument %s",
+                         action->argument[k].name);
         }
     }
     return ACTION_CALLED;
@@ -160,7 +161,7 @@ static bool is_space(char c)
 }
 
 enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
-                                   struct action_call *call, char problem[ACTION_TEXT_BYTES])
+                                   struct action_call *call, char error_message[ACTION_TEXT_BYTES])
 {
     struct members m = { .n = 0 };
     const char *why = "";
@@ -172,20 +173,21 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
         return ACTION_PROSE;
     }
     if (!read_members(&m, text, bytes, &why)) {
-        return m.has_action ? wrong(problem, "the call is not JSON of one action: " SHOWN, why)
-                            : ACTION_PROSE;
+        return m.has_action
+                   ? wrong(error_message, "the call is not JSON of one action: " SHOWN, why)
+                   : ACTION_PROSE;
     }
     if (!m.has_action) {
         return ACTION_PROSE;
     }
     if (m.action.kind != JSON_TEXT) {
-        return wrong(problem, "%s is the name of an action", "action");
+        return wrong(error_message, "%s is the name of an action", "action");
     }
     *call = (struct action_call){ .action = actions_find(a, m.action.text, m.action.bytes) };
     if (call->action == NULL) {
-        return wrong(problem, "there is no action '" SHOWN "'", m.action.text);
+        return wrong(error_message, "there is no action '" SHOWN "'", m.action.text);
     }
-    return read_arguments(a, &m, call, problem);
+    return read_arguments(a, &m, call, error_message);
 }
 
 /* ---- said ------------------------------------------------------------------------------------ */

@@ -11,12 +11,12 @@ enum { ACTION_CALL_BYTES = 256 /* of a call at most, with a NUL */ };
 enum action_reply {
     ACTION_PROSE,  /* it is not a call, and means nothing here */
     ACTION_CALLED, /* *call is what is to be done */
-    ACTION_WRONG,  /* a call that the table does not have: problem says why */
+    ACTION_WRONG,  /* a call that the table does not have: error_message says why */
 };
 
 /* text (bytes, and a NUL after them) is overwritten. Any bytes. */
 enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
-                                   struct action_call *call, char problem[ACTION_TEXT_BYTES]);
+                                   struct action_call *call, char error_message[ACTION_TEXT_BYTES]);
 
 /* The text of the turn that tells the model what came of it, {"result":"..."} or {"error":"..."}; the length. */
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };

@@ -30,7 +30,7 @@ static void add_sensor(struct actions *a, unsigned i)
 static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
 {
     const struct sensor_list *l = &a->sensors.list;
-    char sentence[ACTION_TEXT_BYTES];
+    char error_message[ACTION_TEXT_BYTES];
     unsigned own = SENSORS_MOST;
 
     for (unsigned i = 0; i < l->n; i++) {
@@ -41,9 +41,9 @@ static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
         } else if (actions_find(a, name, strlen(name)) == NULL) {
             add_sensor(a, i);
         } else {
-            format_text(sentence, sizeof sentence, "%s of sensors= is not used: a pin has its name",
-                        name);
-            say(context, sentence);
+            format_text(error_message, sizeof error_message,
+                        "%s of sensors= is not used: a pin has its name", name);
+            say(context, error_message);
         }
     }
     if (own != SENSORS_MOST) {
@@ -91,13 +91,13 @@ struct action *actions_find(struct actions *a, const char *name, size_t bytes)
 struct reader {
     struct actions *actions;
     const char *at;
-    char *problem; /* (ACTION_TEXT_BYTES) */
+    char *error_message; /* (ACTION_TEXT_BYTES) */
     unsigned line;
 };
 
 static bool fail(struct reader *r, const char *why)
 {
-    format_text(r->problem, ACTION_TEXT_BYTES, "line %u of the actions: %s", r->line, why);
+    format_text(r->error_message, ACTION_TEXT_BYTES, "line %u of the actions: %s", r->line, why);
     return false;
 }
 
@@ -266,19 +266,19 @@ static bool read_line(struct reader *r, struct action *new)
     return read_pulse(r, new);
 }
 
-static const char *read_lines_of(struct actions *a, const char *text, char *problem)
+static const char *read_lines_of(struct actions *a, const char *text, char *error_message)
 {
-    struct reader r = { .actions = a, .at = text, .problem = problem, .line = 1 };
+    struct reader r = { .actions = a, .at = text, .error_message = error_message, .line = 1 };
     struct action new, found = { .name = "" };
 
     for (;; r.at++) {
         if (!read_line(&r, &new)) {
-            return problem;
+            return error_message;
         }
         if (new.name[0] != '\0' && found.name[0] != '\0') {
             (void)fail(&r,
                        "one line of pulse names all its pins, such as pulse light|fan ms 1..5000");
-            return problem;
+            return error_message;
         }
         if (new.name[0] != '\0') {
             found = new;
@@ -292,17 +292,17 @@ static const char *read_lines_of(struct actions *a, const char *text, char *prob
         return NULL;
     }
     if (actions_find(a, found.name, strlen(found.name)) != NULL) {
-        format_text(problem, ACTION_TEXT_BYTES, "there is an action pulse already");
-        return problem;
+        format_text(error_message, ACTION_TEXT_BYTES, "there is an action pulse already");
+        return error_message;
     }
     a->list[a->n++] = found;
     return NULL;
 }
 
-const char *actions_read(struct actions *a, const char *text, char problem[ACTION_TEXT_BYTES])
+const char *actions_read(struct actions *a, const char *text, char error_message[ACTION_TEXT_BYTES])
 {
     unsigned n_words = a->n_words;
-    const char *why = read_lines_of(a, text, problem);
+    const char *why = read_lines_of(a, text, error_message);
 
     if (why != NULL) {
         a->n_words = n_words;

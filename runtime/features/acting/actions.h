@@ -97,8 +97,9 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  *   words light lamp|desk_lamp
  *
  * Lines may also be parted by ";". NULL: they are in the table; else a sentence without a full stop, of
- * ACTION_TEXT_BYTES at most in `problem`, and the table is as it was. */
-const char *actions_read(struct actions *a, const char *text, char problem[ACTION_TEXT_BYTES]);
+ * ACTION_TEXT_BYTES at most in `error_message`, and the table is as it was. */
+const char *actions_read(struct actions *a, const char *text,
+                         char error_message[ACTION_TEXT_BYTES]);
 
 /* Their text in the system prompt; the length, 0 where there are none. */
 size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);

@@ -42,17 +42,17 @@ static bool say_state(struct actions *a, unsigned pin, bool on, char *result)
 
 static bool do_output(struct actions *a, unsigned pin, bool on, char *result)
 {
-    const char *problem = pins_write(&a->pins, pin, on);
+    const char *error_message = pins_write(&a->pins, pin, on);
 
-    return problem == NULL ? say_state(a, pin, on, result) : fail(result, problem);
+    return error_message == NULL ? say_state(a, pin, on, result) : fail(result, error_message);
 }
 
 static bool do_input(struct actions *a, unsigned pin, char *result)
 {
     bool on;
-    const char *problem = pins_read(&a->pins, pin, &on);
+    const char *error_message = pins_read(&a->pins, pin, &on);
 
-    return problem == NULL ? say_state(a, pin, on, result) : fail(result, problem);
+    return error_message == NULL ? say_state(a, pin, on, result) : fail(result, error_message);
 }
 
 static bool say_degrees(const char *name, int32_t milli, char *result)
@@ -66,14 +66,14 @@ static bool say_degrees(const char *name, int32_t milli, char *result)
 
 static bool do_sensor(struct actions *a, unsigned i, char *result)
 {
-    char problem[SENSOR_PROBLEM_BYTES];
+    char error_message[SENSOR_ERROR_MESSAGE_BYTES];
     int32_t milli;
 
     if (a->pins.dry) {
         return fail(result, "a dry run reads no sensor");
     }
-    if (!sensors_read(&a->sensors, i, &milli, problem)) {
-        return fail(result, problem);
+    if (!sensors_read(&a->sensors, i, &milli, error_message)) {
+        return fail(result, error_message);
     }
     return say_degrees(a->sensors.list.sensor[i].name, milli, result);
 }
@@ -119,11 +119,11 @@ static bool wait_millis(const struct actions *a, uint32_t ms, const struct stop 
 static bool do_pulse(struct actions *a, unsigned pin, uint32_t ms, const struct stop *stop,
                      char *result)
 {
-    const char *problem = pins_write(&a->pins, pin, true);
+    const char *error_message = pins_write(&a->pins, pin, true);
     bool whole;
 
-    if (problem != NULL) {
-        return fail(result, problem);
+    if (error_message != NULL) {
+        return fail(result, error_message);
     }
     whole = a->pins.dry || wait_millis(a, ms, stop);
     (void)pins_write(&a->pins, pin, false);

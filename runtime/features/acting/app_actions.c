@@ -11,9 +11,9 @@
 
 enum { FILE_BYTES = 4096 /* of actions/NAME.txt, with a sector for the end */ };
 
-static void say_pin(void *context, const char *sentence)
+static void say_pin(void *context, const char *error_message)
 {
-    console_log(context, "warning: %s", sentence);
+    console_log(context, "warning: %s", error_message);
 }
 
 /* Lines, or the name of a file of them. */
@@ -21,19 +21,19 @@ static void add_lines(struct app *a, const char *text)
 {
     const struct app_files *files = a->setup.files;
     _Alignas(16) char file[FILE_BYTES];
-    char problem[ACTION_TEXT_BYTES];
+    char error_message[ACTION_TEXT_BYTES];
     const char *why = NULL;
 
     if (strchr(text, ' ') == NULL) {
         if (files->read_actions == NULL) {
             why = "there is no card that could hold actions";
         } else if (files->read_actions(files->context, text, file, sizeof file) != ERR_OK) {
-            why = files->problem(files->context);
+            why = files->error_message(files->context);
         }
         text = file;
     }
     if (why == NULL) {
-        why = actions_read(&acting_of(&a->chat)->actions, text, problem);
+        why = actions_read(&acting_of(&a->chat)->actions, text, error_message);
     }
     if (why != NULL) {
         console_log(a->setup.console, "warning: actions= is not used: %s", why);
@@ -90,7 +90,7 @@ static_assert((int)ACTIONS_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is r
 void app_hold_to_actions(struct app *a)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
-    const char *problem = "the table is too long for a grammar";
+    const char *error_message = "the table is too long for a grammar";
     size_t bytes = 0;
     enum err e;
 
@@ -101,9 +101,10 @@ void app_hold_to_actions(struct app *a)
     e = actions_grammar(&acting_of(&a->chat)->actions, grammar_constraint_memory(c),
                         INGOT_GRAMMAR_BYTES, grammar_constraint_work(c), &bytes);
     if (e == ERR_OK) {
-        e = grammar_constraint_use(c, bytes, &problem);
+        e = grammar_constraint_use(c, bytes, &error_message);
     }
     if (e != ERR_OK) {
-        console_log(a->setup.console, "warning: replies are not held to the actions: %s", problem);
+        console_log(a->setup.console, "warning: replies are not held to the actions: %s",
+                    error_message);
     }
 }

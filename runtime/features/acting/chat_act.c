@@ -119,7 +119,7 @@ static void end(void *state, struct feature_turn *t, enum err error)
     if (k->state != CALL_PROSE && k->n != 0) {
         memcpy(copy, k->text, k->n);
         copy[k->n] = '\0';
-        k->reply = action_call_read(s->at_work, copy, k->n, &k->call, k->problem);
+        k->reply = action_call_read(s->at_work, copy, k->n, &k->call, k->error_message);
     }
     if (k->reply == ACTION_PROSE || error != ERR_OK) {
         show_held(t->chat, k);
@@ -232,7 +232,7 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
 {
     const struct stop stop = { is_stopped, c->console };
     char text[ACTION_TEXT_BYTES];
-    const char *result = k->problem;
+    const char *result = k->error_message;
     bool done = false;
 
     if (k->reply == ACTION_CALLED) {

@@ -21,7 +21,7 @@ struct chat_call {
     size_t n;
     enum action_reply reply; /* after chat_call_end */
     struct action_call call;
-    char problem[ACTION_TEXT_BYTES];
+    char error_message[ACTION_TEXT_BYTES];
 };
 
 /* How a model acts. */

@@ -2,20 +2,20 @@
 
 #include "runtime/text/format_text.h"
 
-enum { SENTENCE_BYTES = 160 };
+enum { ERROR_MESSAGE_BYTES = 160 };
 
 static bool can_touch(const struct platform_pins *p)
 {
-    return p->problem != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
+    return p->error_message != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
 }
 
 /* Why a pin is not to be used; NULL: it may be. */
-static const char *problem_of(const struct platform_pins *platform, const struct pin *pin)
+static const char *error_message_of(const struct platform_pins *platform, const struct pin *pin)
 {
     if (!can_touch(platform)) {
         return "this machine has no lines that Ingot can drive";
     }
-    return platform->problem(platform->context, pin->line);
+    return platform->error_message(platform->context, pin->line);
 }
 
 /* An output begins off. */
@@ -35,20 +35,20 @@ static void set_up(struct pins *p)
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context)
 {
-    char sentence[SENTENCE_BYTES];
+    char error_message[ERROR_MESSAGE_BYTES];
 
     *p = (struct pins){ .platform = platform, .dry = dry };
     for (unsigned i = 0; i < list->n; i++) {
         const struct pin *pin = &list->pin[i];
-        const char *problem = problem_of(platform, pin);
+        const char *why = error_message_of(platform, pin);
 
-        if (problem == NULL) {
+        if (why == NULL) {
             p->list.pin[p->list.n++] = *pin;
             continue;
         }
-        format_text(sentence, sizeof sentence, "%s:%u of pins= is not used: %s", pin->name,
-                    (unsigned)pin->line, problem);
-        say(context, sentence);
+        format_text(error_message, sizeof error_message, "%s:%u of pins= is not used: %s",
+                    pin->name, (unsigned)pin->line, why);
+        say(context, error_message);
     }
     if (!dry) {
         set_up(p);
@@ -72,15 +72,15 @@ static const char *check(const struct pins *p, unsigned i, bool writes)
     if (writes && p->list.pin[i].input) {
         return "it is an input, and is never written";
     }
-    return problem_of(p->platform, &p->list.pin[i]);
+    return error_message_of(p->platform, &p->list.pin[i]);
 }
 
 const char *pins_write(struct pins *p, unsigned i, bool on)
 {
-    const char *problem = check(p, i, true);
+    const char *error_message = check(p, i, true);
 
-    if (problem != NULL) {
-        return problem;
+    if (error_message != NULL) {
+        return error_message;
     }
     p->on = (p->on & ~(UINT32_C(1) << i)) | (uint32_t)on << i;
     if (!p->dry) {
@@ -91,10 +91,10 @@ const char *pins_write(struct pins *p, unsigned i, bool on)
 
 const char *pins_read(struct pins *p, unsigned i, bool *on)
 {
-    const char *problem = check(p, i, false);
+    const char *error_message = check(p, i, false);
 
-    if (problem != NULL) {
-        return problem;
+    if (error_message != NULL) {
+        return error_message;
     }
     *on = (p->on >> i & 1) != 0;
     if (!p->dry) {

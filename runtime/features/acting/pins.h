@@ -16,14 +16,14 @@ struct pins {
 
 /* The pins of `list` that the board lets be used; say(context, sentence) hears why another is not. Outputs
  * are off from here on, unless it is a dry run. */
-typedef void pins_say_fn(void *context, const char *sentence);
+typedef void pins_say_fn(void *context, const char *error_message);
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context);
 
 /* From here on lines are touched, or they are not; those that never were get their directions. */
 void pins_set_dry(struct pins *p, bool dry);
 
-/* Pin i is on or off from now on. NULL: it is; else a sentence without a full stop, and nothing was
+/* Pin i is on or off from now on. NULL: it is; else an error message without a full stop, and nothing was
  * touched. */
 const char *pins_write(struct pins *p, unsigned i, bool on);
 

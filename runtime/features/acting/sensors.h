@@ -16,11 +16,11 @@ struct sensors {
 void sensors_open(struct sensors *s, const struct platform_i2c *platform,
                   const struct sensor_list *list, pins_say_fn *say, void *context);
 
-enum { SENSOR_PROBLEM_BYTES = 96 };
+enum { SENSOR_ERROR_MESSAGE_BYTES = 96 };
 
-/* Read sensor i, in thousandths of a degree Celsius. False: it cannot be, and `problem` is a sentence without a
+/* Read sensor i, in thousandths of a degree Celsius. False: it cannot be, and `error_message` is an error message without a
  * full stop. Takes a millisecond, and a tenth of a second where somebody holds the bus. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
-                  char problem[SENSOR_PROBLEM_BYTES]);
+                  char error_message[SENSOR_ERROR_MESSAGE_BYTES]);
 
 #endif

@@ -144,13 +144,14 @@ static struct adapters_entry *find_free(struct adapters *a)
 
 enum err adapters_refuse(struct adapters *a, enum err e, const char *name, const char *format, ...)
 {
-    char sentence[ADAPTERS_PROBLEM_BYTES / 2];
+    char error_message[ADAPTERS_ERROR_MESSAGE_BYTES / 2];
     va_list args;
 
     va_start(args, format);
-    (void)format_text_args(sentence, sizeof sentence, format, args);
+    (void)format_text_args(error_message, sizeof error_message, format, args);
     va_end(args);
-    format_text(a->problem, sizeof a->problem, "adapter %.100s: %s", name, sentence);
+    format_text(a->error_message, sizeof a->error_message, "adapter %.100s: %s", name,
+                error_message);
     return e;
 }
 
@@ -303,7 +304,7 @@ static enum err make_room(struct adapters *a, const char *name, uint64_t bytes)
 
 static enum err load_header(struct adapters *a, struct loading *l)
 {
-    char problem[ADAPTER_PROBLEM_BYTES];
+    char error_message[ADAPTER_ERROR_MESSAGE_BYTES];
     enum err e;
 
     if (l->file->bytes < sizeof a->header) {
@@ -313,8 +314,8 @@ static enum err load_header(struct adapters *a, struct loading *l)
     if (e != ERR_OK) {
         return e;
     }
-    e = adapter_check_header(&a->header, l->file->bytes, problem);
-    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", problem);
+    e = adapter_check_header(&a->header, l->file->bytes, error_message);
+    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", error_message);
 }
 
 /* ---- signed ---------------------------------------------------------------------------------- */
@@ -347,7 +348,7 @@ static enum err check_signature(struct adapters *a, struct loading *l,
 {
     const struct signature_block *block = (const void *)entry->base;
     uint64_t bytes = signature_block_bytes(SIGNATURE_ADAPTER_PARTS);
-    char problem[SIGNING_PROBLEM_BYTES];
+    char error_message[SIGNING_ERROR_MESSAGE_BYTES];
     enum err e;
 
     if (a->signing == NULL) {
@@ -362,9 +363,9 @@ static enum err check_signature(struct adapters *a, struct loading *l,
         return e;
     }
     e = a->signing->check_block(a->signing, block, a->header.file_bytes, SIGNATURE_ADAPTER_PARTS,
-                                problem);
+                                error_message);
     if (e != ERR_OK) {
-        return adapters_refuse(a, e, l->name, "%s", problem);
+        return adapters_refuse(a, e, l->name, "%s", error_message);
     }
     memcpy(l->digests, block->digests, sizeof l->digests);
     return check_signed_part(a, l, 0, &a->header, sizeof a->header);
@@ -376,7 +377,7 @@ static enum err check_signature(struct adapters *a, struct loading *l,
 static enum err load_pairs(struct adapters *a, struct loading *l, struct adapters_entry *entry)
 {
     struct adapter_pair *pairs = (void *)(entry->base + sizeof a->header);
-    char problem[ADAPTER_PROBLEM_BYTES];
+    char error_message[ADAPTER_ERROR_MESSAGE_BYTES];
     enum err e = read_part(a, l, sizeof a->header, pairs, adapter_table_bytes(&a->header));
 
     if (e == ERR_OK) {
@@ -385,11 +386,11 @@ static enum err load_pairs(struct adapters *a, struct loading *l, struct adapter
     if (e != ERR_OK) {
         return e;
     }
-    e = adapter_check_pairs(&a->header, pairs, problem);
+    e = adapter_check_pairs(&a->header, pairs, error_message);
     if (e == ERR_OK) {
-        e = adapter_check_base(&a->header, pairs, a->image, problem);
+        e = adapter_check_base(&a->header, pairs, a->image, error_message);
     }
-    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", problem);
+    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", error_message);
 }
 
 /* The matrices, behind the table; those of Q8_0 come to the end of the room first. */

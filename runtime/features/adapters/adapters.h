@@ -17,7 +17,7 @@
 #include "runtime/stream/stream.h"
 
 enum { ADAPTERS_SETS = 8 }; /* at work at once, for sequences side by side */
-enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_PROBLEM_BYTES = 400 };
+enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_ERROR_MESSAGE_BYTES = 400 };
 
 struct adapters_entry {
     char name[ADAPTERS_NAME_BYTES]; /* by which it was asked for; "": the entry is free */
@@ -41,7 +41,8 @@ struct adapters {
     uint32_t n_sets;                 /* at least 1 after adapters_use */
     struct file_read read;
     _Alignas(64) struct adapter_header header; /* of the one that is being loaded */
-    char problem[ADAPTERS_PROBLEM_BYTES];      /* after an error: a sentence for the user */
+    char error_message
+        [ADAPTERS_ERROR_MESSAGE_BYTES]; /* after an error: an error message for the user */
 };
 
 /* None is loaded, for a model whose passes have up to `chunk` tokens. Image, kernels and memory outlive
@@ -54,7 +55,7 @@ const struct lora_adapter *adapters_find(const struct adapters *a, const char *n
 
 /* Load it from a file, in the place of others that are not at work, the one that was at work longest ago
  * first. Errors: those of adapter_image.h and of file.h, ERR_NOT_SIGNED, ERR_NO_SPACE, ERR_ABORTED by progress (which may
- * be NULL); a->problem. Others may have been forgotten then, none that is at work. */
+ * be NULL); a->error_message. Others may have been forgotten then, none that is at work. */
 enum err adapters_load(struct adapters *a, const char *name, const struct file *file,
                        stream_progress_fn *progress, void *context);
 

@@ -13,7 +13,7 @@ bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *
 /* Forget the one that was at work longest ago; false: all are at work. */
 bool adapters_forget_oldest(struct adapters *a);
 
-/* a->problem becomes a sentence on the adapter. Returns e. */
+/* a->error_message becomes an error message on the adapter. Returns e. */
 __attribute__((format(printf, 4, 5))) enum err
 adapters_refuse(struct adapters *a, enum err e, const char *name, const char *format, ...);
 

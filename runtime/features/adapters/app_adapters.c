@@ -83,11 +83,11 @@ static enum err load(struct app *a, const char *name)
     }
     e = files->find_adapter(files->context, name, &file);
     if (e != ERR_OK) {
-        return app_fail(a, e, files->problem(files->context));
+        return app_fail(a, e, files->error_message(files->context));
     }
     e = adapters_load(&adapters_of(&a->chat)->adapters, name, file, show_progress, a);
     console_progress_end(a->setup.console);
-    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.problem);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.error_message);
 }
 
 static enum err read_list(struct app *a, struct adapter_list *list, const char *text)
@@ -148,7 +148,7 @@ enum err app_use_adapter_sets(struct app *a, const char *const texts[], uint32_t
         return e;
     }
     e = adapters_use_sets(&adapters_of(&a->chat)->adapters, sets, n);
-    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.problem);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.error_message);
 }
 
 enum err app_use_adapters(struct app *a, const char *text)
@@ -197,7 +197,7 @@ static const char *set_field(void *state, struct chat *c, const char *list)
     struct app *a = c->features->app;
 
     (void)state;
-    return app_change_adapters(a, list) == ERR_OK ? NULL : a->problem;
+    return app_change_adapters(a, list) == ERR_OK ? NULL : a->error_message;
 }
 
 static const struct feature_field field = { .name = "adapter", .set = set_field };

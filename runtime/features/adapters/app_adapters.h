@@ -21,7 +21,7 @@ static inline struct adapters_state *adapters_of(const struct chat *c)
 
 /* The adapters of a list (runtime/options/adapter_list.h) are at work from now on; those that are not in
  * memory are loaded before. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
- * adapters_use; a->problem, and those before are still at work. */
+ * adapters_use; a->error_message, and those before are still at work. */
 enum err app_use_adapters(struct app *a, const char *list);
 
 /* The same for n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */

@@ -88,7 +88,7 @@ static enum command_result command_adapters(struct app *a, char *argument)
     (void)argument;
     if (files->list_adapters != NULL &&
         files->list_adapters(files->context, print_adapter, &l) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->error_message(files->context));
         return COMMAND_DONE;
     }
     print_others(&l);
@@ -143,7 +143,7 @@ static enum command_result command_adapter(struct app *a, char *argument)
     }
     start = platform_ticks(clock);
     if (app_change_adapters(a, list) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
+        console_printf(a->setup.console, "error: %s\n", a->error_message);
         return COMMAND_DONE;
     }
     say_changed(a, platform_ticks(clock) - start);

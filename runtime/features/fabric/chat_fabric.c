@@ -130,7 +130,7 @@ static struct split split_text(const char *text, size_t bytes)
 
     if (answer != text) {
         s.question = (size_t)(answer - text) - (sizeof " = " - 1);
-    } else { /* a sentence: all but its last word asks for it */
+    } else { /* an error message: all but its last word asks for it */
         while (s.question > 0 && is_end(text[s.question - 1])) {
             s.question--;
         }

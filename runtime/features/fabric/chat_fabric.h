@@ -37,7 +37,7 @@ void chat_fabric_open(struct chat *c);
 uint64_t chat_fabric_now(const struct chat *c);
 void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 
-/* text is "QUESTION = ANSWER", or a sentence, which comes as the answer to itself without its last word.
+/* text is "QUESTION = ANSWER", or an error message, which comes as the answer to itself without its last word.
  * The current conversation stays; its tokens are computed again with the next line. ERR_BAD_ARGUMENT:
  * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C, and nothing of it is remembered; errors of
  * session_run. */

@@ -251,9 +251,9 @@ static enum command_result command_remember(struct app *a, char *argument)
     } else if (e == ERR_ABORTED) {
         console_printf(c, "(stopped: nothing of it is remembered)\n");
     } else {
-        const char *problem = a->chat.session->problem;
+        const char *error_message = a->chat.session->error_message;
 
-        console_printf(c, "error: %s\n", problem[0] != '\0' ? problem : err_text(e));
+        console_printf(c, "error: %s\n", error_message[0] != '\0' ? error_message : err_text(e));
     }
     return COMMAND_DONE;
 }

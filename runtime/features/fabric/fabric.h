@@ -155,7 +155,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds);
 /* The turn seen becomes one of the background: what gates stay shut for. */
 void fabric_add_background(struct fabric *f);
 
-/* The start of the answer of "QUESTION = ANSWER"; text: it is a sentence. */
+/* The start of the answer of "QUESTION = ANSWER"; text: it is an error message. */
 const char *fabric_answer_of(const char *text, size_t bytes);
 static inline const char *fabric_answer(const struct fabric_note *n)
 {

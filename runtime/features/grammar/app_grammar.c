@@ -22,18 +22,18 @@ static bool has_room(const struct app *a)
 }
 
 /* Kept: the one before is read again, and says nothing. */
-static enum err refuse(struct app *a, enum err e, const char *name, const char *problem)
+static enum err refuse(struct app *a, enum err e, const char *name, const char *error_message)
 {
-    format_text(grammar_of(&a->chat)->problem, sizeof grammar_of(&a->chat)->problem, "%.100s%s%s",
-                name, name[0] != '\0' ? ": " : "", problem);
-    return app_fail(a, e, grammar_of(&a->chat)->problem);
+    format_text(grammar_of(&a->chat)->error_message, sizeof grammar_of(&a->chat)->error_message,
+                "%.100s%s%s", name, name[0] != '\0' ? ": " : "", error_message);
+    return app_fail(a, e, grammar_of(&a->chat)->error_message);
 }
 
 static enum err use_file(struct app *a, const char *name)
 {
     const struct app_files *files = a->setup.files;
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
-    const char *problem = "";
+    const char *error_message = "";
     size_t bytes;
     enum err e;
 
@@ -42,10 +42,10 @@ static enum err use_file(struct app *a, const char *name)
     }
     e = files->read_grammar(files->context, name, grammar_constraint_memory(c), &bytes);
     if (e != ERR_OK) {
-        return refuse(a, e, "", files->problem(files->context));
+        return refuse(a, e, "", files->error_message(files->context));
     }
-    e = grammar_constraint_use(c, bytes, &problem);
-    return e == ERR_OK ? ERR_OK : refuse(a, e, name, problem);
+    e = grammar_constraint_use(c, bytes, &error_message);
+    return e == ERR_OK ? ERR_OK : refuse(a, e, name, error_message);
 }
 
 /* Whether the text begins so; *rest is what follows. */
@@ -63,7 +63,7 @@ static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     uint8_t *memory = grammar_constraint_memory(c);
-    const char *problem = "";
+    const char *error_message = "";
     size_t n = 0, before = grammar_of(&a->chat)->bytes;
     enum err e;
 
@@ -77,8 +77,8 @@ static enum err use_piece(struct app *a, const char *text, bool last)
         grammar_of(&a->chat)->bytes = before + n;
         return ERR_OK;
     }
-    e = grammar_constraint_use(c, before + n, &problem);
-    return e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
+    e = grammar_constraint_use(c, before + n, &error_message);
+    return e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", error_message);
 }
 
 static void hold_otherwise(struct app *a)
@@ -94,7 +94,7 @@ static void hold_otherwise(struct app *a)
 static enum err use(struct app *a, const char *text)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
-    const char *problem = "";
+    const char *error_message = "";
     const char *rest;
     enum err e = ERR_OK;
 
@@ -107,8 +107,8 @@ static enum err use(struct app *a, const char *text)
         grammar_of(&a->chat)->is_own = false;
         hold_otherwise(a);
     } else if (grammar_is_choices(text)) {
-        e = grammar_constraint_use_choices(c, text, &problem);
-        e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
+        e = grammar_constraint_use_choices(c, text, &error_message);
+        e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", error_message);
     } else {
         e = use_file(a, text);
     }
@@ -146,7 +146,7 @@ enum err app_use_grammar(struct app *a, const char *text)
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
     } else if (e != ERR_OK && text != kept) {
         (void)use(a, kept); /* it was at work before */
-        a->problem = grammar_of(&a->chat)->problem;
+        a->error_message = grammar_of(&a->chat)->error_message;
     }
     return e;
 }
@@ -174,7 +174,7 @@ static void open_constraint(void *state, struct app *a)
     if (a->setup.options->load.grammar[0] == '\0') {
         hold_otherwise(a);
     } else if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
-        console_log(a->setup.console, "warning: grammar= has no effect: %s", a->problem);
+        console_log(a->setup.console, "warning: grammar= has no effect: %s", a->error_message);
     }
 }
 
@@ -217,7 +217,7 @@ static const char *set_field(void *state, struct chat *c, const char *text)
     struct app *a = c->features->app;
 
     (void)state;
-    return app_use_grammar(a, text) == ERR_OK ? NULL : a->problem;
+    return app_use_grammar(a, text) == ERR_OK ? NULL : a->error_message;
 }
 
 static const struct feature_field field = { .name = "grammar", .set = set_field };

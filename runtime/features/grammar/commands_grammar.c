@@ -24,7 +24,7 @@ static void show(const struct app *a)
 static enum command_result command_grammar(struct app *a, char *argument)
 {
     if (argument[0] != '\0' && app_use_grammar(a, argument) != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
+        console_printf(a->setup.console, "error: %s\n", a->error_message);
         return COMMAND_DONE;
     }
     show(a);

@@ -2,9 +2,9 @@
 
 #include "runtime/base/crc32c.h"
 
-static enum err refuse(const char **problem, const char *why)
+static enum err refuse(const char **error_message, const char *why)
 {
-    *problem = why;
+    *error_message = why;
     return ERR_BAD_MODEL;
 }
 
@@ -15,19 +15,21 @@ static size_t bytes_of(const struct ingot_grammar *head)
            head->n_calls * sizeof(struct ingot_grammar_call);
 }
 
-static enum err check_head(const struct ingot_grammar *head, size_t bytes, const char **problem)
+static enum err check_head(const struct ingot_grammar *head, size_t bytes,
+                           const char **error_message)
 {
     if (bytes < sizeof *head || head->magic != INGOT_GRAMMAR_MAGIC) {
-        return refuse(problem, "it is not a compiled grammar: `ingot grammar` makes one");
+        return refuse(error_message, "it is not a compiled grammar: `ingot grammar` makes one");
     }
     if (head->version != INGOT_GRAMMAR_VERSION) {
-        return refuse(problem, "it is of another version: make it again with `ingot grammar`");
+        return refuse(error_message,
+                      "it is of another version: make it again with `ingot grammar`");
     }
     if (bytes != bytes_of(head) || bytes > INGOT_GRAMMAR_BYTES) {
-        return refuse(problem, "the grammar is cut off, or too long");
+        return refuse(error_message, "the grammar is cut off, or too long");
     }
     if (crc32c(0, &head->version, bytes - 8) != head->crc32c) {
-        return refuse(problem, "the grammar is damaged: its checksum is wrong");
+        return refuse(error_message, "the grammar is damaged: its checksum is wrong");
     }
     return ERR_OK;
 }
@@ -64,10 +66,11 @@ static bool calls_are_sound(const struct grammar *g)
     return true;
 }
 
-enum err grammar_open(struct grammar *g, const void *memory, size_t bytes, const char **problem)
+enum err grammar_open(struct grammar *g, const void *memory, size_t bytes,
+                      const char **error_message)
 {
     const struct ingot_grammar *head = memory;
-    enum err e = check_head(head, bytes, problem);
+    enum err e = check_head(head, bytes, error_message);
 
     if (e != ERR_OK) {
         return e;
@@ -77,7 +80,7 @@ enum err grammar_open(struct grammar *g, const void *memory, size_t bytes, const
     g->edges = (const void *)(g->states + head->n_states);
     g->calls = (const void *)(g->edges + head->n_edges);
     if (!edges_are_sound(g) || !calls_are_sound(g)) {
-        return refuse(problem, "the grammar is damaged: it points outside itself");
+        return refuse(error_message, "the grammar is damaged: it points outside itself");
     }
     return ERR_OK;
 }

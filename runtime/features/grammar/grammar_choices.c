@@ -35,7 +35,8 @@ static unsigned child_of(struct trie *t, unsigned at, uint8_t byte)
 }
 
 /* The choice at text, up to the next bar; *end: where it ends. */
-static enum err add_choice(struct trie *t, const char *text, const char **end, const char **problem)
+static enum err add_choice(struct trie *t, const char *text, const char **end,
+                           const char **error_message)
 {
     unsigned at = 0;
 
@@ -45,12 +46,12 @@ static enum err add_choice(struct trie *t, const char *text, const char **end, c
         }
         at = child_of(t, at, (uint8_t)*text);
         if (at == NONE) {
-            *problem = "the choices are too long together";
+            *error_message = "the choices are too long together";
             return ERR_TOO_LONG;
         }
     }
     if (at == 0) {
-        *problem = "a choice is empty";
+        *error_message = "a choice is empty";
         return ERR_BAD_ARGUMENT;
     }
     t->nodes[at].accepts = 1;
@@ -58,12 +59,12 @@ static enum err add_choice(struct trie *t, const char *text, const char **end, c
     return ERR_OK;
 }
 
-static enum err add_choices(struct trie *t, const char *text, const char **problem)
+static enum err add_choices(struct trie *t, const char *text, const char **error_message)
 {
     t->nodes[0] = (struct node){ 0 };
     t->n = 1;
     for (;; text++) {
-        enum err e = add_choice(t, text, &text, problem);
+        enum err e = add_choice(t, text, &text, error_message);
 
         if (e != ERR_OK || *text == '\0') {
             return e;
@@ -90,11 +91,11 @@ static void lay_out(const struct trie *t, struct ingot_grammar *head)
 }
 
 enum err grammar_from_choices(const char *text, void *memory, size_t room, void *work,
-                              size_t *bytes, const char **problem)
+                              size_t *bytes, const char **error_message)
 {
     struct ingot_grammar *head = memory;
     struct trie *trie = work;
-    enum err e = add_choices(trie, text, problem);
+    enum err e = add_choices(trie, text, error_message);
 
     if (e != ERR_OK) {
         return e;
@@ -102,7 +103,7 @@ enum err grammar_from_choices(const char *text, void *memory, size_t room, void 
     *bytes = sizeof *head + trie->n * sizeof(struct ingot_grammar_state) +
              (trie->n - 1) * sizeof(struct ingot_grammar_edge);
     if (*bytes > room) {
-        *problem = "the choices are too long together";
+        *error_message = "the choices are too long together";
         return ERR_TOO_LONG;
     }
     *head = (struct ingot_grammar){ .magic = INGOT_GRAMMAR_MAGIC,

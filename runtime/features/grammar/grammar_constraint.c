@@ -52,9 +52,10 @@ void *grammar_constraint_work(struct grammar_constraint *c)
     return c->machine;
 }
 
-enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes, const char **problem)
+enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes,
+                                const char **error_message)
 {
-    enum err e = grammar_open(&c->grammar, c->memory, bytes, problem);
+    enum err e = grammar_open(&c->grammar, c->memory, bytes, error_message);
 
     c->on = e == ERR_OK;
     if (c->on) {
@@ -67,14 +68,15 @@ static_assert(sizeof(struct grammar_machine) >= GRAMMAR_WORK_BYTES,
               "the machine is idle while choices are laid out");
 
 enum err grammar_constraint_use_choices(struct grammar_constraint *c, const char *text,
-                                        const char **problem)
+                                        const char **error_message)
 {
     size_t bytes;
     enum err e;
 
     c->on = false;
-    e = grammar_from_choices(text, c->memory, INGOT_GRAMMAR_BYTES, c->machine, &bytes, problem);
-    return e == ERR_OK ? grammar_constraint_use(c, bytes, problem) : e;
+    e = grammar_from_choices(text, c->memory, INGOT_GRAMMAR_BYTES, c->machine, &bytes,
+                             error_message);
+    return e == ERR_OK ? grammar_constraint_use(c, bytes, error_message) : e;
 }
 
 void grammar_constraint_off(struct grammar_constraint *c)

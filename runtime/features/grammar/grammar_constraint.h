@@ -56,10 +56,11 @@ void *grammar_constraint_memory(struct grammar_constraint *c);
 enum { CONSTRAINT_WORK_BYTES = 48 << 10 };
 void *grammar_constraint_work(struct grammar_constraint *c);
 /* The `bytes` bytes there are at work from the next reply on. Errors of grammar_open. */
-enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes, const char **problem);
+enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes,
+                                const char **error_message);
 /* A list of choices is. Errors of grammar_from_choices. */
 enum err grammar_constraint_use_choices(struct grammar_constraint *c, const char *text,
-                                        const char **problem);
+                                        const char **error_message);
 void grammar_constraint_off(struct grammar_constraint *c);
 
 #endif

@@ -14,7 +14,7 @@ struct kept_state {
     size_t bytes; /* of memory for blocks; 0: none was asked for */
     uint32_t
         n_prompt; /* tokens up to the end of the turn's prompt; what comes after it is a reply */
-    bool said;    /* kept.problem */
+    bool said;    /* kept.error_message */
 };
 
 /* At most half of what is left: the model needs some, too. */
@@ -48,16 +48,16 @@ static const struct file *find_file(struct app *a)
     }
     if (files->find_kept(files->context, &file) != ERR_OK) {
         console_log(a->setup.console, "prompts are kept in memory alone: %s",
-                    files->problem(files->context));
+                    files->error_message(files->context));
         return NULL;
     }
     return file;
 }
 
-static void say_problem(struct kept_state *s, struct console *console)
+static void say_error_message(struct kept_state *s, struct console *console)
 {
-    if (s->kept.problem[0] != '\0' && !s->said) {
-        console_log(console, "warning: %s", s->kept.problem);
+    if (s->kept.error_message[0] != '\0' && !s->said) {
+        console_log(console, "warning: %s", s->kept.error_message);
         s->said = true;
     }
 }
@@ -97,7 +97,7 @@ static void open_kept(void *state, struct app *a)
         session->watch = &s->watch;
         features_switch(&a->features, FEATURE_kept, true);
     }
-    say_problem(s, a->setup.console);
+    say_error_message(s, a->setup.console);
     if (s->kept.n_memory != 0 && a->setup.front != APP_SILENT) {
         say_open(&s->kept, a->setup.console);
     }
@@ -118,7 +118,7 @@ static void take(void *state, struct feature_turn *t)
 
     s->n_prompt = t->chat->session->n_ids;
     (void)kept_take(&s->kept, t->chat->session);
-    say_problem(s, t->chat->console);
+    say_error_message(s, t->chat->console);
 }
 
 /* The reply is there: it is kept in memory, too, and its prompt goes to the card. The next prompt waits for that. */
@@ -131,7 +131,7 @@ static void write(void *state, struct feature_turn *t, const char *reason)
     kept_follow(&s->kept, t->chat->session, 0);
     while (kept_write(&s->kept)) {
     }
-    say_problem(s, t->chat->console);
+    say_error_message(s, t->chat->console);
 }
 
 const struct feature feature_kept = {

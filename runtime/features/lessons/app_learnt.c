@@ -33,7 +33,7 @@ bool app_was_learnt(struct app *a, enum err e)
     console_progress_end(a->setup.console);
     if (e != ERR_OK && e != ERR_NOT_FOUND) {
         console_log(a->setup.console, "warning: %s; earlier lessons are not used",
-                    a->saved.problem);
+                    a->saved.error_message);
     }
     return e == ERR_OK;
 }
@@ -44,7 +44,7 @@ bool app_was_loaded(struct app *a, enum err e)
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped)\n");
     } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
+        console_printf(a->setup.console, "error: %s\n", a->saved.error_message);
     }
     if (a->saved.before == SAVED_CHAT_LOST) {
         console_printf(a->setup.console, "(what was learnt before is forgotten)\n");

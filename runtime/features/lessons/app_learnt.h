@@ -7,7 +7,7 @@
 /* The file NAME.sav; NULL: there is none. */
 const struct file *app_find_learnt(struct app *a, const char *name);
 
-/* The result of loading it; a problem is logged. True: it was loaded, and app_log_learnt says what: n of `what`. */
+/* The result of loading it; a error_message is logged. True: it was loaded, and app_log_learnt says what: n of `what`. */
 bool app_was_learnt(struct app *a, enum err e);
 void app_log_learnt(struct app *a, const struct file *file, unsigned n, const char *what);
 

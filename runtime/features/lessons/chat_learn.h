@@ -68,7 +68,7 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
 /* Lessons go to a file, and comes back, in place of what is there. Errors of saved_chat_write
- * and saved_chat_read (saved_chat.h); io->problem. */
+ * and saved_chat_read (saved_chat.h); io->error_message. */
 enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,

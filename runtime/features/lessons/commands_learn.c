@@ -19,7 +19,7 @@ static bool learns(struct app *a)
 
 static void say_error(struct app *a, enum err e)
 {
-    const char *problem = a->chat.session->problem;
+    const char *error_message = a->chat.session->error_message;
 
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: nothing was learnt)\n");
@@ -35,7 +35,8 @@ static void say_error(struct app *a, enum err e)
             "error: an answer may have %u tokens, and must fit the context: shorten it\n",
             (unsigned)CHAT_LEARN_ANSWER_TOKENS - 2);
     } else {
-        console_printf(a->setup.console, "error: %s\n", problem[0] != '\0' ? problem : err_text(e));
+        console_printf(a->setup.console, "error: %s\n",
+                       error_message[0] != '\0' ? error_message : err_text(e));
     }
 }
 

@@ -38,7 +38,7 @@ bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
 /* The experience goes to a file and comes back, in place of what is there; the latest turn is judged before. Errors of
- * saved_chat_write and saved_chat_read; io->problem. */
+ * saved_chat_write and saved_chat_read; io->error_message. */
 enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct file *file,

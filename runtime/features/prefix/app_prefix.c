@@ -32,15 +32,15 @@ enum err app_save_prefix(struct app *a, const struct file **file)
     if (bytes != 0) { /* else chat_prefix_save says why */
         e = files->find_prefix(files->context, with_room(bytes), file);
         if (e != ERR_OK) {
-            return app_fail(a, e, files->problem(files->context));
+            return app_fail(a, e, files->error_message(files->context));
         }
     }
     e = chat_prefix_save(&a->chat, &a->saved, *file, console_progress_step, a->setup.console);
     console_progress_end(a->setup.console);
     if (!app_end_save(a, e) && e == ERR_OK) {
-        return app_fail(a, ERR_IO, files->problem(files->context));
+        return app_fail(a, ERR_IO, files->error_message(files->context));
     }
-    return app_fail(a, e, a->saved.problem);
+    return app_fail(a, e, a->saved.error_message);
 }
 
 static void log_loaded(struct app *a, const struct file *file)
@@ -76,7 +76,7 @@ static void load_prefix(void *state, struct app *a)
         log_loaded(a, file);
     } else {
         console_log(a->setup.console, "warning: %s; the system prompt is computed",
-                    a->saved.problem);
+                    a->saved.error_message);
     }
 }
 
@@ -89,7 +89,7 @@ static void save(void *state, struct app *a)
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: the file is as it was)\n");
     } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
+        console_printf(a->setup.console, "error: %s\n", a->error_message);
     } else {
         console_printf(a->setup.console,
                        "(%u tokens that conversations begin with are saved in %s: no start "

@@ -5,7 +5,7 @@
 #include "runtime/app/app.h"
 
 /* The beginning of conversations goes into its file, *file, so that no start computes it again. Before
- * the first line of a conversation. Errors of chat_prefix_save; a->problem. */
+ * the first line of a conversation. Errors of chat_prefix_save; a->error_message. */
 enum err app_save_prefix(struct app *a, const struct file **file);
 
 #endif

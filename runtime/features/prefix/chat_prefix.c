@@ -78,13 +78,13 @@ enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct fi
     uint32_t n = 0;
     enum err e;
 
-    io->problem[0] = '\0';
+    io->error_message[0] = '\0';
     if (c->session->n_ids == 0) {
         n = count_opening(c);
     }
     if (n == 0) {
         format_text(
-            io->problem, sizeof io->problem,
+            io->error_message, sizeof io->error_message,
             c->session->n_ids != 0
                 ? "the prefix is saved before the first line: /reset, then /save prefix"
                 : "conversations begin with nothing that could be saved: /system TEXT gives "
@@ -95,8 +95,8 @@ enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct fi
     if (e == ERR_OK) {
         e = saved_chat_write(io, file, &state, progress, context);
     } else {
-        format_text(io->problem, sizeof io->problem, "%s",
-                    e == ERR_ABORTED ? err_text(e) : c->session->problem);
+        format_text(io->error_message, sizeof io->error_message, "%s",
+                    e == ERR_ABORTED ? err_text(e) : c->session->error_message);
     }
     session_clear(c->session);
     return e;
@@ -112,7 +112,7 @@ enum err chat_prefix_load(struct chat *c, struct saved_chat *io, const struct fi
 
     if (e == ERR_OK && (s->n_ids != n || memcmp(s->ids, c->opening.ids, n * sizeof *s->ids) != 0)) {
         format_text(
-            io->problem, sizeof io->problem,
+            io->error_message, sizeof io->error_message,
             "%s belongs to another system prompt or chat template: /save prefix writes it anew",
             file->name);
         e = ERR_BAD_MODEL;

@@ -12,7 +12,7 @@
 uint64_t chat_prefix_bytes(struct chat *c);
 
 /* Compute it where it is not kept already, and save it. Errors of saved_chat_write and of session_run,
- * ERR_BAD_ARGUMENT: a conversation is at work, or there is no prefix; io->problem says which. */
+ * ERR_BAD_ARGUMENT: a conversation is at work, or there is no prefix; io->error_message says which. */
 enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 

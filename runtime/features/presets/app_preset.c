@@ -41,16 +41,16 @@ static enum err read(struct app *a, const char *name, char text[PRESET_BYTES])
     }
     e = files->read_preset(files->context, name, text, PRESET_BYTES);
     if (e != ERR_OK) {
-        return app_fail(a, e, files->problem(files->context));
+        return app_fail(a, e, files->error_message(files->context));
     }
     blank_comments(text);
     return ERR_OK;
 }
 
-static void say(void *context, bool refused, const char *sentence)
+static void say(void *context, bool refused, const char *error_message)
 {
     (void)refused;
-    console_log(context, "warning: preset: %s", sentence);
+    console_log(context, "warning: preset: %s", error_message);
 }
 
 /* For preset=, where none of their name was given. */
@@ -66,7 +66,7 @@ static void open_preset(void *state, struct app *a)
     }
     if (read(a, o->load.preset, text) != ERR_OK) {
         console_log(a->setup.console, "warning: preset=%s is not used: %s", o->load.preset,
-                    a->problem);
+                    a->error_message);
         return;
     }
     a->prompt_of_file = !options_given(o, OPTION_PROMPT);
@@ -95,7 +95,7 @@ static enum err use_lists(struct app *a, const struct options *before)
 }
 
 /* A new conversation with the words of a preset; those that are for a start are said to be. On an error all is
- * as it was, but that adapters may be at work, and *a->problem says why; NULL: report has. */
+ * as it was, but that adapters may be at work, and *a->error_message says why; NULL: report has. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,
@@ -117,7 +117,7 @@ static enum err use_preset(struct app *a, const char *name, const struct options
         o->reply.n_stops = before->reply.n_stops;
     }
     option_set_add(&o->given, &given);
-    a->problem = NULL; /* what is wrong with a word was said */
+    a->error_message = NULL; /* what is wrong with a word was said */
     if (e == ERR_OK) {
         e = use_lists(a, before);
     }
@@ -138,8 +138,8 @@ static enum command_result command_preset(struct app *a, char *argument)
         console_printf(a->setup.console, "error: which one? presets/NAME.txt is /preset NAME\n");
     } else if (use_preset(a, argument, &report) == ERR_OK) {
         console_printf(a->setup.console, "(a new conversation, as %s has it)\n", argument);
-    } else if (a->problem != NULL) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
+    } else if (a->error_message != NULL) {
+        console_printf(a->setup.console, "error: %s\n", a->error_message);
     }
     return COMMAND_DONE;
 }

@@ -44,7 +44,7 @@ static bool is_worth_it(struct app *a)
 /* The next reply is held to whole tags if memories are kept, there is room for a grammar and none is at work. False: nothing holds it. */
 static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
-    const char *problem;
+    const char *error_message;
 
     if (!lessons_of(&a->chat)->learns || !grammar_constraint_has_room(c) || c->on ||
         a->setup.options->load.beams > 1) {
@@ -53,7 +53,7 @@ static bool hold_tags(struct app *a, struct grammar_constraint *c)
     return grammar_constraint_use(c,
                                   reflection_grammar(grammar_constraint_memory(c),
                                                      grammar_constraint_work(c)),
-                                  &problem) == ERR_OK;
+                                  &error_message) == ERR_OK;
 }
 
 static enum command_result command_reflect(struct app *a, char *argument)

@@ -15,10 +15,10 @@ static const char *open_log(struct turn_log_state *l, struct app *a)
         return "there is no card to write on";
     }
     if (files->find_log(files->context, &file) != ERR_OK) {
-        return files->problem(files->context);
+        return files->error_message(files->context);
     }
     if (turn_log_open(&l->log, file) != ERR_OK) {
-        return l->log.problem;
+        return l->log.error_message;
     }
     l->is_open = true;
     return NULL;
@@ -39,15 +39,15 @@ static void say_open(const struct turn_log_state *l, struct app *a)
 void app_open_log(void *state, struct app *a)
 {
     struct turn_log_state *l = state;
-    const char *problem;
+    const char *error_message;
 
     if (a->setup.options->feature.log != LOG_ON) {
         return;
     }
     if (!l->is_open) {
-        problem = open_log(l, a);
-        if (problem != NULL) {
-            console_log(a->setup.console, "warning: log=on has no effect: %s", problem);
+        error_message = open_log(l, a);
+        if (error_message != NULL) {
+            console_log(a->setup.console, "warning: log=on has no effect: %s", error_message);
             return;
         }
         say_open(l, a);

@@ -65,13 +65,14 @@ static enum err append(struct turn_log *l)
     put(l, "}\n");
     e = record_ring_append(&l->ring, l->buffer, l->n);
     if (e == ERR_NO_SPACE) {
-        format_text(l->problem, sizeof l->problem,
+        format_text(l->error_message, sizeof l->error_message,
                     "%s has no room for a turn: `make card LOG=4` makes a larger one",
                     l->ring.file->name);
     } else if (e != ERR_OK) {
-        format_text(l->problem, sizeof l->problem, "%s: cannot write at sector %llu of %s: %s",
-                    l->ring.file->name, (unsigned long long)l->ring.io.failed_sector,
-                    l->ring.file->device->name, block_device_reason(l->ring.file->device, e));
+        format_text(l->error_message, sizeof l->error_message,
+                    "%s: cannot write at sector %llu of %s: %s", l->ring.file->name,
+                    (unsigned long long)l->ring.io.failed_sector, l->ring.file->device->name,
+                    block_device_reason(l->ring.file->device, e));
     }
     return e;
 }
@@ -85,13 +86,15 @@ enum err turn_log_open(struct turn_log *l, const struct file *file)
     l->utf8.write = put_escaped;
     l->utf8.context = l;
     if (!file->device->writable) {
-        format_text(l->problem, sizeof l->problem, "%s takes no writes", file->device->name);
+        format_text(l->error_message, sizeof l->error_message, "%s takes no writes",
+                    file->device->name);
         return ERR_UNSUPPORTED;
     }
     e = record_ring_open(&l->ring, file, l->buffer, sizeof l->buffer);
     if (e != ERR_OK) {
-        format_text(l->problem, sizeof l->problem, "%s: cannot read at sector %llu of %s: %s",
-                    file->name, (unsigned long long)l->ring.io.failed_sector, file->device->name,
+        format_text(l->error_message, sizeof l->error_message,
+                    "%s: cannot read at sector %llu of %s: %s", file->name,
+                    (unsigned long long)l->ring.io.failed_sector, file->device->name,
                     block_device_reason(file->device, e));
     }
     return e;

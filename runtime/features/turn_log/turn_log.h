@@ -11,7 +11,7 @@
 #include "runtime/storage/record_ring.h"
 #include "runtime/text/utf8.h"
 
-enum { TURN_LOG_BYTES = 65536, TURN_LOG_PROBLEM_BYTES = 256 };
+enum { TURN_LOG_BYTES = 65536, TURN_LOG_ERROR_MESSAGE_BYTES = 256 };
 
 struct turn_log {
     struct record_ring ring;
@@ -20,7 +20,8 @@ struct turn_log {
     bool is_cut;        /* a text did not fit */
     bool begun;         /* a line is at work */
     uint64_t last_turn; /* the number of the one written last; 0: none of this start */
-    char problem[TURN_LOG_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    char error_message
+        [TURN_LOG_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
 
@@ -42,13 +43,13 @@ struct turn_log_end {
     uint32_t n, start, reply, end_id;
 };
 
-/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device takes no writes; l->problem. */
+/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device takes no writes; l->error_message. */
 enum err turn_log_open(struct turn_log *l, const struct file *file);
 
 void turn_log_begin(struct turn_log *l, const struct turn_log_turn *turn);
 void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
 /* Write the turn; nothing where none has begun. A line that is too long loses its ids, and then the ends
- * of its texts, and says so. Errors of record_ring_append; l->problem. */
+ * of its texts, and says so. Errors of record_ring_append; l->error_message. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
 /* The judgement of the turn with number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: it is 0; else as above. */

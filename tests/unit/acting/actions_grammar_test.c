@@ -15,11 +15,11 @@ static _Alignas(16) uint8_t memory[INGOT_GRAMMAR_BYTES], work[ACTIONS_WORK_BYTES
 
 static bool make(const char *pins, const char *file, size_t *bytes)
 {
-    const char *problem;
+    const char *error_message;
 
     fake_open(&a, pins, file, true);
     return actions_grammar(&a, memory, sizeof memory, work, bytes) == ERR_OK &&
-           grammar_open(&grammar, memory, *bytes, &problem) == ERR_OK;
+           grammar_open(&grammar, memory, *bytes, &error_message) == ERR_OK;
 }
 
 /* Whether the grammar takes all of a text; *whole: and it may end there. */
@@ -47,11 +47,11 @@ static bool is_whole(const char *text)
 static bool is_call(const char *text)
 {
     struct action_call c;
-    char copy[256], problem[ACTION_TEXT_BYTES];
+    char copy[256], error_message[ACTION_TEXT_BYTES];
     size_t n = strlen(text);
 
     memcpy(copy, text, n + 1);
-    return action_call_read(&a, copy, n, &c, problem) == ACTION_CALLED;
+    return action_call_read(&a, copy, n, &c, error_message) == ACTION_CALLED;
 }
 
 static void test_texts(void)

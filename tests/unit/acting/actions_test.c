@@ -105,22 +105,22 @@ static void test_file(void)
                                         PULSES,
                                         "pulse light ms 1..5;",
                                         "  pulse\tlight|fan|lights  ms  7..7  ; # x ; y" };
-    char problem[ACTION_TEXT_BYTES];
+    char error_message[ACTION_TEXT_BYTES];
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const char *why;
 
         fake_open(&a, PINS, "", false);
-        why = actions_read(&a, bad[i].text, problem);
+        why = actions_read(&a, bad[i].text, error_message);
         OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6 && a.n_words == 0,
            "'%s': %s", bad[i].text, why != NULL ? why : "was taken");
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         fake_open(&a, PINS, "", false);
-        OK(actions_read(&a, good[i], problem) == NULL && a.n == 6 + (i > 3), "'%s' is taken",
+        OK(actions_read(&a, good[i], error_message) == NULL && a.n == 6 + (i > 3), "'%s' is taken",
            good[i]);
     }
-    OK(actions_read(&a, "pulse fan ms 1..5", problem) != NULL && a.n == 7, "once");
+    OK(actions_read(&a, "pulse fan ms 1..5", error_message) != NULL && a.n == 7, "once");
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */

@@ -52,7 +52,7 @@ static enum err fake_i2c_read(void *context, unsigned bus, unsigned address, uin
     return ERR_OK;
 }
 
-static const char *fake_problem(void *context, unsigned line)
+static const char *fake_error_message(void *context, unsigned line)
 {
     (void)context;
     if (line == FAKE_UART)
@@ -101,7 +101,7 @@ static void fake_health(void *context, struct board_health *h)
 static const struct platform fake_machine = {
     .clock = { .ticks = fake_ticks, .hz = FAKE_HZ },
     .health = { .read = fake_health },
-    .pins = { .problem = fake_problem,
+    .pins = { .error_message = fake_error_message,
               .setup = fake_setup,
               .write = fake_write,
               .read = fake_read },
@@ -110,10 +110,10 @@ static const struct platform fake_machine = {
 
 static char fake_said[512];
 
-static void fake_say(void *context, const char *sentence)
+static void fake_say(void *context, const char *error_message)
 {
     (void)context;
-    strncat(fake_said, sentence, sizeof fake_said - strlen(fake_said) - 1);
+    strncat(fake_said, error_message, sizeof fake_said - strlen(fake_said) - 1);
 }
 
 /* Actions of pins= and of a file; "": none. */
@@ -121,7 +121,7 @@ static inline void fake_open(struct actions *a, const char *pins, const char *fi
 {
     struct pin_list list = { .n = 0 };
     struct sensor_list sensors = { .n = 0 };
-    char problem[ACTION_TEXT_BYTES];
+    char error_message[ACTION_TEXT_BYTES];
 
     memset(&fake, 0, sizeof fake);
     fake.temperature = 41480;
@@ -132,7 +132,7 @@ static inline void fake_open(struct actions *a, const char *pins, const char *fi
         (void)sensor_list_read(&sensors, fake_sensors);
     actions_open(a, &fake_machine, &list, &sensors, dry, 30, fake_say, NULL);
     if (file[0] != '\0')
-        (void)actions_read(a, file, problem);
+        (void)actions_read(a, file, error_message);
     fake.n_writes = fake.n_reads = 0;
 }
 

@@ -70,10 +70,10 @@ static void test_bad(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *problem = pin_list_read(&list, rows[i].text);
+        const char *error_message = pin_list_read(&list, rows[i].text);
 
-        OK(problem != NULL && strstr(problem, rows[i].says) != NULL, "'%s': %s", rows[i].text,
-           problem != NULL ? problem : "was taken");
+        OK(error_message != NULL && strstr(error_message, rows[i].says) != NULL, "'%s': %s",
+           rows[i].text, error_message != NULL ? error_message : "was taken");
     }
 }
 

@@ -78,11 +78,11 @@ static void test_good(void)
 
 static bool is_refused(enum api_kind kind, const char *text, const char *param)
 {
-    bool refused = !translate(kind, text) && request.problem[0] != '\0' &&
+    bool refused = !translate(kind, text) && request.error_message[0] != '\0' &&
                    strcmp(request.param, param) == 0;
 
     if (!refused)
-        printf("# %s: %s: %s\n", text, request.param, request.problem);
+        printf("# %s: %s: %s\n", text, request.param, request.error_message);
     return refused;
 }
 

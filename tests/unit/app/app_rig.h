@@ -28,7 +28,7 @@ struct app_rig {
     struct fake_block fake;
     struct file file;
     bool empty; /* nothing is found any more */
-    char problem[80];
+    char error_message[80];
 };
 
 static const uint32_t app_rig_ids[APP_RIG_IDS] = { 5, 9, 300, 17, 44, 45, 46, 7, 120, 121, 6, 8 };
@@ -74,11 +74,11 @@ static void app_rig_console(int looks)
 
 /* ---- the files ---- */
 
-static const char *app_rig_problem(void *context)
+static const char *app_rig_error_message(void *context)
 {
     const struct app_rig *r = context;
 
-    return r->problem;
+    return r->error_message;
 }
 
 static enum err app_rig_find(void *context, enum app_file which, const char *name,
@@ -89,7 +89,7 @@ static enum err app_rig_find(void *context, enum app_file which, const char *nam
 
     (void)which;
     *file = &r->file;
-    snprintf(r->problem, sizeof r->problem, "there is no model %s", name);
+    snprintf(r->error_message, sizeof r->error_message, "there is no model %s", name);
     for (size_t i = 0; i < sizeof shelf / sizeof shelf[0] && !r->empty; i++) {
         struct shelf_model *m = &shelf[i];
 
@@ -109,7 +109,7 @@ static enum err app_rig_check(void *context, const char *name)
 {
     struct app_rig *r = context;
 
-    snprintf(r->problem, sizeof r->problem, "there is no model %s", name);
+    snprintf(r->error_message, sizeof r->error_message, "there is no model %s", name);
     if (strcmp(name, "typo") == 0)
         return ERR_NOT_FOUND;
     return ERR_OK;
@@ -166,7 +166,7 @@ static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_co
     r->platform.memory.arena.base = aligned_alloc(4096, APP_RIG_RAM);
     r->platform.memory.arena.bytes = APP_RIG_RAM;
     r->files = (struct app_files){ .context = r,
-                                   .problem = app_rig_problem,
+                                   .error_message = app_rig_error_message,
                                    .find_model = app_rig_find,
                                    .model_name = app_rig_name,
                                    .check_model = app_rig_check,
@@ -190,7 +190,7 @@ __attribute__((unused)) static uint64_t app_rig_hash(struct app_rig *r)
     session_clear(s);
     for (int i = 0; i < APP_RIG_IDS; i++) {
         if (session_append(s, &app_rig_ids[i], 1, NULL) != ERR_OK)
-            rig_die(s->problem);
+            rig_die(s->error_message);
     }
     return s->hash.value;
 }

@@ -20,7 +20,7 @@ static bool answers(const char *command, const char *expected)
     return found;
 }
 
-static const char *problem(void *context)
+static const char *error_message(void *context)
 {
     (void)context;
     return "there is no card";
@@ -45,7 +45,7 @@ static enum err no_model(void *context, const char *name)
 /* The rig's session is talked to by an application whose files are none. */
 static void open_app(void)
 {
-    static const struct app_files files = { .problem = problem,
+    static const struct app_files files = { .error_message = error_message,
                                             .check_model = no_model,
                                             .find_save = no_save };
 

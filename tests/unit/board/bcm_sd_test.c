@@ -33,7 +33,7 @@ static struct bcm_sd_place place_of(enum bcm_sd_kind kind)
 
 static bool opens(const struct bcm_sd_place *place)
 {
-    return bcm_sd_open(&d->bcm, place, &d->device) == ERR_OK && d->device.problem == NULL;
+    return bcm_sd_open(&d->bcm, place, &d->device) == ERR_OK && d->device.error_message == NULL;
 }
 
 static bool reads(uint64_t sector, uint32_t n)
@@ -50,7 +50,7 @@ static void test_arasan(void)
 
     turn_on(0, 0, 250000000);
     place = place_of(BCM_SD_ARASAN);
-    OK(opens(&place), "Arasan: the card starts: %s", d->device.problem);
+    OK(opens(&place), "Arasan: the card starts: %s", d->device.error_message);
     OK(f.n_lost == 0, "Arasan: %u writes lost at the start", f.n_lost);
     OK(d->card.timing == SD_TIMING_HIGH && d->s.clock_hz == card_hz() && card_hz() > 40000000,
        "Arasan: the clock is what the driver takes it for: %u", (unsigned)card_hz());
@@ -110,7 +110,7 @@ static void test_emmc2(void)
     f.noisy = 1 << 4;
     f.untunable = 1 << 2; /* SDR50 */
     OK(opens(&place) && reads(3, 9) && d->card.timing == SD_TIMING_HIGH && !fake.at_1v8 &&
-           d->device.problem == NULL,
+           d->device.error_message == NULL,
        "EMMC2: then to high speed at 3.3 V, not to 12.5 MB/s");
 }
 
@@ -159,7 +159,7 @@ static void test_slot(void)
 {
     struct bcm_sd_place place = slot();
 
-    OK(opens(&place), "BCM2712: the card starts: %s", d->device.problem);
+    OK(opens(&place), "BCM2712: the card starts: %s", d->device.error_message);
     OK(config[PIN_SELECT] == (2 | 1 << 8), "BCM2712: the pins are the card's: %x",
        (unsigned)config[PIN_SELECT]);
     OK(config[LIMIT] == 1u << 31, "BCM2712: the delay line is in use");
@@ -229,7 +229,7 @@ static void test_module_5(void)
     place.is_soldered = place.only_1v8 = true;
     config[0] = 1 << 30;
     OK(opens(&place) && d->card.facts.is_emmc && reads(3, 9), "CM5: the eMMC starts and reads: %s",
-       d->device.problem);
+       d->device.error_message);
     OK(config[0] == 1u << 31, "CM5: it is there for the controller");
     OK(d->card.bits == 8 && d->card.timing == SD_TIMING_HIGH && reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
        "CM5: eight bits at 1.8 V");

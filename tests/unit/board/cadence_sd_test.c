@@ -110,8 +110,8 @@ static void test_starts(const char *name)
 {
     enum err e = open_card();
 
-    OK(e == ERR_OK && device.problem == NULL, "%s: the card starts: %s: %s", name, err_text(e),
-       device.problem != NULL ? device.problem : "no problem");
+    OK(e == ERR_OK && device.error_message == NULL, "%s: the card starts: %s: %s", name,
+       err_text(e), device.error_message != NULL ? device.error_message : "no problem");
     OK(n_asleep == 0, "%s: nothing was touched while it slept", name);
     OK((hrs[HRS06 / 4] & 7) == 0, "%s: it is told that this is an SD card", name);
 }
@@ -145,8 +145,8 @@ static void test_switch(void)
     power_on(OTHERS | MMC, 0);
     settles_at = UINT64_MAX;
     (void)ticks();
-    OK(open_card() == ERR_OK && device.problem != NULL && f.now > 1000000 && f.now < 1200000,
-       "one that never settles is given up after a second: %s", device.problem);
+    OK(open_card() == ERR_OK && device.error_message != NULL && f.now > 1000000 && f.now < 1200000,
+       "one that never settles is given up after a second: %s", device.error_message);
 }
 
 /* An eMMC up to 26 MHz is an SD card to HRS06, and one of its kind from high speed on (Linux, sdhci-cadence.c). */

@@ -31,9 +31,9 @@ static enum err open_plain(void)
     return open_with(&setup, false);
 }
 
-static const char *problem(void)
+static const char *error_message(void)
 {
-    return d->device.problem != NULL ? d->device.problem : "none";
+    return d->device.error_message != NULL ? d->device.error_message : "none";
 }
 
 /* ---- from power to reading ---- */
@@ -41,7 +41,8 @@ static const char *problem(void)
 static void test_card(void)
 {
     power_up(HCON_32, RAM_AT);
-    OK(open_plain() == ERR_OK && d->device.problem == NULL, "an SD card starts: %s", problem());
+    OK(open_plain() == ERR_OK && d->device.error_message == NULL, "an SD card starts: %s",
+       error_message());
     OK(f.card_hz == 49500000 && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH,
        "at the whole clock of the block and 4 bits");
     OK(reads(10, 1, 64) && f.n_pio == 0, "a sector by DMA");
@@ -54,8 +55,8 @@ static void test_old_card(void)
 {
     power_up(HCON_32, RAM_AT);
     fake.is_version_1 = true;
-    OK(open_plain() == ERR_OK && d->device.problem == NULL,
-       "a card of version 1, after a CMD8 that failed: %s", problem());
+    OK(open_plain() == ERR_OK && d->device.error_message == NULL,
+       "a card of version 1, after a CMD8 that failed: %s", error_message());
     OK(f.card_hz == 24750000 && reads(7, 8, 0), "read at 25 MHz");
 }
 
@@ -76,8 +77,8 @@ static void test_emmc(void)
 
     power_up_emmc();
     setup = dw_setup();
-    OK(open_with(&setup, true) == ERR_OK && d->device.problem == NULL,
-       "an eMMC, after CMD8 and CMD55 failed: %s", problem());
+    OK(open_with(&setup, true) == ERR_OK && d->device.error_message == NULL,
+       "an eMMC, after CMD8 and CMD55 failed: %s", error_message());
     OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
            f.card_hz == 49500000,
        "4 bits, high speed");
@@ -133,7 +134,7 @@ static void test_absent(void)
     OK(open_plain() == ERR_NO_DEVICE, "a controller that is not there");
     power_up(HCON_32, RAM_AT);
     fake.is_silent = true;
-    OK(open_plain() == ERR_OK && d->device.problem != NULL, "no card: %s", problem());
+    OK(open_plain() == ERR_OK && d->device.error_message != NULL, "no card: %s", error_message());
 }
 
 /* ---- paths of the data ---- */
@@ -143,8 +144,8 @@ static void test_path(const char *name, uint32_t hcon, uint64_t at, bool dma)
     unsigned many = dma ? 1024 : 40;
 
     power_up(hcon, at);
-    OK(open_plain() == ERR_OK && d->device.problem == NULL, "%s: the card starts: %s", name,
-       problem());
+    OK(open_plain() == ERR_OK && d->device.error_message == NULL, "%s: the card starts: %s", name,
+       error_message());
     f.n_dma = f.n_pio = 0;
     OK(reads(10, 1, 64) && reads(200, many, 128), "%s: a sector and %u", name, many);
     OK((f.n_dma > 0) == dma && (f.n_pio > 0) == !dma, "%s: moved by the %s", name,

@@ -185,12 +185,12 @@ static void test_pi(void)
 
     pi_lines_open((uintptr_t)regs);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        OK(pi_lines.problem(refused[i]) != NULL, "line %u: %s", refused[i],
-           pi_lines.problem(refused[i]));
-    OK(pi_lines.problem(2) == NULL && pi_lines.problem(13) == NULL &&
-           pi_lines.problem(16) == NULL && pi_lines.problem(27) == NULL,
+        OK(pi_lines.error_message(refused[i]) != NULL, "line %u: %s", refused[i],
+           pi_lines.error_message(refused[i]));
+    OK(pi_lines.error_message(2) == NULL && pi_lines.error_message(13) == NULL &&
+           pi_lines.error_message(16) == NULL && pi_lines.error_message(27) == NULL,
        "the rest of the row is free");
-    OK(pi_lines_problem(14) == NULL,
+    OK(pi_lines_error_message(14) == NULL,
        "on a Pi 5 14 and 15 are, too: its console has a connector of its own");
     regs[1] = 0x3fffffff;
     pi_lines.setup(17, true, true);

@@ -70,9 +70,9 @@ static void test_rates(void)
 
 /* ---- slots ---- */
 
-static const char *problem(void)
+static const char *error_message(void)
 {
-    return device.problem != NULL ? device.problem : "no problem";
+    return device.error_message != NULL ? device.error_message : "no problem";
 }
 
 static void test_card(unsigned divider, uint32_t block_hz, uint32_t card_hz)
@@ -82,8 +82,8 @@ static void test_card(unsigned divider, uint32_t block_hz, uint32_t card_hz)
     power_up(0, 0x40000000);
     crg[94] = 1u << ON | divider;
     f.clock_hz = block_hz;
-    OK(open_slot(&clocks, CARD) == ERR_OK && device.problem == NULL, "the card starts at %u Hz: %s",
-       block_hz, problem());
+    OK(open_slot(&clocks, CARD) == ERR_OK && device.error_message == NULL,
+       "the card starts at %u Hz: %s", block_hz, error_message());
     OK(f.card_hz == card_hz && sd->card.timing == SD_TIMING_HIGH, "the card runs at %u Hz",
        f.card_hz);
 }
@@ -95,11 +95,11 @@ static void test_emmc(void)
     power_up(0, 0x40000000);
     fake.is_emmc = true;
     fake.ext_csd[213] = 0x10;
-    OK(open_slot(&clocks, EMMC) == ERR_OK && device.problem == NULL && sd->card.facts.is_emmc,
+    OK(open_slot(&clocks, EMMC) == ERR_OK && device.error_message == NULL && sd->card.facts.is_emmc,
        "an eMMC in slot 0");
     power_up(0, 0x40000000);
     fake.is_emmc = true;
-    OK(open_slot(&clocks, CARD) == ERR_OK && device.problem != NULL, "no eMMC in slot 1");
+    OK(open_slot(&clocks, CARD) == ERR_OK && device.error_message != NULL, "no eMMC in slot 1");
 }
 
 static void test_asleep(const char *name, unsigned word, uint32_t mask, unsigned slot,
@@ -111,9 +111,10 @@ static void test_asleep(const char *name, unsigned word, uint32_t mask, unsigned
     crg[word] &= ~mask;
     f.gated = true;
     OK(open_slot(&clocks, slot) == ERR_OK && f.n_gated == 0, "%s: nothing is touched", name);
-    OK(strstr(problem(), sentence) != NULL && strncmp(device.name, "SD card at 0x", 13) == 0 &&
-           device.submit == NULL && device.n_sectors == 0,
-       "%s: %s: %s", name, device.name, problem());
+    OK(strstr(error_message(), sentence) != NULL &&
+           strncmp(device.name, "SD card at 0x", 13) == 0 && device.submit == NULL &&
+           device.n_sectors == 0,
+       "%s: %s: %s", name, device.name, error_message());
 }
 
 int main(void)

@@ -36,7 +36,7 @@ int main(void)
         beside.at = rig.ram;
         beside.bytes = RIG_RAM;
         memcpy(f.disk, rig.packed, rig.packed_bytes);
-        if (fake_open() != ERR_OK || device.problem != NULL)
+        if (fake_open() != ERR_OK || device.error_message != NULL)
             rig_die("the drive does not open");
         fault = rows[i].fault;
         drive_session(rows[i].name, &device, limit, set_fault);

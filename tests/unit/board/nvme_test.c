@@ -43,8 +43,9 @@ static bool is_well(void)
 static void test_open(bool coherent)
 {
     power_up(coherent, 9);
-    OK(fake_open() == ERR_OK && device.problem == NULL && device.n_sectors == DISK_BYTES / 512 &&
-           device.writable && device.queue_depth == NVME_DEPTH && device.max_sectors == 2048,
+    OK(fake_open() == ERR_OK && device.error_message == NULL &&
+           device.n_sectors == DISK_BYTES / 512 && device.writable &&
+           device.queue_depth == NVME_DEPTH && device.max_sectors == 2048,
        "opened");
     OK(strcmp(device.name, "NVMe drive at 0x10000000") == 0, "its name: %s", device.name);
     OK(is_well() && f.n_doorbells == 5, "%u admin commands, in order", f.n_doorbells);
@@ -310,7 +311,8 @@ static void test_reset_fails(void)
 
 static bool says(const char *word)
 {
-    return device.problem != NULL && strstr(device.problem, word) != NULL && device.n_sectors == 0;
+    return device.error_message != NULL && strstr(device.error_message, word) != NULL &&
+           device.n_sectors == 0;
 }
 
 static void test_refused(void)
@@ -331,7 +333,7 @@ static void test_refused(void)
         power_up(true, 9);
         (rows[i].namespace ? f.namespace : f.controller)[rows[i].at] = rows[i].value;
         OK(fake_open() == ERR_OK && says(rows[i].word) && !(f.cc & CC_ENABLE), "%s",
-           device.problem != NULL ? device.problem : "no problem");
+           device.error_message != NULL ? device.error_message : "no problem");
     }
     power_up(true, 9);
     memset(f.namespace, 0, 8);

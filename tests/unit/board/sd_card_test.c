@@ -70,7 +70,7 @@ static void test_start(void)
 
     set_up(PLAIN);
     open_card();
-    OK(device.problem == NULL && device.n_sectors == FAKE_SD_SECTORS, "the card starts");
+    OK(device.error_message == NULL && device.n_sectors == FAKE_SD_SECTORS, "the card starts");
     OK(fake.n_log == sizeof sequence && memcmp(fake.log, sequence, sizeof sequence) == 0,
        "with the commands of figures 4-1 to 4-3, in their order");
     OK(h.hz == 50000000 && h.bits == 4 && h.timing == SD_TIMING_HIGH && fake.width == 4 &&
@@ -84,13 +84,13 @@ static void test_start(void)
     set_up(PLAIN);
     fake.is_1_bit = true;
     open_card();
-    OK(h.bits == 1 && fake.width == 1 && device.problem == NULL,
+    OK(h.bits == 1 && fake.width == 1 && device.error_message == NULL,
        "one bit if the card has one line");
 
     set_up(PLAIN);
     fake.is_version_1 = true;
     open_card();
-    OK(device.problem == NULL && device.n_sectors == FAKE_SD_SECTORS &&
+    OK(device.error_message == NULL && device.n_sectors == FAKE_SD_SECTORS &&
            fake_sd_count(&fake, 16) == 1 && h.hz == 25000000,
        "a card of version 1, 25 MHz");
     OK(read_at(77, 3) == ERR_OK && holds(77, 3), "which counts bytes");
@@ -104,12 +104,12 @@ static void test_emmc(void)
     fake.ext_csd[213] = 0x10; /* SEC_COUNT */
     fake.ext_csd[215] = 0x01;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL,
+    OK(device.error_message != NULL && strstr(device.error_message, "no card answers") != NULL,
        "an eMMC is not an SD card");
     h.host.identify_emmc = sd_emmc_identify;
     fake.asks = 2;
     open_card();
-    OK(device.problem == NULL && device.n_sectors == 0x01001000,
+    OK(device.error_message == NULL && device.n_sectors == 0x01001000,
        "an eMMC starts if the slot may have one");
     OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
            fake.ext_csd[185] == 1,
@@ -126,34 +126,34 @@ static void test_no_start(void)
     set_up(PLAIN);
     h.present = false;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "no card in the slot") != NULL &&
-           fake.n_log == 0,
-       "an empty slot: %s", device.problem);
+    OK(device.error_message != NULL &&
+           strstr(device.error_message, "no card in the slot") != NULL && fake.n_log == 0,
+       "an empty slot: %s", device.error_message);
     set_up(PLAIN);
     fake.is_silent = true;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL, "silence: %s",
-       device.problem);
+    OK(device.error_message != NULL && strstr(device.error_message, "no card answers") != NULL,
+       "silence: %s", device.error_message);
     set_up(PLAIN);
     fake.asks = 1000000;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "ready") != NULL, "never ready: %s",
-       device.problem);
+    OK(device.error_message != NULL && strstr(device.error_message, "ready") != NULL,
+       "never ready: %s", device.error_message);
     set_up(PLAIN);
     fake.is_locked = true;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "password") != NULL, "locked: %s",
-       device.problem);
+    OK(device.error_message != NULL && strstr(device.error_message, "password") != NULL,
+       "locked: %s", device.error_message);
     set_up(PLAIN);
     fake.garbled = 1;
     open_card();
-    OK(device.problem == NULL && card.best == SD_RUNG_DEFAULT && h.hz == 25000000,
+    OK(device.error_message == NULL && card.best == SD_RUNG_DEFAULT && h.hz == 25000000,
        "a start that fails once is tried again, slowly");
     set_up(PLAIN);
     fake.garbled = 2;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "contacts") != NULL, "twice: %s",
-       device.problem);
+    OK(device.error_message != NULL && strstr(device.error_message, "contacts") != NULL,
+       "twice: %s", device.error_message);
 }
 
 /* ---- transfers ---- */

@@ -51,8 +51,8 @@ static void test_rung(unsigned untunable, unsigned noisy, enum sd_timing timing,
     h.untunable = untunable;
     open_card();
     h.noisy = noisy;
-    OK(device.problem == NULL && read_at(7, 3) == ERR_OK && holds(7, 3), "untunable %x, noisy %x",
-       untunable, noisy);
+    OK(device.error_message == NULL && read_at(7, 3) == ERR_OK && holds(7, 3),
+       "untunable %x, noisy %x", untunable, noisy);
     OK(h.timing == timing && h.n_resets == n_resets, "timing %u after %u starts: %u after %u",
        (unsigned)h.timing, h.n_resets, (unsigned)timing, n_resets);
 }

@@ -32,7 +32,7 @@ static const char *open_card(void)
     sd_spi_init(&host, &fake.bus, 20000000, ticks, 1000000);
     sd_card_open(&card, &host.host, "SD over SPI at ", 0x1000, &device);
     fake.blocks_sent = 0;
-    return device.problem;
+    return device.error_message;
 }
 
 /* The status of a read, its data checked where that is ERR_OK. */
@@ -149,8 +149,8 @@ static void test_start(void)
 {
     fresh();
     OK(open_card() == NULL && device.n_sectors == N_SECTORS && card.facts.by_sector,
-       "an SDHC card starts: %s, %u sectors", device.problem != NULL ? device.problem : "fine",
-       (unsigned)device.n_sectors);
+       "an SDHC card starts: %s, %u sectors",
+       device.error_message != NULL ? device.error_message : "fine", (unsigned)device.n_sectors);
     OK(fake.bad_crcs == 0 && fake.crc_on, "every command has its CRC, and checking is on");
     OK(fake.hz == 20000000 && card.hz == 20000000, "full speed is the slower of bus and card");
     OK(fake.commands[41] == 3, "asked until it was ready");
@@ -167,11 +167,11 @@ static void test_start(void)
        "without a CSD the size is measured: %u", (unsigned)device.n_sectors);
     fresh();
     fake.present = false;
-    OK(open_card() != NULL, "an empty slot: %s", device.problem);
+    OK(open_card() != NULL, "an empty slot: %s", device.error_message);
     fresh();
     fake.no_ready = true;
-    OK(open_card() != NULL && strstr(device.problem, "ready") != NULL, "never ready: %s",
-       device.problem);
+    OK(open_card() != NULL && strstr(device.error_message, "ready") != NULL, "never ready: %s",
+       device.error_message);
 }
 
 static void test_reads(void)

@@ -38,7 +38,7 @@ static void test_uhs(void)
     fake.knows_1v8 = true;
     fake.modes = 0x1f;
     (void)open_with(&setup);
-    OK(d->device.problem == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
+    OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
            reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
        "1.8 V and SDR104");
     OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
@@ -50,21 +50,21 @@ static void test_uhs(void)
     fake.modes = 0x1f;
     f.never_tunes = true;
     (void)open_with(&setup);
-    OK(d->device.problem == NULL && d->card.timing == SD_TIMING_DDR50 && d->card.hz == 50000000 &&
-           reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
+    OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_DDR50 &&
+           d->card.hz == 50000000 && reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
        "tuning fails: afresh, one step slower");
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
     fake.knows_1v8 = true;
     fake.modes = 0x1f;
     f.tunes_in_vain = true;
     (void)open_with(&setup);
-    OK(d->device.problem == NULL && d->card.timing == SD_TIMING_DDR50,
+    OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_DDR50,
        "so it is where the controller finds no clock");
     power_up(PLAIN_CAPS, caps_2, 2);
     setup.quirks = SDHCI_NO_1V8;
     fake.knows_1v8 = true;
     (void)open_with(&setup);
-    OK(d->device.problem == NULL && fake_sd_count(&fake, 11) == 0, "a board without 1.8 V");
+    OK(d->device.error_message == NULL && fake_sd_count(&fake, 11) == 0, "a board without 1.8 V");
 }
 
 int main(void)

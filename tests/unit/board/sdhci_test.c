@@ -13,7 +13,7 @@ static void test_path(const char *name, uint32_t caps, unsigned version, enum sd
     power_up(caps, 0, version);
     if (descriptor_bytes > 8)
         setup.window.end = (uintptr_t)world + ((uint64_t)1 << 36);
-    OK(open_with(&setup) == ERR_OK && d->device.problem == NULL, "%s: the card starts", name);
+    OK(open_with(&setup) == ERR_OK && d->device.error_message == NULL, "%s: the card starts", name);
     OK(d->s.descriptor_bytes == descriptor_bytes, "%s: the shortest descriptors that reach", name);
     OK(read_at(10, 1, 64) == ERR_OK && holds(10, 1, 64) && d->s.path == path, "%s: a sector", name);
     OK(read_at(100, 1024, 128) == ERR_OK && holds(100, 1024, 128) && d->s.path == path,
@@ -163,7 +163,7 @@ static void test_mover(void)
     setup.mover = &mover;
     setup.quirks = SDHCI_NO_DMA | SDHCI_NO_HIGH_BIT | SDHCI_NO_BUSY_EVENT;
     setup.base_hz = 250000000;
-    OK(open_with(&setup) == ERR_OK && d->device.problem == NULL && d->card.hz == 50000000 &&
+    OK(open_with(&setup) == ERR_OK && d->device.error_message == NULL && d->card.hz == 50000000 &&
            !(reg(SDHCI_CONTROL) & CONTROL_HIGH_SPEED),
        "a controller without capabilities");
     OK(read_at(7, 8, 0) == ERR_OK && holds(7, 8, 0) && d->s.path == SDHCI_MOVER,
@@ -220,7 +220,8 @@ static void test_faults(void)
     power_up(PLAIN_CAPS, 0, 1);
     f.regs[SDHCI_PRESENT / 4] &= ~(uint32_t)PRESENT_UNLOCKED;
     (void)open_with(&setup);
-    OK(d->device.problem == NULL && !d->device.writable, "a slide at \"lock\" keeps writes away");
+    OK(d->device.error_message == NULL && !d->device.writable,
+       "a slide at \"lock\" keeps writes away");
 }
 
 int main(void)

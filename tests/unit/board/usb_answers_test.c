@@ -1,4 +1,4 @@
-/* A USB drive's answers to SCSI commands at its start: of what is wrong each has a sentence, and what is only unusual is
+/* A USB drive's answers to SCSI commands at its start: of what is wrong each has an error message, and what is only unusual is
  * taken. tests/fuzz/usb_storage_fuzz.c has any bytes in their place. */
 #include "board/drivers/usb/usb_storage.h"
 
@@ -150,13 +150,14 @@ int main(void)
 
         row = &rows[i];
         e = open_drive();
-        good = e == ERR_OK && (row->why == NULL) == (device.problem == NULL);
+        good = e == ERR_OK && (row->why == NULL) == (device.error_message == NULL);
         if (row->why != NULL)
-            good = good && strstr(device.problem, row->why) != NULL &&
-                   strstr(device.problem, ": ") != NULL;
+            good = good && strstr(device.error_message, row->why) != NULL &&
+                   strstr(device.error_message, ": ") != NULL;
         else
             good = good && device.n_sectors != 0 && device.writable != (row->bytes[2] == 0x80);
-        OK(good, "%s: %s", row->name, device.problem != NULL ? device.problem : "it is taken");
+        OK(good, "%s: %s", row->name,
+           device.error_message != NULL ? device.error_message : "it is taken");
     }
     return tap_done();
 }

@@ -41,9 +41,9 @@ static void open_drive(uint32_t block_bytes)
     OK(xhci_start(&world.host) == ERR_OK &&
            usb_storage_open(&world.drive, &world.host, 1, xhci_n_places(&world.host), &device) ==
                ERR_OK &&
-           device.problem == NULL && device.n_sectors == DISK_SECTORS,
+           device.error_message == NULL && device.n_sectors == DISK_SECTORS,
        "a drive with blocks of %u bytes opens: %s", block_bytes,
-       device.problem != NULL ? device.problem : "all");
+       device.error_message != NULL ? device.error_message : "all");
 }
 
 static enum err move(uint64_t sector, uint32_t n, uint8_t *buffer, bool write)

@@ -112,9 +112,9 @@ static void test_scratch(void)
 
     clear(&greedy);
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
-    OK(open_all() == 1 && strstr(found[0]->problem, "more than 64 pages") != NULL,
+    OK(open_all() == 1 && strstr(found[0]->error_message, "more than 64 pages") != NULL,
        "one that wants 65 pages has a sentence: %s",
-       found[0]->problem != NULL ? found[0]->problem : "");
+       found[0]->error_message != NULL ? found[0]->error_message : "");
 }
 
 /* ---- hubs ---- */
@@ -278,7 +278,8 @@ static void test_disks(void)
 {
     OK(opens_disk(8000, true), "a disk that is ready 8 s after it was asked to start");
     OK(opens_disk(15000, false), "one that spins up for 15 s by itself");
-    OK(!opens_disk(40000, true) && found[0]->problem != NULL, "one that never does has a sentence");
+    OK(!opens_disk(40000, true) && found[0]->error_message != NULL,
+       "one that never does has a sentence");
 }
 
 /* ---- what drives answer ---- */
@@ -326,14 +327,15 @@ static void test_answers(void)
     u->on_command = want_192;
     OK(open_all() == 1 && reads(found[0], 0), "a disk that knows MODE SENSE of 192 bytes alone");
     u->on_command = hang_at_modes;
-    OK(open_all() == 1 && found[0]->problem == NULL && reads(found[0], 0) && found[0]->writable,
+    OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) &&
+           found[0]->writable,
        "and one that hangs on it is started again without it");
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->unit = 3;
     u->on_command = card_in_third;
     u->on_answer = no_card;
-    OK(open_all() == 1 && found[0]->problem == NULL && reads(found[0], 0) && u->lun == 2 &&
+    OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) && u->lun == 2 &&
            n_wrong == 0,
        "a reader of four cards that has one, in its third slot");
 }

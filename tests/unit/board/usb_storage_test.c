@@ -74,7 +74,7 @@ static bool reads(uint64_t sector, uint32_t n)
 
 static void test_well(void)
 {
-    OK(open_drive() == ERR_OK && device.problem == NULL && device.n_sectors == DISK_SECTORS &&
+    OK(open_drive() == ERR_OK && device.error_message == NULL && device.n_sectors == DISK_SECTORS &&
            device.writable,
        "opened");
     OK(reads(0, 1) && reads(7, 64) && reads(DISK_SECTORS - 1, 1), "sectors are read");
@@ -144,7 +144,7 @@ static void test_far(void)
 {
     const uint64_t border = 1ull << 32, first = border - DISK_SECTORS / 2;
 
-    OK(open_drive_at(first) == ERR_OK && device.problem == NULL &&
+    OK(open_drive_at(first) == ERR_OK && device.error_message == NULL &&
            device.n_sectors == first + DISK_SECTORS,
        "a drive of more than 2 TiB tells its size");
     OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "up to sector 2^32");

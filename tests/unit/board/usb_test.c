@@ -103,7 +103,7 @@ static void test_own_ports(void)
     put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2, "three");
     f.units[0].block_bytes = 8192;
-    OK(open_all() == 3 && found[0]->problem != NULL && unit_read(found[1]) == 2 &&
+    OK(open_all() == 3 && found[0]->error_message != NULL && unit_read(found[1]) == 2 &&
            unit_read(found[2]) == 1,
        "one that cannot be used is named, and the others are found");
 }
@@ -221,7 +221,7 @@ static bool tells(unsigned drive, const char *end, bool works)
 {
     const struct block_device *d = looks();
 
-    return d == &usb.devices[drive] && has_name(d, end) && (d->problem == NULL) == works;
+    return d == &usb.devices[drive] && has_name(d, end) && (d->error_message == NULL) == works;
 }
 
 static void test_plugged(void)
@@ -234,7 +234,7 @@ static void test_plugged(void)
        "a drive comes, and is told once");
     usb.devices[0].in_use = true;
     pull(&f.units[0]);
-    OK(tells(0, ", port 1", false) && strcmp(usb.devices[0].problem, "it was unplugged") == 0,
+    OK(tells(0, ", port 1", false) && strcmp(usb.devices[0].error_message, "it was unplugged") == 0,
        "and goes");
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 1, 0);
     f.units[1].number = '2';
@@ -264,7 +264,7 @@ static void test_plugged(void)
     pull(&f.units[3]);
     OK(tells(2, ", port 3", false), "one goes");
     plug(&f.units[3]);
-    OK(looks() == &usb.refused && usb.devices[2].problem != NULL && n_wrong == 0,
+    OK(looks() == &usb.refused && usb.devices[2].error_message != NULL && n_wrong == 0,
        "and stays unusable when it is back");
 }
 
@@ -276,7 +276,8 @@ static void test_failed(void)
     (void)open_all();
     f.units[0].fault = BABBLING;
     f.units[0].times = 1;
-    OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL && usb.devices[0].problem == NULL,
+    OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL &&
+           usb.devices[0].error_message == NULL,
        "a drive that fails is not unplugged");
     OK(unit_read(&usb.devices[0]) == 0 && looks() == NULL && n_wrong == 0, "and is read again");
     f.units[0].times = 1;

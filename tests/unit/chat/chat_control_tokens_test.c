@@ -36,7 +36,7 @@ static void test_stops(void)
     make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
     r.tokenizer = tokenizer;
     r.stops = more;
-    OK(chat_template_build(&r, section.bytes, &section_bytes, sentence) == ERR_OK &&
+    OK(chat_template_build(&r, section.bytes, &section_bytes, error_message) == ERR_OK &&
            section.head.stops[0] == ((const struct ingot_tokenizer *)(void *)tokenizer)->eos &&
            section.head.stops[1] == 5 && section.head.n_stops == INGOT_MAX_STOPS &&
            section.head.stops[2] != 5,

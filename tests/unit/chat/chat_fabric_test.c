@@ -29,7 +29,7 @@ static uint64_t hash_of(const char *line)
 {
     chat_clear(&chat);
     if (say(line, true) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     return rig.session.hash.value;
 }
 

@@ -27,7 +27,7 @@ static const struct probe talks[N_TALKS] = {
 /* The text by the form of one template. */
 static struct derived {
     const char *name;
-    char sentence[CHAT_SENTENCE_BYTES];
+    char error_message[CHAT_ERROR_MESSAGE_BYTES];
     char *text[N_TALKS]; /* NULL: the form does not know it */
     size_t question[N_TALKS][PROBE_N_TOOLS];
 } list[MOST_TEMPLATES];
@@ -114,7 +114,8 @@ static void derive(struct derived *d, const char *jinja, size_t bytes)
 {
     static char text[MOST];
     struct chat_request r = { .jinja = { (const uint8_t *)jinja, bytes }, .tokenizer = tokenizer };
-    bool built = chat_template_build(&r, section.bytes, &section_bytes, d->sentence) == ERR_OK &&
+    bool built = chat_template_build(&r, section.bytes, &section_bytes, d->error_message) ==
+                     ERR_OK &&
                  chat_has_template(&section.head);
     bool no_system = !has_system(jinja, bytes);
 
@@ -191,7 +192,7 @@ static void compare(void)
         const struct derived *d = &list[i];
 
         if (d->text[0] == NULL) {
-            OK(d->sentence[0] != '\0', "%s is refused: %s", d->name, d->sentence);
+            OK(d->error_message[0] != '\0', "%s is refused: %s", d->name, d->error_message);
         } else if (OK(differences(d) == 0, "%s: equal%s%s", d->name,
                       d->text[1] == NULL ? ", without a system prompt" : "",
                       d->text[4] != NULL ? ", without thoughts too" : "")) {

@@ -167,7 +167,7 @@ static void test_overflow_in_reply(void)
     OK(!strstr(text, "error"), "which is not an error");
 }
 
-/* The counts in the sentence about a prompt that is too long. */
+/* The counts in the error message about a prompt that is too long. */
 static bool counted(unsigned *has, unsigned *room)
 {
     const char *at = strstr(text, "it has ");

@@ -32,7 +32,7 @@ static void open_conversation(void)
 
     console_rig_open(&terminal);
     if (open_pages(0, 0, layers()) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     options_init(&options);
     options.sampler.temp = 0.0f;
     options.reply.n = REPLY;
@@ -72,7 +72,7 @@ static void test_reply(void)
     OK(wrong == 0 && lost == 8,
        "the card changes in a reply: its tokens stay, and %u times those that were lost are pending "
        "(%u wrong): %s",
-       lost, wrong, s->problem);
+       lost, wrong, s->error_message);
 }
 
 /* In a prompt it is as if the turn had never begun. */

@@ -237,7 +237,7 @@ static void test_streamed(void)
     limits = rig_limits();
     for (int i = 0; i < 2; i++) {
         if (rig_start(limits.least, 0, false) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
         chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
         options.load.policy = i == 0 ? POLICY_OFF : POLICY_WATCH;
         if (i == 1)

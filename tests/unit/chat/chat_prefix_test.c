@@ -77,7 +77,7 @@ static void put_one(unsigned prompt)
 {
     insert_blank_card();
     if (save_prefix(prompt) != ERR_OK || save_prefix(prompt) != ERR_OK)
-        rig_die(saved.problem);
+        rig_die(saved.error_message);
     memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
     memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
 }
@@ -85,16 +85,16 @@ static void put_one(unsigned prompt)
 static void test_saved(void)
 {
     insert_blank_card();
-    OK(load_prefix(0) == ERR_NOT_FOUND && strstr(saved.problem, "is empty") != NULL,
-       "a blank file: %s", saved.problem);
+    OK(load_prefix(0) == ERR_NOT_FOUND && strstr(saved.error_message, "is empty") != NULL,
+       "a blank file: %s", saved.error_message);
     OK(save_prefix(1) == ERR_OK && chat.session->n_ids == 0 && answers(1),
        "saved, and there for the conversation after it");
     OK(load_prefix(1) == ERR_OK && chat.opening.prefix.n > 8 && chat.session->n_ids == 0,
        "loaded: %u tokens", (unsigned)chat.opening.prefix.n);
     OK(answers(1) && chat.turns.n == 1, "the reply is that of a prompt that was computed");
     OK(chat_prefix_save(&chat, &saved, &file, NULL, NULL) == ERR_BAD_ARGUMENT &&
-           strstr(saved.problem, "/reset") != NULL && cache_is_true(),
-       "not in a conversation: %s", saved.problem);
+           strstr(saved.error_message, "/reset") != NULL && cache_is_true(),
+       "not in a conversation: %s", saved.error_message);
     chat_clear(&chat);
     OK(answers(1), "nor is it computed for the next conversation");
 }
@@ -110,7 +110,7 @@ static void test_power(void)
 
     insert_blank_card();
     if (save_prefix(2) != ERR_OK || save_prefix(0) != ERR_OK)
-        rig_die(saved.problem);
+        rig_die(saved.error_message);
     memcpy(good, card_data, sizeof good);
     for (bool done = false; !done; cut++) {
         bool old, new;
@@ -136,7 +136,7 @@ static void test_power(void)
 
 static bool is_refused(enum err e, const char *why)
 {
-    bool said = load_prefix(1) == e && strstr(saved.problem, why) != NULL;
+    bool said = load_prefix(1) == e && strstr(saved.error_message, why) != NULL;
 
     return said && chat.session->n_ids == 0 && chat.opening.prefix.n == 0 && answers(1);
 }
@@ -193,23 +193,24 @@ static void test_other(void)
     put_one(1);
     memcpy(good, card_data, sizeof good);
     change(of_other_model);
-    OK(is_refused(ERR_BAD_MODEL, "another model"), "another model: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "another model"), "another model: %s", saved.error_message);
     change(of_other_version);
-    OK(is_refused(ERR_BAD_MODEL, "another version"), "another version: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "another version"), "another version: %s", saved.error_message);
     change(of_other_keys);
-    OK(is_refused(ERR_BAD_MODEL, "kv=q8,f16"), "other keys: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "kv=q8,f16"), "other keys: %s", saved.error_message);
     change(of_other_values);
-    OK(is_refused(ERR_BAD_MODEL, "kv=f16,f32"), "other values: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "kv=f16,f32"), "other values: %s", saved.error_message);
     change(too_long);
-    OK(is_refused(ERR_BAD_MODEL, "larger ctx="), "a context too small: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "larger ctx="), "a context too small: %s", saved.error_message);
     change(with_turns);
-    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "turns: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "turns: %s", saved.error_message);
     change(not_all_cached);
     OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state");
     change(of_a_chat);
     OK(is_refused(ERR_NOT_FOUND, "is empty"), "a conversation is not a prefix");
     put_one(2);
-    OK(is_refused(ERR_BAD_MODEL, "another system prompt"), "another prompt: %s", saved.problem);
+    OK(is_refused(ERR_BAD_MODEL, "another system prompt"), "another prompt: %s",
+       saved.error_message);
 }
 
 static void test_damaged(void)
@@ -228,10 +229,11 @@ static void test_damaged(void)
     memcpy(card_data, good, sizeof good);
     card.fail_sector = 3;
     card.fail_times = 100;
-    OK(is_refused(ERR_IO, "cannot read at sector"), "a card that gives errors: %s", saved.problem);
+    OK(is_refused(ERR_IO, "cannot read at sector"), "a card that gives errors: %s",
+       saved.error_message);
     insert_card(FILE_BYTES);
     if (save_prefix(1) != ERR_OK)
-        rig_die(saved.problem);
+        rig_die(saved.error_message);
     card_data[FILE_BYTES / 2 + 700] ^= 1;
     OK(load_prefix(1) == ERR_OK && saved.is_older && answers(1),
        "the newer of two is damaged: the older one serves");

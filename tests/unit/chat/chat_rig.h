@@ -79,7 +79,7 @@ __attribute__((unused)) static void start_over(uint32_t n)
 
     console_rig_open(&terminal);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     options_init(&options);
     options.sampler.temp = 0.0f;
     options.reply.n = n;

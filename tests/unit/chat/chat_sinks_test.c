@@ -93,7 +93,7 @@ static void test_turns(void)
        "overflow=turns in the middle: the rest is computed again");
 }
 
-static void test_problem(void)
+static void test_error_message(void)
 {
     start(30);
     ((struct ingot_layer *)(uintptr_t)rig.model.image.layers)[1].features |= INGOT_QK_NORM_LATE;
@@ -114,6 +114,6 @@ int main(void)
     test_conversation();
     test_reply();
     test_turns();
-    test_problem();
+    test_error_message();
     return tap_done();
 }

@@ -286,7 +286,7 @@ static const struct template_case template_cases[] = {
       false, NULL },
 };
 
-/* Templates that cannot be used, and what the sentence about each names. */
+/* Templates that cannot be used, and what the error message about each names. */
 static const struct {
     const char *what, *jinja, *names;
 } bad_templates[] = {

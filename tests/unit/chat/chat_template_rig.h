@@ -46,7 +46,7 @@ static union {
     uint8_t bytes[CHAT_MOST_BYTES];
 } section;
 static size_t section_bytes;
-static char sentence[CHAT_SENTENCE_BYTES];
+static char error_message[CHAT_ERROR_MESSAGE_BYTES];
 static uint8_t *tokenizer;
 
 /* Every byte, every control token of every family with the type given, and the thoughts. */
@@ -87,7 +87,7 @@ __attribute__((unused)) static enum err build(const char *name, const char *jinj
     if (jinja != NULL) {
         r.jinja = (struct source_text){ (const uint8_t *)jinja, strlen(jinja) };
     }
-    return chat_template_build(&r, section.bytes, &section_bytes, sentence);
+    return chat_template_build(&r, section.bytes, &section_bytes, error_message);
 }
 
 #endif

@@ -62,9 +62,9 @@ static void test_case(const struct template_case *c)
     char out[MOST];
 
     make_vocabulary(c->bos, c->eos, INGOT_TOKEN_CONTROL);
-    if (!OK(build(NULL, c->jinja) == ERR_OK && sentence[0] == '\0' &&
+    if (!OK(build(NULL, c->jinja) == ERR_OK && error_message[0] == '\0' &&
                 strcmp(string_of(INGOT_CHAT_NAME, out), c->form) == 0,
-            "%s is recognized as %s %s", c->form, string_of(INGOT_CHAT_NAME, out), sentence)) {
+            "%s is recognized as %s %s", c->form, string_of(INGOT_CHAT_NAME, out), error_message)) {
         return;
     }
     check_text(render(c, CASE_SYSTEM, false, out), c->with_system, c->form, "with a system prompt");
@@ -99,9 +99,9 @@ static void test_names(void)
     OK(build("none", template_cases[0].jinja) == ERR_OK && !chat_has_template(&section.head) &&
            section.head.n_stops > 0,
        "none: no strings, and stop tokens all the same");
-    OK(build("nonesuch", NULL) == ERR_NOT_FOUND && strstr(sentence, "'nonesuch'") != NULL &&
-           strstr(sentence, "and none") != NULL,
-       "%s", sentence);
+    OK(build("nonesuch", NULL) == ERR_NOT_FOUND && strstr(error_message, "'nonesuch'") != NULL &&
+           strstr(error_message, "and none") != NULL,
+       "%s", error_message);
 }
 
 static void test_bad(void)
@@ -109,11 +109,11 @@ static void test_bad(void)
     make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
     for (size_t i = 0; i < sizeof bad_templates / sizeof bad_templates[0]; i++) {
         OK(build(NULL, bad_templates[i].jinja) == ERR_OK && !chat_has_template(&section.head) &&
-               strstr(sentence, "--template") != NULL &&
-               strstr(sentence, bad_templates[i].names) != NULL,
-           "%s: %s", bad_templates[i].what, sentence);
+               strstr(error_message, "--template") != NULL &&
+               strstr(error_message, bad_templates[i].names) != NULL,
+           "%s: %s", bad_templates[i].what, error_message);
     }
-    OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && sentence[0] == '\0',
+    OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && error_message[0] == '\0',
        "no template: not a word");
 }
 
@@ -225,11 +225,11 @@ static void test_jinja(void)
 
 /* ---- outside data ---------------------------------------------------------------------------- */
 
-/* Templates cut short, and with bytes changed: a form or a sentence, and no fault. */
+/* Templates cut short, and with bytes changed: a form or an error message, and no fault. */
 static void test_damaged(void)
 {
     uint32_t random = 1;
-    unsigned forms = 0, sentences = 0;
+    unsigned forms = 0, error_messages = 0;
 
     make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
     for (unsigned round = 0; round < 600; round++) {
@@ -248,15 +248,15 @@ static void test_damaged(void)
         {
             struct chat_request r = { .jinja = { copy, bytes }, .tokenizer = tokenizer };
 
-            if (chat_template_build(&r, section.bytes, &section_bytes, sentence) == ERR_OK) {
+            if (chat_template_build(&r, section.bytes, &section_bytes, error_message) == ERR_OK) {
                 forms += chat_has_template(&section.head);
-                sentences += !chat_has_template(&section.head) && sentence[0] != '\0';
+                error_messages += !chat_has_template(&section.head) && error_message[0] != '\0';
             }
         }
         free(copy);
     }
-    OK(forms > 50 && sentences > 50 && forms + sentences > 590,
-       "600 damaged templates: %u forms, %u sentences", forms, sentences);
+    OK(forms > 50 && error_messages > 50 && forms + error_messages > 590,
+       "600 damaged templates: %u forms, %u sentences", forms, error_messages);
 }
 
 int main(void)

@@ -166,7 +166,7 @@ static void set_expected(void)
     rig_ids(ids, N);
     for (uint32_t i = 0; i < N; i++) {
         if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         memcpy(expected[i + 1], rig.session.logits, rig_logits_bytes());
     }
 }
@@ -341,10 +341,11 @@ static void test_saved(void)
     rig_start(0, 0, false);
     insert_blank_card();
     session_append(s, ids, 20, NULL);
-    OK(saved_chat_write(&saved, &file, &state, NULL, NULL) == ERR_OK, "saved %s", saved.problem);
+    OK(saved_chat_write(&saved, &file, &state, NULL, NULL) == ERR_OK, "saved %s",
+       saved.error_message);
     session_append(s, ids + 30, 10, NULL);
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_OK && s->n_cached == 20,
-       "and loaded %s", saved.problem);
+       "and loaded %s", saved.error_message);
     OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30), "it goes on as before");
 }
 
@@ -382,7 +383,7 @@ static void test_not_loaded(void)
     card_data[FILE_BYTES / 2 + SECTOR_BYTES + 3] ^= 1;
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
            s->n_cached == 28 && session_append(s, ids + 28, 10, NULL) == ERR_OK && is_after(38),
-       "nor does a damaged file change it: %s", saved.problem);
+       "nor does a damaged file change it: %s", saved.error_message);
 }
 
 int main(void)

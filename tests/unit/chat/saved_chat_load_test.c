@@ -114,7 +114,7 @@ static void test_refused(void)
         const char *what;
         void (*spoil)(void);
         enum err expected;
-        const char *sentence;
+        const char *error_message;
     } rows[] = {
         { "a blank file", blank, ERR_NOT_FOUND, "is empty" },
         { "a damaged one", damage, ERR_BAD_CHECKSUM, "is damaged" },
@@ -143,9 +143,9 @@ static void test_refused(void)
         talk(2, AT_WORK);
         state = state_of(AT_WORK);
         e = saved_chat_read(&saved, &file, &state, NULL, NULL);
-        OK(e == rows[i].expected && strstr(saved.problem, rows[i].sentence) != NULL &&
+        OK(e == rows[i].expected && strstr(saved.error_message, rows[i].error_message) != NULL &&
                rig.session.n_cached == AT_WORK && goes_on(SAVED_CHAT_GOES_ON),
-           "%s leaves the conversation as it was: %s", rows[i].what, saved.problem);
+           "%s leaves the conversation as it was: %s", rows[i].what, saved.error_message);
     }
 }
 
@@ -173,7 +173,7 @@ static void test_errors(void)
             break;
         untouched += saved.before == SAVED_CHAT_GOES_ON && rig.session.n_cached == AT_WORK;
         pending += saved.before == SAVED_CHAT_PENDING && rig.session.n_cached == 0;
-        wrong += !goes_on(saved.before) || strstr(saved.problem, "cannot read") == NULL;
+        wrong += !goes_on(saved.before) || strstr(saved.error_message, "cannot read") == NULL;
     }
     OK(n > 50 && n < MOST_PLACES && wrong == 0 && untouched + pending == n,
        "an error after any of %u sectors: the conversation before goes on (%u wrong)", n, wrong);
@@ -201,7 +201,7 @@ static void test_ctrl_c(void)
         steps_left = n;
         if (load_over(step) != ERR_ABORTED)
             break;
-        wrong += !goes_on(saved.before) || strstr(saved.problem, "Ctrl-C") == NULL;
+        wrong += !goes_on(saved.before) || strstr(saved.error_message, "Ctrl-C") == NULL;
     }
     OK(n > 3 && n < MOST_PLACES && wrong == 0 && rig.session.n_ids == 100,
        "Ctrl-C at any of %u steps: it goes on (%u wrong)", n, wrong);
@@ -223,7 +223,7 @@ static void test_changes(void)
     insert_card(FILE_BYTES);
     card.make = change_while_loading;
     OK(load_over(NULL) == ERR_BAD_CHECKSUM && goes_on(SAVED_CHAT_PENDING),
-       "a card that changes while it is loaded: %s", saved.problem);
+       "a card that changes while it is loaded: %s", saved.error_message);
 }
 
 /* No memory for what must be kept: it is said that the conversation is lost. */
@@ -325,7 +325,7 @@ static void test_old_file(void)
     OK(load(&state) == ERR_OK && rig.session.n_ids == 3 && rig.session.n_cached == 0 &&
            memcmp(rig.session.ids, ids, sizeof ids) == 0 && turns.n == 1 &&
            strcmp(turns.text, said) == 0 && state.reply_start == 2 && state.started,
-       "a file of version 4, byte by byte: %s", saved.problem);
+       "a file of version 4, byte by byte: %s", saved.error_message);
 }
 
 int main(void)
@@ -334,7 +334,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     talk(2, AT_WORK);
     undisturbed = hash_going_on();
     test_refused();

@@ -65,7 +65,7 @@ static void test_lies(void (*lie)(long), const char *what)
         put_back(0);
         lie(sector);
         told = save_seed(4, 90) == ERR_BAD_CHECKSUM &&
-               strstr(saved.problem, "a card returned other bytes than were written") != NULL;
+               strstr(saved.error_message, "a card returned other bytes than were written") != NULL;
         insert_card(FILE_BYTES);
         wrong += !told || !loads(1, 100) || save_seed(4, 90) != ERR_OK || !loads(4, 90);
     }
@@ -81,7 +81,7 @@ static void test_stale(void)
     put_back(0);
     card.lost_write = card.lost_read = 12;
     OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "a sector neither written nor read: %s",
-       saved.problem);
+       saved.error_message);
     put_back(0);
     card.lost_write = card.lost_read = 0;
     OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "the same for a header");
@@ -101,7 +101,8 @@ static void test_read_errors(void)
         card.reads_left = n;
         e = save_seed(4, 90);
         done = e == ERR_OK;
-        wrong += !done && (e != ERR_IO || strstr(saved.problem, "cannot read at sector") == NULL);
+        wrong += !done &&
+                 (e != ERR_IO || strstr(saved.error_message, "cannot read at sector") == NULL);
         insert_card(FILE_BYTES);
         if (!done && !loads(1, 100)) {
             news++;
@@ -133,7 +134,7 @@ static void test_bad_newest(void (*spoil)(void), const char *what)
     memcpy(card_data, good, sizeof good);
     insert_card(FILE_BYTES);
     spoil();
-    OK(save_seed(4, 90) == ERR_OK, "the save replaces the damaged one: %s", saved.problem);
+    OK(save_seed(4, 90) == ERR_OK, "the save replaces the damaged one: %s", saved.error_message);
     insert_card(FILE_BYTES);
     OK(loads(4, 90) && !saved.is_older, "the save is then the newest");
     OK(memcmp(card_data, good, FILE_BYTES / 2) == 0, "the older one is untouched");
@@ -164,7 +165,7 @@ static void test_both_bad(void)
     make_header_unreadable();
     OK(save_seed(4, 90) == ERR_OK &&
            memcmp(card_data + FILE_BYTES / 2, good + FILE_BYTES / 2, FILE_BYTES / 2) == 0,
-       "one is blank and one unreadable, which is kept: %s", saved.problem);
+       "one is blank and one unreadable, which is kept: %s", saved.error_message);
 
     memcpy(card_data, good, sizeof good);
     insert_card(FILE_BYTES);
@@ -181,7 +182,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     put_two_saved();
     test_lies(make_lost, "not written");
     test_lies(make_wrong, "written wrong");

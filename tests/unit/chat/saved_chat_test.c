@@ -9,8 +9,8 @@ static void test_round_trip(void)
     uint64_t hash;
 
     insert_blank_card();
-    OK(load(&state) == ERR_NOT_FOUND && strstr(saved.problem, "is empty: /save") != NULL,
-       "a blank file is empty: %s", saved.problem);
+    OK(load(&state) == ERR_NOT_FOUND && strstr(saved.error_message, "is empty: /save") != NULL,
+       "a blank file is empty: %s", saved.error_message);
     talk(1, 100);
     hash = next_hash();
     OK(save(101) == ERR_OK, "a conversation is saved");
@@ -78,7 +78,7 @@ static void test_stopped(void)
         steps_left = i;
         told = 0;
         OK(saved_chat_write(&saved, &file, &state, step, NULL) == ERR_ABORTED &&
-               strstr(saved.problem, "Ctrl-C") != NULL,
+               strstr(saved.error_message, "Ctrl-C") != NULL,
            "saving stops after %u steps", i + 1);
     }
     OK(load(&state) == ERR_OK && rig.session.n_ids == 101 && next_hash() == hash,
@@ -173,7 +173,7 @@ static void test_damage(void)
     card_data[1000] ^= 1;
     card_data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
-    OK(lost == 1 && rig.session.n_cached == 0, "both damaged: %s", saved.problem);
+    OK(lost == 1 && rig.session.n_cached == 0, "both damaged: %s", saved.error_message);
 }
 
 static enum err load_changed(size_t payload_at, uint32_t value, uint32_t version)
@@ -197,7 +197,7 @@ static void test_contradictions(void)
     OK(load_changed(TURNS + 16, 10, 4) == ERR_OK && turns_are(1, 10), "nothing changed");
     OK(load_changed(TOKENS, 1 << 30, 4) == ERR_BAD_MODEL && turns.n == 0 &&
            rig.session.n_cached == 0,
-       "a token of no vocabulary: %s", saved.problem);
+       "a token of no vocabulary: %s", saved.error_message);
     OK(load_changed(TURNS + 16, 3, 4) == ERR_BAD_MODEL && turns.n == 0,
        "a turn before the one before it");
     OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL, "a reply beyond the tokens");
@@ -205,8 +205,8 @@ static void test_contradictions(void)
     OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
        "a text beyond the texts");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
-           strstr(saved.problem, "another version of Ingot (2): save again") != NULL,
-       "a file of before: %s", saved.problem);
+           strstr(saved.error_message, "another version of Ingot (2): save again") != NULL,
+       "a file of before: %s", saved.error_message);
     OK(load(&state) == ERR_OK, "the conversation is unchanged");
 }
 
@@ -246,36 +246,36 @@ static void test_refusals(void)
 
     insert_card(2048);
     talk(1, 100);
-    OK(save(100) == ERR_NO_SPACE && strstr(saved.problem, "`make card SAVE=1`") != NULL,
-       "too small: %s", saved.problem);
+    OK(save(100) == ERR_NO_SPACE && strstr(saved.error_message, "`make card SAVE=1`") != NULL,
+       "too small: %s", saved.error_message);
     session_clear(&rig.session);
     insert_card(FILE_BYTES);
-    OK(save(0) == ERR_BAD_ARGUMENT && strstr(saved.problem, "nothing has been said") != NULL,
-       "nothing to save: %s", saved.problem);
+    OK(save(0) == ERR_BAD_ARGUMENT && strstr(saved.error_message, "nothing has been said") != NULL,
+       "nothing to save: %s", saved.error_message);
     talk(1, 100);
     insert_card(100);
     OK(save(100) == ERR_NO_SPACE && load(&state) == ERR_BAD_CHECKSUM &&
-           strstr(saved.problem, "is cut off: it has 100 bytes") != NULL,
-       "smaller than its headers: %s", saved.problem);
+           strstr(saved.error_message, "is cut off: it has 100 bytes") != NULL,
+       "smaller than its headers: %s", saved.error_message);
     insert_blank_card();
     talk(1, 100);
     card.dev.writable = false;
-    OK(save(100) == ERR_UNSUPPORTED, "no writes: %s", saved.problem);
+    OK(save(100) == ERR_UNSUPPORTED, "no writes: %s", saved.error_message);
     card.dev.writable = true;
     if (save(100) != ERR_OK)
         rig_die("no save");
     rig.session.kv.types.keys = KV_Q8;
-    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "kv=f16") != NULL, "kv=: %s",
-       saved.problem);
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "kv=f16") != NULL, "kv=: %s",
+       saved.error_message);
     rig.session.kv.types.keys = KV_F16;
     rig.session.context = 99;
-    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "ctx=") != NULL, "ctx=: %s",
-       saved.problem);
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "ctx=") != NULL, "ctx=: %s",
+       saved.error_message);
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die("the rig does not start");
     ((struct ingot_header *)(uintptr_t)rig.model.image.header)->header_crc32c ^= 1;
-    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL,
-       "another model: %s", saved.problem);
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "another model") != NULL,
+       "another model: %s", saved.error_message);
 }
 
 int main(void)
@@ -284,7 +284,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     test_round_trip();
     test_cost();
     test_stopped();

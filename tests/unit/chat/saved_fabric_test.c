@@ -43,7 +43,7 @@ static void remember(enum fabric_name space, unsigned i)
 
     snprintf(line, sizeof line, "%u and %u = it is %u", i, i * 7 + 1, i % 10);
     if (chat_fabric_remember(&chat, space, line, strlen(line), &lesson) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
 }
 
 /* For all that a reply depends on. */
@@ -81,7 +81,7 @@ static uint64_t hash_of(const char *line)
 {
     chat_clear(&chat);
     if (say(line, true) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     return rig.session.hash.value;
 }
 
@@ -92,9 +92,10 @@ static void test_there_and_back(void)
 
     insert_blank_card();
     open_fabric();
-    OK(save_known() == ERR_BAD_ARGUMENT && strstr(saved.problem, "nothing has been learnt") != NULL,
-       "%s", saved.problem);
-    OK(load_known() == ERR_NOT_FOUND, "%s", saved.problem);
+    OK(save_known() == ERR_BAD_ARGUMENT &&
+           strstr(saved.error_message, "nothing has been learnt") != NULL,
+       "%s", saved.error_message);
+    OK(load_known() == ERR_NOT_FOUND, "%s", saved.error_message);
     remember(FABRIC_WIKI, 1234);
     remember(FABRIC_PERSONAL, 88);
     OK(save_known() == ERR_OK && fabric()->n_notes == 2, "two memories are saved");
@@ -158,9 +159,10 @@ static void test_smaller(void)
     (void)save_known();
     open_fabric();
     fabric()->room.notes = 4;
-    OK(load_known() == ERR_BAD_MODEL && strstr(saved.problem, "give it more memory") != NULL &&
+    OK(load_known() == ERR_BAD_MODEL &&
+           strstr(saved.error_message, "give it more memory") != NULL &&
            saved.before != SAVED_CHAT_LOST,
-       "%s", saved.problem);
+       "%s", saved.error_message);
 }
 
 /* The card's data contradicts itself, with CRCs that are right. */
@@ -184,19 +186,20 @@ static void test_strange(void)
         open_fabric();
         remember(FABRIC_WIKI, 1234);
         if (save_known() != ERR_OK)
-            rig_die(saved.problem);
+            rig_die(saved.error_message);
         memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
         memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
         change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_known() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
+        OK(load_known() == ERR_BAD_MODEL &&
+               strstr(saved.error_message, "contradicts itself") != NULL &&
                saved.before == SAVED_CHAT_LOST && fabric()->n_notes == 0,
-           "%s: %s", rows[i].what, saved.problem);
+           "%s: %s", rows[i].what, saved.error_message);
         remember(FABRIC_WIKI, 12);
         OK(fabric()->n_notes == 1, "and a memory can be made");
     }
     memcpy(card_data, "INGOTLRN", 8);
     change_saved(64, 0, h->version);
-    OK(load_known() == ERR_NOT_FOUND, "lessons are not memories: %s", saved.problem);
+    OK(load_known() == ERR_NOT_FOUND, "lessons are not memories: %s", saved.error_message);
 }
 
 /* Memories and saves, with the power lost at any sector. */

@@ -72,9 +72,9 @@ static void test_there_and_back(void)
     insert_blank_card();
     open_learning();
     OK(save_learnt() == ERR_BAD_ARGUMENT &&
-           strstr(saved.problem, "nothing has been learnt") != NULL,
-       "%s", saved.problem);
-    OK(load_learnt() == ERR_NOT_FOUND, "%s", saved.problem);
+           strstr(saved.error_message, "nothing has been learnt") != NULL,
+       "%s", saved.error_message);
+    OK(load_learnt() == ERR_NOT_FOUND, "%s", saved.error_message);
     OK(teach("who is it?", "it is me") == ERR_OK && say("hello", true) == ERR_OK &&
            chat_learn_rate(&chat, true, &praise) == ERR_OK && save_learnt() == ERR_OK,
        "two lessons are saved");
@@ -116,25 +116,26 @@ static void test_strange(void)
         memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
         memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
         change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
+        OK(load_learnt() == ERR_BAD_MODEL &&
+               strstr(saved.error_message, "contradicts itself") != NULL &&
                saved.before == SAVED_CHAT_LOST && lessons_of(&chat)->lessons.n == 0 &&
                lessons_of(&chat)->lessons.learner.totals.lessons == 0,
-           "%s: %s", rows[i].what, saved.problem);
+           "%s: %s", rows[i].what, saved.error_message);
     }
     h->model_crc ^= 1;
     change_saved(24, 0, h->version);
     (void)teach("what now?", "nothing");
-    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL &&
+    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another model") != NULL &&
            lessons_of(&chat)->lessons.learner.totals.lessons == 1 &&
            saved.before == SAVED_CHAT_GOES_ON,
-       "of another model, what is at work stays: %s", saved.problem);
+       "of another model, what is at work stays: %s", saved.error_message);
     h->model_crc ^= 1;
     change_saved(24, 0, h->version + 1);
-    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "another version") != NULL, "%s",
-       saved.problem);
+    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another version") != NULL,
+       "%s", saved.error_message);
     memcpy(card_data, "INGOTSAV", 8);
     change_saved(24, 0, h->version - 1);
-    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.problem);
+    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.error_message);
 }
 
 /* Lessons one after the other, each with its chance of Ctrl-C; saved with the power lost at any sector. */

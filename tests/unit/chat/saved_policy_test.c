@@ -72,9 +72,10 @@ static void test_there_and_back(void)
 
     insert_blank_card();
     open_policy();
-    OK(save_seen() == ERR_BAD_ARGUMENT && strstr(saved.problem, "nothing has been learnt") != NULL,
-       "%s", saved.problem);
-    OK(load_seen() == ERR_NOT_FOUND, "%s", saved.problem);
+    OK(save_seen() == ERR_BAD_ARGUMENT &&
+           strstr(saved.error_message, "nothing has been learnt") != NULL,
+       "%s", saved.error_message);
+    OK(load_seen() == ERR_NOT_FOUND, "%s", saved.error_message);
     for (unsigned i = 0; i < 9; i++)
         turn(i);
     OK(save_seen() == ERR_OK && experience()->totals.turns == 9 && !experience()->is_open,
@@ -125,18 +126,19 @@ static void test_strange(void)
         for (unsigned k = 0; k < 4; k++)
             turn(k);
         if (save_seen() != ERR_OK)
-            rig_die(saved.problem);
+            rig_die(saved.error_message);
         memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
         memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
         change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_seen() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
+        OK(load_seen() == ERR_BAD_MODEL &&
+               strstr(saved.error_message, "contradicts itself") != NULL &&
                saved.before == SAVED_CHAT_LOST && experience()->patterns.n == 0 &&
                experience()->totals.turns == 0,
-           "%s: %s", rows[i].what, saved.problem);
+           "%s: %s", rows[i].what, saved.error_message);
     }
     memcpy(card_data, "INGOTLRN", 8);
     change_saved(WEIGHTS, 0, h->version);
-    OK(load_seen() == ERR_NOT_FOUND, "lessons are not policy: %s", saved.problem);
+    OK(load_seen() == ERR_NOT_FOUND, "lessons are not policy: %s", saved.error_message);
 }
 
 /* Turns and saves, with the power lost at any sector. */

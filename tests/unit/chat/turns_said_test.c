@@ -74,7 +74,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     test_load();
     return tap_done();
 }

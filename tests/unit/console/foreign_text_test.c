@@ -71,7 +71,7 @@ static void test_tokens(void)
         listed_add(attacks[i], INGOT_TOKEN_NORMAL);
     }
     section = listed_section(&bytes);
-    if (!OK(section != NULL, "a vocabulary of attacks: %s", listed.source.problem)) {
+    if (!OK(section != NULL, "a vocabulary of attacks: %s", listed.source.error_message)) {
         return;
     }
     tokenizer_open(&tokenizer, section);
@@ -102,7 +102,7 @@ static void test_tokens(void)
     free(section);
 }
 
-static void test_sentences(void)
+static void test_error_messages(void)
 {
     static const char name[] = "a\33[6n\302\233b\342\200\256c\023.ingot";
 
@@ -148,7 +148,7 @@ static void test_own_sequences(void)
 int main(void)
 {
     test_tokens();
-    test_sentences();
+    test_error_messages();
     test_own_sequences();
     return tap_done();
 }

@@ -98,11 +98,11 @@ static void test_length(void)
 
 int main(void)
 {
-    const char *problem = "";
+    const char *error_message = "";
     size_t bytes = reflection_grammar(memory, work);
 
-    OK(bytes <= sizeof memory && grammar_open(&grammar, memory, bytes, &problem) == ERR_OK,
-       "a grammar of %zu bytes %s", bytes, problem);
+    OK(bytes <= sizeof memory && grammar_open(&grammar, memory, bytes, &error_message) == ERR_OK,
+       "a grammar of %zu bytes %s", bytes, error_message);
     test_texts();
     test_length();
     return tap_done();

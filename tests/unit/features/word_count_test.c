@@ -18,7 +18,7 @@ static enum err find_save(void *context, const char *name, uint64_t bytes,
     return strcmp(name, "words") == 0 ? ERR_OK : ERR_NO_DEVICE;
 }
 
-static const char *problem(void *context)
+static const char *error_message(void *context)
 {
     (void)context;
     return "no such file";
@@ -26,7 +26,8 @@ static const char *problem(void *context)
 
 static void open_app(bool counts)
 {
-    static const struct app_files files = { .problem = problem, .find_save = find_save };
+    static const struct app_files files = { .error_message = error_message,
+                                            .find_save = find_save };
 
     memcpy(rows, features_built_in, sizeof features_built_in);
     rows[FEATURES_BUILT_IN] = &feature_word_count;

@@ -156,7 +156,7 @@ static void test_card(const char *path, unsigned n_files, unsigned *remainders)
            card_image_write(&card, &o, path, &layout) == ERR_OK && read_volume(path);
     memset(taken, 0, sizeof taken);
     OK(good && layout.n_clusters <= MOST_CLUSTERS && walk_all(),
-       "%u files, no cluster has two owners %s", n_files, card.problem);
+       "%u files, no cluster has two owners %s", n_files, card.error_message);
     wrong = good ? differences(&n_taken) : 1;
     OK(wrong == 0 && n_taken == layout.n_used,
        "%u clusters are taken, and the bitmap marks them alone: %u differ", n_taken, wrong);

@@ -79,7 +79,7 @@ static void fill_card(void)
     for (int i = 0; i < N_MODELS - 3; i++) {
         snprintf(name, sizeof name, "models/model-number-%d.ingot", i);
         if (add_text(name, name) != ERR_OK) {
-            OK(false, "%s", card.problem);
+            OK(false, "%s", card.error_message);
         }
     }
 }
@@ -165,7 +165,7 @@ static void test_card(void)
     fill_card();
     OK(write_card("card.img", 0, false) == ERR_OK && write_card("again.img", 0, false) == ERR_OK &&
            shell("cmp card.img again.img && ! test -e card.img.part"),
-       "equal bytes twice: %s", card.problem);
+       "equal bytes twice: %s", card.error_message);
     check_reader("card.img");
     check_others();
     OK(write_card("two.img", 0, true) == ERR_OK && stat(in_folder("two.img"), &about) == 0 &&
@@ -219,15 +219,16 @@ static void test_exfat(void)
     OK(write_disk("exfat.img", 0, CARD_MBR, NULL) == ERR_OK &&
            write_disk("exfat2.img", 0, CARD_MBR, NULL) == ERR_OK &&
            shell("cmp exfat.img exfat2.img"),
-       "exFAT, equal bytes twice: %s", card.problem);
+       "exFAT, equal bytes twice: %s", card.error_message);
     check_reader("exfat.img");
     check_disk("exfat.img", CARD_MBR, 1, "exfat");
-    OK(write_disk("gpt.img", 0, CARD_GPT, NULL) == ERR_OK, "exFAT in a GPT: %s", card.problem);
+    OK(write_disk("gpt.img", 0, CARD_GPT, NULL) == ERR_OK, "exFAT in a GPT: %s",
+       card.error_message);
     check_reader("gpt.img");
     check_disk("gpt.img", CARD_GPT, 1, "exfat");
     OK(write_disk("huge.img", 3ull << 40, CARD_GPT, NULL) == ERR_OK && layout.cluster == 256 &&
            stat(in_folder("huge.img"), &about) == 0 && about.st_blocks * 512 < 16 << 20,
-       "3 TiB: %s", card.problem);
+       "3 TiB: %s", card.error_message);
     check_reader("huge.img");
     card_image_close(&card);
 }
@@ -248,7 +249,7 @@ static void test_two_partitions(void)
        "files to start from");
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         OK(write_disk(kinds[i].name, 0, kinds[i].table, &boot) == ERR_OK, "%s %s", kinds[i].name,
-           card.problem);
+           card.error_message);
         check_reader(kinds[i].name);
         check_disk(kinds[i].name, kinds[i].table, 1, "fat");
         check_disk(kinds[i].name, kinds[i].table, 2, "exfat");
@@ -271,7 +272,7 @@ static void test_long_file(void)
            card_add_file(&card, "models/long.ingot", in_folder("long")) == ERR_OK &&
            add_text("models/after.ingot", "after") == ERR_OK &&
            write_disk("long.img", 0, CARD_GPT, NULL) == ERR_OK,
-       "a file of 4 GiB and more %s", card.problem);
+       "a file of 4 GiB and more %s", card.error_message);
     if (getenv("INGOT_LONG") != NULL) { /* as many bytes are copied */
         check_disk("long.img", CARD_GPT, 1, "exfat");
     }
@@ -299,7 +300,7 @@ static void test_long_file(void)
 
 static void refused(enum err e, enum err want, const char *text)
 {
-    OK(e == want && strstr(card.problem, text) != NULL, "refused: %s", card.problem);
+    OK(e == want && strstr(card.error_message, text) != NULL, "refused: %s", card.error_message);
 }
 
 static void test_refused(void)

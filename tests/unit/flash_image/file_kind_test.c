@@ -8,7 +8,7 @@
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 
-static char problem[320];
+static char error_message[320];
 
 static bool suits(enum file_place place, const void *data, size_t bytes)
 {
@@ -21,8 +21,8 @@ static bool suits(enum file_place place, const void *data, size_t bytes)
     if (bytes != 0) {
         memcpy(copy, data, bytes);
     }
-    problem[0] = '\0';
-    good = file_kind_suits(place, copy, bytes, problem, sizeof problem);
+    error_message[0] = '\0';
+    good = file_kind_suits(place, copy, bytes, error_message, sizeof error_message);
     free(copy);
     return good;
 }
@@ -34,7 +34,8 @@ static void test_kinds(void)
         const char *data;
         size_t bytes;
         enum file_kind kind;
-        const char *words; /* of the sentence where a model is wanted; NULL: it is right there */
+        const char
+            *words; /* of the error message where a model is wanted; NULL: it is right there */
     } rows[] = {
 #define ROW(text, kind, words) { text, sizeof text - 1, kind, words }
         ROW(INGOT_MAGIC "\3\0\0\0", FILE_INGOT, NULL),
@@ -98,8 +99,8 @@ static void test_kinds(void)
         enum file_kind kind = file_kind_of((const uint8_t *)rows[i].data, rows[i].bytes);
 
         OK(kind == rows[i].kind && right == (rows[i].words == NULL) &&
-               (right || strstr(problem, rows[i].words) != NULL),
-           "kind %d of %d: %s", (int)kind, (int)rows[i].kind, problem);
+               (right || strstr(error_message, rows[i].words) != NULL),
+           "kind %d of %d: %s", (int)kind, (int)rows[i].kind, error_message);
     }
 }
 
@@ -110,8 +111,8 @@ static void test_long_space(void)
 
     memset(text, ' ', sizeof text);
     memcpy(text + 590, "\xff\xff\xff", 3);
-    OK(!suits(PLACE_MODEL, text, 593) && strstr(problem, "a text file (\"\")") != NULL, "%s",
-       problem);
+    OK(!suits(PLACE_MODEL, text, 593) && strstr(error_message, "a text file (\"\")") != NULL, "%s",
+       error_message);
 }
 
 /* The first save of a file lies in its second half. */
@@ -124,7 +125,7 @@ static void test_halves(void)
         memcpy(file + 2048, marks[i], 8);
         OK(!suits(PLACE_MODEL, file, sizeof file) &&
                file_kind_of((const uint8_t *)file, sizeof file) == FILE_OWN,
-           "%s in the second half: %s", marks[i], problem);
+           "%s in the second half: %s", marks[i], error_message);
     }
     memcpy(file + 2048, "GGUF\3\0\0", 8);
     OK(file_kind_of((const uint8_t *)file, sizeof file) == FILE_ZEROS,
@@ -137,8 +138,8 @@ static void test_tar(void)
 
     memcpy(block, "model.gguf", 10);
     memcpy(block + 257, "ustar", 5);
-    OK(!suits(PLACE_MODEL, block, sizeof block) && strstr(problem, "a tar archive") != NULL, "%s",
-       problem);
+    OK(!suits(PLACE_MODEL, block, sizeof block) && strstr(error_message, "a tar archive") != NULL,
+       "%s", error_message);
     OK(suits(PLACE_MODEL, block, 261), "a tar archive cut in its magic is not known");
 }
 
@@ -162,23 +163,24 @@ static void test_places(void)
     static const char gguf[] = "GGUF\3\0\0", json[] = "{\"a\": 1}", text[] = "some template";
 
     OK(!suits(PLACE_SAFETENSORS, gguf, sizeof gguf) &&
-           strstr(problem, "a GGUF file, not safetensors; another file has its name") != NULL,
-       "%s", problem);
+           strstr(error_message, "a GGUF file, not safetensors; another file has its name") != NULL,
+       "%s", error_message);
     OK(!suits(PLACE_TOKENIZER, json, sizeof json - 1) &&
-           strstr(problem, "not a llama2.c tokenizer; it is a part") != NULL,
-       "%s", problem);
+           strstr(error_message, "not a llama2.c tokenizer; it is a part") != NULL,
+       "%s", error_message);
     OK(!suits(PLACE_ADAPTER, INGOT_MAGIC, 8) &&
-           strstr(problem, "an .ingot file, not an adapter; give a GGUF, or a PEFT") != NULL,
-       "%s", problem);
+           strstr(error_message, "an .ingot file, not an adapter; give a GGUF, or a PEFT") != NULL,
+       "%s", error_message);
     OK(!suits(PLACE_ADAPTER, ADAPTER_MAGIC, 8) &&
-           strstr(problem, "an adapter of Ingot already: give a GGUF, or a PEFT") != NULL,
-       "%s", problem);
-    OK(!suits(PLACE_INGOT, gguf, sizeof gguf) && strstr(problem, "ingot pack makes one") != NULL,
-       "%s", problem);
+           strstr(error_message, "an adapter of Ingot already: give a GGUF, or a PEFT") != NULL,
+       "%s", error_message);
+    OK(!suits(PLACE_INGOT, gguf, sizeof gguf) &&
+           strstr(error_message, "ingot pack makes one") != NULL,
+       "%s", error_message);
     OK(suits(PLACE_JSON, json, sizeof json - 1) && suits(PLACE_TEMPLATE, text, sizeof text - 1),
        "JSON and a template suit their places");
-    OK(!suits(PLACE_JSON, text, sizeof text - 1) && strstr(problem, "not JSON") != NULL, "%s",
-       problem);
+    OK(!suits(PLACE_JSON, text, sizeof text - 1) && strstr(error_message, "not JSON") != NULL, "%s",
+       error_message);
 }
 
 int main(void)

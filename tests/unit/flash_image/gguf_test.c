@@ -1,5 +1,5 @@
 /* GGUF: a small file written here packs as it should, and every change that the packer does not
- * know, every cut and every absurd number is refused by a sentence. */
+ * know, every cut and every absurd number is refused by an error message. */
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
@@ -7,7 +7,7 @@
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 
-static char problem[512];
+static char error_message[512];
 
 /* small.gguf, with its own types, to `packed`. */
 static enum err pack_small(void)
@@ -16,8 +16,8 @@ static enum err pack_small(void)
 
     o.input = folder_path("small.gguf");
     o.output = folder_path("packed");
-    problem[0] = '\0';
-    return pack_file(&o, problem, sizeof problem);
+    error_message[0] = '\0';
+    return pack_file(&o, error_message, sizeof error_message);
 }
 
 enum { GGUF_U32 = 4, GGUF_F32 = 6, GGUF_STRING = 8, GGUF_ARRAY = 9, GGUF_I32 = 5 };
@@ -209,7 +209,8 @@ static void refuse_gguf(struct change c, enum err expected, const char *words)
 
     save("small.gguf", gguf_make(&c));
     e = pack_small();
-    OK(e == expected && strstr(problem, words) != NULL, "refused (%d): %s", (int)e, problem);
+    OK(e == expected && strstr(error_message, words) != NULL, "refused (%d): %s", (int)e,
+       error_message);
 }
 
 static void refuse_value(const char *key, uint32_t value, enum err expected, const char *words)
@@ -283,7 +284,8 @@ static void test_gguf_array_count(void)
     memcpy(at + sizeof key - 1 + 8, &huge, 8); /* after the types of value and element */
     save("small.gguf", b);
     e = pack_small();
-    OK(e == ERR_BAD_MODEL && strstr(problem, key) != NULL, "refused (%d): %s", (int)e, problem);
+    OK(e == ERR_BAD_MODEL && strstr(error_message, key) != NULL, "refused (%d): %s", (int)e,
+       error_message);
 }
 
 /* Every cut, from a copy of just that size, so that ASan sees a step beyond it. */
@@ -303,13 +305,13 @@ static void test_gguf_cut(void)
         memcpy(copy, b.data, n);
         memset(&s, 0, sizeof s);
         s.path = "cut";
-        passed += gguf_parse(&s, copy, n, false) == ERR_OK || s.problem[0] == '\0';
+        passed += gguf_parse(&s, copy, n, false) == ERR_OK || s.error_message[0] == '\0';
         free(copy);
     }
     OK(passed == 0, "a GGUF cut at any length is refused");
     memset(&s, 0, sizeof s);
     s.path = "whole";
-    OK(gguf_parse(&s, b.data, b.n, false) == ERR_OK, "the whole one is not %s", s.problem);
+    OK(gguf_parse(&s, b.data, b.n, false) == ERR_OK, "the whole one is not %s", s.error_message);
     bytes_free(&b);
 }
 
@@ -359,7 +361,8 @@ static void test_gguf_counts(void)
         memcpy(b.data + counts[i].at, &huge, 8);
         save("small.gguf", b);
         e = pack_small();
-        OK(e == ERR_BAD_MODEL && strstr(problem, counts[i].words) != NULL, "refused: %s", problem);
+        OK(e == ERR_BAD_MODEL && strstr(error_message, counts[i].words) != NULL, "refused: %s",
+           error_message);
     }
 }
 
@@ -375,9 +378,9 @@ static void test_copied(uint32_t type, size_t block_bytes)
     bool equal = true;
 
     bytes_save(&model, folder_path("small.gguf"));
-    if (!OK(pack_small() == ERR_OK &&
-                ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
-            "packed with GGML type %u %s", type, problem)) {
+    if (!OK(pack_small() == ERR_OK && ingot_file_open(&f, folder_path("packed"), error_message,
+                                                      sizeof error_message) == ERR_OK,
+            "packed with GGML type %u %s", type, error_message)) {
         bytes_free(&model);
         return;
     }
@@ -396,8 +399,8 @@ static void test_copied(uint32_t type, size_t block_bytes)
     ingot_file_close(&f);
     model.data[model.n - block_bytes + 1] = 0x7c; /* an infinite scale */
     save("small.gguf", model);
-    OK(pack_small() == ERR_BAD_MODEL && strstr(problem, "not finite") != NULL, "refused: %s",
-       problem);
+    OK(pack_small() == ERR_BAD_MODEL && strstr(error_message, "not finite") != NULL, "refused: %s",
+       error_message);
 }
 
 static const struct ingot_tokenizer *tokenizer_of(const struct ingot_file *f)
@@ -431,9 +434,9 @@ static void test_chat_template(const char *jinja, const char *user_prefix, uint3
     const char *text;
 
     save("small.gguf", gguf_make(&c));
-    if (!OK(pack_small() == ERR_OK &&
-                ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
-            "a small GGUF is packed %s", problem)) {
+    if (!OK(pack_small() == ERR_OK && ingot_file_open(&f, folder_path("packed"), error_message,
+                                                      sizeof error_message) == ERR_OK,
+            "a small GGUF is packed %s", error_message)) {
         return;
     }
     text = image_chat_string(&f.image, INGOT_CHAT_USER_PREFIX, &bytes);

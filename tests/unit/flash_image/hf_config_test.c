@@ -1,5 +1,5 @@
 /* config.json of Hugging Face: the parameters that each family's fields make, and what is refused,
- * each with a sentence that names the field. */
+ * each with an error message that names the field. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +53,8 @@ static void refuse_config(const char *more, enum err expected, const char *words
 {
     enum err e = read_more(more);
 
-    OK(e == expected && strstr(source.problem, words) != NULL, "refused (%d): %s", (int)e,
-       source.problem);
+    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       source.error_message);
 }
 
 #define FAMILY(name) "\"architectures\":[\"" name "ForCausalLM\"]"
@@ -148,31 +148,31 @@ static void test_layers(void)
 
     OK(read_more(FAMILY("SmolLM3") ",\"no_rope_layers\":[1,0,1,0]") == ERR_OK &&
            !p->layers[0].no_rope && p->layers[1].no_rope && p->layers[3].no_rope,
-       "a 0 is a layer that does not rotate %s", source.problem);
+       "a 0 is a layer that does not rotate %s", source.error_message);
     OK(read_more(FAMILY("SmolLM3")) == ERR_OK && !p->layers[2].no_rope && p->layers[3].no_rope,
-       "the fourth where nothing is listed %s", source.problem);
+       "the fourth where nothing is listed %s", source.error_message);
     OK(read_more(FAMILY("Lfm2") ",\"full_attn_idxs\":[2],\"block_multiple_of\":8,"
                                 "\"block_ff_dim\":100") == ERR_OK &&
            p->layers[1].mixer == INGOT_MIXER_SHORTCONV &&
            p->layers[2].mixer == INGOT_MIXER_ATTENTION && p->hidden == 72,
-       "LFM2's layers by number, and its width cut by a third %s", source.problem);
+       "LFM2's layers by number, and its width cut by a third %s", source.error_message);
     OK(read_more(FAMILY("MiniCPM") ",\"scale_emb\":12,\"scale_depth\":1.4,\"dim_model_base\":16") ==
                ERR_OK &&
            near(p->residual_scale, 0.7) && near(p->embedding_scale, 12) &&
            near(p->logits_scale, 16.0 / p->dim),
-       "MiniCPM's multipliers %s", source.problem);
+       "MiniCPM's multipliers %s", source.error_message);
     OK(read_more(FAMILY("Ernie4_5")) == ERR_OK && p->rope == INGOT_ROPE_PAIRS,
-       "Ernie rotates pairs %s", source.problem);
+       "Ernie rotates pairs %s", source.error_message);
     OK(read_more(FAMILY("HunYuanDenseV1") "," SCALING("\"type\":\"dynamic\",\"alpha\":1000.0")) ==
                ERR_OK &&
            near(p->rope_base / 1e4f,
                 pow(1000.0, (double)p->head_dim / ((double)p->head_dim - 2.0))),
-       "Hunyuan's alpha makes another base %s", source.problem);
+       "Hunyuan's alpha makes another base %s", source.error_message);
     OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":4,\"num_experts_per_tok\":2,"
                                     "\"mlp_only_layers\":[1]") == ERR_OK &&
            p->layers[0].ffn == INGOT_FFN_EXPERTS && p->layers[1].ffn == INGOT_FFN_DENSE &&
            (p->features & SOURCE_RENORMALIZE) == 0,
-       "layers without experts, weights as they are %s", source.problem);
+       "layers without experts, weights as they are %s", source.error_message);
 }
 
 static void test_field_twice(void)
@@ -208,7 +208,7 @@ static void test_families(void)
     OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
            p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
            near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
-       "a llama %s", source.problem);
+       "a llama %s", source.error_message);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
            p->global_every == 0 && near(p->rope_base_local, 1e4),
        "a mistral's window");
@@ -239,16 +239,16 @@ static void test_families(void)
                                    "\"full_attention\"]") == ERR_OK &&
            p->layers[0].no_rope && !p->layers[1].no_rope && p->layers[2].local &&
            p->layers[3].no_rope,
-       "exaone4's layers rotate where they are local %s", source.problem);
+       "exaone4's layers rotate where they are local %s", source.error_message);
     OK(read_more(FAMILY("Exaone4") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
                                    "\"full_attention\",\"full_attention\","
                                    "\"full_attention\"]") == ERR_OK &&
            p->layers[0].no_rope && p->layers[3].no_rope,
-       "exaone4's layers rotate nowhere if none is local %s", source.problem);
+       "exaone4's layers rotate nowhere if none is local %s", source.error_message);
     OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":3,\"num_experts_per_tok\":2,"
                                     "\"moe_intermediate_size\":5") == ERR_OK &&
            p->head_dim == 16 && near(p->rope_base, 1e4),
-       "qwen3_moe's usual heads and base %s", source.problem);
+       "qwen3_moe's usual heads and base %s", source.error_message);
     OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
                                   "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") ==
                ERR_OK &&
@@ -269,7 +269,7 @@ static void test_families(void)
            p->layers[0].local && !p->layers[1].local && p->layers[2].local && !p->layers[3].local &&
            near(p->rope_base, 5e5) && near(p->rope_base_local, 100) && near(source.rope[0], 8) &&
            near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
-       "gemma3 as Transformers 5 writes it %s", source.problem);
+       "gemma3 as Transformers 5 writes it %s", source.error_message);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
            near(p->rope_base, 77) && source.rope == NULL,
        "rope_parameters of one kind");
@@ -286,7 +286,7 @@ static void test_scaling(void)
                          "\"high_freq_factor\":4,\"original_max_position_embeddings\":64")) ==
                ERR_OK &&
            near(source.rope[0], 1) && near(source.rope[3], 8) && near(source.rope[7], 8),
-       "llama3 %s", source.problem);
+       "llama3 %s", source.error_message);
     if (source.rope != NULL) {
         double smooth = (64.0 / (2 * M_PI * 10.0) - 1) / 3;
 
@@ -301,16 +301,16 @@ static void test_scaling(void)
            "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
            p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
            near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
-       "longrope %s", source.problem);
+       "longrope %s", source.error_message);
     OK(read_more(FAMILY("MiniCPM") "," SCALING(
            "\"rope_type\":\"longrope\",\"original_max_position_embeddings\":16,"
            "\"short_factor\":[1,1,1,1,1,1,1,1],\"long_factor\":[2,2,2,2,2,2,2,2]")) == ERR_OK &&
            p->rope_context == 16,
-       "whose context of training stands in it alone %s", source.problem);
+       "whose context of training stands in it alone %s", source.error_message);
     OK(read_more(SCALING(
            "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
            near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
-       "yarn %s", source.problem);
+       "yarn %s", source.error_message);
 }
 
 /* YaRN's magnitude of cosines and sines, and DeepSeek's scale of the scores: 0.1 ln(factor) + 1 (arXiv 2309.00071, 3.4),
@@ -343,7 +343,7 @@ static void test_yarn_magnitude(void)
         snprintf(more, sizeof more, "\"rope_scaling\":{%s}", rows[i].scaling);
         OK(read_more(more) == ERR_OK && near(p->rope_magnitude, rows[i].magnitude),
            "yarn %s: %g is %g %s", rows[i].scaling, (double)p->rope_magnitude, rows[i].magnitude,
-           source.problem);
+           source.error_message);
     }
 }
 
@@ -362,22 +362,22 @@ static void test_yarn_of_deepseek(void)
     OK(read_more(DEEPSEEK("\"mscale\":0.707,\"mscale_all_dim\":0.707")) == ERR_OK &&
            near(p->attn_scale, 0.11472138679292612) && near(p->rope_magnitude, 1.0),
        "DeepSeek-V2-Lite: scores times %g, cosines times %g %s", (double)p->attn_scale,
-       (double)p->rope_magnitude, source.problem);
+       (double)p->rope_magnitude, source.error_message);
     OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":1.0")) == ERR_OK &&
            near(p->attn_scale, 0.1352337788608801) && near(p->rope_magnitude, 1.0),
        "DeepSeek-V3's: scores times %g, cosines times %g %s", (double)p->attn_scale,
-       (double)p->rope_magnitude, source.problem);
+       (double)p->rope_magnitude, source.error_message);
     OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":0")) == ERR_OK &&
            near(p->attn_scale, 0.07216878364870322) && near(p->rope_magnitude, 1.3688879454113936),
        "without mscale_all_dim the scores stay, and cosines have all of it: %g, %g %s",
-       (double)p->attn_scale, (double)p->rope_magnitude, source.problem);
+       (double)p->attn_scale, (double)p->rope_magnitude, source.error_message);
 }
 
 static void test_most_experts(void)
 {
     OK(read_more(FAMILY("Olmoe") ",\"num_experts\":512,\"num_experts_per_tok\":512") == ERR_OK &&
            source.params.experts.n == 512 && source.params.experts.used == 512,
-       "512 experts, all of them taken %s", source.problem);
+       "512 experts, all of them taken %s", source.error_message);
     refuse_config(FAMILY("Olmoe") ",\"num_experts\":513,\"num_experts_per_tok\":8", ERR_UNSUPPORTED,
                   "n_experts is 513");
 }
@@ -393,9 +393,9 @@ static void test_time_steps(void)
     OK(read_more(MAMBA "[0.0, Infinity]") == ERR_OK,
        "steps of time without limits, as Python writes "
        "them: %s",
-       source.problem);
+       source.error_message);
     OK(read_more(MAMBA "[0.0,{\"__float__\":\"Infinity\"}]") == ERR_OK,
-       "steps of time without limits, as Transformers 5 writes them: %s", source.problem);
+       "steps of time without limits, as Transformers 5 writes them: %s", source.error_message);
     refuse_config(MAMBA "[0.0, 0.1]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[0.001, Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
@@ -403,8 +403,8 @@ static void test_time_steps(void)
                   "\"hidden_size\" is not a whole number");
     refuse_config("\"rope_theta\":Infinity", ERR_BAD_MODEL, "\"rope_theta\" is not a number");
     OK(read_more("\"name\":\"Infinity\",\"hidden_act\":\"Infinity\"") == ERR_UNSUPPORTED &&
-           strstr(source.problem, "'Infinity'") != NULL,
-       "a text of that name stays: %s", source.problem);
+           strstr(source.error_message, "'Infinity'") != NULL,
+       "a text of that name stays: %s", source.error_message);
 }
 
 static enum err read_text(const char *text, struct hf_config *c)
@@ -422,7 +422,7 @@ static void test_published(void)
 
     OK(read_more(FAMILY("Starcoder2") ",\"activation_function\":\"gelu\",\"hidden_act\":"
                                       "\"gelu_pytorch_tanh\",\"use_bias\":true") == ERR_OK,
-       "StarCoder2's activation is its hidden_act: %s", source.problem);
+       "StarCoder2's activation is its hidden_act: %s", source.error_message);
     OK(read_text(
            "{\"architectures\":[\"Lfm2ForCausalLM\"],\"hidden_size\":1024,\"block_ff_dim\":6656,"
            "\"block_auto_adjust_ff_dim\":true,\"block_ffn_dim_multiplier\":1.0,"
@@ -431,7 +431,7 @@ static void test_published(void)
            "\"max_position_embeddings\":128000,\"norm_eps\":1e-05}",
            &c) == ERR_OK &&
            p->hidden == 4608,
-       "LFM2's width by block_ff_dim alone: %s", source.problem);
+       "LFM2's width by block_ff_dim alone: %s", source.error_message);
 }
 
 /* As google/gemma-3-4b-it's: what it leaves out is Gemma3TextConfig's. */
@@ -451,22 +451,22 @@ static void test_text_part(void)
            p->dim == 2560 && p->n_heads == 8 && p->n_kv_heads == 4 && p->head_dim == 256 &&
            p->vocab == 262208 && p->context == 131072 && p->window == 1024 && p->tied == 1 &&
            strstr(source.notes, "vision-language model (gemma3)") != NULL,
-       "the text part of Gemma 3 4B %s%s", source.problem, source.notes);
+       "the text part of Gemma 3 4B %s%s", source.error_message, source.notes);
     OK(read_text("{\"model_type\":\"llava\",\"image_token_index\":32000,\"tie_word_embeddings\":"
                  "true,\"text_config\":{\"model_type\":\"llama\",\"vocab_size\":32064,"
                  "\"max_position_embeddings\":4096}}",
                  &c) == ERR_OK &&
            p->dim == 4096 && p->hidden == 11008 && p->n_layers == 32 && p->n_kv_heads == 32 &&
            p->vocab == 32064 && p->context == 4096 && p->tied == 1 && c.tied_known,
-       "the text part of LLaVA 1.5, and a field of the whole %s", source.problem);
+       "the text part of LLaVA 1.5, and a field of the whole %s", source.error_message);
     OK(read_text("{\"model_type\":\"some_vl\",\"text_config\":{\"model_type\":\"qwen3\"}}", &c) ==
                ERR_BAD_MODEL &&
-           strstr(source.problem, "\"hidden_size\" is missing") != NULL,
-       "no usual sizes of qwen3: %s", source.problem);
+           strstr(source.error_message, "\"hidden_size\" is missing") != NULL,
+       "no usual sizes of qwen3: %s", source.error_message);
     OK(read_text("{\"model_type\":\"x_vl\",\"vision_config\":{\"a\":1}}", &c) == ERR_UNSUPPORTED &&
-           strstr(source.problem, "several parts, whose text part") != NULL &&
-           strstr(source.problem, "'x_vl'") != NULL,
-       "an unknown one is named: %s", source.problem);
+           strstr(source.error_message, "several parts, whose text part") != NULL &&
+           strstr(source.error_message, "'x_vl'") != NULL,
+       "an unknown one is named: %s", source.error_message);
     OK(read_more("\"image_token_id\":3") == ERR_OK && strstr(source.notes, "(llama)") != NULL,
        "a flat one with a token of images: %s", source.notes);
     OK(read_more("\"hidden_act\":\"silu\"") == ERR_OK && source.notes[0] == '\0',

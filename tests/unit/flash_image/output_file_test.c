@@ -14,7 +14,7 @@
 
 enum { MOST_STEPS = 64 };
 
-static char folder[256], problem[512];
+static char folder[256], error_message[512];
 static char steps[MOST_STEPS]; /* 'f' a file, 'd' a folder came to the disk, 'r' a name was given */
 static int file_error, folder_error; /* of the next fsync */
 
@@ -97,8 +97,8 @@ static enum err make(const char *name, const char *text)
     const struct output_wish wish = { .path = path(name) };
 
     memset(steps, 0, sizeof steps);
-    problem[0] = '\0';
-    return output_write(&wish, text, strlen(text), problem, sizeof problem);
+    error_message[0] = '\0';
+    return output_write(&wish, text, strlen(text), error_message, sizeof error_message);
 }
 
 static void test_order(void)
@@ -106,15 +106,15 @@ static void test_order(void)
     char here[256];
 
     OK(make("a", "new") == ERR_OK && strcmp(steps, "frd") == 0,
-       "data, then the name, then the folder: %s %s", steps, problem);
+       "data, then the name, then the folder: %s %s", steps, error_message);
     OK(getcwd(here, sizeof here) != NULL && chdir(folder) == 0, "in the folder itself");
     {
         const struct output_wish wish = { .path = "b" };
 
         memset(steps, 0, sizeof steps);
-        OK(output_write(&wish, "new", 3, problem, sizeof problem) == ERR_OK &&
+        OK(output_write(&wish, "new", 3, error_message, sizeof error_message) == ERR_OK &&
                strcmp(steps, "frd") == 0 && holds("b", "new"),
-           "a name without a folder: %s %s", steps, problem);
+           "a name without a folder: %s %s", steps, error_message);
     }
     OK(chdir(here) == 0, "and back");
 }
@@ -124,18 +124,18 @@ static void test_failures(void)
     OK(put("a", "old", 0644), "an old file");
     file_error = EIO;
     OK(make("a", "new") == ERR_IO && holds("a", "old") && is_tidy() && strchr(steps, 'r') == NULL &&
-           strstr(problem, strerror(EIO)) != NULL,
-       "a disk that fails at the end leaves the old file: %s", problem);
+           strstr(error_message, strerror(EIO)) != NULL,
+       "a disk that fails at the end leaves the old file: %s", error_message);
     file_error = ENOSPC;
     OK(make("c", "new") == ERR_IO && access(path("c"), F_OK) != 0 && is_tidy(),
-       "a disk that fails at the end leaves no new file: %s", problem);
+       "a disk that fails at the end leaves no new file: %s", error_message);
     file_error = 0;
     folder_error = EIO;
-    OK(make("a", "new") == ERR_IO && strstr(problem, strerror(EIO)) != NULL && is_tidy(),
-       "a folder that does not come to the disk is told: %s", problem);
+    OK(make("a", "new") == ERR_IO && strstr(error_message, strerror(EIO)) != NULL && is_tidy(),
+       "a folder that does not come to the disk is told: %s", error_message);
     folder_error = EINVAL;
     OK(make("a", "newer") == ERR_OK && holds("a", "newer"),
-       "a file system that cannot flush folders will do: %s", problem);
+       "a file system that cannot flush folders will do: %s", error_message);
     folder_error = 0;
 }
 
@@ -152,12 +152,14 @@ static void test_stream(void)
     const struct output_wish wish = { .path = path("s") };
     struct output_file o;
 
-    OK(put("s", "old", 0644) && output_open(&o, &wish, problem, sizeof problem) == ERR_OK,
+    OK(put("s", "old", 0644) &&
+           output_open(&o, &wish, error_message, sizeof error_message) == ERR_OK,
        "a stream");
     o.stream = fopencookie(&o, "w", (cookie_io_functions_t){ .write = take_some });
     OK(o.stream != NULL && fputs("new", o.stream) >= 0 &&
-           output_keep(&o, problem, sizeof problem) == ERR_IO && holds("s", "old") && is_tidy(),
-       "whose last byte does not come to the disk leaves the old file: %s", problem);
+           output_keep(&o, error_message, sizeof error_message) == ERR_IO && holds("s", "old") &&
+           is_tidy(),
+       "whose last byte does not come to the disk leaves the old file: %s", error_message);
 }
 
 static void test_rights(void)
@@ -167,7 +169,7 @@ static void test_rights(void)
 
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         OK(put("m", "old", modes[i]) && make("m", "new") == ERR_OK && mode_of("m") == modes[i],
-           "a file of mode %o keeps it: %o %s", (unsigned)modes[i], mode_of("m"), problem);
+           "a file of mode %o keeps it: %o %s", (unsigned)modes[i], mode_of("m"), error_message);
     OK(put("m", "old", 04755) && make("m", "new") == ERR_OK && mode_of("m") == 0755,
        "but does not run as its owner: %o", mode_of("m"));
     OK(make("n", "new") == ERR_OK && mode_of("n") == 0640, "a new one has what umask leaves: %o",
@@ -182,7 +184,8 @@ static void test_secret(void)
     struct output_file o;
     struct stat st;
 
-    OK(put("k", "old", 0600) && output_open(&o, &wish, problem, sizeof problem) == ERR_OK &&
+    OK(put("k", "old", 0600) &&
+           output_open(&o, &wish, error_message, sizeof error_message) == ERR_OK &&
            fstat(o.fd, &st) == 0 && (st.st_mode & 0777) == 0600,
        "what is written aside has the rights of the old file from its first byte on");
     output_drop(&o);
@@ -193,10 +196,11 @@ static void test_links(void)
 {
     OK(put("h", "old", 0640) && link(path("h"), path("other")) == 0 && make("h", "new") == ERR_OK &&
            holds("h", "new") && holds("other", "old") && mode_of("h") == 0640,
-       "the other name of a hard link keeps the old contents: %s", problem);
+       "the other name of a hard link keeps the old contents: %s", error_message);
     OK(put("there", "old", 0604) && symlink("there", path("to")) == 0 &&
            make("to", "new") == ERR_OK && holds("there", "new") && mode_of("there") == 0604,
-       "a symbolic link is written through, and what it leads to keeps its rights: %s", problem);
+       "a symbolic link is written through, and what it leads to keeps its rights: %s",
+       error_message);
 }
 
 int main(void)

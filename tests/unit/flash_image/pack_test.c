@@ -14,7 +14,7 @@
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 
-static char problem[512];
+static char error_message[512];
 
 static enum err pack(const char *input, const char *output, const char *type)
 {
@@ -23,8 +23,8 @@ static enum err pack(const char *input, const char *output, const char *type)
     if (type != NULL && !pack_parse_type(type, &o)) {
         return ERR_BAD_ARGUMENT;
     }
-    problem[0] = '\0';
-    return pack_file(&o, problem, sizeof problem);
+    error_message[0] = '\0';
+    return pack_file(&o, error_message, sizeof error_message);
 }
 
 static const char *asset(const char *name)
@@ -117,8 +117,8 @@ static double worst_nmse(const char *packed, const char *model)
     memset(&s, 0, sizeof s);
     s.path = model;
     e = gguf_is(b.data, b.n) ? gguf_parse(&s, b.data, b.n, false) : llama2c_parse(&s, b.data, b.n);
-    if (e != ERR_OK || ingot_file_open(&f, packed, problem, sizeof problem) != ERR_OK) {
-        printf("# %s %s\n", s.problem, problem);
+    if (e != ERR_OK || ingot_file_open(&f, packed, error_message, sizeof error_message) != ERR_OK) {
+        printf("# %s %s\n", s.error_message, error_message);
         bytes_free(&b);
         return 2;
     }
@@ -149,7 +149,7 @@ static void test_nmse(const char *model, const char *type, double bound)
         nmse = worst_nmse(out, model);
     }
     OK(nmse <= bound, "%s as %s: worst NMSE %.3g, at most %.3g %s", strrchr(model, '/') + 1,
-       type != NULL ? type : "its own", nmse, bound, problem);
+       type != NULL ? type : "its own", nmse, bound, error_message);
 }
 
 /* The weights of two packed files: segments, not the sections, which differ by name and context. */
@@ -158,10 +158,10 @@ static bool equal_weights(const char *a, const char *b)
     struct ingot_file fa, fb;
     bool equal;
 
-    if (ingot_file_open(&fa, a, problem, sizeof problem) != ERR_OK) {
+    if (ingot_file_open(&fa, a, error_message, sizeof error_message) != ERR_OK) {
         return false;
     }
-    if (ingot_file_open(&fb, b, problem, sizeof problem) != ERR_OK) {
+    if (ingot_file_open(&fb, b, error_message, sizeof error_message) != ERR_OK) {
         ingot_file_close(&fa);
         return false;
     }
@@ -187,7 +187,7 @@ static void test_same_model(const char *a, const char *b, const char *type)
     OK(pack(asset(a), folder_path("a"), type) == ERR_OK &&
            pack(asset(b), folder_path("b"), type) == ERR_OK &&
            equal_weights(folder_path("a"), folder_path("b")),
-       "%s and %s give the same weights as %s %s", a, b, type, problem);
+       "%s and %s give the same weights as %s %s", a, b, type, error_message);
 }
 
 /* Files of another packer keep their bits, and our own quantization is no worse than theirs. */
@@ -247,7 +247,8 @@ static void test_refused_asset(const char *name, enum err expected, const char *
         return;
     }
     e = pack(asset(name), folder_path("a"), NULL);
-    OK(e == expected && strstr(problem, words) != NULL, "refused (%d): %s", (int)e, problem);
+    OK(e == expected && strstr(error_message, words) != NULL, "refused (%d): %s", (int)e,
+       error_message);
 }
 
 static void test_refused_assets(void)
@@ -261,8 +262,8 @@ static void test_refused_assets(void)
     test_refused_asset("hf/tiny/tiny_kquant.gguf", ERR_UNSUPPORTED, "'kquanttest'");
     test_refused_asset("vocab/ggml-vocab-llama-spm.gguf", ERR_BAD_MODEL, "no weights");
     OK(pack(folder_path("nowhere"), folder_path("a"), NULL) == ERR_NOT_FOUND &&
-           strstr(problem, "no such file") != NULL,
-       "refused: %s", problem);
+           strstr(error_message, "no such file") != NULL,
+       "refused: %s", error_message);
 }
 
 /* ---- small files ----------------------------------------------------------------------------- */
@@ -276,19 +277,21 @@ static void test_tokenizer_alone(void)
     uint64_t bytes = 0;
     uint32_t vocab = 0;
 
-    problem[0] = '\0';
+    error_message[0] = '\0';
     if (have_asset("vocab/ggml-vocab-llama-spm.gguf")) {
         o.input = asset("vocab/ggml-vocab-llama-spm.gguf");
-        OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) == ERR_OK &&
+        OK(pack_tokenizer(&o, &section, &bytes, &vocab, error_message, sizeof error_message) ==
+                   ERR_OK &&
                vocab == 32000 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
-           "a section for %u tokens %s", vocab, problem);
+           "a section for %u tokens %s", vocab, error_message);
         free(section);
     }
     if (have_asset("vocab/ggml-vocab-gpt-2.gguf")) {
         o.input = asset("vocab/ggml-vocab-gpt-2.gguf");
-        OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) == ERR_OK &&
+        OK(pack_tokenizer(&o, &section, &bytes, &vocab, error_message, sizeof error_message) ==
+                   ERR_OK &&
                vocab == 50257 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
-           "a section for %u tokens %s", vocab, problem);
+           "a section for %u tokens %s", vocab, error_message);
         free(section);
     }
 }
@@ -317,14 +320,14 @@ static void test_llama2c(void)
 
         bytes_save(&cut, folder_path("small.bin"));
         e = pack(folder_path("small.bin"), folder_path("b"), NULL);
-        refused = refused && e == ERR_BAD_MODEL && problem[0] != '\0';
+        refused = refused && e == ERR_BAD_MODEL && error_message[0] != '\0';
     }
     OK(refused, "a checkpoint cut at any length is refused");
     bytes_add(&whole, "", 1);
     bytes_save(&whole, folder_path("small.bin"));
     OK(pack(folder_path("small.bin"), folder_path("b"), NULL) == ERR_BAD_MODEL &&
-           strstr(problem, "header demands") != NULL,
-       "refused: %s", problem);
+           strstr(error_message, "header demands") != NULL,
+       "refused: %s", error_message);
     bytes_free(&whole);
 }
 
@@ -351,18 +354,18 @@ static void test_failure_keeps_output(void)
 
     save("small.bin", llama2c_make(&small_shape, true, 1e30f));
     OK(pack(folder_path("small.bin"), folder_path("a"), "q8_0") == ERR_BAD_MODEL &&
-           strstr(problem, "token_embedding has weights too large") != NULL,
-       "refused: %s", problem);
+           strstr(error_message, "token_embedding has weights too large") != NULL,
+       "refused: %s", error_message);
     save("small.bin", llama2c_make(&small_shape, true, INFINITY));
     OK(pack(folder_path("small.bin"), folder_path("a"), "f32") == ERR_BAD_MODEL &&
-           strstr(problem, "token_embedding has a weight that is not finite") != NULL,
-       "refused: %s", problem);
+           strstr(error_message, "token_embedding has a weight that is not finite") != NULL,
+       "refused: %s", error_message);
     b = bytes_load(folder_path("a"));
     OK(a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "the output is as it was");
     OK(!has_temporary(folder), "no temporary file lies beside the output");
     save("small.bin", llama2c_make(&small_shape, true, 0.5f));
     OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO, "refused: %s",
-       problem);
+       error_message);
     bytes_free(&a);
     bytes_free(&b);
 }
@@ -375,16 +378,18 @@ static void test_tokenizer_files(void)
                               .quiet = true };
 
     save("other.bin", llama2c_make_tokenizer(299));
-    OK(pack_file(&o, problem, sizeof problem) == ERR_BAD_TOKENIZER &&
-           strstr(problem, "has 299 tokens, the model 300") != NULL,
-       "refused: %s", problem);
+    OK(pack_file(&o, error_message, sizeof error_message) == ERR_BAD_TOKENIZER &&
+           strstr(error_message, "has 299 tokens, the model 300") != NULL,
+       "refused: %s", error_message);
     o.tokenizer = folder_path("nowhere.bin");
-    OK(pack_file(&o, problem, sizeof problem) == ERR_NOT_FOUND, "refused: %s", problem);
+    OK(pack_file(&o, error_message, sizeof error_message) == ERR_NOT_FOUND, "refused: %s",
+       error_message);
     unlink(folder_path("tok300.bin"));
-    OK(pack(o.input, o.output, NULL) == ERR_NOT_FOUND && strstr(problem, "tok300.bin") != NULL,
-       "refused: %s", problem);
+    OK(pack(o.input, o.output, NULL) == ERR_NOT_FOUND &&
+           strstr(error_message, "tok300.bin") != NULL,
+       "refused: %s", error_message);
     save("tokenizer.bin", llama2c_make_tokenizer(300));
-    OK(pack(o.input, o.output, NULL) == ERR_OK, "tokenizer.bin is found %s", problem);
+    OK(pack(o.input, o.output, NULL) == ERR_OK, "tokenizer.bin is found %s", error_message);
 }
 
 static void test_temporary(void)
@@ -394,9 +399,9 @@ static void test_temporary(void)
     enum err e;
 
     setenv("TMPDIR", folder, 1);
-    OK(pack_temporary(&o, path, sizeof path, problem, sizeof problem) == ERR_OK &&
+    OK(pack_temporary(&o, path, sizeof path, error_message, sizeof error_message) == ERR_OK &&
            pack_is_ingot(path, &e) && e == ERR_OK,
-       "a temporary file %s", problem);
+       "a temporary file %s", error_message);
     OK(unlink(path) == 0, "the caller removes the file");
     OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is not a .ingot");
     OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND,

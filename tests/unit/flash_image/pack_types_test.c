@@ -278,13 +278,14 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
                        enum ingot_type query)
 {
     struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };
-    char problem[512] = "";
+    char error_message[512] = "";
     struct ingot_file f;
     bool good = true;
 
-    if (!OK(pack_parse_type(type, &o) && pack_synth(&o, 1, problem, sizeof problem) == ERR_OK &&
-                ingot_file_open(&f, o.output, problem, sizeof problem) == ERR_OK,
-            "%s as %s %s", shape, type, problem)) {
+    if (!OK(pack_parse_type(type, &o) &&
+                pack_synth(&o, 1, error_message, sizeof error_message) == ERR_OK &&
+                ingot_file_open(&f, o.output, error_message, sizeof error_message) == ERR_OK,
+            "%s as %s %s", shape, type, error_message)) {
         return;
     }
     for (uint32_t i = 0; i < f.image.header->segments.count; i++) {
@@ -302,12 +303,13 @@ static uint64_t layer_bytes(const char *shape, struct ingot_layer *first)
     struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };
     const struct ingot_tensor *tensors;
     struct ingot_file f;
-    char problem[512];
+    char error_message[512];
     uint64_t bytes = 0;
 
     o.hollow = true;
-    if (!pack_parse_type("q4_0", &o) || pack_synth(&o, 1, problem, sizeof problem) != ERR_OK ||
-        ingot_file_open(&f, o.output, problem, sizeof problem) != ERR_OK) {
+    if (!pack_parse_type("q4_0", &o) ||
+        pack_synth(&o, 1, error_message, sizeof error_message) != ERR_OK ||
+        ingot_file_open(&f, o.output, error_message, sizeof error_message) != ERR_OK) {
         return 0;
     }
     *first = f.image.layers[0];

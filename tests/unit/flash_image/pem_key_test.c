@@ -25,19 +25,19 @@
     "-----END PUBLIC KEY-----\n"
 #define PARAMETERS "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
 
-static const char *problem;
+static const char *error_message;
 
 static bool reads(const char *text, struct pem_key *key)
 {
-    problem = "";
-    return pem_key_read(key, text, strlen(text), &problem) == ERR_OK;
+    error_message = "";
+    return pem_key_read(key, text, strlen(text), &error_message) == ERR_OK;
 }
 
 static bool refuses(const char *text, const char *why)
 {
     struct pem_key key;
 
-    return !reads(text, &key) && strstr(problem, why) != NULL;
+    return !reads(text, &key) && strstr(error_message, why) != NULL;
 }
 
 static void test_forms(void)
@@ -59,18 +59,19 @@ static void test_wrong(void)
 {
     char text[512];
 
-    OK(refuses("", "no key in it") && refuses("hello", "openssl ecparam"), "none: %s", problem);
-    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw", "ends in the middle"), "%s", problem);
+    OK(refuses("", "no key in it") && refuses("hello", "openssl ecparam"), "none: %s",
+       error_message);
+    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw", "ends in the middle"), "%s", error_message);
     OK(refuses("-----BEGIN PUBLIC KEY-----\nM*kw\n-----END PUBLIC KEY-----\n", "not base64"), "%s",
-       problem);
+       error_message);
     OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n",
                "not a key of P-256"),
-       "%s", problem);
+       "%s", error_message);
     OK(refuses("-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nAAAA\n"
                "-----END EC PRIVATE KEY-----\n",
                "password") &&
            refuses("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n", "password"),
-       "%s", problem);
+       "%s", error_message);
     OK(refuses("-----BEGIN PUBLIC KEY-----\n"
                "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEtest\n-----END PUBLIC KEY-----\n",
                "not a key of P-256"),

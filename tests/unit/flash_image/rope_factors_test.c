@@ -23,7 +23,7 @@ static void test_yarn(void)
 
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
     OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK, "yarn %s",
-       s.problem);
+       s.error_message);
     OK(near(factor(SOURCE_ROPE_GLOBAL, 0), 1.0) && near(factor(SOURCE_ROPE_GLOBAL, 23), 1.0),
        "fast pairs stay");
     OK(near(factor(SOURCE_ROPE_GLOBAL, 40), 4.0) && near(factor(SOURCE_ROPE_GLOBAL, 63), 4.0),
@@ -60,11 +60,11 @@ static void test_bounds(void)
 {
     OK(scale(SOURCE_ROPE_LONG, 8.0f) == ERR_OK && factor(SOURCE_ROPE_LONG, 5) == 8.0f,
        "one factor for all");
-    OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
-    OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
-    OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "10^33: %s", s.problem);
+    OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.error_message);
+    OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.error_message);
+    OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "10^33: %s", s.error_message);
     s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
-    OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.problem);
+    OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.error_message);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Hugging Face folders: what safetensors files and their index may say, and what is refused, each
- * with a sentence that names the field or the tensor. */
+ * with an error message that names the field or the tensor. */
 #include "flash_image/hf/hf.h"
 #include "flash_image/hf/safetensors.h"
 #include "tests/unit/model_files.h"
@@ -49,8 +49,8 @@ static void refuse_file(struct bytes b, enum err expected, const char *words)
     struct safetensors f;
     enum err e = parse(&b, &f);
 
-    OK(e == expected && strstr(source.problem, words) != NULL, "refused (%d): %s", (int)e,
-       source.problem);
+    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       source.error_message);
     safetensors_free(&f);
     bytes_free(&b);
 }
@@ -75,7 +75,7 @@ static void test_header(void)
 
     OK(parse(&b, &f) == ERR_OK && f.n_tensors == 2 && strcmp(f.tensors[0].name, "a") == 0 &&
            f.tensors[0].n_dims == 2 && f.tensors[1].first == 24,
-       "two tensors, by their places %s", source.problem);
+       "two tensors, by their places %s", source.error_message);
     OK(safetensors_as_source(&source, &f.tensors[0], &t) == ERR_OK && t.rows == 2 && t.cols == 3 &&
            t.type == SOURCE_F32,
        "a matrix");
@@ -125,7 +125,7 @@ static void test_cut(void)
         struct bytes cut = { whole.data, n, n };
         struct safetensors f = { NULL, NULL, 0 };
 
-        passed += parse(&cut, &f) == ERR_OK || source.problem[0] == '\0';
+        passed += parse(&cut, &f) == ERR_OK || source.error_message[0] == '\0';
         safetensors_free(&f);
     }
     OK(passed == 0, "a file cut at any length is refused");
@@ -206,8 +206,8 @@ static void refuse_tensor(struct named more, size_t left_out, enum err expected,
 
     save_weights("model.safetensors", 0, N_LLAMA - left_out, more);
     e = open_folder();
-    OK(e == expected && strstr(source.problem, words) != NULL, "refused (%d): %s", (int)e,
-       source.problem);
+    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       source.error_message);
 }
 
 static void test_tensors(void)
@@ -218,12 +218,12 @@ static void test_tensors(void)
               "\"vocab_size\":11,\"max_position_embeddings\":16}");
     save_weights("model.safetensors", 0, N_LLAMA, nothing);
     OK(open_folder() == ERR_OK && source.params.tied == 1, "without lm_head the output is tied %s",
-       source.problem);
+       source.error_message);
     OK(source.vocab.layout == SOURCE_NO_VOCAB && source.vocab.n_tokens == 11,
        "a model without a tokenizer");
     save_weights("model.safetensors", 0, N_LLAMA,
                  (struct named){ "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", "[2]", 2 });
-    OK(open_folder() == ERR_OK, "frequencies of rotation are ignored %s", source.problem);
+    OK(open_folder() == ERR_OK, "frequencies of rotation are ignored %s", source.error_message);
     refuse_tensor((struct named){ "model.layers.0.mlp.gate.weight", "F32", "[2,8]", 16 }, 0,
                   ERR_UNSUPPORTED, "there is a tensor router");
     refuse_tensor((struct named){ "model.layers.0.self_attn.q_norm.weight", "F32", "[4]", 4 }, 0,
@@ -253,20 +253,20 @@ static void refuse_index(const char *text, enum err expected, const char *words)
 
     save_text("model.safetensors.index.json", text);
     e = open_folder();
-    OK(e == expected && strstr(source.problem, words) != NULL, "refused (%d): %s", (int)e,
-       source.problem);
+    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       source.error_message);
 }
 
 static void test_index(void)
 {
     unlink(folder_path("model.safetensors"));
-    OK(open_folder() == ERR_NOT_FOUND && strstr(source.problem, "index.json") != NULL,
-       "no weights: %s", source.problem);
+    OK(open_folder() == ERR_NOT_FOUND && strstr(source.error_message, "index.json") != NULL,
+       "no weights: %s", source.error_message);
     save_weights("a.safetensors", 0, 5, nothing);
     save_weights("b.safetensors", 5, N_LLAMA, nothing);
     save_text("model.safetensors.index.json", "{\"weight_map\":{\"x\":\"a.safetensors\","
                                               "\"y\":\"b.safetensors\",\"z\":\"a.safetensors\"}}");
-    OK(open_folder() == ERR_OK, "two files by an index %s", source.problem);
+    OK(open_folder() == ERR_OK, "two files by an index %s", source.error_message);
     refuse_index("{\"weight_map\":{\"x\":\"a.safetensors\"}}", ERR_BAD_MODEL,
                  "attn_k of layer 0 is missing");
     refuse_index("{\"weight_map\":{\"x\":\"c.safetensors\"}}", ERR_NOT_FOUND,
@@ -276,8 +276,8 @@ static void test_index(void)
     refuse_index("{}", ERR_BAD_MODEL, "\"weight_map\" is missing");
     refuse_index("{\"weight_map\":", ERR_BAD_MODEL, "not a JSON object");
     unlink(folder_path("config.json"));
-    OK(open_folder() == ERR_NOT_FOUND && strstr(source.problem, "config.json: no such file"),
-       "no config: %s", source.problem);
+    OK(open_folder() == ERR_NOT_FOUND && strstr(source.error_message, "config.json: no such file"),
+       "no config: %s", source.error_message);
 }
 
 int main(void)

@@ -63,15 +63,15 @@ static void test_packed_runs(void)
     };
     struct source_tensor plain = { .rows = 8, .cols = COLS, .type = SOURCE_Q8_0 };
     uint8_t together[8 * ROW_BYTES], expected[sizeof group];
-    const char *problem = NULL;
+    const char *error_message = NULL;
     size_t n;
 
     memcpy(together, blocks, 4 * ROW_BYTES);
     memcpy(together + 4 * ROW_BYTES, blocks + 8 * ROW_BYTES, 4 * ROW_BYTES);
     plain.data = together;
-    n = rows_pack_group(&plain, INGOT_Q8_0, 0, &b, &problem);
+    n = rows_pack_group(&plain, INGOT_Q8_0, 0, &b, &error_message);
     memcpy(expected, group, n);
-    OK(n != 0 && rows_pack_group(&query, INGOT_Q8_0, 0, &b, &problem) == n,
+    OK(n != 0 && rows_pack_group(&query, INGOT_Q8_0, 0, &b, &error_message) == n,
        "a group is packed from two runs");
     OK(memcmp(group, expected, n) == 0, "as its rows are that follow each other");
 }

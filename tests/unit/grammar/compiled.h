@@ -13,19 +13,20 @@ static struct grammar_machine machine;
 static struct grammar compiled;
 static void *compiled_memory;
 static size_t compiled_bytes;
-static char compiled_problem[GRAMMAR_PROBLEM_BYTES];
+static char compiled_error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
 
 static inline bool compile_gbnf(const char *text)
 {
-    const char *problem = "";
+    const char *error_message = "";
 
     free(compiled_memory);
     compiled_memory = NULL;
-    if (grammar_compile_gbnf(text, &compiled_memory, &compiled_bytes, compiled_problem) != ERR_OK) {
+    if (grammar_compile_gbnf(text, &compiled_memory, &compiled_bytes, compiled_error_message) !=
+        ERR_OK) {
         return false;
     }
-    if (grammar_open(&compiled, compiled_memory, compiled_bytes, &problem) != ERR_OK) {
-        printf("Bail out! what was compiled is refused: %s\n", problem);
+    if (grammar_open(&compiled, compiled_memory, compiled_bytes, &error_message) != ERR_OK) {
+        printf("Bail out! what was compiled is refused: %s\n", error_message);
         exit(1);
     }
     return true;
@@ -34,11 +35,11 @@ static inline bool compile_gbnf(const char *text)
 static inline bool compile_schema(const char *schema)
 {
     char *gbnf;
-    bool good = grammar_gbnf_of_schema(schema, &gbnf, compiled_problem) == ERR_OK;
+    bool good = grammar_gbnf_of_schema(schema, &gbnf, compiled_error_message) == ERR_OK;
 
     good = good && compile_gbnf(gbnf);
     if (!good) {
-        printf("# %s\n", compiled_problem);
+        printf("# %s\n", compiled_error_message);
     }
     free(gbnf);
     return good;

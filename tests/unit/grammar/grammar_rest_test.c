@@ -13,7 +13,7 @@ static uint16_t rest[GRAMMAR_STATES];
 /* The rest after a text; GRAMMAR_REST_MOST + 1: the text is not allowed. */
 static uint32_t rest_after(const char *gbnf, const char *text)
 {
-    char problem[GRAMMAR_PROBLEM_BYTES];
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     struct grammar g;
     const char *why;
     void *memory;
@@ -21,7 +21,7 @@ static uint32_t rest_after(const char *gbnf, const char *text)
     uint32_t found = GRAMMAR_REST_MOST + 1u;
     unsigned level = 0;
 
-    if (grammar_compile_gbnf(gbnf, &memory, &bytes, problem) != ERR_OK ||
+    if (grammar_compile_gbnf(gbnf, &memory, &bytes, error_message) != ERR_OK ||
         grammar_open(&g, memory, bytes, &why) != ERR_OK) {
         return found;
     }

@@ -107,22 +107,22 @@ static const char *repeated(const char *before, unsigned n, const char *each, co
     return hostile;
 }
 
-/* Whether it is compiled or refused with a sentence in a bounded time of the CPU, of ASan's program on a slow computer. */
+/* Whether it is compiled or refused with an error message in a bounded time of the CPU, of ASan's program on a slow computer. */
 static bool is_quick(const char *text, bool is_schema)
 {
     char *gbnf = NULL;
     clock_t begin = clock();
     bool good = true;
 
-    compiled_problem[0] = '\0';
+    compiled_error_message[0] = '\0';
     if (is_schema) {
-        good = grammar_gbnf_of_schema(text, &gbnf, compiled_problem) == ERR_OK;
+        good = grammar_gbnf_of_schema(text, &gbnf, compiled_error_message) == ERR_OK;
     }
     good = good && compile_gbnf(gbnf != NULL ? gbnf : text);
     free(gbnf);
     printf("# %.2f s, %s\n", (double)(clock() - begin) / CLOCKS_PER_SEC,
-           good ? "compiled" : compiled_problem);
-    return clock() - begin < 2 * CLOCKS_PER_SEC && (good || compiled_problem[0] != '\0');
+           good ? "compiled" : compiled_error_message);
+    return clock() - begin < 2 * CLOCKS_PER_SEC && (good || compiled_error_message[0] != '\0');
 }
 
 static void test_hostile_gbnf(void)
@@ -233,7 +233,7 @@ static void test_steps(void)
     OK(grammar_push(&machine, 11, 'x'), "the next token begins anew");
 }
 
-static void test_gbnf_problems(void)
+static void test_gbnf_error_messages(void)
 {
     static const char *const wrong[][2] = {
         { "", "there is no rule root, where a grammar begins" },
@@ -260,8 +260,8 @@ static void test_gbnf_problems(void)
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        OK(!compile_gbnf(wrong[i][0]) && strcmp(compiled_problem, wrong[i][1]) == 0, "%s",
-           compiled_problem);
+        OK(!compile_gbnf(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0, "%s",
+           compiled_error_message);
     }
 }
 
@@ -328,7 +328,7 @@ static void test_integers(void)
     }
 }
 
-static void test_schema_problems(void)
+static void test_schema_error_messages(void)
 {
     static const char *const wrong[][2] = {
         { "{\"type\":", "the schema is not JSON" },
@@ -351,8 +351,8 @@ static void test_schema_problems(void)
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        OK(!compile_schema(wrong[i][0]) && strcmp(compiled_problem, wrong[i][1]) == 0, "%s",
-           compiled_problem);
+        OK(!compile_schema(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0, "%s",
+           compiled_error_message);
     }
 }
 
@@ -409,31 +409,32 @@ static void test_choices(void)
 {
     static uint32_t memory[8192 / 4], work[GRAMMAR_WORK_BYTES / 4];
     static char many[40000];
-    const char *problem = "";
+    const char *error_message = "";
     size_t bytes;
 
     OK(grammar_is_choices("a|b") && !grammar_is_choices("light"), "a bar makes choices");
     OK(grammar_from_choices("yes|no|yes, please|a\\|b", memory, sizeof memory, work, &bytes,
-                            &problem) == ERR_OK &&
-           grammar_open(&compiled, memory, bytes, &problem) == ERR_OK,
+                            &error_message) == ERR_OK &&
+           grammar_open(&compiled, memory, bytes, &error_message) == ERR_OK,
        "choices are a grammar of %zu bytes", bytes);
     OK(matches("yes") && matches("no") && matches("yes, please") && matches("a|b"), "each of them");
     OK(!matches("y") && !matches("") && !matches("a") && !matches("yes,") && !matches("nono"),
        "nothing else");
-    OK(grammar_from_choices("yes||no", memory, sizeof memory, work, &bytes, &problem) ==
+    OK(grammar_from_choices("yes||no", memory, sizeof memory, work, &bytes, &error_message) ==
                ERR_BAD_ARGUMENT &&
-           strcmp(problem, "a choice is empty") == 0,
-       "%s", problem);
+           strcmp(error_message, "a choice is empty") == 0,
+       "%s", error_message);
     memset(many, 'x', sizeof many - 1);
     many[1] = '|';
-    OK(grammar_from_choices(many, memory, sizeof memory, work, &bytes, &problem) == ERR_TOO_LONG,
-       "%s", problem);
+    OK(grammar_from_choices(many, memory, sizeof memory, work, &bytes, &error_message) ==
+           ERR_TOO_LONG,
+       "%s", error_message);
 }
 
 /* Numbers that point outside, with a right checksum. */
 static void test_damage(void)
 {
-    const char *problem = "";
+    const char *error_message = "";
     unsigned refused = 0, opened = 0;
     uint8_t *copy;
 
@@ -447,12 +448,12 @@ static void test_damage(void)
 
             memcpy(copy, compiled_memory, compiled_bytes);
             copy[i] ^= (uint8_t)(1 << bit);
-            e = grammar_open(&g, copy, compiled_bytes, &problem);
+            e = grammar_open(&g, copy, compiled_bytes, &error_message);
             if (e == ERR_OK) {
                 OK(false, "byte %zu, bit %u: nobody noticed", i, bit);
             }
             head->crc32c = crc32c(0, &head->version, compiled_bytes - 8);
-            if (grammar_open(&g, copy, compiled_bytes, &problem) == ERR_OK) {
+            if (grammar_open(&g, copy, compiled_bytes, &error_message) == ERR_OK) {
                 unsigned level = 0;
 
                 opened++;
@@ -469,10 +470,11 @@ static void test_damage(void)
     }
     OK(opened > 100 && refused > 100, "each bit: %u refused, %u run within bounds", refused,
        opened);
-    OK(grammar_open(&compiled, compiled_memory, compiled_bytes - 4, &problem) == ERR_BAD_MODEL,
-       "%s", problem);
-    OK(grammar_open(&compiled, "not a grammar at all", 20, &problem) == ERR_BAD_MODEL, "%s",
-       problem);
+    OK(grammar_open(&compiled, compiled_memory, compiled_bytes - 4, &error_message) ==
+           ERR_BAD_MODEL,
+       "%s", error_message);
+    OK(grammar_open(&compiled, "not a grammar at all", 20, &error_message) == ERR_BAD_MODEL, "%s",
+       error_message);
     free(copy);
 }
 
@@ -485,10 +487,10 @@ int main(void)
     test_hostile_gbnf();
     test_hostile_rules();
     test_hostile_schemas();
-    test_gbnf_problems();
+    test_gbnf_error_messages();
     test_schema();
     test_integers();
-    test_schema_problems();
+    test_schema_error_messages();
     test_random_paths();
     test_choices();
     test_damage();

@@ -14,14 +14,15 @@ static unsigned n_seen, n_twice;
 static bool open_vocabulary(const char *path)
 {
     struct pack_options o = { .quiet = true, .input = path };
-    char problem[256];
+    char error_message[256];
     uint64_t bytes;
     uint32_t vocab;
 
     free(section);
-    if (pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) != ERR_OK) {
+    if (pack_tokenizer(&o, &section, &bytes, &vocab, error_message, sizeof error_message) !=
+        ERR_OK) {
         section = NULL;
-        OK(true, "%s # SKIP %s", path, problem);
+        OK(true, "%s # SKIP %s", path, error_message);
         return false;
     }
     tokenizer_open(&t, section);

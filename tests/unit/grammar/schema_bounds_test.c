@@ -19,12 +19,12 @@ static double now(void)
 
 static void test_bounded_check(const char *name, struct text *schema, const char *value)
 {
-    char problem[GRAMMAR_PROBLEM_BYTES];
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     double start = now();
-    bool good = grammar_check_value(schema->s, value, strlen(value), problem);
+    bool good = grammar_check_value(schema->s, value, strlen(value), error_message);
 
     OK(!schema->failed && good && now() - start < SECONDS_MOST, "a check ends: %s, %.1f s %s", name,
-       now() - start, problem);
+       now() - start, error_message);
     free(schema->s);
 }
 
@@ -33,13 +33,13 @@ static void test_bounded_grammar(const char *name, struct text *schema)
 {
     const struct grammar_schema one = { .text = schema->s };
     struct grammar_notes *notes = calloc(1, sizeof *notes);
-    char problem[GRAMMAR_PROBLEM_BYTES], *gbnf = NULL;
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES], *gbnf = NULL;
     double start = now();
     unsigned rule;
-    enum err e = grammar_gbnf_of_schemas("", &one, 1, &rule, notes, &gbnf, problem);
+    enum err e = grammar_gbnf_of_schemas("", &one, 1, &rule, notes, &gbnf, error_message);
 
     OK(!schema->failed && e == ERR_OK && notes->n != 0 && now() - start < SECONDS_MOST,
-       "a grammar ends: %s, %.1f s %s", name, now() - start, problem);
+       "a grammar ends: %s, %.1f s %s", name, now() - start, error_message);
     free(gbnf);
     free(notes);
     free(schema->s);
@@ -233,14 +233,15 @@ static void test_numbers(void)
     struct grammar_notes *notes = calloc(1, sizeof *notes);
     const struct grammar_schema one = { "{\"type\":\"integer\",\"minimum\":1e18,\"multipleOf\":7}",
                                         false };
-    char problem[GRAMMAR_PROBLEM_BYTES], *gbnf = NULL;
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES], *gbnf = NULL;
     unsigned rule;
 
     CHECK(samples);
-    OK(grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, notes, &gbnf, problem) == ERR_OK &&
+    OK(grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, notes, &gbnf, error_message) ==
+               ERR_OK &&
            compile_gbnf(gbnf) && !matches("") && matches("1000000000000000006") && notes->n == 1 &&
            notes->list[0].checked,
-       "a multiple beyond what is written is some number: %s", problem);
+       "a multiple beyond what is written is some number: %s", error_message);
     free(gbnf);
     free(notes);
 }
@@ -252,7 +253,7 @@ static void test_places(void)
 
     for (unsigned before = 0; before < 4; before++) {
         struct grammar_notes *notes = calloc(1, sizeof *notes);
-        char problem[GRAMMAR_PROBLEM_BYTES], *gbnf = NULL;
+        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES], *gbnf = NULL;
         struct text t = { 0 };
         struct grammar_schema one = { 0 };
         unsigned rule;
@@ -264,7 +265,7 @@ static void test_places(void)
         text_put(&t, "\":{\"type\":\"array\",\"uniqueItems\":true}}}");
         one.text = t.s;
         good = good &&
-               grammar_gbnf_of_schemas("", &one, 1, &rule, notes, &gbnf, problem) == ERR_OK &&
+               grammar_gbnf_of_schemas("", &one, 1, &rule, notes, &gbnf, error_message) == ERR_OK &&
                notes->n == 1;
         for (const char *s = notes->list[0].where; good && *s != '\0';) {
             int n = utf8_check((const uint8_t *)s, strnlen(s, 4));
@@ -306,7 +307,7 @@ static void test_many_values(void)
         text_format(&t, ",\"the value that has the number %u\"", i);
     }
     text_put(&t, "]}");
-    OK(compile_schema(t.s), "800 texts of an enum have room: %s", compiled_problem);
+    OK(compile_schema(t.s), "800 texts of an enum have room: %s", compiled_error_message);
     (void)walk("\"the value that has the number 799\"", 35, &complete);
     (void)walk("\"the value that has the number 800\"", 35, &other);
     OK(complete && !other, "they are allowed, and no others");
@@ -324,9 +325,10 @@ static void test_no_schema(void)
         "\"b\":{\"type\":\"integer\"}},\"required\":[\"a\",\"b\"]}";
     const struct grammar_schema one = { .text = schema };
     struct grammar_notes *notes = calloc(1, sizeof *notes);
-    char problem[GRAMMAR_PROBLEM_BYTES], *gbnf = NULL;
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES], *gbnf = NULL;
     unsigned rule;
-    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, notes, &gbnf, problem);
+    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, notes, &gbnf,
+                                         error_message);
 
     OK(e == ERR_OK && notes->n == 1 && strcmp(notes->list[0].where, "/properties/a/items") == 0 &&
            !notes->list[0].checked,
@@ -334,8 +336,8 @@ static void test_no_schema(void)
     OK(e == ERR_OK && compile_gbnf(gbnf) && matches("{\"a\":[1,\"x\"],\"b\":2}") &&
            !matches("{\"a\":[],\"b\":\"2\"}") && !matches("{\"b\":2}"),
        "the other keywords are enforced");
-    OK(!compile_schema(schema) && strstr(compiled_problem, "/properties/a/items") != NULL,
-       "without notes it is an error that names the place: %s", compiled_problem);
+    OK(!compile_schema(schema) && strstr(compiled_error_message, "/properties/a/items") != NULL,
+       "without notes it is an error that names the place: %s", compiled_error_message);
     free(gbnf);
     free(notes);
 }

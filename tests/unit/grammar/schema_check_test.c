@@ -7,7 +7,7 @@
 static void test_check(void)
 {
     static const struct {
-        const char *schema, *value, *problem; /* NULL: it satisfies */
+        const char *schema, *value, *error_message; /* NULL: it satisfies */
     } samples[] = {
         { "{\"not\":{\"const\":1}}", "2", NULL },
         { "{\"properties\":{\"a\":{\"not\":{\"const\":1}}}}", "{\"a\":1}",
@@ -63,13 +63,13 @@ static void test_check(void)
     };
 
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
-        char problem[GRAMMAR_PROBLEM_BYTES];
+        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
         bool good = grammar_check_value(samples[i].schema, samples[i].value,
-                                        strlen(samples[i].value), problem);
+                                        strlen(samples[i].value), error_message);
 
-        OK(good == (samples[i].problem == NULL) &&
-               (good || strcmp(problem, samples[i].problem) == 0),
-           "%s: %s %s", samples[i].schema, samples[i].value, problem);
+        OK(good == (samples[i].error_message == NULL) &&
+               (good || strcmp(error_message, samples[i].error_message) == 0),
+           "%s: %s %s", samples[i].schema, samples[i].value, error_message);
     }
 }
 

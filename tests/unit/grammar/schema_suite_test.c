@@ -50,12 +50,12 @@ enum state { HELD, NEVER, FAILED };
 static enum state compile_one(const char *text)
 {
     const struct grammar_schema one = { .text = text };
-    char *gbnf = NULL, problem[GRAMMAR_PROBLEM_BYTES];
+    char *gbnf = NULL, error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     unsigned rule = 0;
     enum state state = FAILED;
 
     memset(&notes, 0, sizeof notes);
-    if (grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, &notes, &gbnf, problem) ==
+    if (grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, &notes, &gbnf, error_message) ==
         ERR_OK) {
         state = rule == GRAMMAR_NO_RULE ? NEVER : compile_gbnf(gbnf) ? HELD : FAILED;
     }
@@ -133,9 +133,9 @@ static void try_instance(struct tally *t, const cJSON *group, const char *schema
                          const cJSON *test)
 {
     const cJSON *data = schema_get(test, "data");
-    char *text = cJSON_PrintUnformatted(data), problem[GRAMMAR_PROBLEM_BYTES];
+    char *text = cJSON_PrintUnformatted(data), error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     bool valid = cJSON_IsTrue(schema_get(test, "valid")),
-         checked = grammar_check_value(schema, text, strlen(text), problem),
+         checked = grammar_check_value(schema, text, strlen(text), error_message),
          allowed = state == FAILED || (state == HELD && allows(schema_get(group, "schema"), data));
 
     t->n++;
@@ -149,7 +149,7 @@ static void try_instance(struct tally *t, const cJSON *group, const char *schema
     if (shown && (valid ? !(allowed && checked) : allowed && checked)) {
         printf("# %s: %s: %s: %s (%s)\n", t->name, schema_get(group, "description")->valuestring,
                schema_get(test, "description")->valuestring, valid ? "refused" : "allowed",
-               valid && !checked ? problem : "");
+               valid && !checked ? error_message : "");
     }
     free(text);
 }

@@ -48,8 +48,8 @@ static void test_siblings(void)
 
     check_samples(samples, sizeof samples / sizeof samples[0] - 1);
     OK(!compile_schema(samples[sizeof samples / sizeof samples[0] - 1].schema) &&
-           strstr(compiled_problem, "/not of the schema") != NULL,
-       "%s", compiled_problem);
+           strstr(compiled_error_message, "/not of the schema") != NULL,
+       "%s", compiled_error_message);
 }
 
 static void test_booleans(void)
@@ -75,8 +75,9 @@ static void test_booleans(void)
     };
 
     CHECK(samples);
-    OK(!compile_schema("false") && strcmp(compiled_problem, "no value satisfies the schema") == 0,
-       "%s", compiled_problem);
+    OK(!compile_schema("false") &&
+           strcmp(compiled_error_message, "no value satisfies the schema") == 0,
+       "%s", compiled_error_message);
     OK(!compile_schema("{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}"),
        "a required property that is impossible");
 }
@@ -119,15 +120,15 @@ static void test_references(void)
 
     CHECK(samples);
     OK(!compile_schema("{\"$ref\":\"other.json#/a\"}") &&
-           strcmp(compiled_problem,
+           strcmp(compiled_error_message,
                   "a $ref of the schema leads to another document: other.json#/a") == 0,
-       "%s", compiled_problem);
+       "%s", compiled_error_message);
     OK(!compile_schema("{\"$ref\":\"#/items/01\",\"items\":[{},{}]}") &&
            !compile_schema("{\"$ref\":\"#/items/2\",\"items\":[{},{}]}"),
        "elements that are not there");
     OK(!compile_schema("{\"allOf\":[{\"$ref\":\"#\"}]}") &&
-           strcmp(compiled_problem, "a $ref of the schema leads back to itself") == 0,
-       "%s", compiled_problem);
+           strcmp(compiled_error_message, "a $ref of the schema leads back to itself") == 0,
+       "%s", compiled_error_message);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
@@ -278,8 +279,8 @@ static void test_strings(void)
 
     CHECK(samples);
     OK(!compile_schema("{\"type\":\"string\",\"pattern\":\"(a)\\\\1\"}") &&
-           strstr(compiled_problem, "/pattern of the schema") != NULL,
-       "%s", compiled_problem);
+           strstr(compiled_error_message, "/pattern of the schema") != NULL,
+       "%s", compiled_error_message);
     OK(!compile_schema("{\"type\":\"string\",\"pattern\":\"^a$\",\"minLength\":2}"),
        "a pattern that its length rules out");
 }
@@ -388,12 +389,12 @@ static struct grammar_notes notes;
 static bool notes_of(const char *schema, const char *where, bool checked)
 {
     const struct grammar_schema one = { .text = schema };
-    char *gbnf = NULL, problem[GRAMMAR_PROBLEM_BYTES];
+    char *gbnf = NULL, error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     unsigned rule;
     bool good;
 
     memset(&notes, 0, sizeof notes);
-    good = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, &notes, &gbnf, problem) ==
+    good = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, &notes, &gbnf, error_message) ==
                ERR_OK &&
            compile_gbnf(gbnf);
     free(gbnf);

@@ -1,4 +1,4 @@
-/* Boot arguments in the runtime's sentences become options, and nothing else changes. */
+/* Boot arguments in the runtime's error messages become options, and nothing else changes. */
 #include <string.h>
 
 #include "host/args/host_option_names.h"

@@ -59,11 +59,11 @@ static void test_end_fails(void)
 
     OK(put("c.sav", save_mark, 9) && host_saves_find(&files, "c", 4096, &file) == ERR_OK &&
            files.makes,
-       "a save that is too small, and a larger one beside it: %s", files.problem);
+       "a save that is too small, and a larger one beside it: %s", files.error_message);
     unlink(files.made.path); /* so that it cannot get its name */
     OK(host_saves_end(&files, true) != ERR_OK && holds("c.sav", save_mark, 9) &&
            access(path("c.sav~"), F_OK) != 0,
-       "that cannot get the name: the old one has it again: %s", files.problem);
+       "that cannot get the name: the old one has it again: %s", files.error_message);
     OK(host_saves_find(&files, "c", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK && holds("c.sav~", save_mark, 9),
        "one that can: the old one has another");
@@ -77,12 +77,12 @@ static void test_old_names(void)
     OK(put("d.sav", save_mark, 9) && put("d.sav~", "", 5) && put("d.sav~2", "", 6) &&
            host_saves_find(&files, "d", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK,
-       "beside NAME~ and NAME~2: %s", files.problem);
+       "beside NAME~ and NAME~2: %s", files.error_message);
     OK(holds("d.sav~", "", 5) && holds("d.sav~2", "", 6) && holds("d.sav~3", save_mark, 9),
        "other files stay as they are; the old save has the next name");
     OK(put("d.sav", "", 0) && host_saves_find(&files, "d", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK && access(path("d.sav~4"), F_OK) != 0,
-       "an empty file has nothing to keep: %s", files.problem);
+       "an empty file has nothing to keep: %s", files.error_message);
 }
 
 /* Files that Ingot did not write, small and large. */
@@ -93,29 +93,30 @@ static void test_not_ours(void)
 
     for (size_t i = 0; i < 2; i++) {
         OK(put("e.sav", "", sizes[i]) && host_saves_find(&files, "e", 4096, &file) != ERR_OK &&
-               holds("e.sav", "", sizes[i]) && strstr(files.problem, "e.sav") != NULL &&
-               strstr(files.problem, "is not a saved conversation") != NULL,
-           "a file of %zu bytes that is not a save: %s", sizes[i], files.problem);
+               holds("e.sav", "", sizes[i]) && strstr(files.error_message, "e.sav") != NULL &&
+               strstr(files.error_message, "is not a saved conversation") != NULL,
+           "a file of %zu bytes that is not a save: %s", sizes[i], files.error_message);
         args.prefix = path("letter.txt");
         OK(put("letter.txt", "", sizes[i]) &&
                host_saves_find_prefix(&files, 4096, &file) != ERR_OK &&
-               holds("letter.txt", "", sizes[i]) && strstr(files.problem, "letter.txt") != NULL,
-           "one that is not a prefix: %s", files.problem);
+               holds("letter.txt", "", sizes[i]) &&
+               strstr(files.error_message, "letter.txt") != NULL,
+           "one that is not a prefix: %s", files.error_message);
         OK(put("letter.txt", save_mark, sizes[i]) &&
                host_saves_find_prefix(&files, 4096, &file) != ERR_OK &&
                holds("letter.txt", save_mark, sizes[i]),
-           "a conversation is not a prefix, either: %s", files.problem);
+           "a conversation is not a prefix, either: %s", files.error_message);
         OK(put("m.use", "", sizes[i]) && host_saves_find_use(&files, 4096, &file) != ERR_OK &&
                holds("m.use", "", sizes[i]),
-           "counts of experts: %s", files.problem);
+           "counts of experts: %s", files.error_message);
         OK(put("ingot.log", "", sizes[i]) && host_saves_find_log(&files, &file) != ERR_OK &&
-               holds("ingot.log", "", sizes[i]) && strstr(files.problem, "ingot.log") != NULL,
-           "a log: %s", files.problem);
+               holds("ingot.log", "", sizes[i]) && strstr(files.error_message, "ingot.log") != NULL,
+           "a log: %s", files.error_message);
     }
     args.kv_file = path("letter.txt");
     OK(put("letter.txt", "GGUF", 9000) && host_saves_find_kv(&files, &file) != ERR_OK &&
            holds("letter.txt", "GGUF", 9000),
-       "a model is not room for keys and values: %s", files.problem);
+       "a model is not room for keys and values: %s", files.error_message);
     args.kv_file = NULL;
     args.prefix = NULL;
 }
@@ -129,16 +130,16 @@ static void test_ours(void)
     args.prefix = path("p");
     OK(put("p", prefix_mark, 9000) && host_saves_find_prefix(&files, 4096, &file) == ERR_OK &&
            !files.makes,
-       "a prefix is written in place: %s", files.problem);
+       "a prefix is written in place: %s", files.error_message);
     fd = open(path("p"), O_WRONLY);
     OK(pwrite(fd, "damaged!", 8, 0) == 8 && pwrite(fd, prefix_mark, 8, 4096) == 8 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK,
-       "also by the mark of its second half: %s", files.problem);
+       "also by the mark of its second half: %s", files.error_message);
     OK(ftruncate(fd, 0) == 0 && ftruncate(fd, 1 << 20) == 0 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK && !files.makes,
-       "a file that truncate made: %s", files.problem);
+       "a file that truncate made: %s", files.error_message);
     OK(pwrite(fd, "x", 1, 700000) == 1 && host_saves_find_prefix(&files, 4096, &file) != ERR_OK,
-       "but not zeros with a letter far behind: %s", files.problem);
+       "but not zeros with a letter far behind: %s", files.error_message);
     close(fd);
     args.prefix = NULL;
 }
@@ -149,8 +150,8 @@ static void test_model(void)
 
     args.prefix = files.path;
     OK(host_saves_find_prefix(&files, 4096, &file) != ERR_OK && holds("m.ingot", "", 10000) &&
-           strstr(files.problem, "model") != NULL,
-       "a prefix is not written into the model: %s", files.problem);
+           strstr(files.error_message, "model") != NULL,
+       "a prefix is not written into the model: %s", files.error_message);
 }
 
 int main(void)

@@ -22,7 +22,7 @@
     SERVE_CALL_MARK SERVE_CALL_NAME name SERVE_CALL_ARGUMENTS arguments SERVE_CALL_END
 
 static struct serve_request request;
-static struct serve_error problem;
+static struct serve_error error_message;
 
 /* A body of messages and more fields; its grammar is the one that texts are held against. */
 static bool ask(const char *messages, const char *more)
@@ -32,10 +32,10 @@ static bool ask(const char *messages, const char *more)
     char body[8192];
 
     serve_request_free(&request);
-    problem = (struct serve_error){ .status = 0 };
+    error_message = (struct serve_error){ .status = 0 };
     snprintf(body, sizeof body, "{%s,\"messages\":[%s]}", more, messages);
-    if (!serve_request_read(&request, SERVE_CHAT, body, strlen(body), &defaults, &problem)) {
-        printf("# %s\n", problem.text);
+    if (!serve_request_read(&request, SERVE_CHAT, body, strlen(body), &defaults, &error_message)) {
+        printf("# %s\n", error_message.text);
         return false;
     }
     return request.grammar == NULL ||
@@ -44,7 +44,8 @@ static bool ask(const char *messages, const char *more)
 
 static bool refused(const char *messages, const char *more, const char *param)
 {
-    return !ask(messages, more) && problem.status == 400 && strcmp(problem.param, param) == 0;
+    return !ask(messages, more) && error_message.status == 400 &&
+           strcmp(error_message.param, param) == 0;
 }
 
 static void check_texts(void)
@@ -122,7 +123,7 @@ static void check_refused(void)
            refused(USER,
                    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"a\",\"magic\":1}}]",
                    "tools") &&
-           strstr(problem.text, "magic") != NULL,
+           strstr(error_message.text, "magic") != NULL,
        "functions that are none");
     OK(refused(USER, "\"tool_choice\":\"required\"", "tool_choice") &&
            refused(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"sometimes\"", "tool_choice") &&
@@ -176,7 +177,7 @@ static void check_formats(void)
     OK(ask(USER, "\"response_format\":{\"type\":\"text\"}") && request.grammar == NULL &&
            refused(USER, "\"response_format\":{\"type\":\"json_object\",\"schema_\":{}}",
                    "response_format") &&
-           strstr(problem.text, "schema_") != NULL &&
+           strstr(error_message.text, "schema_") != NULL &&
            refused(USER, "\"response_format\":{\"type\":\"json_schema\"}", "response_format"),
        "members that nobody knows");
 }
@@ -266,8 +267,8 @@ static void check_keywords(void)
                "\"strict\":true,\"schema\":{\"properties\":{\"x\":{\"type\":\"string\",\"pattern\":"
                "\"(?<=a)b\"}}}}}",
                "response_format") &&
-           strstr(problem.text, "/properties/x/pattern") != NULL,
-       "strict: %s", problem.text);
+           strstr(error_message.text, "/properties/x/pattern") != NULL,
+       "strict: %s", error_message.text);
 }
 
 /* Functions (n) of twenty numbers each, whose names have so many characters, at least. True: they are taken. */
@@ -292,8 +293,8 @@ static bool ask_many(unsigned n, int name)
     }
     (void)serve_text_say(&body, "]}");
     serve_request_free(&request);
-    problem = (struct serve_error){ .status = 0 };
-    good = serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &problem);
+    error_message = (struct serve_error){ .status = 0 };
+    good = serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &error_message);
     serve_text_free(&body);
     return good;
 }
@@ -321,11 +322,11 @@ static void check_many(void)
     OK(ask_many(40, 1) && request.n_checked != 0 && request.n_checked < 40 &&
            request.warnings.n != 0,
        "functions too large for one grammar: %u are checked afterwards %s", request.n_checked,
-       problem.text);
+       error_message.text);
     OK(ask_many(128, 1) && request.n_checked != 0, "as many as there may be: %u %s",
-       request.n_checked, problem.text);
+       request.n_checked, error_message.text);
     OK(ask_many(128, 64) && request.n_checked == 128, "with the longest names: %u %s",
-       request.n_checked, problem.text);
+       request.n_checked, error_message.text);
     OK(reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":1}")) &&
            !reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":true}")) &&
            !reply_is_good(CALL("f" ZEROS "2654435762", "{\"long_name_0_0\":1}")) &&
@@ -382,8 +383,9 @@ static void check_histories(void)
        "halves of surrogate pairs");
     OK(refused(USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{}}]}",
                "\"n\":1", "messages") &&
-           strstr(problem.text, "messages[1]") != NULL && strstr(problem.text, "image_url") != NULL,
-       "which message is wrong: %s", problem.text);
+           strstr(error_message.text, "messages[1]") != NULL &&
+           strstr(error_message.text, "image_url") != NULL,
+       "which message is wrong: %s", error_message.text);
 }
 
 static void check_fields(void)
@@ -399,17 +401,17 @@ static void check_fields(void)
            request.sampler.seed == (uint64_t)-7 && ask(USER, "\"seed\":9223372036854775807") &&
            ask(USER, "\"seed\":18446744073709551615") && request.seeded &&
            refused(USER, "\"seed\":1.5", "seed") &&
-           strcmp(problem.text, "seed has to be a whole number of 64 bits") == 0,
-       "seeds of 64 bits: %s", problem.text);
+           strcmp(error_message.text, "seed has to be a whole number of 64 bits") == 0,
+       "seeds of 64 bits: %s", error_message.text);
     OK(ask(USER,
            "\"top_p\":0,\"top_k\":-1,\"repetition_penalty\":1,\"max_tokens\":-1,\"min_p\":0") &&
            request.n == 0 && request.sampler.top_k == 0 &&
            refused(USER, "\"max_tokens\":0", "max_tokens") &&
            refused(USER, "\"unheard_of\":1", "unheard_of") &&
-           strstr(problem.text, "unheard_of") != NULL &&
+           strstr(error_message.text, "unheard_of") != NULL &&
            refused(USER, "\"stream_options\":{\"odd\":1}", "stream_options") &&
-           strstr(problem.text, "odd") != NULL,
-       "values that are neutral, and names in errors: %s", problem.text);
+           strstr(error_message.text, "odd") != NULL,
+       "values that are neutral, and names in errors: %s", error_message.text);
 }
 
 static void check_sampling(void)
@@ -431,12 +433,12 @@ static void check_sampling(void)
            strcmp(request.biases.bytes, "[[5,1],[\"x\",false]]") == 0 &&
            ask(USER, "\"logit_bias\":{}") && request.biases.n == 0 &&
            refused(USER, "\"logit_bias\":{\"5\":101}", "logit_bias") &&
-           strstr(problem.text, "logit_bias[5]") != NULL,
-       "biases: %s", problem.text);
+           strstr(error_message.text, "logit_bias[5]") != NULL,
+       "biases: %s", error_message.text);
     OK(ask(USER, "\"typical_p\":1,\"prediction\":{},\"dry_base\":2") &&
            refused(USER, "\"typical_p\":0.9", "typical_p") && refused(USER, "\"user\":5", "user") &&
-           strcmp(problem.text, "user has to be a text") == 0,
-       "values of other samplers, and types of hints: %s", problem.text);
+           strcmp(error_message.text, "user has to be a text") == 0,
+       "values of other samplers, and types of hints: %s", error_message.text);
 }
 
 static void check_found(void)

@@ -142,7 +142,7 @@ static void test_files(void)
 {
     static const char path[] = "/tmp/ingot-voice-test.wav";
     struct voice_sound s = { .rate = 22050 }, again;
-    const char *problem;
+    const char *error_message;
     uint8_t file[8192];
     char why[128];
     bool same;
@@ -154,7 +154,8 @@ static void test_files(void)
 
         (void)voice_sound_add(&s, &value, 1);
     }
-    OK(voice_wav_save(&s, path, NULL, why, sizeof why) && voice_wav_load(&again, path, &problem),
+    OK(voice_wav_save(&s, path, NULL, why, sizeof why) &&
+           voice_wav_load(&again, path, &error_message),
        "a file");
     same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
     OK(same, "comes back");
@@ -179,7 +180,8 @@ static void test_files(void)
     OK(loads(file, n, "samples"), "no rate");
     voice_sound_free(&s);
     voice_sound_free(&again);
-    OK(!voice_wav_load(&s, "/tmp/there is none.wav", &problem) && problem == NULL, "no file");
+    OK(!voice_wav_load(&s, "/tmp/there is none.wav", &error_message) && error_message == NULL,
+       "no file");
 }
 
 static void test_commands(void)

@@ -31,12 +31,12 @@ static void answer(void)
 
 static void on_head(void *user, const struct http_request *r)
 {
-    const char *problem = NULL;
+    const char *error_message = NULL;
     int status;
 
     (void)user;
     if (strcmp(r->path, "/ws") == 0) {
-        status = http_connection_upgrade(&c, &problem);
+        status = http_connection_upgrade(&c, &error_message);
         if (status != 0) {
             site_.next = (struct http_answer){ .status = status };
             answer();
@@ -62,10 +62,10 @@ static void on_whole(void *user)
     }
 }
 
-static void on_wrong(void *user, int status, const char *problem)
+static void on_wrong(void *user, int status, const char *error_message)
 {
     (void)user;
-    (void)problem;
+    (void)error_message;
     site_.next = (struct http_answer){ .status = status, .closes = true };
     answer();
 }

@@ -48,7 +48,7 @@ static inline enum err check(struct image *img, size_t bytes)
     return e == ERR_OK ? image_check_meta(img, work + INGOT_PAGE) : e;
 }
 
-/* Write a field, put the checksums right, and expect a sentence with `words`. */
+/* Write a field, put the checksums right, and expect an error message with `words`. */
 static inline void refuse(const struct bytes *from, size_t offset, const void *value, size_t bytes,
                           enum err expected, const char *words)
 {
@@ -59,8 +59,8 @@ static inline void refuse(const struct bytes *from, size_t offset, const void *v
     memcpy(work + offset, value, bytes);
     seal(from->n);
     e = check(&img, from->n);
-    OK(e == expected && strstr(img.problem, words) != NULL && strlen(img.problem) < 95,
-       "refused (%d): %s", (int)e, img.problem);
+    OK(e == expected && strstr(img.error_message, words) != NULL && strlen(img.error_message) < 95,
+       "refused (%d): %s", (int)e, img.error_message);
 }
 
 static inline void refuse_u32(size_t offset, uint32_t value, const char *words)
@@ -78,14 +78,14 @@ static inline bool make(const char *name, bool is_tied, enum ingot_type type, st
     struct pack_options o = { .type = type, .type_given = true, .quiet = true };
     struct bytes model = llama2c_make(&small_shape, is_tied, 0.5f);
     struct bytes tokenizer = llama2c_make_tokenizer(300);
-    char problem[512] = "";
+    char error_message[512] = "";
 
     o.input = folder_path("small.bin");
     o.output = folder_path(name);
     OK(bytes_save(&model, o.input) && bytes_save(&tokenizer, folder_path("tok300.bin")),
        "the small model is written");
-    OK(pack_file(&o, problem, sizeof problem) == ERR_OK, "and packed as %s %s",
-       image_type_name(type), problem);
+    OK(pack_file(&o, error_message, sizeof error_message) == ERR_OK, "and packed as %s %s",
+       image_type_name(type), error_message);
     *out = bytes_load(o.output);
     bytes_free(&model);
     bytes_free(&tokenizer);

@@ -13,14 +13,14 @@ static void test_damaged_section(const char *name, const struct ingot_section *s
         restore(&good);
         work[s->offset + i] ^= 1;
         named = named && check(&img, good.n) == ERR_BAD_CHECKSUM &&
-                strstr(img.problem, words) != NULL;
+                strstr(img.error_message, words) != NULL;
     }
     OK(named, "a flipped bit: %s", words);
     restore(&good);
     if (s->bytes % INGOT_PAGE != 0) {
         work[s->offset + s->bytes] ^= 1;
-        OK(check(&img, good.n) == ERR_BAD_CHECKSUM && strstr(img.problem, name) != NULL,
-           "a flipped bit behind it: %s", img.problem);
+        OK(check(&img, good.n) == ERR_BAD_CHECKSUM && strstr(img.error_message, name) != NULL,
+           "a flipped bit behind it: %s", img.error_message);
     }
 }
 
@@ -51,8 +51,8 @@ static void test_segments(void)
         work[x->offset + x->bytes - 1] ^= 0x80;
         crc = crc32c(0, work + x->offset, (size_t)x->bytes);
         OK(image_check_segment(&img, i, crc) == ERR_BAD_CHECKSUM &&
-               strstr(img.problem, names[i]) != NULL,
-           "damaged: %s", img.problem);
+               strstr(img.error_message, names[i]) != NULL,
+           "damaged: %s", img.error_message);
     }
 }
 
@@ -143,8 +143,8 @@ static void refuse_tokenizer(enum err expected, const char *words)
 
     seal(good.n);
     e = check(&img, good.n);
-    OK(e == expected && strstr(img.problem, words) != NULL, "refused (%d): %s", (int)e,
-       img.problem);
+    OK(e == expected && strstr(img.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       img.error_message);
     restore(&good);
 }
 

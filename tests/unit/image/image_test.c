@@ -10,7 +10,7 @@ static void test_good(const struct bytes *file, enum ingot_type type)
     unsigned found = 0;
 
     restore(file);
-    OK(check(&img, file->n) == ERR_OK, "a good file passes %s", img.problem);
+    OK(check(&img, file->n) == ERR_OK, "a good file passes %s", img.error_message);
     OK(check(&img, file->n + 4096) == ERR_OK, "a good file passes on a longer medium");
     OK(image_meta_bytes(header()) == img.segments[0].offset - INGOT_PAGE,
        "sections end at weights");
@@ -294,7 +294,7 @@ static void test_sampling(void)
     restore(&good);
     header()->sampling = good_ones;
     seal(good.n);
-    OK(check(&img, good.n) == ERR_OK, "the largest values: %s", img.problem);
+    OK(check(&img, good.n) == ERR_OK, "the largest values: %s", img.error_message);
     for (unsigned i = 0; i < 6; i++) {
         bad[i] = good_ones;
     }
@@ -308,7 +308,7 @@ static void test_sampling(void)
         restore(&good);
         header()->sampling = bad[i];
         seal(good.n);
-        OK(check(&img, good.n) == ERR_BAD_HEADER, "refused: %s", img.problem);
+        OK(check(&img, good.n) == ERR_BAD_HEADER, "refused: %s", img.error_message);
     }
 }
 
@@ -321,8 +321,8 @@ static void test_bytes_behind(void)
     header()->file_bytes += INGOT_PAGE;
     seal(good.n);
     OK(check(&img, good.n + INGOT_PAGE) == ERR_BAD_HEADER &&
-           strstr(img.problem, "the last ends at") != NULL,
-       "refused: %s", img.problem);
+           strstr(img.error_message, "the last ends at") != NULL,
+       "refused: %s", img.error_message);
 }
 
 /* Without putting checksums right: no byte of the header can change unseen. */
@@ -349,7 +349,7 @@ static void test_truncated(void)
     restore(&good);
     for (size_t n = 0; n < good.n; n += n < 4200 ? 1 : 997) {
         named = named && image_check_header(&img, header(), n) == ERR_TRUNCATED &&
-                img.problem[0] != '\0';
+                img.error_message[0] != '\0';
     }
     OK(named, "a file cut at any length is refused as cut");
 }

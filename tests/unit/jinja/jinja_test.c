@@ -60,15 +60,15 @@ static void ask(const char *what, const char *context, const char *text, size_t 
     struct jinja_request r = { fill, names, cJSON_HasObjectItem(names, "now") ? &tm : NULL };
     struct jinja_template t = { 0 };
     struct jinja_text out = { "", 0 };
-    const char *problem = NULL;
+    const char *error_message = NULL;
 
     if (!jinja_read(&t, text, bytes))
-        problem = t.memory.problem;
+        error_message = t.memory.error_message;
     else if (!jinja_execute(&t, &r, &out))
-        problem = t.run.problem;
+        error_message = t.run.error_message;
     own[i].text = test_alloc(out.bytes + 300);
-    if (problem != NULL)
-        snprintf(own[i].text, 300, "!%s", problem);
+    if (error_message != NULL)
+        snprintf(own[i].text, 300, "!%s", error_message);
     else {
         own[i].text[0] = '=';
         memcpy(own[i].text + 1, out.data, out.bytes);
@@ -120,7 +120,7 @@ static void compare(void)
 static void test_bounds(void)
 {
     static const struct {
-        const char *text, *problem;
+        const char *text, *error_message;
     } cases[] = {
         { "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}",
           "more than" },
@@ -139,10 +139,11 @@ static void test_bounds(void)
         struct jinja_request r = { fill, NULL, NULL };
         struct jinja_text out;
         bool read = jinja_read(&t, cases[i].text, strlen(cases[i].text));
-        const char *problem = read ? t.run.problem : t.memory.problem;
+        const char *error_message = read ? t.run.error_message : t.memory.error_message;
 
-        OK((!read || !jinja_execute(&t, &r, &out)) && strstr(problem, cases[i].problem) != NULL,
-           "%.40s: %s", cases[i].text, problem);
+        OK((!read || !jinja_execute(&t, &r, &out)) &&
+               strstr(error_message, cases[i].error_message) != NULL,
+           "%.40s: %s", cases[i].text, error_message);
         jinja_close(&t);
     }
 }
@@ -174,8 +175,8 @@ static void test_long(void)
             each[i]);
         good = !jinja_read(&t, text, strlen(text)) || jinja_execute(&t, &r, &out);
         OK(clock() - begin < 2 * CLOCKS_PER_SEC &&
-               (good || strstr(t.run.problem, "more than") != NULL),
-           "%s, 40,000 times, in bounded time: %s", each[i], good ? "done" : t.run.problem);
+               (good || strstr(t.run.error_message, "more than") != NULL),
+           "%s, 40,000 times, in bounded time: %s", each[i], good ? "done" : t.run.error_message);
         jinja_close(&t);
     }
 }

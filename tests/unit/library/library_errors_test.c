@@ -62,7 +62,7 @@ static void test_setups(struct rig *r)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* An error, with a sentence and a handle that can be closed and nothing else. */
+/* An error, with an error message and a handle that can be closed and nothing else. */
 static bool fails(struct rig *r, enum ingot_error error)
 {
     struct ingot_model_info info;
@@ -404,12 +404,13 @@ static void test_closed(struct rig *r)
 
 static void test_no_template(void)
 {
-    char path[64] = "/tmp/ingot-library-XXXXXX", problem[256];
+    char path[64] = "/tmp/ingot-library-XXXXXX", error_message[256];
     struct pack_options o = { .input = "tiny", .output = path, .quiet = true };
     struct rig r;
     int fd = mkstemp(path);
 
-    if (fd < 0 || close(fd) != 0 || pack_synth(&o, 1, problem, sizeof problem) != ERR_OK) {
+    if (fd < 0 || close(fd) != 0 ||
+        pack_synth(&o, 1, error_message, sizeof error_message) != ERR_OK) {
         printf("Bail out! no made-up model\n");
         exit(1);
     }

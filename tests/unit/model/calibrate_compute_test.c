@@ -162,7 +162,7 @@ static void test_logits(size_t limit, const char *what)
 
     rig_ids(ids, PROMPT);
     if (e != ERR_OK || session_append(&rig.session, ids, PROMPT, NULL) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     memcpy(expected, rig.session.logits, rig_logits_bytes());
     memset(rig.ram, 0x7f, RIG_RAM);
     rig_open(limit, 0, false);

@@ -184,7 +184,7 @@ static inline void hybrid_fill(const struct hybrid *h)
 static inline void hybrid_make(const struct hybrid *h, enum ingot_type type)
 {
     const char *base = getenv("TMPDIR");
-    char path[256], problem[512];
+    char path[256], error_message[512];
     struct pack_options o = { .input = "made up", .output = path, .type = type };
     FILE *in;
 
@@ -193,8 +193,8 @@ static inline void hybrid_make(const struct hybrid *h, enum ingot_type type)
     hybrid_fill(h);
     snprintf(path, sizeof path, "%s/ingot-hybrid-%ld.ingot", base != NULL ? base : "/tmp",
              (long)getpid());
-    if (pack_source(&hybrid_source, &o, problem, sizeof problem) != ERR_OK)
-        rig_die(problem);
+    if (pack_source(&hybrid_source, &o, error_message, sizeof error_message) != ERR_OK)
+        rig_die(error_message);
     hybrid_fill(h); /* again: the packer has given the pages back to the system, as of a file */
     in = fopen(path, "rb");
     free(rig.packed);

@@ -171,20 +171,20 @@ static void test_type(enum kv_type type, double most)
        worst, wrong);
 }
 
-static void test_problems(void)
+static void test_error_messages(void)
 {
     struct kv_pages *pages = (struct kv_pages *)memory;
 
     fill(kv_both(KV_F16), 1);
-    OK(kv_drop_problem(&image, &cache) == NULL, "nothing is in the way of such layers");
+    OK(kv_drop_error_message(&image, &cache) == NULL, "nothing is in the way of such layers");
     layers[4].features |= INGOT_QK_NORM_LATE;
-    OK(kv_drop_problem(&image, &cache) == NULL,
+    OK(kv_drop_error_message(&image, &cache) == NULL,
        "nothing prevents a drop in a layer that reads another's keys");
     layers[1].features |= INGOT_QK_NORM_LATE;
-    OK(kv_drop_problem(&image, &cache) != NULL, "%s", kv_drop_problem(&image, &cache));
+    OK(kv_drop_error_message(&image, &cache) != NULL, "%s", kv_drop_error_message(&image, &cache));
     layers[1].features = 0;
     cache.pages = pages;
-    OK(kv_drop_problem(&image, &cache) != NULL, "%s", kv_drop_problem(&image, &cache));
+    OK(kv_drop_error_message(&image, &cache) != NULL, "%s", kv_drop_error_message(&image, &cache));
 }
 
 int main(void)
@@ -212,7 +212,7 @@ int main(void)
     test_type((enum kv_type)MIXED_4B8, .4);
     is_long = true;
     test_type(KV_F32, 1e-6);
-    test_problems();
+    test_error_messages();
     free(memory);
     free(before);
     for (uint32_t i = 0; i < header.params.n_ropes; i++) {

@@ -103,10 +103,10 @@ static const float *run(size_t limit, uint32_t chunk)
     uint32_t ids[N_IDS];
 
     if (rig_start(limit, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, N_IDS);
     if (rig_append(ids, N_IDS, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     return rig.session.logits;
 }
 
@@ -141,8 +141,8 @@ static void test_runs(void)
 
 static void refuse(const char *words)
 {
-    OK(rig_open(0, 0, false) == ERR_UNSUPPORTED && strstr(rig.model.problem, words) != NULL, "%s",
-       rig.model.problem);
+    OK(rig_open(0, 0, false) == ERR_UNSUPPORTED && strstr(rig.model.error_message, words) != NULL,
+       "%s", rig.model.error_message);
 }
 
 static void test_refused(void)
@@ -162,7 +162,7 @@ static void test_work(void)
 {
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_open(0, 0, true) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     OK(layer_work_bytes(&rig.model.image) == 0, "attention takes no more than the activations");
     layer()->mixer = NEEDY; /* of the image that is open in place */
     OK(layer_work_bytes(&rig.model.image) == rig.model.image.header->params.dim,

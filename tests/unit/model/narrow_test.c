@@ -26,7 +26,7 @@ static void count(void)
 static void start(uint32_t chunk)
 {
     if (rig_start(0, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 /* The last token's logits where each pass has one token, which leaves nothing out. */
@@ -35,7 +35,7 @@ static void expect(void)
     start(1);
     rig_ids(ids, N);
     if (session_append(&rig.session, ids, N, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     memcpy(expected, rig.session.logits, rig_logits_bytes());
 }
 
@@ -121,7 +121,7 @@ static void test_parts(void)
         static const uint32_t row[10] = { 9, 9, 9, 9, 9, 1, 9, 0, 9, 2 };
 
         if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         if (row[i] != 9)
             OK(memcmp(rig.session.logits, expected + row[i] * rig.model.image.header->params.vocab,
                       rig_logits_bytes()) == 0,

@@ -35,7 +35,7 @@ static void test_formulas(const struct hybrid *h)
     rig.kv = kv_both(KV_F32);
     memset(expected_layers, 0, sizeof expected_layers);
     if (rig_start(0, 1, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, N);
     OK(session_append_visit(&rig.session, ids, N, visit, &d) == ERR_OK && d.whole > 1 &&
            d.difference < 1e-11 * d.whole,
@@ -56,7 +56,7 @@ static unsigned count_same(size_t limit, uint32_t chunk)
 
     if (rig_start(limit, chunk, false) != ERR_OK ||
         session_append_visit(&rig.session, ids, N, compare, &same) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     return same;
 }
 

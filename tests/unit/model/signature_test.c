@@ -42,11 +42,11 @@ static struct sign_key key, other;
 static void open_keys(void)
 {
     const char *path = path_of("key.pem");
-    char problem[300];
+    char error_message[300];
 
     write_file(path, rfc_key, strlen(rfc_key));
-    if (sign_key_open(&key, path, true, problem, sizeof problem) != ERR_OK)
-        rig_die(problem);
+    if (sign_key_open(&key, path, true, error_message, sizeof error_message) != ERR_OK)
+        rig_die(error_message);
     unlink(path);
     other = key; /* its private half is one more, and has no file */
     other.pem.private[31]++;
@@ -149,12 +149,12 @@ static size_t unsigned_bytes;
 static void sign_model(const struct sign_key *by)
 {
     const char *path = path_of("model.ingot");
-    char problem[300];
+    char error_message[300];
     FILE *f;
 
     write_file(path, rig.packed, unsigned_bytes);
-    if (sign_file(by, path, NULL, problem, sizeof problem) != ERR_OK)
-        rig_die(problem);
+    if (sign_file(by, path, NULL, error_message, sizeof error_message) != ERR_OK)
+        rig_die(error_message);
     f = fopen(path, "rb");
     rig.packed_bytes = fread(rig.packed, 1, RIG_MOST_BYTES, f);
     fclose(f);
@@ -174,7 +174,7 @@ static bool refused(size_t limit, bool in_place, const char *why)
 {
     enum err e = rig_start(limit, 0, in_place);
 
-    return e == ERR_NOT_SIGNED && strstr(rig.model.problem, why) != NULL;
+    return e == ERR_NOT_SIGNED && strstr(rig.model.error_message, why) != NULL;
 }
 
 static void test_equal(size_t limit, bool in_place, const char *form)
@@ -183,7 +183,7 @@ static void test_equal(size_t limit, bool in_place, const char *form)
 
     for (uint32_t i = 0; i < N_TOKENS && equal; i++)
         equal = append(i);
-    OK(equal, "%s: signed, the logits are what they were: %s", form, rig.model.problem);
+    OK(equal, "%s: signed, the logits are what they were: %s", form, rig.model.error_message);
 }
 
 static void test_segments(size_t limit, bool in_place, const char *form)
@@ -201,10 +201,11 @@ static void test_segments(size_t limit, bool in_place, const char *form)
         uint64_t last = offsets[i] + sizes[i] - 5;
 
         alter(offsets[i] + sizes[i] / 2);
-        OK(refused(limit, in_place, names[i]), "%s: %s", form, rig.model.problem);
+        OK(refused(limit, in_place, names[i]), "%s: %s", form, rig.model.error_message);
         alter(offsets[i] + sizes[i] / 2);
         alter(last);
-        OK(refused(limit, in_place, names[i]), "%s, its last bytes: %s", form, rig.model.problem);
+        OK(refused(limit, in_place, names[i]), "%s, its last bytes: %s", form,
+           rig.model.error_message);
         alter(last);
     }
 }
@@ -215,7 +216,7 @@ static void test_flip(size_t limit, const char *form)
     uint64_t middle;
 
     if (rig_open(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     middle = rig.model.image.segments[1].offset + rig.model.image.segments[1].bytes / 2;
     rig.flip_sector = (long)(middle / SECTOR_BYTES);
     rig.flip_times = 1;
@@ -236,7 +237,7 @@ static void test_model(const char *shape, enum ingot_type type)
     limits = rig_limits();
     rig.signing = &key.signing;
     OK(refused(0, false, "not signed") && rig.reads[INGOT_PAGE / SECTOR_BYTES] == 0,
-       "%s: %s, before its tables are read", shape, rig.model.problem);
+       "%s: %s, before its tables are read", shape, rig.model.error_message);
     sign_model(&key);
     test_equal(0, false, shape);
     test_equal(limits.least, false, shape);
@@ -254,30 +255,31 @@ static void test_model(const char *shape, enum ingot_type type)
     h->name[0] ^= 1;
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
-    OK(refused(0, false, "header"), "a header with its CRC put right: %s", rig.model.problem);
+    OK(refused(0, false, "header"), "a header with its CRC put right: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     alter(h->tokenizer.offset + h->tokenizer.bytes - 5);
-    OK(refused(0, false, "tables"), "a table whose CRC is still right: %s", rig.model.problem);
+    OK(refused(0, false, "tables"), "a table whose CRC is still right: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
 
     block = (void *)(rig.packed + h->file_bytes);
     block->digests[3][5] ^= 1;
-    OK(refused(0, false, "is not valid"), "a digest in the block: %s", rig.model.problem);
+    OK(refused(0, false, "is not valid"), "a digest in the block: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->signature[40] ^= 1;
-    OK(refused(0, false, "is not valid"), "the signature: %s", rig.model.problem);
+    OK(refused(0, false, "is not valid"), "the signature: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->version++;
-    OK(refused(0, false, "of a kind"), "a later version: %s", rig.model.problem);
+    OK(refused(0, false, "of a kind"), "a later version: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->n_parts++;
-    OK(refused(0, false, "belongs to another file"), "other counts: %s", rig.model.problem);
+    OK(refused(0, false, "belongs to another file"), "other counts: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     rig.packed[h->file_bytes + block->block_bytes - 1] = 1;
-    OK(refused(0, false, "damaged"), "bytes after the digests: %s", rig.model.problem);
+    OK(refused(0, false, "damaged"), "bytes after the digests: %s", rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     rig.packed_bytes -= SECTOR_BYTES;
-    OK(refused(0, false, "not signed"), "a block that is cut short: %s", rig.model.problem);
+    OK(refused(0, false, "not signed"), "a block that is cut short: %s", rig.model.error_message);
     rig.packed_bytes += SECTOR_BYTES;
     memset(rig.packed + rig.packed_bytes, 0xa5, 8192);
     rig.packed_bytes += 8192;
@@ -301,9 +303,10 @@ static void test_other_key(void)
     signature_digest(digest, block);
     sign_key_sign(&other, digest, block->signature);
     OK(refused(0, false, "is not valid"), "another key under the name of ours: %s",
-       rig.model.problem);
+       rig.model.error_message);
     block->key_id[0] ^= 1;
-    OK(refused(0, false, "signed by the key"), "under a name of its own: %s", rig.model.problem);
+    OK(refused(0, false, "signed by the key"), "under a name of its own: %s",
+       rig.model.error_message);
     rig.signing = NULL;
 }
 

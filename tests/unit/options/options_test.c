@@ -1,4 +1,4 @@
-/* Boot arguments: what is taken, what is ignored, and the sentence for what is wrong. */
+/* Boot arguments: what is taken, what is ignored, and the error message for what is wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,15 @@
 #include "tests/unit/tap.h"
 
 static struct options o;
-static char said[4096]; /* every sentence, fatal ones with a '!' in front */
+static char said[4096]; /* every error message, fatal ones with a '!' in front */
 
-static void keep(void *context, bool fatal, const char *sentence)
+static void keep(void *context, bool fatal, const char *error_message)
 {
-    OK(context == &o && strlen(sentence) < OPTIONS_SENTENCE_BYTES && strchr(sentence, '\n') == NULL,
-       "a sentence: %s", sentence);
+    OK(context == &o && strlen(error_message) < OPTIONS_ERROR_MESSAGE_BYTES &&
+           strchr(error_message, '\n') == NULL,
+       "a sentence: %s", error_message);
     strcat(said, fatal ? "!" : "");
-    strcat(said, sentence);
+    strcat(said, error_message);
     strcat(said, "\n");
 }
 
@@ -207,12 +208,12 @@ static void test_long_texts(void)
     OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits");
 }
 
-static bool refused(const char *args, const char *sentence)
+static bool refused(const char *args, const char *error_message)
 {
     enum err err = parse(args);
 
     return err == ERR_BAD_ARGUMENT && option_set_is_empty(&o.given) && said[0] == '!' &&
-           strstr(said, sentence) == said + 1;
+           strstr(said, error_message) == said + 1;
 }
 
 static void test_malformed(void)
@@ -255,19 +256,20 @@ static void test_malformed(void)
        "unless a later word is better");
 }
 
-static bool passed_over(const char *args, const char *sentence)
+static bool passed_over(const char *args, const char *error_message)
 {
-    return parse(args) == ERR_OK && option_set_is_empty(&o.given) && strstr(said, sentence) == said;
+    return parse(args) == ERR_OK && option_set_is_empty(&o.given) &&
+           strstr(said, error_message) == said;
 }
 
 /* The word is unknown, and the hint follows. */
 static bool suggests(const char *word, const char *shown, const char *hint)
 {
-    char sentence[OPTIONS_SENTENCE_BYTES];
+    char error_message[OPTIONS_ERROR_MESSAGE_BYTES];
 
-    snprintf(sentence, sizeof sentence, "Boot argument '%s' is unknown and ignored; %s", shown,
-             hint);
-    return passed_over(word, sentence);
+    snprintf(error_message, sizeof error_message, "Boot argument '%s' is unknown and ignored; %s",
+             shown, hint);
+    return passed_over(word, error_message);
 }
 
 static void test_unknown(void)

@@ -155,7 +155,7 @@ static void open_rig(struct kv_types kv)
     rig.kv = kv;
     rig.kept_sequences = BEAMS_MOST;
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     for (uint32_t i = 0; i < BEAMS_MOST; i++)
         sequences[i] = &beams.sequences[i];
     session_sequences_open(&rig.session, sequences, BEAMS_MOST);
@@ -296,7 +296,8 @@ static bool nan_logits(void)
     for (uint32_t i = 0; i < rig.model.image.header->params.vocab; i++)
         rig.session.logits[i] = NAN;
     return beams_search(&beams, &rig.session, &job, &r) == ERR_BAD_MODEL &&
-           rig.session.n_ids == n_prompt && strstr(rig.session.problem, "ingot verify") != NULL;
+           rig.session.n_ids == n_prompt &&
+           strstr(rig.session.error_message, "ingot verify") != NULL;
 }
 
 int main(void)

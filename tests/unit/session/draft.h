@@ -22,7 +22,7 @@ static void start_with_draft(size_t limit)
 
     rig.guesses = MODEL_GUESSES;
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     if (ram == NULL)
         ram = aligned_alloc(4096, DRAFT_RAM);
     memory_device_open(&draft_device, "draft", draft_model, RIG_MOST_BYTES);
@@ -34,7 +34,7 @@ static void start_with_draft(size_t limit)
     if (model_open(&draft, &draft_setup) != ERR_OK ||
         speculative_check(&draft, &rig.model) != ERR_OK ||
         model_load(&draft, &draft_setup) != ERR_OK)
-        rig_die(draft.problem);
+        rig_die(draft.error_message);
     session_open(&draft_session, &draft, &draft_setup);
 }
 

@@ -97,7 +97,7 @@ static enum err reply(enum form form, float temp, const struct generate_params *
     } else {
         rig.guesses = form == NGRAM ? MODEL_GUESSES : MODEL_NO_GUESSES;
         if (rig_start(0, 0, false) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
     }
     speculative_open(&speculative, &rig.session, form == DRAFT ? &draft_session : NULL, &guessing);
     sampler_params_default(&sampling);
@@ -234,15 +234,15 @@ static void hold_to(const char *gbnf)
 {
     const struct tokenizer *t = &rig.model.tokenizer;
     const char *why = "";
-    char problem[GRAMMAR_PROBLEM_BYTES];
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     void *grammar;
     size_t bytes;
 
     free(constraint_room);
     constraint_room = aligned_alloc(64, grammar_constraint_bytes(t->head->n_tokens) + 64);
     grammar_constraint_open(&constraint, constraint_room, t, t->head->n_tokens);
-    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK) {
-        rig_die(problem);
+    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, error_message) != ERR_OK) {
+        rig_die(error_message);
     }
     memcpy(grammar_constraint_memory(&constraint), grammar, bytes);
     free(grammar);

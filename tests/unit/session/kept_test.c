@@ -26,7 +26,7 @@ static struct file file;
 static void start(void)
 {
     if (rig_start(0, 8, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static void set_expected(void)
@@ -37,7 +37,7 @@ static void set_expected(void)
         for (uint32_t i = 0; i < LENGTH; i++) {
             ids[k][i] = i < alike[k] ? 3 + i * 7 % 290 : 3 + (i * 11 + k * 17 + 5) % 290;
             if (session_append(&rig.session, &ids[k][i], 1, NULL) != ERR_OK)
-                rig_die(rig.session.problem);
+                rig_die(rig.session.error_message);
             memcpy(expected[k][i + 1], rig.session.logits, rig_logits_bytes());
         }
     }
@@ -72,11 +72,11 @@ static uint32_t ask(uint32_t k, uint32_t n)
 
     session_clear(s);
     if (session_put(s, ids[k], n) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     cached = kept_take(&kept, s);
     while (s->n_cached < n) {
         if (session_group_pass(&group, NULL) != ERR_OK)
-            rig_die(s->problem);
+            rig_die(s->error_message);
         kept_follow(&kept, s, n);
     }
     return cached;
@@ -235,9 +235,9 @@ static void test_failing(void)
     start();
     (void)open_kept(0, &file);
     card.reads_left = 0;
-    OK(ask(0, 230) == 0 && is(0, 230) && kept.problem[0] != '\0' && !kept_write(&kept) &&
+    OK(ask(0, 230) == 0 && is(0, 230) && kept.error_message[0] != '\0' && !kept_write(&kept) &&
            ask(1, 230) == 128 && is(1, 230),
-       "a card that fails: said, and memory goes on (%s)", kept.problem);
+       "a card that fails: said, and memory goes on (%s)", kept.error_message);
 }
 
 /* ---- other files ----------------------------------------------------------------------------- */
@@ -250,11 +250,11 @@ static void is_refused(const char *why, const char *name)
     memcpy(before, card_data, CARD);
     insert_card();
     start();
-    OK(open_kept(0, &file) && kept.n_card == 0 && strncmp(kept.problem, "kept: ", 6) == 0 &&
-           strstr(kept.problem, why) != NULL && ask(0, 200) == 0 && is(0, 200) &&
+    OK(open_kept(0, &file) && kept.n_card == 0 && strncmp(kept.error_message, "kept: ", 6) == 0 &&
+           strstr(kept.error_message, why) != NULL && ask(0, 200) == 0 && is(0, 200) &&
            ask(1, 200) == 128 && is(1, 200) && write_all() == 0 &&
            memcmp(before, card_data, CARD) == 0,
-       "%s is refused, stays as it is, and memory goes on: %s", name, kept.problem);
+       "%s is refused, stays as it is, and memory goes on: %s", name, kept.error_message);
 }
 
 static void set_header_crc(void)
@@ -303,8 +303,8 @@ static void test_others(void)
     set_header_crc();
     insert_card();
     start();
-    OK(open_kept(0, &file) && kept.of_another && kept.n_card != 0 && kept.problem[0] == '\0' &&
-           ask(0, 200) == 0 && is(0, 200) && write_all() == 3,
+    OK(open_kept(0, &file) && kept.of_another && kept.n_card != 0 &&
+           kept.error_message[0] == '\0' && ask(0, 200) == 0 && is(0, 200) && write_all() == 3,
        "another model's file begins anew");
     start();
     OK(open_kept(0, &file) && !kept.of_another && ask(0, 200) == 192 && is(0, 200),
@@ -324,8 +324,8 @@ static void test_full(void)
         (void)ask(3, 200);
         card.sectors_left = left;
         (void)write_all();
-        told += kept.problem[0] != '\0' ? strstr(kept.problem, "a write failed") != NULL
-                                        : kept.n_written == 3;
+        told += kept.error_message[0] != '\0' ? strstr(kept.error_message, "a write failed") != NULL
+                                              : kept.n_written == 3;
         right += ask(3, 230) == 192 && is(3, 230);
         (void)ask(0, 230);
         right += is(0, 230);
@@ -412,8 +412,8 @@ int main(void)
        "another model's blocks are given up");
     hybrid_make(&by_length, INGOT_Q8_0);
     start();
-    OK(!open_kept(0, NULL) && kept.problem[0] != '\0' && kept_step(&kept) == 0 &&
+    OK(!open_kept(0, NULL) && kept.error_message[0] != '\0' && kept_step(&kept) == 0 &&
            !kept_write(&kept),
-       "keys that depend on the text's length are not kept: %s", kept.problem);
+       "keys that depend on the text's length are not kept: %s", kept.error_message);
     return tap_done();
 }

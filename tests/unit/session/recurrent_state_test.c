@@ -21,7 +21,7 @@ static bool is_after(uint32_t n)
 static void start(size_t limit, uint32_t chunk)
 {
     if (rig_start(limit, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static void set_expected(void)
@@ -30,7 +30,7 @@ static void set_expected(void)
     rig_ids(ids, N);
     for (uint32_t i = 0; i < N; i++) {
         if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         memcpy(expected[i + 1], rig.session.logits, rig_logits_bytes());
     }
 }

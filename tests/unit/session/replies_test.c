@@ -71,7 +71,7 @@ static void make_constraint(void)
 {
     static const char gbnf[] = "root ::= ([a-z]+ [0-9]+ \".\")*";
     const struct tokenizer *t = &rig.model.tokenizer;
-    char problem[GRAMMAR_PROBLEM_BYTES];
+    char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
     const char *why = "";
     void *grammar;
     size_t bytes;
@@ -80,8 +80,8 @@ static void make_constraint(void)
                             aligned_alloc(64, (grammar_constraint_bytes(t->head->n_tokens) + 63) /
                                                   64 * 64),
                             t, t->head->n_tokens);
-    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK)
-        rig_die(problem);
+    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, error_message) != ERR_OK)
+        rig_die(error_message);
     memcpy(grammar_constraint_memory(&constraint), grammar, bytes);
     free(grammar);
     if (grammar_constraint_use(&constraint, bytes, &why) != ERR_OK)
@@ -143,7 +143,7 @@ static void run_alone(uint32_t i)
     sampler_init(&sampler, &q->sampler);
     if (session_put(&rig.session, q->prompt, q->n_prompt) != ERR_OK ||
         generate(&g, &q->params, &sink, &r) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     keep(&alone[i], &r, &rig.session);
 }
 
@@ -175,7 +175,7 @@ static void open_slots(size_t limit, uint32_t chunk, uint32_t n)
 {
     rig.sequences = n;
     if (rig_open(limit, chunk, false) != ERR_OK || model_load(&rig.model, &rig.setup) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     memset(&replies, 0, sizeof replies);
     replies.n = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -193,7 +193,7 @@ static void begin(uint32_t slot, uint32_t which, struct generate_sink *sink)
     *sink = sink_of(&parallel[which]);
     session_clear(s);
     if (session_put(s, q->prompt, q->n_prompt) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     replies_begin(&replies, slot, &q->params, &q->sampler, sink);
 }
 
@@ -220,7 +220,7 @@ static void run_all(size_t limit, uint32_t chunk, uint32_t n)
         if (replies_busy(&replies) == 0)
             return;
         if (replies_pass(&replies, NULL) != ERR_OK)
-            rig_die(replies.problem);
+            rig_die(replies.error_message);
     }
 }
 
@@ -328,7 +328,7 @@ int main(void)
     rig_make_model("tiny", INGOT_Q8_0);
     rig.sequences = 0;
     if (rig_start(0, 32, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     make_requests();
     make_constraint();
     for (uint32_t i = 0; i < N_REPLIES; i++)

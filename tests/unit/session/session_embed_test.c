@@ -22,7 +22,7 @@ static const float *embed(const uint32_t *ids, uint32_t n)
 static void start(uint32_t chunk)
 {
     if (rig_start(0, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static size_t dim_bytes(void)
@@ -38,7 +38,7 @@ static void test_one_token(void)
 
     start(0);
     if (session_append(&rig.session, text, 1, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     memcpy(own, rig.session.logits, rig_logits_bytes());
     session_clear(&rig.session);
     mean = embed(text, 1);
@@ -72,7 +72,7 @@ static void test_beside_talk(void)
 
     start(0);
     if (session_append(&rig.session, talk, TALK + 1, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     memcpy(next, rig.session.logits, rig_logits_bytes());
     (void)session_cut(&rig.session, TALK);
     mean = embed(text, N);
@@ -101,7 +101,7 @@ static void test_stop(void)
 
     start(4);
     if (session_append(&rig.session, talk, TALK, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     memcpy(session_room(&rig.session, &room), text, sizeof text);
     OK(session_embed(&rig.session, N, &stop, &mean) == ERR_ABORTED && rig.session.n_ids == TALK &&
            memcmp(rig.session.ids, talk, TALK * sizeof *talk) == 0,

@@ -127,13 +127,13 @@ static void run_alone(void)
         uint32_t n;
 
         if (rig_start(0, 32, false) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
         make_prompts();
         rig.model.transformer.lora = set_of(i);
         n = q->n_prompt;
         for (q->n = 0; q->n < NEW; q->n++) {
             if (session_append(&rig.session, next, n, NULL) != ERR_OK)
-                rig_die(rig.session.problem);
+                rig_die(rig.session.error_message);
             memcpy(q->logits[q->n], rig.session.logits, rig_logits_bytes());
             q->ids[q->n] = best(rig.session.logits);
             next = &q->ids[q->n];
@@ -163,7 +163,7 @@ static void take(struct outcome *o, uint32_t i, uint32_t *n_new)
     else
         o->wrong++;
     if (++*n_new < NEW && session_put(s, &id, 1) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
 }
 
 static void set_members(const uint32_t *n_new, uint32_t pass, uint32_t n)
@@ -179,12 +179,12 @@ static void begin_all(size_t limit, uint32_t chunk, bool in_place, uint32_t n)
 {
     rig.sequences = n;
     if (rig_open(limit, chunk, in_place) != ERR_OK || model_load(&rig.model, &rig.setup) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     for (uint32_t i = 0; i < n; i++) {
         session_open(&sessions[i], &rig.model, &rig.setup);
         sessions[i].lora = set_of(i);
         if (session_put(&sessions[i], sequences[i].prompt, sequences[i].n_prompt) != ERR_OK)
-            rig_die(sessions[i].problem);
+            rig_die(sessions[i].error_message);
     }
     memset(&group, 0, sizeof group);
 }
@@ -202,7 +202,7 @@ static struct outcome run_group(size_t limit, uint32_t chunk, bool in_place, uin
         if (group.n == 0)
             continue;
         if (session_group_pass(&group, NULL) != ERR_OK)
-            rig_die(group.sessions[0]->problem);
+            rig_die(group.sessions[0]->error_message);
         for (uint32_t i = 0; i < n; i++) {
             if (sequences[i].begins <= pass && n_new[i] < NEW)
                 take(&o, i, &n_new[i]);
@@ -296,14 +296,14 @@ static void test_adapters(const char *name)
 
     rig.workers = &crews[1];
     if (rig_start(0, 32, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     make_sets();
     run_alone();
     for (uint32_t i = 1; i < SETS; i++) {
         rig.model.transformer.lora = NULL;
         if (session_append(&rig.session, sequences[i].prompt, sequences[i].n_prompt, NULL) !=
             ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         memcpy(plain, rig.session.logits, rig_logits_bytes());
         others += memcmp(plain, sequences[i].logits[0], rig_logits_bytes()) != 0;
         session_clear(&rig.session);

@@ -15,7 +15,7 @@ static const uint32_t alike[SEQUENCES] = { PREFIX, PREFIX, 9, 0 };
 static void start(void)
 {
     if (rig_start(0, 8, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static void set_expected(void)
@@ -26,7 +26,7 @@ static void set_expected(void)
         for (uint32_t i = 0; i < LENGTH; i++) {
             ids[k][i] = i < alike[k] ? 3 + i * 7 % 90 : 3 + (i * 11 + k * 17 + 5) % 90;
             if (session_append(&rig.session, &ids[k][i], 1, NULL) != ERR_OK)
-                rig_die(rig.session.problem);
+                rig_die(rig.session.error_message);
             memcpy(expected[k][i + 1], rig.session.logits, rig_logits_bytes());
         }
     }
@@ -48,7 +48,7 @@ static uint32_t begin(uint32_t k, uint32_t n, uint32_t wanted)
 
     session_clear(s);
     if (session_put(s, ids[k], n) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     session_want_prefix(s, ids[k], wanted);
     kept = s->n_cached;
     session_mark(s);

@@ -15,7 +15,7 @@ static struct workers crews[3];
 static void start(uint32_t chunk)
 {
     if (rig_start(0, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static bool is_of(const struct session *s, uint32_t n)
@@ -40,7 +40,7 @@ static void set_expected(void)
     for (uint32_t n = 1; n <= LENGTH; n++) {
         session_clear(&rig.session);
         if (add(0, n) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         memcpy(expected[n], rig.session.logits, rig_logits_bytes());
     }
 }

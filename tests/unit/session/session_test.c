@@ -28,11 +28,11 @@ static void set_expected(uint32_t n)
 {
     rig.workers = &crews[0];
     if (rig_start(0, 1, false) != ERR_OK || append(0, n) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     memcpy(expected[0], rig.session.logits, rig_logits_bytes());
     for (uint32_t i = 0; i < N_MORE && n + i < CONTEXT; i++) {
         if (append(n + i, n + i + 1) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
         memcpy(expected[i + 1], rig.session.logits, rig_logits_bytes());
     }
 }
@@ -94,11 +94,12 @@ static void test_full_context(struct rig_limits l)
     hash = s->hash.value;
     OK(append(0, 1) == ERR_TOO_LONG && s->n_cached == CONTEXT && logits_are(expected[0]) &&
            s->hash.value == hash && memcmp(s->ids, ids, sizeof ids) == 0,
-       "one more is refused and changes nothing: %s", s->problem);
+       "one more is refused and changes nothing: %s", s->error_message);
     session_clear(s);
-    OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0, "%s", s->problem);
+    OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0, "%s",
+       s->error_message);
     OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && s->n_cached == 200, "%s",
-       s->problem);
+       s->error_message);
     OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "a text that fits still fits");
 }
 
@@ -186,7 +187,7 @@ static void test_visit(struct rig_limits l)
     }
     OK(session_append_visit(&rig.session, ids, 217, compare_row, &v) == ERR_TOO_LONG &&
            v.next == 40,
-       "%s", rig.model.problem);
+       "%s", rig.model.error_message);
 }
 
 /* ---- a model whose matrices differ in type -------------------------------------------------- */
@@ -290,7 +291,7 @@ static void test_mixed_types(void)
 
         rig.packed = mix(a, b, mixtures[i], &rig.packed_bytes);
         if (!OK(rig_start(0, 32, false) == ERR_OK && append(0, PROMPT) == ERR_OK,
-                "a model of two types runs: %s", rig.model.problem))
+                "a model of two types runs: %s", rig.model.error_message))
             continue;
         d = distance(rig.session.logits, expected[0], rig.model.image.header->params.vocab);
         OK(d > 0 && d < 0.05, "its logits are those of F32 but for %d/1000", (int)(1000 * d));
@@ -348,8 +349,8 @@ static void test_long_head(void)
     h->segments.crc32c = crc32c(0, rig.packed + h->segments.offset, (size_t)h->segments.bytes);
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
-    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.model.problem, "head: bytes is"), "%s",
-       rig.model.problem);
+    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.model.error_message, "head: bytes is"),
+       "%s", rig.model.error_message);
 }
 
 static void test_open(void)
@@ -358,21 +359,21 @@ static void test_open(void)
 
     rig.packed[3] ^= 1;
     OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
-           strncmp(rig.model.problem, "models/made-up.ingot: ", 22) == 0,
-       "%s", rig.model.problem);
+           strncmp(rig.model.error_message, "models/made-up.ingot: ", 22) == 0,
+       "%s", rig.model.error_message);
     rig.packed[3] = kept;
     rig_open(0, 0, false);
     rig.file.bytes = 4000;
-    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.problem);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.error_message);
     rig.file.bytes = 40000;
-    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.problem);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.error_message);
     for (long sector = 0; sector < 20; sector += 19) {
         rig_open(0, 0, false);
         rig.fake.fail_sector = sector;
         rig.fake.fail_times = 1000;
         OK(model_open(&rig.model, &rig.setup) == ERR_IO &&
-               strstr(rig.model.problem, "sector ") != NULL,
-           "%s", rig.model.problem);
+               strstr(rig.model.error_message, "sector ") != NULL,
+           "%s", rig.model.error_message);
     }
 }
 

@@ -24,7 +24,7 @@ static void start(const char *types, uint32_t chunk)
     if (!kv_types_parse(types, &rig.kv))
         rig_die(types);
     if (rig_start(0, chunk, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static uint64_t digest(void)
@@ -40,7 +40,7 @@ static uint64_t digest(void)
 static void append(uint32_t from, uint32_t to)
 {
     if (session_append(&rig.session, ids + from, to - from, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
 }
 
 /* Token by token. */

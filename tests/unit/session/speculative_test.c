@@ -50,11 +50,11 @@ static void set_expected(void)
 {
     rig.guesses = MODEL_NO_GUESSES;
     if (rig_start(0, 1, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, CONTEXT);
     for (uint32_t i = 0; i < CONTEXT; i++) {
         if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
-            rig_die(rig.model.problem);
+            rig_die(rig.model.error_message);
         memcpy(expected[i], rig.session.logits, sizeof expected[i]);
     }
 }
@@ -189,7 +189,7 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     if (mode == DRAFT)
         start_with_draft(0);
     else if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     options_init(&options);
     options.sampler = *sampler;
     options.reply.n = n;
@@ -319,13 +319,13 @@ static void test_refusals(void)
     tokenizer_open(&draft.tokenizer, copy);
     OK(speculative_check(&draft, &rig.model) == ERR_OK, "the same vocabulary");
     copy[(const uint8_t *)tokenizer_text(&draft.tokenizer, 400) - copy] ^= 1;
-    OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED, "%s", draft.problem);
+    OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED, "%s", draft.error_message);
     free(copy);
     small = rig.setup;
     small.draft = true;
     for (small.ram.bytes = 1 << 16; model_open(&draft, &small) != ERR_OK;
          small.ram.bytes += 1 << 14)
-        whole += strstr(draft.problem, "a draft must fit into memory as a whole") != NULL;
+        whole += strstr(draft.error_message, "a draft must fit into memory as a whole") != NULL;
     OK(whole > 0 && draft.plan.residency == PLAN_RESIDENT && small.ram.bytes < RIG_RAM,
        "%u sizes of RAM are too small for the whole draft, not %u KiB", whole,
        (unsigned)(small.ram.bytes >> 10));

@@ -382,12 +382,12 @@ static void do_some(bool is_whole)
         else
             walk.refused[d]++;
         if (is_whole && e != ERR_OK) {
-            printf("# whole card %u, %s: %s: %s\n", walk.card, walk.doing, storage.problem,
+            printf("# whole card %u, %s: %s: %s\n", walk.card, walk.doing, storage.error_message,
                    err_text(e));
             walk.n_wrong++;
         }
         if (walk.shown)
-            printf("# %s: %s\n", walk.doing, e == ERR_OK ? "done" : storage.problem);
+            printf("# %s: %s\n", walk.doing, e == ERR_OK ? "done" : storage.error_message);
         walk.most_reads = walk.reads > walk.most_reads ? walk.reads : walk.most_reads;
     }
 }
@@ -447,7 +447,7 @@ int main(int argc, char **argv)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, 10);
     if (rig_append(ids, 10, NULL) != ERR_OK)
         rig_die("the rig does not run");

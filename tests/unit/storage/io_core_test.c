@@ -321,7 +321,7 @@ static void start_lent(size_t limit, uint32_t card_rate)
     rig.file.device = &core.device;
     tell_rates(card_rate, 1500);
     if (model_open(&rig.model, &rig.setup) != ERR_OK || rig_load() != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 /* So many, or one less that rests: other programs are at work on this computer as well. */
@@ -383,7 +383,7 @@ static void test_failure(size_t limit, bool flip, const char *form)
         (void)session_cut(&rig.session, 2); /* what was there already met no fault */
     } while (e == ERR_OK);
     OK(e == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && core.core == 2, "%s, a layer %s: %s", form,
-       flip ? "flipped" : "failing", rig.model.problem);
+       flip ? "flipped" : "failing", rig.model.error_message);
     take_back();
     rig.flip_times = 0;
     rig.fake.fail_times = 0;
@@ -415,7 +415,7 @@ static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
     start_lent(limit, card_rate);
     tell_rates(card_rate, picoseconds);
     if (model_open(&rig.model, &rig.setup) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     return rig.model.plan.prediction.lends_decode;
 }
 

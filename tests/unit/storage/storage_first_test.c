@@ -31,11 +31,12 @@ static void test_first(void)
         put_begin(100, kinds[i].begin, strlen(kinds[i].begin));
         put_begin(200, INGOT_MAGIC, 8);
         OK(find("") == ERR_OK && file_is(200, 4096) && logged(kinds[i].what, kinds[i].cure),
-           "the first file %s: the second one is the model: %s", kinds[i].what, storage.problem);
+           "the first file %s: the second one is the model: %s", kinds[i].what,
+           storage.error_message);
         put_begin(200, "INGOTSAV", 8);
         OK(i + 1 == sizeof kinds / sizeof kinds[0] ||
                (find("") == ERR_BAD_MAGIC && says(kinds[i].what, kinds[i].cure)),
-           "both are not: %s", storage.problem);
+           "both are not: %s", storage.error_message);
     }
     start_over();
     attach(&card.dev);
@@ -44,7 +45,7 @@ static void test_first(void)
     put_begin(200, INGOT_MAGIC, 8);
     OK(find("") == ERR_OK && file_is(200, 4096) &&
            logged("a.ingot is a saved conversation", "saves/"),
-       "a first save, which lies in the file's second half: %s", storage.problem);
+       "a first save, which lies in the file's second half: %s", storage.error_message);
     OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES), "by its name it is opened all the same");
     start_over();
     attach(&card.dev);
@@ -60,7 +61,7 @@ static void test_first(void)
         volume_add("M       GGU", 0x20, 100, 512);
     }
     OK(find("") == ERR_BAD_MAGIC && says("m.GGUF is a GGUF file", "ingot pack"), "%s",
-       storage.problem);
+       storage.error_message);
 }
 
 /* A folder of thousands of files that are not models; to go from one name to the next takes a look at all of it. */
@@ -83,7 +84,7 @@ static void test_many(void)
     put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* models/ is what the root goes on with */
     OK(find("") == ERR_OK && card.n_reads < 60000 && logged("ignored", "ingot pack"),
        "thousands of other files: after %u reads the first one is opened: %s", card.n_reads,
-       storage.problem);
+       storage.error_message);
 }
 
 int main(void)

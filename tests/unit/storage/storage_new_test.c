@@ -67,12 +67,12 @@ static void test_both_fats(void)
     first = card_find(&card, "models/b.ingot")->first;
     OK(storage_new_open(&storage, "models/b.ingot", NEW_BYTES, &table, &new_file) == ERR_OK &&
            fat_of(first) != 0 && storage_new_publish(&storage, &new_file) == ERR_OK,
-       "a file in place of another: %s", storage.problem);
+       "a file in place of another: %s", storage.error_message);
     OK(fats_are_alike() && fat_of(first) == 0, "its clusters are free in both FATs");
     start(CARD_GPT);
     OK(storage_new_open(&storage, "grammars/g.grammar", NEW_BYTES, &table, &new_file) == ERR_OK &&
            storage_new_publish(&storage, &new_file) == ERR_OK && fats_are_alike(),
-       "a file in a folder that is made: both FATs have the chains: %s", storage.problem);
+       "a file in a folder that is made: both FATs have the chains: %s", storage.error_message);
 }
 
 /* A cluster that one FAT alone calls used may be a file's, whichever FAT it is. */
@@ -87,7 +87,7 @@ static void test_one_fat(unsigned fat)
            file_extents(&new_file.file)[0].sector > CARD_META + free - 2 ||
            file_extents(&new_file.file)[0].sector + file_extents(&new_file.file)[0].n_sectors <=
                CARD_META + free - 2,
-       "a cluster that FAT %u alone calls used is not taken: %s", fat, storage.problem);
+       "a cluster that FAT %u alone calls used is not taken: %s", fat, storage.error_message);
 }
 
 enum change { CHAIN, ENTRY, SECOND_FAT, OTHER_VOLUME, CHANGES };
@@ -122,16 +122,16 @@ static void test_changed(enum change change)
 
     start(CARD_MBR);
     if (!OK(storage_new_open(&storage, "models/b.ingot", NEW_BYTES, &table, &new_file) == ERR_OK,
-            "room: %s", storage.problem))
+            "room: %s", storage.error_message))
         return;
     change_card(change);
     memcpy(before, card.disk, sizeof before);
     e = storage_new_publish(&storage, &new_file);
     OK(e != ERR_OK && memcmp(before, card.disk, sizeof before) == 0,
-       "%s meanwhile: nothing is written: %s", what[change], storage.problem);
+       "%s meanwhile: nothing is written: %s", what[change], storage.error_message);
 }
 
-/* The sentence about a file that cannot be made has its own cause, and not that of the error's number behind it. */
+/* The error message about a file that cannot be made has its own cause, and not that of the error's number behind it. */
 static void test_one_cause(void)
 {
     static const struct {
@@ -153,10 +153,10 @@ static void test_one_cause(void)
             card_make(&card, true, CARD_MBR, 8192);
         fake.dev.writable = !rows[i].read_only;
         e = storage_new_open(&storage, "models/n.ingot", rows[i].bytes, &table, &new_file);
-        at = strstr(storage.problem, rows[i].cause);
+        at = strstr(storage.error_message, rows[i].cause);
         OK(e != ERR_OK && at != NULL && at[strlen(rows[i].cause)] == '\0' &&
-               strstr(storage.problem, err_text(e)) == NULL,
-           "one cause: %s", storage.problem);
+               strstr(storage.error_message, err_text(e)) == NULL,
+           "one cause: %s", storage.error_message);
     }
 }
 

@@ -117,7 +117,7 @@ static inline enum err find(const char *name)
 
 static inline bool says(const char *a, const char *b)
 {
-    return strstr(storage.problem, a) != NULL && strstr(storage.problem, b) != NULL;
+    return strstr(storage.error_message, a) != NULL && strstr(storage.error_message, b) != NULL;
 }
 
 static inline bool file_is(uint32_t cluster, uint64_t bytes)

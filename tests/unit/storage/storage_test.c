@@ -14,15 +14,15 @@ static void test_nothing(void)
 {
     start_over();
     OK(find("") == ERR_NO_DEVICE && says("no card, flash or initrd found", "make card"), "%s",
-       storage.problem);
+       storage.error_message);
     OK(find("flash") == ERR_NO_DEVICE && says("no flash found", "make card"), "%s",
-       storage.problem);
-    OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""), "%s", storage.problem);
+       storage.error_message);
+    OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""), "%s", storage.error_message);
     attach(&flash);
-    OK(find("") == ERR_NO_DEVICE, "erased flash holds nothing: %s", storage.problem);
-    OK(find("a") == ERR_NO_DEVICE && says("no a found", ""), "%s", storage.problem);
+    OK(find("") == ERR_NO_DEVICE, "erased flash holds nothing: %s", storage.error_message);
+    OK(find("a") == ERR_NO_DEVICE && says("no a found", ""), "%s", storage.error_message);
     OK(find("flash") == ERR_BAD_MAGIC && says("flash bank 1", "first byte"),
-       "unless it is asked for: %s", storage.problem);
+       "unless it is asked for: %s", storage.error_message);
 }
 
 /* A raw file may have a signature behind what its header says, as far as there is room. */
@@ -58,7 +58,8 @@ static void test_raw(void)
     OK(find("initrd") == ERR_OK && file_memory(&file, 0, 1) == initrd_memory,
        "and so can the initrd");
     initrd_memory[2] = 0;
-    OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s", storage.problem);
+    OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s",
+       storage.error_message);
     platform.memory.initrd.bytes = 100;
     OK(find("") == ERR_OK && file_memory(&file, 0, 1) == flash_memory,
        "one of less than a sector is none");
@@ -102,10 +103,11 @@ static void test_card(void)
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
     OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);
     OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "/models"), "%s",
-       storage.problem);
-    OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s", storage.problem);
+       storage.error_message);
+    OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s",
+       storage.error_message);
     OK(find("flash") == ERR_OK && file.device == &flash, "flash is asked for");
-    OK(find("models/../") == ERR_NOT_FOUND, "%s", storage.problem);
+    OK(find("models/../") == ERR_NOT_FOUND, "%s", storage.error_message);
 }
 
 static void test_several(void)
@@ -122,7 +124,7 @@ static void test_several(void)
     put_card(false);
     card.fail_times = 1000;
     OK(find("") == ERR_NOT_FOUND && says("no model", "models/"), "none anywhere: %s",
-       storage.problem);
+       storage.error_message);
     put_ingot(flash_memory, MODEL_BYTES);
     card.fail_times = 1000;
     OK(find("") == ERR_OK && file.device == &flash, "flash is the last to be looked at");
@@ -130,12 +132,13 @@ static void test_several(void)
     start_over();
     attach(&card.dev);
     memset(volume, 0, 512);
-    OK(find("") == ERR_NO_FILESYSTEM && says("the first card: ", "FAT32"), "%s", storage.problem);
+    OK(find("") == ERR_NO_FILESYSTEM && says("the first card: ", "FAT32"), "%s",
+       storage.error_message);
     start_over();
     attach(&card.dev);
     card.silent = true;
     OK(find("") == ERR_TIMEOUT && says("the first card: ", err_text(ERR_TIMEOUT)), "%s",
-       storage.problem);
+       storage.error_message);
 }
 
 static char listed[1024];
@@ -173,12 +176,13 @@ static void test_places(void)
     OK(find("card:") == ERR_OK && file.device == &second.dev && file_is(100, MODEL_BYTES),
        "the first of a card: %s", file.name);
     OK(find("usb:zzz") == ERR_NOT_FOUND && says("the USB drive has no model zzz", "/models"), "%s",
-       storage.problem);
+       storage.error_message);
     OK(find("usb:flash") == ERR_NOT_FOUND && find("flash") == ERR_OK && file.device == &flash,
        "flash is at no other place");
     third.fail_sector = 0;
     third.fail_times = 100000;
-    OK(find("nvme:a") == ERR_IO && says("a drive: ", ""), "nowhere else then: %s", storage.problem);
+    OK(find("nvme:a") == ERR_IO && says("a drive: ", ""), "nowhere else then: %s",
+       storage.error_message);
     OK(find("a") == ERR_OK && file.device == &card.dev, "a USB drive comes after NVMe");
     third.fail_times = 0;
     listed[0] = '\0';
@@ -195,11 +199,11 @@ static void test_places(void)
        "but where one alone can be read");
     n_attached = 2;
     OK(find("usb:a") == ERR_NO_DEVICE && says("there is no USB drive: attach one", "usb:"), "%s",
-       storage.problem);
-    third.dev.problem = "its blocks are odd";
+       storage.error_message);
+    third.dev.error_message = "its blocks are odd";
     attached[n_attached++] = &third.dev;
     OK(find("nvme:a") == ERR_NO_DEVICE && says("a drive: its blocks are odd", ""), "%s",
-       storage.problem);
+       storage.error_message);
 }
 
 static enum err find_save(const char *name, uint64_t bytes)
@@ -241,7 +245,7 @@ static void test_advised_names(void)
     attach(&card.dev);
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("SAVE=5 NAMES=chat,trip` makes a card with it", ""),
-       "no saves at all: %s", storage.problem);
+       "no saves at all: %s", storage.error_message);
     put_saves();
     put_save(1, "LEARN   SAV", true, (40 << 20) + 1);
     put_save(2, "NOTES   TXT", true, 1024);
@@ -251,19 +255,19 @@ static void test_advised_names(void)
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("SAVE=41 NAMES=chat,learn,DIARY,mytrip,trip` makes a card with it", "") &&
            says("a file of 5 MiB of zeros there", ""),
-       "all names, and the new one: %s", storage.problem);
+       "all names, and the new one: %s", storage.error_message);
     put_save(0, "TRIP    SAV", true, 1024);
     put_save(1, "SAVES   TXT", true, 0);
     volume_cluster(30)[64] = 0;
     OK(find_save("chat", 5 << 20) == ERR_NOT_FOUND && says("SAVE=5 NAMES=trip,chat`", ""),
-       "chat is the new one: %s", storage.problem);
+       "chat is the new one: %s", storage.error_message);
     for (unsigned i = 0; i < 16; i++) {
         snprintf(name83, sizeof name83, "SAVE%04uSAV", i);
         put_save(i, name83, true, 1024);
     }
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND && says("NAMES=save0000,save0001,", "") &&
            says("save0012,...,trip` makes a card with it", "zeros there"),
-       "more names than the sentence has room for: %s", storage.problem);
+       "more names than the sentence has room for: %s", storage.error_message);
 }
 
 static void test_saves(void)
@@ -273,16 +277,16 @@ static void test_saves(void)
     OK(find_save("chat", (5 << 20) + 1) == ERR_NOT_FOUND &&
            says("no saves/chat.sav", "`make card BOARD=made up SAVE=6` makes a card with it") &&
            says("a file of 6 MiB of zeros", ""),
-       "a card without room for conversations: %s", storage.problem);
+       "a card without room for conversations: %s", storage.error_message);
     put_saves();
     OK(find_save("chat", 1000) == ERR_OK && file_is(300, 1024) &&
            strcmp(file.name, "saves/chat.sav") == 0,
        "saves/chat.sav");
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=chat,trip`"),
-       "another name: %s", storage.problem);
+       "another name: %s", storage.error_message);
     OK(find_save("trip", 0) == ERR_NOT_FOUND && says("nothing was saved as trip", ""),
-       "to load: %s", storage.problem);
+       "to load: %s", storage.error_message);
     {
         static uint8_t
             bare[sizeof volume]; /* a drive with a file system and no saves, which comes first */
@@ -296,7 +300,7 @@ static void test_saves(void)
         OK(find_save("chat", 1000) == ERR_OK && file.device == &card.dev, "on the second device");
     }
     OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""), "%s",
-       storage.problem);
+       storage.error_message);
 }
 
 /* ---- memory that DMA does not reach ---- */
@@ -376,7 +380,7 @@ static void test_no_bounce(void)
     OK(storage.devices[0] == &card.dev && memory.bytes == 3 * BOUNCE_BYTES &&
            strstr(console, "no memory below is free") != NULL,
        "nothing within reach is free: %s", console);
-    card.dev.problem = "there is no card in the slot";
+    card.dev.error_message = "there is no card in the slot";
     console[0] = '\0';
     open_over(part(0, 4), end_of(2));
     OK(storage.devices[0] == &card.dev && strstr(console, "DMA") == NULL, "an empty slot has none");

@@ -43,7 +43,7 @@ static void find_limits(void)
 static void run(size_t limit)
 {
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     for (uint32_t i = 0; i < N_TOKENS; i++)
         if (!append(i))
             rig_die("an undisturbed run fails");
@@ -144,7 +144,7 @@ static void test_there_and_back(void)
 
     memset(card_data, 0, sizeof card_data);
     insert_card();
-    OK(load() == ERR_NOT_FOUND && is_cleared(), "%s", use.problem);
+    OK(load() == ERR_NOT_FOUND && is_cleared(), "%s", use.error_message);
     OK(save(1) == ERR_OK && load() == ERR_OK && counts_are(1), "saved, and loaded");
     for (uint32_t i = 0; i < MOST; i++)
         sum += found.found[i];
@@ -154,7 +154,7 @@ static void test_there_and_back(void)
        "the third is the newest");
     rig.model.image.header = memcpy(malloc(INGOT_PAGE), rig.model.image.header, INGOT_PAGE);
     ((struct ingot_header *)(uintptr_t)rig.model.image.header)->header_crc32c ^= 1;
-    OK(load() == ERR_BAD_MODEL && is_cleared(), "%s", use.problem);
+    OK(load() == ERR_BAD_MODEL && is_cleared(), "%s", use.error_message);
     OK(save(4) == ERR_OK && load() == ERR_OK && counts_are(4), "another model writes its own");
 }
 
@@ -203,12 +203,12 @@ static void test_wrong_bits(void)
        sectors);
     card_data[SECTOR_BYTES] ^= 1;
     card_data[FILE_BYTES / 2 + SECTOR_BYTES] ^= 1;
-    OK(load() == ERR_BAD_CHECKSUM && is_cleared(), "in both: %s", use.problem);
+    OK(load() == ERR_BAD_CHECKSUM && is_cleared(), "in both: %s", use.error_message);
     card.dev.writable = false;
-    OK(save(9) == ERR_UNSUPPORTED, "%s", use.problem);
+    OK(save(9) == ERR_UNSUPPORTED, "%s", use.error_message);
     card.dev.writable = true;
     file.bytes = 2 * SECTOR_BYTES;
-    OK(save(9) == ERR_NO_SPACE, "%s", use.problem);
+    OK(save(9) == ERR_NO_SPACE, "%s", use.error_message);
 }
 
 int main(void)

@@ -104,7 +104,7 @@ static uint64_t layer_experts; /* ns that a token's experts of a layer are compu
 static void start(size_t limit, uint64_t bytes_per_s)
 {
     if (rig_open(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig.fake.dev.submit = played_submit;
     rig.fake.dev.poll = played_poll;
     rig.fake.dev.max_sectors = REQUEST_SECTORS;
@@ -114,7 +114,7 @@ static void start(size_t limit, uint64_t bytes_per_s)
     rig.kernels.gemv_f32_f32_f32 = played_f32;
     rig.kernels.gemv_f32_q4x8_q8 = played_q4;
     if (rig_load() != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
 }
 
 static uint32_t likeliest(void)
@@ -141,7 +141,7 @@ static void say(unsigned i)
     n_text[i] = n_prompt[i];
     (void)session_cut(&rig.session, 0);
     if (rig_append(text[i], n_prompt[i], NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     while (n_text[i] < n_prompt[i] + REPLY) {
         uint32_t id = likeliest();
 
@@ -149,7 +149,7 @@ static void say(unsigned i)
             return; /* the reply is whole */
         text[i][n_text[i]++] = id;
         if (rig_append(&id, 1, NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
     }
 }
 
@@ -175,7 +175,7 @@ static void add_token(struct row *row, uint32_t id)
     for (unsigned i = 0; i < N_LAYERS; i++)
         read[i] = x->figures[i].read;
     if (rig_append(&id, 1, NULL) != ERR_OK)
-        rig_die(rig.session.problem);
+        rig_die(rig.session.error_message);
     computing = played.computed - computing;
     for (unsigned i = 0; i < N_LAYERS; i++) {
         uint64_t bytes = (x->figures[i].read - read[i]) *
@@ -199,7 +199,7 @@ static void play_once(struct row *row)
     for (unsigned i = 0; i < N_PROMPTS; i++) {
         (void)session_cut(&rig.session, 0);
         if (rig_append(text[i], n_prompt[i], NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         for (size_t j = n_prompt[i]; j < n_text[i]; j++)
             add_token(row, text[i][j]);
     }

@@ -28,13 +28,13 @@ static unsigned walk(uint32_t chunk, uint32_t n_spilled, unsigned *n)
     uint32_t kept;
 
     if (open_pages(0, chunk, n_spilled) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     if (session_append_visit(s, ids, N / 2, compare, &same) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     kept = session_cut(s, N / 3);
     (void)session_cut(s, kept);
     if (session_append_visit(s, ids + kept, N - kept, compare, &same) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     *n = N / 2 + N - kept;
     return same;
 }
@@ -47,7 +47,7 @@ static void test(const struct hybrid *h)
     hybrid_make(h, INGOT_F32);
     limits = rig_limits();
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(ids, N);
     (void)session_append_visit(&rig.session, ids, N, keep, NULL);
     keepers = kv_spread_most(&rig.model.image);

@@ -97,7 +97,7 @@ static inline void open_reference(void)
     setup.limits.kv_card = false;
     if (model_open(&reference_model, &setup) != ERR_OK ||
         model_load(&reference_model, &setup) != ERR_OK)
-        rig_die(reference_model.problem);
+        rig_die(reference_model.error_message);
     session_open(&reference, &reference_model, &setup);
 }
 
@@ -123,7 +123,7 @@ static inline void fill_two_pages(void)
 {
     rig.workers = &crews[0];
     if (open_pages(0, 0, layers()) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     open_reference();
     session_clear(&rig.session);
     append_both(150);

@@ -33,7 +33,7 @@ static void test_saved(void)
     add_pending();
     open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "saved from the card, and it goes on %s", saved.problem);
+       "saved from the card, and it goes on %s", saved.error_message);
     session_clear(s);
     append_both(90);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && s->n_cached == 150 &&
@@ -50,13 +50,13 @@ static void test_saved(void)
     OK(append_both(3), "from its first page on");
     session_clear(s);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "and once more %s", saved.problem);
+       "and once more %s", saved.error_message);
     (void)session_cut(s, 150);
     stream_reset(&s->model->stream);
     card_data[100] ^= 1;
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
-           s->n_cached == 0 && strstr(saved.problem, "keys and values of layer 0") != NULL,
-       "a lost page while saving: %s", saved.problem);
+           s->n_cached == 0 && strstr(saved.error_message, "keys and values of layer 0") != NULL,
+       "a lost page while saving: %s", saved.error_message);
 }
 
 enum { MOST_STEPS = 1000 };

@@ -11,7 +11,7 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
         if (open_pages(limit, t == 0 ? 0 : 7 + 40 * t, n_spilled) != ERR_OK ||
             rig.model.plan.kv.n_spilled != n_spilled) {
             OK(false, "%s: %u spilled: %s", form, (unsigned)rig.model.plan.kv.n_spilled,
-               rig.model.problem);
+               rig.model.error_message);
             return;
         }
         open_reference();
@@ -57,7 +57,7 @@ static void test_figures(void)
 
     rig.workers = &crews[0];
     if (open_pages(0, 0, layers()) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     open_reference();
     for (uint32_t i = 0; i < layers(); i++)
         seen += image_layer(&rig.model.image, i)->window != 0 ? 2 : CONTEXT / 64;
@@ -88,7 +88,7 @@ static void test_guesses(void)
 
     rig.guesses = MODEL_GUESSES;
     if (open_pages(limits.least, 0, layers()) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     open_reference();
     rig.guesses = MODEL_NO_GUESSES;
     append_both(58);
@@ -128,7 +128,7 @@ static void test_stops(void)
     unsigned good = 0, n = 0;
 
     if (open_pages(limits.least, 32, layers()) != ERR_OK)
-        rig_die(s->problem);
+        rig_die(s->error_message);
     open_reference();
     rig_ids(ids, CONTEXT);
     for (int k = 0; k < 20; k++) {
@@ -172,21 +172,22 @@ static void test_trouble(void)
     flip_times = 4;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 && flip_times == 0 &&
            s->model->stream.stats.reread == 3 && heals(),
-       "and no more: %s", s->problem);
+       "and no more: %s", s->error_message);
 
     fill_two_pages();
     card_data[second * SECTOR_BYTES] ^= 1;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 &&
-           strstr(s->problem, "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
-                              "written") != NULL,
-       "one on the card is found: %s", s->problem);
+           strstr(s->error_message,
+                  "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
+                  "written") != NULL,
+       "one on the card is found: %s", s->error_message);
     OK(heals(), "and what it cost is computed again");
 
     fill_two_pages();
     card_data[(4 * page + 1) * SECTOR_BYTES] ^= 1;
     card_data[(8 * page + 1) * SECTOR_BYTES] ^= 1;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 0 && heals(),
-       "one in the first page of two layers costs all, once: %s", s->problem);
+       "one in the first page of two layers costs all, once: %s", s->error_message);
 
     fill_two_pages();
     card_device.fail_sector = (long)second;
@@ -195,8 +196,8 @@ static void test_trouble(void)
     stream_reset(&s->model->stream);
     card_device.fail_times = 1000;
     OK(rig_append(&id, 1, NULL) == ERR_IO && s->n_cached == 64 &&
-           strstr(s->problem, "layer 1 from token 64 on, sector ") != NULL,
-       "a lasting one: %s", s->problem);
+           strstr(s->error_message, "layer 1 from token 64 on, sector ") != NULL,
+       "a lasting one: %s", s->error_message);
     card_device.fail_times = 0;
     s->ids[150] = 9;
     OK(heals(), "and the card back: the lost part is computed again");
@@ -206,8 +207,8 @@ static void test_trouble(void)
     card_device.fail_sector = (long)(4 * page + 2 * page); /* layer 1, page 2, about to be full */
     card_device.fail_times = 1000;
     OK(rig_append(s->ids, 30, NULL) == ERR_IO && s->n_cached == 190 &&
-           strstr(s->problem, "layer 1 from token 128 on, sector ") != NULL,
-       "a write that fails loses nothing: %s", s->problem);
+           strstr(s->error_message, "layer 1 from token 128 on, sector ") != NULL,
+       "a write that fails loses nothing: %s", s->error_message);
     card_device.fail_times = 0;
     OK(append_both(1) && append_both(50), "and is made again");
 
@@ -216,12 +217,12 @@ static void test_trouble(void)
     card_device.fail_sector = (long)second;
     card_device.fail_times = 1000;
     OK(rig_append(s->ids, 60, NULL) == ERR_IO && s->n_cached == 64,
-       "a page that cannot be read for the rest of it: %s", s->problem);
+       "a page that cannot be read for the rest of it: %s", s->error_message);
     fill_two_pages();
     (void)session_cut(s, 100);
     card_device.dev.writable = false;
     OK(rig_append(s->ids, 60, NULL) == ERR_UNSUPPORTED && s->n_cached == 100,
-       "one that is cut back and cannot be written again is whole in memory: %s", s->problem);
+       "one that is cut back and cannot be written again is whole in memory: %s", s->error_message);
     card_device.dev.writable = true;
     OK(append_both(3), "and the logits are right");
 }
@@ -233,8 +234,8 @@ static void test_opening(void)
     (void)open_pages(0, 0, layers());
     card.bytes = s->model->plan.kv.card - SECTOR_BYTES;
     OK(model_open(&rig.model, &rig.setup) == ERR_NO_SPACE &&
-           strstr(rig.model.problem, "KV=") != NULL,
-       "%s", rig.model.problem);
+           strstr(rig.model.error_message, "KV=") != NULL,
+       "%s", rig.model.error_message);
     rig.setup.limits.weights = 0;
     OK(model_open(&rig.model, &rig.setup) == ERR_OK && s->model->plan.kv.n_spilled == 0 &&
            s->model->plan.kv.card == 0,

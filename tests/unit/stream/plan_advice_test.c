@@ -147,10 +147,10 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
 }
 
-/* The type behind "kv=" in a sentence, taken as the request's. */
-static bool take_kv(const char *sentence)
+/* The type behind "kv=" in an error message, taken as the request's. */
+static bool take_kv(const char *error_message)
 {
-    const char *at = strstr(sentence, "kv=");
+    const char *at = strstr(error_message, "kv=");
     char name[KV_TYPES_NAME_BYTES] = "";
 
     if (at == NULL) {
@@ -175,14 +175,15 @@ static void test_kv(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "with it all is in memory");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = rest - (4u << 20);
-    OK(plan_with(0) != ERR_OK && strstr(plan.problem, "with which context 4096 fits") != NULL &&
-           take_kv(plan.problem),
-       "%s", plan.problem);
+    OK(plan_with(0) != ERR_OK &&
+           strstr(plan.error_message, "with which context 4096 fits") != NULL &&
+           take_kv(plan.error_message),
+       "%s", plan.error_message);
     OK(plan_with(0) == ERR_OK && plan.context == 4096, "with it the context fits");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = 1u << 20;
-    OK(plan_with(0) != ERR_OK && strstr(plan.problem, "kv=") == NULL, "it would not do: %s",
-       plan.problem);
+    OK(plan_with(0) != ERR_OK && strstr(plan.error_message, "kv=") == NULL, "it would not do: %s",
+       plan.error_message);
 }
 
 /* A model whose columns suit all types, and `part` of its bytes in Q8_0 as room for weights. */
@@ -226,7 +227,7 @@ static const char *refusal_of(enum ingot_type type)
     make_image(type, 0);
     request.arena_bytes = 1 << 20;
     OK(plan_with(0) != ERR_OK, "1 MiB is too little for %s", image_type_name(type));
-    return plan.problem;
+    return plan.error_message;
 }
 
 /* A model that does not fit at all gets the type that makes it smaller than it is. */
@@ -243,9 +244,9 @@ static void test_refusal(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *problem = refusal_of(cases[i].type);
+        const char *error_message = refusal_of(cases[i].type);
 
-        OK(strstr(problem, cases[i].cure) != NULL, "%s", problem);
+        OK(strstr(error_message, cases[i].cure) != NULL, "%s", error_message);
     }
 }
 

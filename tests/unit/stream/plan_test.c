@@ -120,7 +120,7 @@ static bool rows_found(void)
 
 static size_t named_bytes(void)
 {
-    const char *at = strstr(plan.problem, "at least ");
+    const char *at = strstr(plan.error_message, "at least ");
 
     return at == NULL ? 0 : (size_t)strtoul(at + 9, NULL, 10) * 1024;
 }
@@ -142,7 +142,7 @@ static void look(struct sweep *s, size_t limit)
         size_t named = named_bytes();
 
         s->monotone = s->monotone && e == ERR_NO_SPACE && s->least == 0;
-        s->cures = s->cures && named > limit && strstr(plan.problem, "raise mem=") != NULL &&
+        s->cures = s->cures && named > limit && strstr(plan.error_message, "raise mem=") != NULL &&
                    plan_with(named) == ERR_OK && plan_with(named - 1024) == ERR_NO_SPACE;
         return;
     }
@@ -253,7 +253,7 @@ static void test_arena(void)
         request.arena_bytes = bytes;
         if (plan_with(0) != ERR_OK) {
             later = later && !ok;
-            named = named && strstr(plan.problem, "ctx=") != NULL;
+            named = named && strstr(plan.error_message, "ctx=") != NULL;
             continue;
         }
         ok = true;
@@ -283,9 +283,9 @@ static void test_context(void)
     request.limits.context = 9000;
     OK(plan_with(0) == ERR_OK && plan.context == 9000, "unless it is asked for");
     request.limits.context = 9001;
-    OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.problem, "9001") != NULL &&
-           strstr(plan.problem, "9000") != NULL,
-       "%s", plan.problem);
+    OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.error_message, "9001") != NULL &&
+           strstr(plan.error_message, "9000") != NULL,
+       "%s", plan.error_message);
     request.limits.context = 5;
     OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
     other = plan;
@@ -356,7 +356,7 @@ static void test_bounds(void)
                sums_agree() && plan.memory.pinned + plan.memory.io <= request.limits.weights,
            "streamed it takes %d GiB", (int)(request.limits.weights >> 30));
         request.arena_bytes = 1 << 20;
-        OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.problem);
+        OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.error_message);
     }
 }
 

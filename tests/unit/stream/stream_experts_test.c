@@ -59,11 +59,11 @@ static bool append_half(unsigned half)
 static void set_after(void)
 {
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig_ids(text, 2 * CHUNK);
     for (unsigned half = 0; half < 2; half++) {
         if (rig_append(text + half * CHUNK, CHUNK, NULL) != ERR_OK)
-            rig_die(rig.session.problem);
+            rig_die(rig.session.error_message);
         memcpy(after[half], rig.session.logits, rig_logits_bytes());
     }
 }
@@ -109,7 +109,7 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
     unsigned good = 0, n;
 
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig.pace = pace;
     OK(m->pinned + m->io <= limit, "%u slots: the plan keeps to its limit", (unsigned)slots());
     for (uint32_t i = 0; i < N_TOKENS; i++)
@@ -192,7 +192,7 @@ static void test_faults(size_t limit, uint32_t layer)
        "layer %u: an expert is wrong three times: read again each time, and right", layer);
     OK(token_2_with(limit, sector, fatal, NO_SECTOR) == ERR_BAD_CHECKSUM,
        "layer %u: wrong %u times: an error", layer, fatal);
-    said = rig.session.problem;
+    said = rig.session.error_message;
     OK(strstr(said, words) != NULL, "it names the expert: %s", said);
     OK(is_well_again(), "and what follows is right");
     OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO, "layer %u: a sector fails", layer);
@@ -251,7 +251,7 @@ static void test_ahead(size_t limit, enum rig_pace pace, uint64_t *n_ahead, uint
     unsigned good = 0;
 
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig.pace = pace;
     for (uint32_t i = 0; i < N_TOKENS; i++)
         good += append(i);

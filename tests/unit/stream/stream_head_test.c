@@ -73,7 +73,7 @@ static long sector_of(uint32_t i)
     return (long)((tile.offset + tile.bytes / 2) / SECTOR_BYTES);
 }
 
-/* The sentence names the file and the part, and a sector where the device knows it. */
+/* The error message names the file and the part, and a sector where the device knows it. */
 static bool is_named(bool with_sector)
 {
     const struct session *s = &rig.session;
@@ -82,9 +82,9 @@ static bool is_named(bool with_sector)
 
     image_segment_name(&s->model->image, tied ? 0 : s->model->image.header->params.n_layers + 1,
                        part, sizeof part);
-    return strstr(s->problem, "models/made-up.ingot: ") == s->problem &&
-           strstr(s->problem, part) != NULL &&
-           (strstr(s->problem, "sector ") != NULL) == with_sector;
+    return strstr(s->error_message, "models/made-up.ingot: ") == s->error_message &&
+           strstr(s->error_message, part) != NULL &&
+           (strstr(s->error_message, "sector ") != NULL) == with_sector;
 }
 
 static bool is_left(void)
@@ -105,7 +105,7 @@ static void test_failing(size_t limit, const char *form, uint32_t tile)
     rig.fake.fail_sector = sector_of(tile);
     rig.fake.fail_times = 1000;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
-       "for good: %s", rig.session.problem);
+       "for good: %s", rig.session.error_message);
     OK(rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
        "and so at the next request");
     rig.fake.fail_times = 0;
@@ -128,7 +128,7 @@ static void test_damaged(size_t limit, const char *form, uint32_t tile)
     rig.flip_times = MOST_TRIES;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_BAD_CHECKSUM && is_left() &&
            is_named(false) && rig.flip_times == 0,
-       "four times: %s", rig.session.problem);
+       "four times: %s", rig.session.error_message);
     OK(goes_on() && prompt_is_right(), "the next request is right");
 }
 
@@ -141,7 +141,7 @@ static void test_silent(size_t limit, const char *form)
     right = begin(limit);
     rig.fake.silent = true;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_TIMEOUT && is_left() && is_named(true),
-       "%s, silent: %s", form, rig.session.problem);
+       "%s, silent: %s", form, rig.session.error_message);
     rig.fake.silent = false;
     OK(goes_on() && prompt_is_right(), "and afterwards right");
     rig.patience = 0;
@@ -155,7 +155,7 @@ static void test_prompt(size_t limit, const char *form)
     rig.fake.fail_times = 1000;
     OK(rig_append(ids, N_TOKENS, NULL) == ERR_IO && is_named(true) && rig.session.logits == NULL &&
            rig.fake.n_pending == 0,
-       "%s, in a prompt: %s", form, rig.session.problem);
+       "%s, in a prompt: %s", form, rig.session.error_message);
     rig.fake.fail_times = 0;
     OK(prompt_is_right(), "and the next prompt is right");
 }

@@ -42,7 +42,7 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
         rig.setup.progress = progress;
         wrong += model_load(&rig.model, &rig.setup) != ERR_ABORTED || rig.fake.n_pending != 0 ||
                  (!in_place && rig.model.stream.stats.bytes_loaded >= stop_at + total / 2) ||
-                 strstr(rig.model.problem, "stopped by Ctrl-C") == NULL;
+                 strstr(rig.model.error_message, "stopped by Ctrl-C") == NULL;
         stop_at = 0;
         wrong += rig_start(limit, 0, in_place) != ERR_OK;
     }
@@ -122,7 +122,7 @@ static void test_errors(size_t limit, unsigned n)
     rig.fail_percent = 1;
     OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
        "the same %u streamed, after %d errors and %d flipped bits: %s", n, (int)f->retries,
-       (int)f->reread, rig.session.problem);
+       (int)f->reread, rig.session.error_message);
 }
 
 /* The least limit with a cache of so many experts of a layer. */

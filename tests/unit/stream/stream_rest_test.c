@@ -60,7 +60,7 @@ static struct figures play(size_t limit, bool rests, uint32_t io_core, unsigned 
 
     platform.cores.rest = rests ? played_rest : NULL;
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     memset(&played, 0, sizeof played);
     played.device_rate = device_rate;
     rig.file.timeout = (struct file_timeout){ &platform, UINT64_MAX / 2 };

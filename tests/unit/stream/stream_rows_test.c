@@ -18,7 +18,7 @@ static void test_place(void)
     uint64_t kept, read;
 
     if (rig_start(rig_limits().least, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     rig.model.plan.rows.n = 1;
     OK(row_sector(ids[0]) != row_sector(ids[1]), "two tokens whose rows lie apart");
     OK(append(0), "the first token");

@@ -101,8 +101,9 @@ static void test_in_place(void)
 
         image_segment_name(&rig.model.image, i, part, sizeof part);
         *byte ^= 1;
-        OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM && strstr(rig.model.problem, part) != NULL,
-           "in place: %s", rig.model.problem);
+        OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM &&
+               strstr(rig.model.error_message, part) != NULL,
+           "in place: %s", rig.model.error_message);
         *byte ^= 1;
     }
 }
@@ -124,7 +125,7 @@ static void test_ahead(size_t limit)
             unsigned loading = 0;
 
             if (stream_layer(s, layer, UINT64_MAX, &segment) != ERR_OK)
-                rig_die(s->problem);
+                rig_die(s->error_message);
             for (int i = 0; i < PLAN_SLOTS; i++)
                 loading += s->ring.slots[i].state == STREAM_LOADING;
             ahead = ahead &&
@@ -159,9 +160,10 @@ static void test_failure(const struct place *p, bool flip, const char *form)
            rig.fake.n_pending == 0,
        "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name,
        error);
-    OK(strstr(s->problem, "models/made-up.ingot: ") == s->problem &&
-           strstr(s->problem, p->name) != NULL && (flip || strstr(s->problem, "sector ") != NULL),
-       "%s", s->problem);
+    OK(strstr(s->error_message, "models/made-up.ingot: ") == s->error_message &&
+           strstr(s->error_message, p->name) != NULL &&
+           (flip || strstr(s->error_message, "sector ") != NULL),
+       "%s", s->error_message);
     rig.fake.fail_times = 0;
     rig.flip_times = 0;
 }
@@ -238,10 +240,11 @@ static void test_load(size_t limit, const char *form)
         rig.fake.fail_sector = (long)sector;
         rig.fake.fail_times = 1000;
         enum err e = model_load(&rig.model, &rig.setup);
-        OK(read ? e == ERR_IO && strstr(rig.model.problem, part) != NULL &&
-                      strstr(rig.model.problem, "sector ") != NULL
+        OK(read ? e == ERR_IO && strstr(rig.model.error_message, part) != NULL &&
+                      strstr(rig.model.error_message, "sector ") != NULL
                 : e == ERR_OK,
-           "%s, loading with %s failing: %s", form, part, read ? rig.model.problem : "not read");
+           "%s, loading with %s failing: %s", form, part,
+           read ? rig.model.error_message : "not read");
         for (unsigned times = 1; times <= 2; times++) {
             rig_open(limit, 0, false);
             rig.flip_sector = (long)sector;
@@ -249,9 +252,9 @@ static void test_load(size_t limit, const char *form)
             e = model_load(&rig.model, &rig.setup);
             OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
                    rig.model.stream.stats.reread == (read ? 1 : 0) &&
-                   (e == ERR_OK || strstr(rig.model.problem, part) != NULL),
+                   (e == ERR_OK || strstr(rig.model.error_message, part) != NULL),
                "%s, loading with %s flipped %s: %s", form, part, times == 1 ? "once" : "for good",
-               e == ERR_OK ? "fine" : rig.model.problem);
+               e == ERR_OK ? "fine" : rig.model.error_message);
         }
     }
 }

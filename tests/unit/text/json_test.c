@@ -64,7 +64,8 @@ static void test_values(void)
     OK(only("true").kind == JSON_TRUE && only("false").kind == JSON_FALSE &&
            only("null").kind == JSON_NULL,
        "words");
-    OK(only(" \t\"x\" ").kind == JSON_TEXT && json.problem == NULL, "white space around a value");
+    OK(only(" \t\"x\" ").kind == JSON_TEXT && json.error_message == NULL,
+       "white space around a value");
 }
 
 static void test_members(void)
@@ -98,7 +99,7 @@ static void test_members(void)
     OK(json_member(&json, &v) == JSON_END, "an empty object");
 }
 
-static void test_problems(void)
+static void test_error_messages(void)
 {
     static const struct {
         const char *text;
@@ -150,9 +151,9 @@ static void test_problems(void)
         while (json_member(&json, &v) != JSON_END && v.kind != JSON_BAD) {
         }
         OK(v.kind == JSON_BAD && json.column == bad[i].column &&
-               strstr(json.problem, bad[i].says) != NULL,
-           "%s: %s, column %zu", bad[i].text, json.problem != NULL ? json.problem : "fine",
-           json.column);
+               strstr(json.error_message, bad[i].says) != NULL,
+           "%s: %s, column %zu", bad[i].text,
+           json.error_message != NULL ? json.error_message : "fine", json.column);
     }
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "a problem stays");
     open_bytes("{\"a\":\"\0\"}", 9);
@@ -206,8 +207,8 @@ static void test_nested(void)
         open_text(bad[i].text);
         while (json_item(&json, &v) > JSON_END) {
         }
-        OK(v.kind == JSON_BAD && strstr(json.problem, bad[i].says) != NULL, "%s: %s", bad[i].text,
-           json.problem);
+        OK(v.kind == JSON_BAD && strstr(json.error_message, bad[i].says) != NULL, "%s: %s",
+           bad[i].text, json.error_message);
     }
     open_text("[]");
     OK(json_item(&json, &v) == JSON_END, "an empty list");
@@ -246,7 +247,7 @@ int main(void)
 {
     test_values();
     test_members();
-    test_problems();
+    test_error_messages();
     test_nested();
     test_escapes();
     free(line);

@@ -60,7 +60,7 @@ static inline void listed_begin(enum ingot_tokenizer_kind kind, enum ingot_pre p
     }
 }
 
-/* The section, or NULL; listed.source.problem says why. */
+/* The section, or NULL; listed.source.error_message says why. */
 static inline uint8_t *listed_section(uint64_t *bytes)
 {
     struct tokenizer_size size;

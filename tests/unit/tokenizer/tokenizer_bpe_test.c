@@ -64,12 +64,12 @@ static bool open_listed(void)
     free(section);
     section = listed_section(&section_bytes);
     if (section == NULL) {
-        printf("# %s\n", listed.source.problem);
+        printf("# %s\n", listed.source.error_message);
         return false;
     }
     if (image_check_tokenizer(&image, section, section_bytes, listed.source.vocab.n_tokens) !=
         ERR_OK) {
-        printf("# %s\n", image.problem);
+        printf("# %s\n", image.error_message);
         return false;
     }
     tokenizer_open(&t, section);
@@ -191,13 +191,14 @@ static void test_bad_merges(void)
     list_hello(0);
     listed_merge("he", "x");
     OK(listed_section(&section_bytes) == NULL &&
-           strstr(listed.source.problem, "merge 6 (\"he\" and "
-                                         "\"x\")") != NULL,
-       "refused: %s", listed.source.problem);
+           strstr(listed.source.error_message, "merge 6 (\"he\" and "
+                                               "\"x\")") != NULL,
+       "refused: %s", listed.source.error_message);
     list_hello(0);
     listed.merges[2].right.bytes = 0;
-    OK(listed_section(&section_bytes) == NULL && strstr(listed.source.problem, "merge 2") != NULL,
-       "refused: %s", listed.source.problem);
+    OK(listed_section(&section_bytes) == NULL &&
+           strstr(listed.source.error_message, "merge 2") != NULL,
+       "refused: %s", listed.source.error_message);
     list_hello(0);
     listed_merge("<", "s");
     listed.tokens[ABC].text = (const uint8_t *)"<s"; /* one that a text could go on from */
@@ -210,11 +211,11 @@ static void test_bad_merges(void)
 
 static void refused(enum err expected, const char *words)
 {
-    struct image image = { .problem = "" };
+    struct image image = { .error_message = "" };
     enum err e = image_check_tokenizer(&image, section, section_bytes, EOS + 4);
 
-    OK(e == expected && strstr(image.problem, words) != NULL, "refused (%d): %s", (int)e,
-       image.problem);
+    OK(e == expected && strstr(image.error_message, words) != NULL, "refused (%d): %s", (int)e,
+       image.error_message);
     open_listed();
 }
 

@@ -168,15 +168,16 @@ static void test_file(const char *name, const char *path)
 static bool open_published(const char *name)
 {
     struct pack_options o = { .quiet = true };
-    char problem[512] = "";
+    char error_message[512] = "";
     uint32_t vocab;
     struct image image;
 
     o.input = asset("vocab/ggml-vocab-%s.gguf", name);
     free(section);
-    if (pack_tokenizer(&o, &section, &section_bytes, &vocab, problem, sizeof problem) != ERR_OK) {
+    if (pack_tokenizer(&o, &section, &section_bytes, &vocab, error_message, sizeof error_message) !=
+        ERR_OK) {
         section = NULL;
-        OK(true, "%s # SKIP %s", name, problem);
+        OK(true, "%s # SKIP %s", name, error_message);
         return false;
     }
     OK(image_check_tokenizer(&image, section, section_bytes, vocab) == ERR_OK,

@@ -25,24 +25,24 @@ static size_t drive_session_make(void)
 static void drive_session(const char *name, struct block_device *device, size_t limit,
                           drive_fault_fn *set_fault)
 {
-    const char *problem;
+    const char *error_message;
     enum err e;
     uint32_t i = 0;
 
     rig.device = device;
     rig.patience = PATIENCE;
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.model.problem);
+        rig_die(rig.model.error_message);
     OK(append(i++) && append(i++), "%s: a session reads from it", name);
     set_fault(1);
     OK(append(i) && rig.model.stream.stats.retries != 0, "%s: once, and it is repeated", name);
     i++;
     set_fault(FOR_EVER);
     e = rig_append(&ids[i], 1, NULL);
-    problem = rig.session.problem;
-    OK((e == ERR_IO || e == ERR_TIMEOUT) && strstr(problem, "made-up.ingot: ") != NULL &&
-           strstr(problem, device->name) != NULL && strstr(problem, "sector ") != NULL,
-       "%s: without an end it is named: %s", name, problem);
+    error_message = rig.session.error_message;
+    OK((e == ERR_IO || e == ERR_TIMEOUT) && strstr(error_message, "made-up.ingot: ") != NULL &&
+           strstr(error_message, device->name) != NULL && strstr(error_message, "sector ") != NULL,
+       "%s: without an end it is named: %s", name, error_message);
     e = rig_append(&ids[i], 1, NULL);
     OK(e == ERR_IO || e == ERR_TIMEOUT, "%s: and again", name);
     set_fault(0);

@@ -1,4 +1,4 @@
-/* The sentence for an error of a transfer. */
+/* The error message for an error of a transfer. */
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
@@ -11,7 +11,8 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
         format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
                     file->device->name);
     }
-    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where, why);
+    format_text(s->error_message, sizeof s->error_message, "%.100s: %s%s: %s", file->name, part,
+                where, why);
     return e;
 }
 
@@ -30,8 +31,8 @@ void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
     (void)stream_name_part(s, s->file, part, read, e, block_device_reason(s->file->device, e));
 }
 
-enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
-                             enum err e)
+enum err stream_name_error_message(struct stream *s, unsigned segment, const struct file_read *read,
+                                   enum err e)
 {
     char part[32];
 
