@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -59,6 +60,14 @@ def told_by_make(board, cores):
     return must(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board, f"CORES={cores}", "qemu-command"], 60).split()
 
 
+def write_whole(path, text):
+    """The file is there whole or as it was, also where several suites, or several threads of one, write it at a time."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=os.path.dirname(path), delete=False) as f:
+        f.write(text)
+    os.replace(f.name, path)
+
+
 def kept_command(path, board):
     """The earlier answer of make, if nothing that it told it by is newer and all files that it names are there."""
     sources = ("Makefile", "flash_image/card/card.mk", f"board/{board}/board.mk")
@@ -82,10 +91,7 @@ def kept_or_told(board, cores):
     words = kept_command(path, board)
     if words is None:
         words = told_by_make(board, cores)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as f:
-            f.write(" ".join(words))
-        os.replace(f.name, path)
+        write_whole(path, " ".join(words))
     return words
 
 
@@ -257,12 +263,8 @@ def make_disk(name, *arguments, loader=False):
     with loader, with files that something starts from."""
     boards = os.path.join(WORK, "own-boards")
     for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
-        os.makedirs(os.path.join(boards, board, "card"), exist_ok=True)
         for path, text in (("card/about", about), ("card/readme.txt", "@WORDS@\n"), ("ingot.bin", "an image")):
-            new = os.path.join(boards, board, path) + f".{os.getpid()}"
-            with open(new, "w", encoding="utf-8") as f:
-                f.write(text)
-            os.replace(new, os.path.join(boards, board, path))
+            write_whole(os.path.join(boards, board, path), text)
     out = os.path.join(WORK, name)
     must([HOST, "card", "loader" if loader else "plain", *arguments, "-o", out, "--boards", boards], 300)
     return out

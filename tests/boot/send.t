@@ -125,8 +125,11 @@ class Between:
                 data = s.recv(4096)
                 if not data:
                     self.ends = True
-                else:
+                    continue
+                try:
                     (its if s is ours else ours).sendall(self.carry(data))
+                except BrokenPipeError:  # a sender that was refused has gone
+                    self.ends = True
             if self.cuts_after is not None and self.n > self.cuts_after:
                 self.ends = True
         ours.close()

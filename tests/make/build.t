@@ -2,6 +2,7 @@
 """The build itself: equal sources give equal bytes wherever they lie, includes point one way, the
 image stays small, and the commands that people call exist."""
 
+import concurrent.futures
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, LONG, ROOT, WORK, Tap
+from machine import BUILD, LONG, ROOT, WORK, Tap, write_whole
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -64,6 +65,14 @@ for _ in range(3):
     failed += [text for m, text in zip(makes, said) if m.returncode != 0]
 tap.ok(not failed and os.listdir(folder) == ["board_rows.inc"] and b"board.def" in bytes_of(os.path.join(ROOT, rows)),
        "eight makes at a time write one file without disturbing each other", "\n".join(failed))
+
+# Threads of one suite share a process, and the gate of counted instructions starts machines from several.
+path = os.path.join(WORK, "build-whole", "text")
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    list(pool.map(lambda n: [write_whole(path, f"{n}" * 1000) for _ in range(50)], range(8)))
+text = bytes_of(path).decode()
+tap.ok(text == text[:1] * 1000 and os.listdir(os.path.dirname(path)) == ["text"],
+       "eight threads write one file, which is whole, and leave no other")
 
 # Whole images, for a minute each, are test-long's. Here it is an object of every rule and of most rooms: where a path or a date comes in, it comes in by a flag or a header that all have.
 # Objects that the boards of an ISA share lie in its folder.
