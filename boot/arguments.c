@@ -4,7 +4,8 @@
 
 #include "runtime/console/console.h"
 
-/* Ask nothing before the rate changes (baud=), nor a person who waits for one reply (prompt=). */
+/* Ask for nothing before the line has its rate (baud=), and ask for nothing when somebody waits
+ * for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||
@@ -22,7 +23,8 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
     }
 }
 
-/* The options of a board may be on a card far away: a bad one costs its own effect, and no more. */
+/* The board's options may come from a card that nobody can edit soon: a bad option loses only
+ * its own effect. */
 static void say_option(void *context, bool refused, const char *error_message)
 {
     const char *instead = "";
@@ -109,7 +111,7 @@ static void obey(struct options *o, struct console *c)
     }
 }
 
-/* If the firmware gives options away as a whole, more than it takes are none. */
+/* Firmware that rejects the options as too long passes none of them. */
 static void say_too_long(struct console *c, const struct machine *machine)
 {
     const char *lost = "the rest is ignored";
@@ -129,7 +131,7 @@ bool arguments_read(struct options *o, struct console *c, const struct machine *
     if (machine->args_bytes > strlen(machine->args)) {
         say_too_long(c, machine);
     }
-    (void)options_parse(o, machine->args, &report); /* said by say_option */
+    (void)options_parse(o, machine->args, &report); /* printed by say_option */
     if (options_refused(o, OPTION_PROMPT)) {
         return false;
     }

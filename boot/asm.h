@@ -1,4 +1,4 @@
-/* The beginning of the assembly of both ISAs. */
+/* Shared beginning of the assembly files of both ISAs. */
 #ifndef INGOT_BOOT_ASM_H
 #define INGOT_BOOT_ASM_H
 
@@ -14,13 +14,13 @@
     .size \name, . - \name
 .endm
 
-/* 64 bytes behind the entry, where both ISAs' Image headers end. toolchain/pack_image.py packs what
- * lies behind the first image_head_bytes, says so in the first word, and refuses what is larger than
- * image_pack_room. A linked image is as it is. */
+/* 64 bytes after the entry, at the end of both ISAs' Image headers. toolchain/pack_image.py
+ * packs what follows the first image_head_bytes, notes this in the first word, and refuses
+ * images larger than image_pack_room. A freshly linked image is not packed. */
 .macro packing
     .globl image_packed
 image_packed:
-    .long   0                           // bytes behind the head, packed; 0: not packed
+    .long   0                           // bytes after the head, packed; 0: not packed
     .long   image_head_bytes
     .long   image_pack_room
     .long   image_packing               // how: "LZ4B" or "LZMA"

@@ -1,5 +1,5 @@
-/* From the device tree to struct machine. The MMU is on and maps the image alone; everything
- * else is mapped here or by the board's early_init. */
+/* From the device tree to struct machine. The MMU is on and maps only the image; this file and
+ * the board's early_init map everything else. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096, MAX_FREE = 128, TREE_BYTES = 96 * 1024 };
 
-/* Free RAM while it is carved; ends are exclusive and cannot wrap: see range_add. */
+/* Free RAM while parts are taken out; ends are exclusive and cannot wrap: see range_add. */
 struct span {
     uint64_t start, end;
 };
@@ -44,7 +44,7 @@ static uint64_t range_end(uint64_t base, uint64_t bytes)
     return base + min_u64(bytes, UINT64_MAX - base);
 }
 
-/* Free RAM holds whole pages only. Neighbours (the nodes of a NUMA machine) become one. */
+/* Free RAM consists of whole pages. Adjacent ranges (the nodes of a NUMA machine) are merged. */
 static void free_add(uint64_t start, uint64_t end)
 {
     start = page_ceil(start);
@@ -66,8 +66,8 @@ static void free_add(uint64_t start, uint64_t end)
         left_out_note(LEFT_OUT_CUT_RAM, 1, end - start);
 }
 
-/* Take [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a range
- * splits it; when the table is full the upper part is given up, which is safe. */
+/* Remove [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a
+ * range splits it. If the table is full, the upper part is given up, which is safe. */
 static void free_remove(uint64_t base, uint64_t bytes)
 {
     uint64_t start = page_floor(base), end = page_ceil(range_end(base, bytes));
@@ -96,8 +96,8 @@ static void map_or_panic(uint64_t base, uint64_t bytes, enum mapping mapping, co
               (unsigned long)bytes, err_text(e));
 }
 
-/* Firmware puts the tree wherever it likes, often in the middle of RAM: it is copied, so that the
- * arena stays in one piece. A tree that is too large for that stays where it is. */
+/* Firmware puts the tree anywhere, often in the middle of RAM. Copy it, so that the arena stays
+ * in one piece. A tree that is too large to copy stays where it is. */
 static const void *copy_tree(void)
 {
     if (device_tree_copy(&boot_state.tree, boot_state.blob, sizeof boot_state.blob) != ERR_OK ||
@@ -106,7 +106,7 @@ static const void *copy_tree(void)
     return boot_state.blob;
 }
 
-/* Loaded, not computed: a PC-relative address need not reach that far. */
+/* Loaded, not computed: a PC-relative address may not reach that far. */
 static const volatile uintptr_t default_tree = (uintptr_t)image_device_tree_address;
 
 static const void *open_tree(const void *dtb)
@@ -114,9 +114,10 @@ static const void *open_tree(const void *dtb)
     uintptr_t base = dtb != NULL ? (uintptr_t)dtb : default_tree;
     size_t bytes;
 
-    if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; there are ATAGs at most */
+    if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; only ATAGs could be there */
         return NULL;
-    /* The header first: it has the size. Mapped as RAM, which it becomes later. */
+    /* Map the header first, because it has the size. The tree is mapped as RAM, which it becomes
+     * later. */
     if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
@@ -139,13 +140,13 @@ static void read_memory(const struct device_tree *tree)
     while (device_tree_next_type(tree, &node, "memory")) {
         for (unsigned i = 0; device_tree_reg(tree, &node, i, &base, &bytes); i++) {
             boot_state.machine.ram_bytes += (size_t)bytes;
-            free_remove(base, bytes); /* nodes that overlap do not give a page twice */
+            free_remove(base, bytes); /* overlapping nodes do not give a page twice */
             free_add(base, range_end(base, bytes));
         }
     }
 }
 
-/* The reservation block. A loader that passes an initrd reserves it there (U-Boot, fdt_initrd). */
+/* The reservation block. A loader that passes an initrd lists it there (U-Boot, fdt_initrd). */
 static void remove_reservations(const struct device_tree *tree)
 {
     uint64_t base, bytes;
@@ -154,7 +155,7 @@ static void remove_reservations(const struct device_tree *tree)
         free_remove(base, bytes);
 }
 
-/* /reserved-memory, where firmware has what it keeps. */
+/* /reserved-memory: what the firmware keeps. */
 static void remove_reserved(const struct device_tree *tree)
 {
     struct device_tree_node node;
@@ -172,7 +173,7 @@ static void remove_reserved(const struct device_tree *tree)
     }
 }
 
-/* A preloaded model: kept only where it lies in RAM as a whole, not over the image. */
+/* A preloaded model is used only if it lies in RAM as a whole and not over the image. */
 static void read_initrd(const struct device_tree *tree)
 {
     uint64_t base, bytes;
@@ -191,7 +192,7 @@ static void read_initrd(const struct device_tree *tree)
     }
 }
 
-/* The largest range that is left, NULL: none is. */
+/* The largest range that is left; NULL: no range is left. */
 static struct span *largest_free(void)
 {
     struct span *best = NULL;
@@ -206,8 +207,8 @@ static struct span *largest_free(void)
     return best;
 }
 
-/* Move the largest free ranges to machine.ram, largest first, and map them. One that the MMU
- * cannot reach is left out, and so are more than there is room for. */
+/* Move the largest free ranges to machine.ram, the largest first, and map them. Ranges that the
+ * MMU cannot reach or that exceed the table are left out. */
 static void take_ram(void)
 {
     struct machine *machine = &boot_state.machine;
@@ -231,7 +232,8 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
-    boot_state.machine.args_bytes = length; /* image_main reports more than fit, with a console */
+    boot_state.machine.args_bytes = length; /* image_main reports surplus ranges when there is a
+                                             * console */
     boot_state.machine.args_limit = sizeof boot_state.machine.args - 1;
     memcpy(boot_state.machine.args, text, min_size(length, sizeof boot_state.machine.args - 1));
 }
@@ -260,9 +262,9 @@ static void read_tree(const struct device_tree *tree)
 {
     read_memory(tree);
     remove_own();
-    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* a copy lies in the image: no effect */
+    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect for a copy */
     remove_reserved(tree);
-    read_initrd(tree); /* before the reservation block, which has it */
+    read_initrd(tree); /* before the reservation block, which lists the initrd, too */
     remove_reservations(tree);
     read_arguments(tree);
     read_cores(tree);

@@ -5,7 +5,7 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-/* By these names in what the compiler makes. */
+/* The compiler uses these names. */
 extern uintptr_t __stack_chk_guard;
 void __stack_chk_fail(void) __attribute__((noreturn));
 
@@ -13,9 +13,9 @@ uintptr_t __stack_chk_guard;
 
 enum { MOST_SEED_BYTES = 64 };
 
-#define STRING_END 0xff /* a byte 0, the lowest: a string that runs over it cannot write it again */
+#define STRING_END 0xff /* the lowest byte is 0: a string that overruns it cannot restore it */
 
-/* For splitmix64: every bit of the seed reaches every bit. */
+/* A step of splitmix64: every bit of the seed reaches every bit of the result. */
 static uint64_t mix(uint64_t seed, uint64_t value)
 {
     uint64_t z = (seed ^ value) + 0x9e3779b97f4a7c15u;

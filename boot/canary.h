@@ -1,14 +1,14 @@
-/* The word that functions with arrays keep between those and their return address, and compare before
- * they return (-fstack-protector-strong). */
+/* The value that functions with arrays keep between the arrays and the return address, and
+ * compare before they return (-fstack-protector-strong). */
 #ifndef INGOT_BOOT_CANARY_H
 #define INGOT_BOOT_CANARY_H
 
 #include "board/device_tree.h"
 
-/* Choose it for this boot: from the firmware's random numbers (/chosen rng-seed, kaslr-seed), the CPU's
- * own where it has them, and the clock, which alone says little. tree NULL: there is none. Core 0,
- * before the other cores start, in a function that never returns: whoever is on the stack now would
- * find another word. */
+/* Choose the value for this boot: from the firmware's random numbers (/chosen rng-seed,
+ * kaslr-seed), the CPU's own if it has them, and the clock, which alone is a weak source. tree
+ * is NULL without a tree. Call it on core 0, before the other cores start, in a function that
+ * never returns: functions on the stack at that moment would find a changed value. */
 void canary_init(const struct device_tree *tree);
 
 #endif

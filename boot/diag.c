@@ -11,7 +11,8 @@
 #include "boot/mmu.h"
 #include "runtime/text/format_text.h"
 
-/* For one line, which has a limit; the rest of a longer text follows in lines of the same name. */
+/* The text of one line, whose length is limited; a longer text continues in lines of the same
+ * name. */
 enum { TEXT_BYTES = 256, WORDS_BYTES = 160, NAME_BYTES = 32 };
 
 static void say_number(void *context, const char *name, enum fact_kind kind, uint64_t value)

@@ -1,5 +1,5 @@
-/* The image from the first log line to power-off: what was found is handed to the application here and
- * nowhere else. All state lies in one struct. */
+/* The image from the first log line to power-off. Only this file hands what was found to the
+ * application. All state is in one struct. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static struct main_state {
     struct console console;
     struct options options;
     struct app_storage storage;
-    struct app *app; /* with the conversation's buffers: in the arena's first bytes */
+    struct app *app; /* in the first bytes of the arena, with the conversation's buffers */
 } state;
 
 static void __attribute__((noreturn)) stop(int status)
@@ -47,13 +47,13 @@ static void idle(void *context)
     bool told;
 
     (void)context;
-    /* With a network its turn sleeps, a short time; without one the board does. */
+    /* With a network, its turn ends in a short sleep; without one the board sleeps. */
     if (!boot_network_turn(state.app, &told)) {
         app_sleeps(state.app);
         board.idle();
         app_wakes(state.app);
     }
-    /* A log line broke what is being typed: show that again. */
+    /* A log line interrupted what is being typed: show the input again. */
     if (app_storage_look(&state.storage, state.app) || told) {
         console_resume_line(&state.console);
     }
@@ -63,14 +63,14 @@ static void open_console(void)
 {
     static const struct console_setup setup = { .serial = true, .echo = true };
 
-    /* A platform without idle has no way to wait for a byte: its line is polled. */
+    /* A platform without idle cannot wait for a byte, so its line is polled. */
     if (state.platform.console.idle != NULL) {
         state.platform.console.idle = idle;
     }
     console_open(&state.console, &state.platform, &setup);
 }
 
-/* Zeroed memory from the front of the arena. NULL: it has not so much. */
+/* Zeroed memory from the front of the arena. NULL: the arena is too small. */
 static void *take_memory(size_t bytes)
 {
     struct memory_range *arena = &state.platform.memory.arena;
@@ -85,7 +85,7 @@ static void *take_memory(size_t bytes)
     return memset(taken, 0, bytes);
 }
 
-/* The board's own buffer is for what arrives before. */
+/* The board's own buffer holds what arrives earlier. */
 static void give_input_buffer(void)
 {
     void *buffer;
@@ -93,14 +93,14 @@ static void give_input_buffer(void)
     if (board.set_input_buffer == NULL) {
         return;
     }
-    /* Without the memory, the board keeps its own small buffer. */
+    /* Without this memory, the board keeps its own small buffer. */
     buffer = take_memory(BOARD_INPUT_BYTES);
     if (buffer != NULL) {
         (void)board.set_input_buffer(buffer, BOARD_INPUT_BYTES);
     }
 }
 
-/* How the last run ended, if not as it should. */
+/* How the last run ended, if it ended abnormally. */
 static void report_last_run(void)
 {
     const char *doing = "at an unknown task", *what = "a reset cut off";
@@ -126,7 +126,7 @@ static void report_last_run(void)
                 what, format_milli(seconds, last.alive_millis, 1), doing);
 }
 
-/* The line is off; what worked by it may not. */
+/* The line is off; whatever depends on it may not work. */
 static void report_strays(void)
 {
     uint32_t line, n = irq_strays(&line);
@@ -139,7 +139,7 @@ static void report_strays(void)
     }
 }
 
-/* Name the parts that a bound of ours leaves out. */
+/* Name the cores and memory that exceed a limit of ours and stay unused. */
 static void report_left_out(void)
 {
     char text[LEFT_OUT_BYTES];
@@ -166,7 +166,7 @@ static void report_screen(void)
     } else if (boot_screen_error_message() != NULL) {
         console_log(&state.console, "warning: the display is not used: %s",
                     boot_screen_error_message());
-        boot_stage_warn(BOOT_NO_PICTURE); /* for those who have no line */
+        boot_stage_warn(BOOT_NO_PICTURE); /* for users without a serial line */
     } else if (boot_screen_none() != NULL) {
         console_log(&state.console, "screen: none, %s", boot_screen_none());
     }
@@ -199,9 +199,9 @@ static void open_app(const struct machine *machine)
         e = app_storage_open(&state.storage, state.app);
     }
     report_left_out();
-    /* USB is up now, and with it a keyboard. */
+    /* USB is up now, and so is its keyboard. */
     report_desk();
-    /* Before the model: diag must work when the model is what fails. */
+    /* Before the model is loaded: diag must work when loading fails. */
     if (e == ERR_OK && state.options.show.diag) {
         diag_report(&state.console, machine, state.storage.storage.devices,
                     state.storage.storage.n_devices);
@@ -214,7 +214,7 @@ static void open_app(const struct machine *machine)
     }
 }
 
-/* A script with prompt= gets its reply, and hears that an option was not obeyed. */
+/* A script with prompt= gets its reply, and is told that an option was invalid. */
 static int exit_status(enum err e)
 {
     bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;
@@ -227,15 +227,15 @@ void image_main(const struct machine *machine)
     char ram[FORMAT_NUMBER_BYTES];
 
     board_platform(&state.platform, machine);
-    /* The application first, at the front of the arena; a failure is reported once there is a
-     * line. */
+    /* The application comes first, at the front of the arena; a failure is reported once the
+     * line is ready. */
     state.app = take_memory(sizeof *state.app);
-    /* From here on there is a line. Options about it are read before the first log line. */
+    /* The line is ready from here on. The options about it are read before the first log line. */
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);
     open_screen(machine);
-    /* The machine, and how its last run ended. */
+    /* Report the machine and how its last run ended. */
     console_log(&state.console, "Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     report_screen();
@@ -243,14 +243,14 @@ void image_main(const struct machine *machine)
     report_last_run();
     report_strays();
     report_left_out();
-    /* All options. A wrong prompt= ends the boot, as a script waits for its reply. */
+    /* Read all options. A wrong prompt= ends the boot, because a script waits for its reply. */
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }
     if (state.app == NULL) {
         give_up("too little RAM for the application");
     }
-    /* The network takes its memory for good, before the application plans with the rest. */
+    /* The network takes its memory once, before the application plans with the rest. */
     boot_network_open(&state.platform, &state.options, &state.console, take_memory);
     open_app(machine);
     stop(exit_status(app_run(state.app)));

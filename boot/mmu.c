@@ -3,18 +3,19 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-/* A Pi 5 with a drive, RP1 and a screen takes 21 (tests/boot/rpi.t looks at `diag`), and each of BOARD_MAX_RAM ranges at most four. */
+/* A Pi 5 with a drive, RP1 and a screen needs 21 tables (tests/boot/rpi.t reads them from
+ * `diag`), and each of BOARD_MAX_RAM ranges needs at most four. */
 enum { MAX_TABLES = 32 + 4 * BOARD_MAX_RAM };
 
-/* Alone, because it must be aligned. */
+/* A separate object, because it must be aligned. */
 _Alignas(4096) uint64_t mmu_root[MMU_ENTRIES];
 
 static struct mmu_state {
-    _Alignas(4096) uint64_t tables[MAX_TABLES][MMU_ENTRIES]; /* zero: nothing mapped */
+    _Alignas(4096) uint64_t tables[MAX_TABLES][MMU_ENTRIES]; /* zeros: nothing is mapped */
     unsigned used;
 } mmu_state;
 
-/* The table below *entry, made where there is none; NULL: no more tables. */
+/* The table below *entry, created if there is none; NULL: no tables are left. */
 static uint64_t *table_below(uint64_t *entry)
 {
     if (*entry == 0) {
@@ -25,7 +26,7 @@ static uint64_t *table_below(uint64_t *entry)
     return mmu_entry_to_table(*entry);
 }
 
-/* Map the largest block that begins at *at and ends at or before `end`; *at goes past it. */
+/* Map the largest block that begins at *at and ends at or before `end`; advances *at past it. */
 static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
 {
     uint64_t *table = mmu_root;
@@ -38,7 +39,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
         if (*entry != 0 && mmu_entry_is_block(*entry, bits)) {
             if (*entry != block)
                 return ERR_BAD_ARGUMENT;
-            *at = start + bytes; /* mapped alike before */
+            *at = start + bytes; /* mapped in the same way before */
             return ERR_OK;
         }
         if (*entry == 0 && *at == start && bytes <= end - *at) {

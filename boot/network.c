@@ -9,31 +9,31 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    REST_MICROS = 1000, /* between two looks at the device while a line is awaited */
-    BUSY_MS = 50,       /* after the last frame it is looked at without a rest */
-    LINES_MOST = 4,     /* of the log at once, about addresses; then one a minute */
+    REST_MICROS = 1000, /* between two looks at the device while waiting for a line */
+    BUSY_MS = 50,       /* how long to poll without sleep after the last frame */
+    LINES_MOST = 4,     /* log lines about addresses at once; after them, one a minute */
     MINUTE = 60,        /* seconds */
 };
 
 static struct network {
     struct net *net; /* NULL: there is no network */
     struct api *api;
-    struct app *app; /* of the latest turn */
-    bool told;       /* something was said in it */
+    struct app *app; /* result of the latest turn */
+    bool told;       /* the turn logged something */
     struct console *console;
-    const char *name;               /* of the host */
+    const char *name;               /* name of the host */
     const char *token;              /* NULL: none */
-    char how[OPTIONS_NET_BYTES];    /* net=, without ... */
+    char how[OPTIONS_NET_BYTES];    /* net= without ",open" */
     bool open;                      /* ... ",open" */
-    struct platform_console before; /* the console as the board has it */
-    uint64_t polled;                /* ticks of the last turn */
+    struct platform_console before; /* the board's own console */
+    uint64_t polled;                /* ticks at the last turn */
     uint64_t period;
     char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* that the log names */
-    unsigned lines;                                       /* of the log that may come now */
-    uint64_t counted;                                     /* ticks when `lines` grew last */
+    unsigned lines;                                       /* log lines that may still come now */
+    uint64_t counted;                                     /* ticks when `lines` last grew */
 } network;
 
-/* ---- the platform's network, which is the board's ---- */
+/* ---- the platform's network, which comes from the board ---- */
 
 static const char *network_open(void *context, uint8_t address[6])
 {
@@ -64,14 +64,14 @@ static void read_how(const char *how)
     static const char open[] = ",open";
     size_t n = strlen(how), m = sizeof open - 1;
 
-    /* ",open" is ours; the rest is how the address comes. */
+    /* ",open" is our own addition; the rest says how the address is obtained. */
     network.open = n > m && strcmp(how + n - m, open) == 0;
     n -= network.open ? m : 0;
     memcpy(network.how, how, n);
     network.how[n] = '\0';
 }
 
-/* A turn a millisecond, however often the console looks for input. */
+/* One turn a millisecond, however often the console looks for input. */
 static void poll(void *context)
 {
     struct network *n = context;
@@ -91,7 +91,7 @@ static int get_byte(void *context)
     return network.before.getc(network.before.context);
 }
 
-/* ---- files that come ---- */
+/* ---- files that are received ---- */
 
 static enum err store_open(void *context, const char *path, uint64_t bytes,
                            const struct file **file)
@@ -220,7 +220,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
     network.name = options_given(options, OPTION_NAME) ? options->machine.name : "ingot";
     network.token = options_given(options, OPTION_TOKEN) ? options->machine.token : NULL;
     read_how(options->machine.net);
-    /* A turn a millisecond, rounded up: never each time the console looks. */
+    /* One turn a millisecond, rounded up: not every time the console looks. */
     network.period = platform->clock.hz / 1000 + 1;
     network.api = take(sizeof *network.api);
     memory = take(net_bytes());
@@ -239,13 +239,13 @@ void boot_network_open(struct platform *platform, const struct options *options,
     say_open();
 }
 
-/* A network on which addresses come and go must not fill the log. */
+/* A network whose addresses keep changing must not fill the log. */
 static bool may_log(struct network *n)
 {
     const struct platform_clock *clock = &n->console->platform->clock;
     uint64_t now = platform_ticks(clock);
 
-    /* One more line is allowed for each minute, up to the first few. */
+    /* One more line is allowed each minute, up to the first few. */
     if (now - n->counted >= MINUTE * clock->hz) {
         n->counted = now;
         n->lines += n->lines < LINES_MOST;
@@ -253,7 +253,7 @@ static bool may_log(struct network *n)
     return n->lines != 0;
 }
 
-/* To be typed into a browser. False: nothing has changed, or it has to wait. */
+/* A text to be typed into a browser. False: nothing has changed, or the log line has to wait. */
 static bool say_address(void)
 {
     struct network *n = &network;
@@ -265,7 +265,7 @@ static bool say_address(void)
     if ((!changed_four && !changed_six) || !may_log(n)) {
         return false;
     }
-    /* Remember what was said, so that only a change is said. */
+    /* Remember what was logged, so that only changes are logged. */
     n->lines--;
     (void)format_text(n->four, sizeof n->four, "%s", net_address(n->net));
     (void)format_text(n->six, sizeof n->six, "%s", net_address6(n->net));
@@ -307,7 +307,7 @@ bool boot_network_turn(struct app *app, bool *told)
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
     } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
-        /* Quiet: a short sleep, after which the device is looked at. */
+        /* Nothing happens: sleep briefly, then look at the device. */
         p->cores.rest(p->cores.context, REST_MICROS);
     }
     *told = network.told;

@@ -1,4 +1,5 @@
-/* The network of an image with NETWORK=yes (docs/LAN.md), off until net= asks for it. no_network.c has the others. Core 0. */
+/* The network of an image with NETWORK=yes (docs/LAN.md), off unless net= asks for it. Images
+ * without it use no_network.c. Core 0. */
 #ifndef INGOT_BOOT_NETWORK_H
 #define INGOT_BOOT_NETWORK_H
 
@@ -9,13 +10,15 @@
 #include "runtime/console/console.h"
 #include "runtime/options/options.h"
 
-/* Before the application takes the arena: open what net= asks for, and say what came of it. take: zeroed memory from the front of the
- * arena, or NULL. From here on the network has its turn whenever the console looks for input. */
+/* Call before the application takes the arena: opens what net= asks for and reports the result.
+ * take: gives zeroed memory from the front of the arena, or NULL. From here on the network gets
+ * a turn whenever the console looks for input. */
 void boot_network_open(struct platform *platform, const struct options *options,
                        struct console *console, void *(*take)(size_t bytes));
 
-/* While a line is awaited, in place of the board's sleep: answer a request of the API, or sleep for a short time. False: there is no
- * network, and nothing was done. *told: the log has a new line. */
+/* Call while waiting for a line, in place of the board's sleep: answers a request of the API or
+ * sleeps for a short time. False: there is no network, and nothing was done. *told: the log has
+ * a new line. */
 bool boot_network_turn(struct app *app, bool *told);
 
 #endif

@@ -1,4 +1,4 @@
-/* boot/network.h in an image without a network: without lwIP and the server. */
+/* boot/network.h for an image without a network: without lwIP and the server. */
 #include "boot/network.h"
 
 void boot_network_open(struct platform *platform, const struct options *options,

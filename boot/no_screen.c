@@ -1,4 +1,5 @@
-/* boot/screen.h in the image of a board that can have no display: without letters and all that draws them. */
+/* boot/screen.h for a board that cannot have a display: without glyphs and the code that draws
+ * them. */
 #include "boot/screen.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* boot/signing.h in an image without a key: without all that checks signatures. */
+/* boot/signing.h for an image without a key: without the code that checks signatures. */
 #include "boot/signing.h"
 
 const struct signing *boot_signing(void)

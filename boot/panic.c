@@ -9,7 +9,7 @@
 #include "boot/screen.h"
 #include "boot/stage.h"
 
-/* Declared by newlib's assert.h only where assertions are on. */
+/* newlib's assert.h declares it only with assertions enabled. */
 void __assert_func(const char *file, int line, const char *function, const char *expression)
     __attribute__((noreturn));
 
@@ -17,7 +17,7 @@ enum { NO_CORE = 0, MAX_FRAMES = 32 };
 
 static struct panic_state {
     _Atomic unsigned owner; /* the reporting core's number + 1 */
-    unsigned nested;        /* reports that the owner began within its report */
+    unsigned nested;        /* reports that the owner began within its own report */
 } panic_state;
 
 static void put(char c)
@@ -34,7 +34,8 @@ static void put_text(const char *text)
         put(*text);
 }
 
-/* A text of the caller's, which may quote somebody's: of ASCII what is printable, and newlines. */
+/* Print a text of the caller, which may contain text from outside: only printable ASCII and
+ * newlines. */
 static void put_quoted(const char *text)
 {
     for (; text != NULL && *text != '\0'; text++)
@@ -132,7 +133,7 @@ void panic_begin(void)
         board.power_off(1);
     }
     if (board.flow_control != NULL)
-        board.flow_control(false); /* nothing holds a report back */
+        board.flow_control(false); /* nothing delays a report */
     boot_screen_take();
     put('\n');
 }
@@ -154,7 +155,8 @@ static bool on_stack(uintptr_t frame, const uint8_t *bottom, size_t bytes)
     return frame >= (uintptr_t)bottom && frame < (uintptr_t)bottom + bytes;
 }
 
-/* Frames must ascend within this core's stack, so a broken chain ends the loop, not the report. */
+/* Frames must ascend within this core's stack, so a broken chain ends the loop and not the
+ * report. */
 static void print_backtrace(uintptr_t frame)
 {
     unsigned core = core_number();
@@ -194,7 +196,7 @@ void panic(const char *format, ...)
     print_list(format, &args);
     va_end(args);
     put('\n');
-    backtrace_step(&frame, &pc); /* the place is where panic was called */
+    backtrace_step(&frame, &pc); /* the location is where panic was called */
     panic_end(pc, frame);
 }
 

@@ -5,7 +5,8 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* platform_from_board (board/platform_from_board.h), with the features that cores have in common. */
+/* platform_from_board (board/platform_from_board.h), with the features that all cores have in
+ * common. */
 void board_platform(struct platform *p, const struct machine *machine);
 
 #endif

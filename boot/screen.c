@@ -5,14 +5,14 @@
 #include "boot/boot.h"
 #include "runtime/screen/screen.h"
 
-/* A report can be read so long, and photographed. */
+/* How long a report stays, so that it can be read and photographed. */
 enum { HOLD_SECONDS = 60, TAKE_MILLIS = 200, ALIGN = 64 };
 
 static struct boot_screen {
     struct screen screen;
     _Atomic bool open;
-    _Atomic bool taken; /* by a panic */
-    _Atomic bool busy;  /* core 0 is at it */
+    _Atomic bool taken; /* taken by a panic */
+    _Atomic bool busy;  /* core 0 is writing */
     const char *error_message, *none;
 } boot_screen;
 
@@ -21,7 +21,7 @@ static bool is_open(void)
     return atomic_load(&boot_screen.open);
 }
 
-/* Core 0. False: there is no screen for it, or no more. */
+/* Core 0. False: there is no screen for core 0, or no longer. */
 static bool begin(void)
 {
     if (!is_open())
@@ -51,7 +51,7 @@ static void refresh(void *context, bool now)
     atomic_store(&boot_screen.busy, false);
 }
 
-/* A firmware that lends memory which the device tree gives to us would have both write to it. */
+/* If the firmware lends memory that the device tree gives to us, both would write to it. */
 static bool is_ours(const struct machine *machine, const struct board_screen *s)
 {
     uintptr_t start = (uintptr_t)s->pixels, end = start + (size_t)s->height * s->pitch;
@@ -136,7 +136,7 @@ static void wait_millis(uint64_t millis, const _Atomic bool *until_clear)
             board.alive();
 }
 
-/* Core 0 ends what it has begun, unless it is core 0 that reports. */
+/* Wait until core 0 ends what it has begun, unless core 0 is the one that reports. */
 void boot_screen_take(void)
 {
     struct text_screen *t = &boot_screen.screen.text;

@@ -1,15 +1,15 @@
-/* The board's display as a second console: what goes to the line is shown there, too. */
+/* The board's display as a second console: it shows what the line shows. */
 #ifndef INGOT_BOOT_SCREEN_H
 #define INGOT_BOOT_SCREEN_H
 
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Find the board's display, and give platform->screen its functions. Its memory is cut from the platform's arena.
- * If there is none, nothing changes. */
+/* Find the board's display, and give platform->screen its functions. Takes its memory from the
+ * platform's arena. Without a display nothing changes. */
 void boot_screen_open(struct platform *platform, const struct machine *machine);
 
-/* Why a display that is there is not used, or NULL. */
+/* Why a display that exists is not used, or NULL. */
 const char *boot_screen_error_message(void);
 
 /* An error message where there is none and somebody may look at one, or NULL. */
@@ -17,12 +17,13 @@ const char *boot_screen_none(void);
 
 /* ---- for a panic, on any core, at any time ---- */
 
-/* From now on the screen is the report's: others that write to it have ended, or never will. */
+/* From now on only the report writes to the screen: others that write to it have ended, or never
+ * will. */
 void boot_screen_take(void);
 void boot_screen_put(char c);
-/* Show it, and stay so for a while on a machine whose display goes off with it. */
+/* Show the report, and wait for a while on a machine whose display goes off with it. */
 void boot_screen_hold(void);
-/* The report itself failed, perhaps here. */
+/* The report itself failed, perhaps in this file. */
 void boot_screen_drop(void);
 
 #endif

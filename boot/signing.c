@@ -1,4 +1,5 @@
-/* boot/signing.h in an image with a key, and where the functions that check signatures come into it. */
+/* boot/signing.h for an image with a key, and the place where the functions that check
+ * signatures are linked in. */
 #include "boot/signing.h"
 
 #include "runtime/compute/tree_digest.h"
@@ -6,7 +7,7 @@
 #include "runtime/image/ecdsa_selftest.h"
 #include "runtime/image/signature.h"
 
-/* KEY_BYTES and KEY_NAME, of toolchain/signing_key.py. */
+/* KEY_BYTES and KEY_NAME, from toolchain/signing_key.py. */
 #include "signing_key.inc"
 
 const struct signing *boot_signing(void)

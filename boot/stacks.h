@@ -1,8 +1,9 @@
-/* The location of the stacks, for C, assembly and the linker script. Each slot is a guard, which is never
- * mapped, with the stack above it: an overflow faults instead of overwriting. A guard is larger than
- * the largest frame, the tile of a gemm, so that no frame reaches across it (toolchain/stack.py
- * looks). Core 0 has the first slot; then one slot for each other core; then one trap stack for each
- * core, so that a trap caused by an overflow can still report. */
+/* The location of the stacks, for C, assembly and the linker script. Each slot is a guard, which
+ * is never mapped, with the stack above it: an overflow faults instead of overwriting. A guard
+ * is larger than the largest frame, which holds the tile of a gemm, so no frame reaches across
+ * it (checked by toolchain/stack.py). Core 0 has the first slot; then one slot for each other
+ * core; then one trap stack for each core, so that a trap caused by an overflow can still
+ * report. */
 #ifndef INGOT_BOOT_STACKS_H
 #define INGOT_BOOT_STACKS_H
 
@@ -16,13 +17,14 @@
 #define STACK_CORES 8
 #endif
 
-/* Offsets from stacks_start of the slots of the other cores and of the trap stacks. */
+/* Offsets from stacks_start to the slots of the other cores and to the trap stacks. */
 #define STACK_OTHERS_START (STACK_GUARD + STACK_CORE0)
 #define STACK_TRAPS_START                                                                         \
     (STACK_OTHERS_START + (STACK_CORES - 1) * (STACK_GUARD + STACK_OTHER))
 #define STACKS_BYTES (STACK_TRAPS_START + STACK_CORES * (STACK_GUARD + STACK_TRAP))
 
-/* Offsets of the ends, where an empty stack's pointer stands, for core >= 1 and for any core. */
+/* Offsets of the ends, which are the stack pointers of empty stacks, for core >= 1 and for any
+ * core. */
 #define STACK_CORE0_TOP       STACK_OTHERS_START
 #define STACK_OTHER_TOP(core) (STACK_OTHERS_START + (core) * (STACK_GUARD + STACK_OTHER))
 #define STACK_TRAP_TOP(core)  (STACK_TRAPS_START + ((core) + 1) * (STACK_GUARD + STACK_TRAP))

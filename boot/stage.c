@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { ROUNDS = 2 }; /* nobody feeds the watchdog of 15 s meanwhile: 9 s at stage 5 */
+enum { ROUNDS = 2 }; /* nobody resets the watchdog of 15 s meanwhile: 9 s at stage 5 */
 
 static enum boot_stage stage; /* 0 is BOOT_STAGE_PAGES: the first thing that runs cannot set it */
 

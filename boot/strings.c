@@ -1,4 +1,4 @@
-/* newlib's are unrolled for long texts, and take 1 KiB more. Ours are short. */
+/* newlib's versions are unrolled for long texts and take 1 KiB more. Our texts are short. */
 #include <stdint.h>
 #include <string.h>
 

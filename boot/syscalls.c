@@ -1,6 +1,6 @@
-/* The functions that newlib expects of an operating system. They give no memory and no files: an
- * allocation by mistake fails at its place, and the runtime does its own input and output
- * through struct platform. */
+/* The functions that newlib expects from an operating system. They give no memory and no files:
+ * an accidental allocation fails at its call, and the runtime does its input and output through
+ * struct platform. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ int _write(int file, const void *data, size_t bytes);
 int _kill(int process, int signal);
 int _getpid(void);
 
-/* No heap by design: all RAM belongs to the arena, sized before anything is loaded. */
+/* No heap, by design: all RAM belongs to the arena, which is sized before anything is loaded. */
 void *_sbrk(ptrdiff_t increment)
 {
     (void)increment;
@@ -82,7 +82,7 @@ int _write(int file, const void *data, size_t bytes)
     return -1;
 }
 
-/* abort() arrives here. */
+/* abort() ends here. */
 int _kill(int process, int signal)
 {
     (void)process;

@@ -1,17 +1,19 @@
-/* The bytes after the head of an image with a network came in LZMA: without a header, its end marked (the LZMA specification of the LZMA
- * SDK, 9.20 and later; liblzma's raw LZMA1). It takes a third less than LZ4, which lets lwIP fit into an image.
+/* The bytes after the head of an image with a network are packed with LZMA: without a header, with
+ * an end mark (the LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). It is
+ * a third smaller than LZ4, so that lwIP fits into an image.
  *
- * This runs before the rest of the image is there, and before bss is cleared: only this file's functions may be called, and no constant
- * may lie elsewhere. The Makefile compiles it for that; boot/<isa>/unpack.S gives it a stack. */
+ * This runs before the rest of the image exists and before bss is cleared. It may only call
+ * functions of this file, and no constant may lie elsewhere. The Makefile compiles it
+ * accordingly; boot/<isa>/unpack.S gives it a stack. */
 #include "boot/unpack_lzma.h"
 
 enum {
-    TOP_BITS = 24,   /* the range is shifted below this */
-    MODEL_BITS = 11, /* of a probability */
+    TOP_BITS = 24,   /* the range is renormalized below this */
+    MODEL_BITS = 11, /* bits of a probability */
     MOVE_BITS = 5,
     HALF = 1 << (MODEL_BITS - 1),
     MATCH_LEAST = 2,
-    SLOTS_DIRECT = 4, /* from this slot on a distance has more bits */
+    SLOTS_DIRECT = 4, /* distances from this slot on have more bits */
     SLOTS_ALIGNED = 14,
     ALIGN_BITS = 4,
 };
@@ -31,14 +33,14 @@ static void normalize(struct reader *r)
 
 static unsigned read_bit(struct reader *r, uint16_t *probability)
 {
-    /* The range is divided in proportion to the probability of a 0, which has the lower part. */
+    /* The range is split in proportion to the probability of a 0, which gets the lower part. */
     uint32_t bound = (r->range >> MODEL_BITS) * *probability;
     unsigned bit = r->code >= bound;
 
     if (bit != 0) {
         r->range -= bound;
         r->code -= bound;
-        /* A 1 was seen: a 0 becomes less likely, by a 32nd of the way. */
+        /* A 1 was seen: a 0 becomes less likely, by 1/32 of its probability. */
         *probability = (uint16_t)(*probability - (*probability >> MOVE_BITS));
     } else {
         r->range = bound;
@@ -104,7 +106,7 @@ static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned
     return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
 }
 
-/* How far back, less 1; 0xffffffff is the end. */
+/* How far back the copy begins, less 1; 0xffffffff marks the end. */
 static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned length)
 {
     unsigned group = length - MATCH_LEAST < 3 ? length - MATCH_LEAST : 3;
@@ -112,28 +114,28 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
     unsigned bits = (slot >> 1) - 1;
     uint32_t distance;
 
-    /* The slot is the two highest bits of the distance and how many follow them. */
+    /* The slot gives the two highest bits of the distance and how many bits follow. */
     if (slot < SLOTS_DIRECT) {
         return slot;
     }
     distance = (2 | (slot & 1)) << bits;
-    /* Up to 127: all further bits by models of this slot. */
+    /* Below 128: all further bits have models of this slot. */
     if (slot < SLOTS_ALIGNED) {
         return distance + read_reverse_tree(r, &u->special[distance - slot], bits);
     }
-    /* Above: the middle bits are as good as random; the lowest four say the alignment, and have
+    /* Otherwise the middle bits are almost random; the lowest four give the alignment and have
      * models. */
     distance += read_direct(r, bits - ALIGN_BITS) << ALIGN_BITS;
     return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
 }
 
-/* behind: the byte that stands where the last match would go on; it helps where a match has just ended. */
+/* behind: the byte that would continue the last match; it helps if a match has just ended. */
 static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsigned behind)
 {
     unsigned at = 1;
 
-    /* After a match the byte is not the one that would have gone on: the models know that byte, up
-     * to the first bit that differs. */
+    /* After a match, the next byte differs from the one that would continue it. The models use
+     * that byte, up to the first bit that differs. */
     while (matched && at < 0x100) {
         unsigned expected = behind >> 7 & 1, bit;
 
@@ -142,14 +144,14 @@ static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsi
         at = at << 1 | bit;
         matched = bit == expected;
     }
-    /* The other bits, by the models of literals alone. */
+    /* The other bits use only the models of literals. */
     while (at < 0x100) {
         at = at << 1 | read_bit(r, &tree[at]);
     }
     return (uint8_t)at;
 }
 
-/* The state counts what came last: 0 to 6 after a literal, 7 to 11 after a match. */
+/* The state records what came last: 0 to 6 after a literal, 7 to 11 after a match. */
 static unsigned after_literal(unsigned state)
 {
     if (state < 4) {
@@ -158,7 +160,8 @@ static unsigned after_literal(unsigned state)
     return state < 10 ? state - 3 : state - 6;
 }
 
-/* One of the last four distances, which becomes the first. 0: a single byte by the first one. */
+/* One of the last four distances, which moves to the front. 0: a single byte at the first
+ * distance. */
 static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
                             unsigned state, unsigned place)
 {
@@ -183,14 +186,15 @@ static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t la
     return read_length(r, &u->repeated, place);
 }
 
-/* The next length, and last[0] the distance. *state: before, then after it. */
+/* Returns the next length and sets last[0] to the distance. *state: the state before, then the
+ * state after. */
 static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
                            unsigned *state, unsigned place)
 {
     unsigned length;
     bool after = *state >= 7;
 
-    /* A distance that was used before is not written again. */
+    /* An earlier distance is not written again. */
     if (read_bit(r, &u->is_repeat[*state]) != 0) {
         length = read_repeat(r, u, last, *state, place);
         *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);
@@ -214,7 +218,7 @@ static void open_reader(struct reader *r, struct unpack_lzma *u, const uint8_t *
     for (size_t i = 0; i < sizeof *u / sizeof *all; i++) {
         all[i] = HALF;
     }
-    r->in = in + 1; /* the first byte is 0 */
+    r->in = in + 1; /* the first byte is always 0 */
     r->range = 0xffffffff;
     r->code = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -232,7 +236,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
     for (size_t at = 0;;) {
         unsigned place = (uintptr_t)at & (UNPACK_PLACES - 1), length;
 
-        /* One byte as it is, ... */
+        /* One literal byte, ... */
         if (read_bit(&r, &u->is_match[state][place]) == 0) {
             unsigned behind = state >= 7 ? out[at - last[0] - 1] : 0;
 
@@ -240,13 +244,12 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
             state = after_literal(state);
             continue;
         }
-        /* ... or a copy of bytes that were written before; the greatest distance is the mark of the
-         * end. */
+        /* ... or a copy of bytes that were written before; the greatest distance marks the end. */
         length = read_match(&r, u, last, &state, place);
         if (last[0] == 0xffffffff) {
             return out + at;
         }
-        /* Byte by byte: a copy may overlap what it writes, which repeats it. */
+        /* Copy byte by byte: a copy may overlap its own output, which repeats it. */
         for (; length > 0; length--, at++) {
             out[at] = out[at - last[0] - 1];
         }

@@ -1,4 +1,4 @@
-/* The decoder of LZMA by which an image with a network unpacks itself. */
+/* The LZMA decoder with which an image with a network unpacks itself. */
 #ifndef INGOT_BOOT_UNPACK_LZMA_H
 #define INGOT_BOOT_UNPACK_LZMA_H
 
@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* toolchain/pack_image.py packs with lc=0, lp=2, pb=2: which of four bytes an instruction has counts, and what stands before does
- * not. */
+/* toolchain/pack_image.py packs with lc=0, lp=2, pb=2: the models depend on a byte's position
+ * within an instruction, not on the byte before it. */
 enum { UNPACK_PLACES = 4, UNPACK_STATES = 12 };
 
 struct unpack_lengths {
@@ -25,8 +25,8 @@ struct unpack_lzma {
     uint16_t literals[UNPACK_PLACES][0x300];
 };
 
-/* Unpack what the packer wrote at `in` to `out`, whose end is returned. u: memory to work in, of any content. The stream is trusted: it is
- * a part of the image. */
+/* Unpack the packer's output at `in` to `out`; returns the end of the output. u: work memory
+ * with any content. The stream is trusted, because it is part of the image. */
 uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Cores: number, floating-point environment, features, name, start and sleep. Sections are of
- * the Arm ARM, DDI 0487. */
+/* Cores: number, floating-point environment, features, name, start and sleep. Section numbers
+ * refer to the Arm ARM, DDI 0487. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 
 /* start.S. */
 extern uint64_t core_pen[BOARD_MAX_CORES];
-/* The exception level at which the firmware entered core 0: by start.S, therefore alone. */
+/* The exception level at which the firmware entered core 0. start.S writes it, so it needs a
+ * cache line of its own. */
 extern uint32_t core_entry_level;
 uint32_t core_entry_level;
 void start_secondary(void);
@@ -27,8 +28,8 @@ static struct core_state {
     } jobs[BOARD_MAX_CORES];
     struct {
         uint32_t features;
-        uint64_t vector_bytes; /* of SVE; 0: none */
-    } cpus[BOARD_MAX_CORES];   /* each core fills its own */
+        uint64_t vector_bytes; /* vector bytes of SVE; 0: no SVE */
+    } cpus[BOARD_MAX_CORES];   /* each core writes its own entry */
     char name[48];             /* BSS: empty until cpu_detect */
 } core_state;
 
@@ -40,7 +41,7 @@ unsigned core_number(void)
     return (unsigned)number;
 }
 
-/* Aff3 and Aff2 .. Aff0 of MPIDR_EL1: how PSCI and device tree name a core. */
+/* Aff3 and Aff2 .. Aff0 of MPIDR_EL1: the number by which PSCI and the device tree name a core. */
 uint64_t core_hardware_id(void)
 {
     uint64_t mpidr;
@@ -75,7 +76,7 @@ void core_fp_init(void)
     __asm__ volatile("msr fpcr, xzr\n\tmsr fpsr, xzr");
 }
 
-/* RNDR, where ID_AA64ISAR0_EL1.RNDR says so (D17.2.63, C5.2.15). */
+/* RNDR, if ID_AA64ISAR0_EL1.RNDR says that it exists (D17.2.63, C5.2.15). */
 uint64_t core_random(void)
 {
     uint64_t isar0, number = 0;
@@ -91,7 +92,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
     core_pen[core] = 1;
-    /* A core in the pen reads past its caches; the event wakes it. */
+    /* A core in the pen reads memory past its caches; the event wakes it. */
     __asm__ volatile("dsb sy\n\tdc cvac, %0\n\tdsb sy\n\tsev" ::"r"(&core_pen[core]) : "memory");
     return (uintptr_t)start_secondary;
 }
@@ -174,8 +175,8 @@ void core_idle(void)
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
-/* The virtual timer, which is EL1's own at every level of the firmware (DDI 0487, CNTV_CTL_EL0): bit 0
- * enables it, bit 1 would mask it. */
+/* The virtual timer. EL1 may use it at every level at which the firmware can enter (DDI 0487,
+ * CNTV_CTL_EL0): bit 0 enables it, bit 1 would mask it. */
 void core_timer_start(uint64_t ticks)
 {
     __asm__ volatile("msr cntv_tval_el0, %0\n\tmsr cntv_ctl_el0, %1\n\tisb" ::"r"(ticks),
@@ -197,7 +198,7 @@ bool core_interrupt_pending(void)
     return (pending & 1 << 7) != 0;
 }
 
-/* A frame record is the caller's frame pointer, then the return address (AAPCS64, 6.4.6). */
+/* A frame record is the caller's frame pointer followed by the return address (AAPCS64, 6.4.6). */
 void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;
@@ -241,7 +242,7 @@ static void name_append(const char *text)
         core_state.name[at++] = *text;
 }
 
-/* A core that the table of tuning.c lacks is named by its MIDR. */
+/* A core that is not in the table of tuning.c is named by its MIDR. */
 static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
 {
     char digits[] = "00000000", bits[] = "0000";
@@ -258,7 +259,7 @@ static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
     }
     if (vector_bits != 0) {
         name_append(", SVE ");
-        name_append(vector_bits < 1000 ? bits + 1 : bits); /* 128 to 2048 */
+        name_append(vector_bits < 1000 ? bits + 1 : bits); /* 128 to 2048 bits */
     }
 }
 
@@ -277,7 +278,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
 {
     uint64_t midr;
 
-    (void)tree; /* the registers say it all */
+    (void)tree; /* the registers say everything */
     __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
     features_note();
     machine->cpu_features = core_state.cpus[0].features;
@@ -288,7 +289,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
 }
 
 /* Cores of one machine may differ (big.LITTLE), and only a core itself can read its features.
- * SVE is for cores that agree on the length of a vector. */
+ * SVE is used only if all cores have the same vector length. */
 uint32_t cpu_features_common(unsigned n_cores)
 {
     uint32_t common = core_state.cpus[0].features;

@@ -3,10 +3,10 @@
 
 enum {
     ENTRY_VALID = 1,
-    ENTRY_TABLE = 2, /* above pages: leads to a table; there: is a page */
+    ENTRY_TABLE = 2, /* above pages: points to a table; at the last level: maps a page */
 };
 
-/* Numbers of MAIR in start.S. */
+/* Indices into MAIR, as start.S sets it. */
 enum { ATTRIBUTE_NORMAL = 0, ATTRIBUTE_UNCACHED = 1, ATTRIBUTE_DEVICE = 2 };
 
 #define ENTRY_ATTRIBUTE(n) ((uint64_t)(n) << 2)
@@ -62,7 +62,8 @@ uint64_t *mmu_entry_to_table(uint64_t entry)
     return (uint64_t *)(uintptr_t)(entry & ENTRY_ADDRESS);
 }
 
-/* Invalid to valid needs no TLB invalidation, only that walks see the entry (D8.16.1). */
+/* Changing an entry from invalid to valid needs no TLB invalidation; walks only have to see the
+ * entry (D8.16.1). */
 void mmu_entries_added(uint64_t base, uint64_t bytes)
 {
     (void)base;

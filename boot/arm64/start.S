@@ -1,7 +1,7 @@
-/* Reset to C. Section numbers are of the Arm ARM, DDI 0487.
+/* From reset to C. Section numbers refer to the Arm ARM, DDI 0487.
  *
- * C runs at EL1 on SP_EL0, so that a trap arrives on SP_EL1, the core's trap stack, even when the
- * trap is that the stack overflowed. */
+ * C runs at EL1 on SP_EL0. A trap therefore arrives on SP_EL1, the core's trap stack, even if it
+ * was caused by a stack overflow. */
 #include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
 #include "boot/arm64/sve_longest.h"
@@ -10,7 +10,7 @@
 #define SPSR_EL1T     0x3c4             /* EL1 on SP_EL0; debug, SError, IRQ, FIQ masked */
 #define HCR_RW        (1 << 31)         /* EL1 is AArch64 */
 #define SCR_SECURE    (1 << 10 | 3 << 4 | 1 << 8) /* RW, RES1, HCE; NS clear */
-#define CPTR_EL3_EZ   (1 << 8)          /* SVE traps nowhere; FP and SIMD neither */
+#define CPTR_EL3_EZ   (1 << 8)          /* SVE, FP and SIMD do not trap at any level */
 #define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included (HCR.E2H 0) */
 #define CNTHCTL_EL1   3                 /* EL1 may read the physical counter and timer */
 #define CPACR_FP      (3 << 20)
@@ -32,7 +32,7 @@ _start:
     .long   0
     packing
 
-/* x0: the device tree, or 0. At EL3 there is no firmware that could hold the other cores. */
+/* x0: the device tree, or 0. At EL3 there is no firmware that could hold back the other cores. */
 func start_primary
     msr     daifset, #15
     mov     x20, x0
@@ -50,7 +50,7 @@ func start_primary
     bl      image_clean
     adrp    x9, bss_start
     add     x9, x9, :lo12:bss_start
-    adrp    x10, bss_end                // both multiples of 64: linker script
+    adrp    x10, bss_end                // both are multiples of 64: linker script
 2:  stp     xzr, xzr, [x9], #16
     cmp     x9, x10
     b.lo    2b
@@ -62,13 +62,13 @@ func start_primary
     mov     x0, x20
     mov     x29, #0                     // a backtrace ends here
     mov     x30, #0
-    msr     daifclr, #4                 // SError: a device that fails is reported
+    msr     daifclr, #4                 // SError: a failing device is reported
     b       boot_start
 endfunc start_primary
 
-/* x10: affinity of a core that came here with core 0. Waits for core_prepare to name it; the MMU
- * is off, so the loads see memory, to which core_prepare cleans. Before the image is unpacked,
- * there is anything in core_pen. */
+/* x10: affinity of a core that came here together with core 0. It waits until core_prepare
+ * writes its affinity. The MMU is off, so the loads read memory, and core_prepare cleans the
+ * cache to memory. Before the image is unpacked, core_pen holds any value. */
 func start_pen
     and     x21, x10, #7
     adrp    x22, core_pen
@@ -78,22 +78,22 @@ func start_pen
 1:  wfe
     ldr     w9, [x23]
     cbnz    w9, 1b
-    dmb     ld                          // no earlier value of core_pen than that
+    dmb     ld                          // a value of core_pen loaded earlier does not count
     ldr     x9, [x22, x21, lsl #3]
     cbz     x9, 1b
     mov     x0, x21
     b       start_secondary
 endfunc start_pen
 
-/* From a spin table, where x0 says nothing. */
+/* From a spin table, which passes nothing useful in x0. */
 func start_released
     mrs     x0, mpidr_el1
     and     x0, x0, #0xff
     b       start_secondary
 endfunc start_released
 
-/* x0: the core's number, PSCI's context_id. Everything in memory may be newer in core 0's cache:
- * nothing is loaded before the MMU is on. */
+/* x0: the core's number, PSCI's context_id. Core 0's cache may hold newer values of everything
+ * in memory, so nothing is loaded before the MMU is on. */
 func start_secondary
     msr     daifset, #15
     mov     x21, x0
@@ -108,15 +108,15 @@ func start_secondary
     b       core_start
 endfunc start_secondary
 
-/* From EL3, EL2 or EL1 to EL1, back to the caller. Clobbers x9 to x11. From EL3 we stay secure:
- * without firmware below, that is the state in which every device answers. */
+/* From EL3, EL2 or EL1 to EL1, then back to the caller. Clobbers x9 to x11. After EL3 we stay in
+ * the secure state: without firmware below us, every device answers in it. */
 func el1_enter
     mov     x10, #SPSR_EL1T
     mrs     x11, CurrentEL
     cmp     x11, #(2 << 2)
     b.ne    0f
-    mov     x9, #HCR_RW                 // E2H clear: EL1's registers have their own names, CPTR
-    msr     hcr_el2, x9                 // and CNTHCTL the form that is meant below
+    mov     x9, #HCR_RW                 // E2H clear: EL1's registers have their own names, and CPTR
+    msr     hcr_el2, x9                 // and CNTHCTL have the form that is meant below
     isb
 0:  ldr     x9, =SCTLR_OFF
     msr     sctlr_el1, x9
@@ -130,7 +130,7 @@ func el1_enter
     msr     cptr_el3, x9
     sve_longest el3
     mrs     x9, id_aa64pfr0_el1
-    ubfx    x9, x9, #24, #4             // GIC: 0 where the registers below do not exist
+    ubfx    x9, x9, #24, #4             // GIC: 0 if the registers below do not exist
     cbz     x9, 3f
     mov     x9, #ICC_SRE
     msr     icc_sre_el3, x9
@@ -153,7 +153,7 @@ func el1_enter
     msr     icc_sre_el2, x9
     isb
     mrs     x9, icc_sre_el2
-    tbz     x9, #0, 4f                  // EL3 keeps the interface in memory
+    tbz     x9, #0, 4f                  // EL3 keeps the interface's state in memory
     msr     ich_hcr_el2, xzr            // traps of ICC registers off
 4:
     mrs     x9, midr_el1
@@ -200,8 +200,8 @@ func core_enter
     ret
 endfunc core_enter
 
-/* Write back and drop what caches hold of the image: until the MMU is on, stores go to memory
- * past the caches, and a stale line would hide them afterwards. Clobbers x9 to x12. */
+/* Write back and invalidate the cached parts of the image. Until the MMU is on, stores go to
+ * memory past the caches, and a stale line would hide them afterwards. Clobbers x9 to x12. */
 func image_clean
     mrs     x9, ctr_el0                 // DminLine, log2 of words (D17.2.34)
     ubfx    x9, x9, #16, #4
@@ -217,9 +217,9 @@ func image_clean
     ret
 endfunc image_clean
 
-/* x0: physical address, x1: value. Store 8 bytes past MMU and caches, then send an event: to a
- * page that stays unmapped because it is page 0. Code runs on, since its addresses are the
- * physical ones; nothing but registers is touched meanwhile. Clobbers x9 to x11. */
+/* x0: physical address, x1: value. Store 8 bytes past the MMU and caches, then send an event.
+ * This writes to page 0, which stays unmapped. Code continues to run because its addresses are
+ * physical ones; meanwhile only registers are used. Clobbers x9 to x11. */
 func core_store_physical
     mrs     x9, daif
     msr     daifset, #15
@@ -237,8 +237,8 @@ func core_store_physical
     ret
 endfunc core_store_physical
 
-/* Turn on MMU and caches with the tables of mmu.c; registers and constants alone. Clobbers x9 to
- * x14. */
+/* Turn on the MMU and caches with the tables of mmu.c; uses only registers and constants.
+ * Clobbers x9 to x14. */
 func mmu_enable
     adrp    x12, mmu_root
     ldr     x13, =TCR
@@ -246,7 +246,7 @@ func mmu_enable
     b       mmu_switch
 endfunc mmu_enable
 
-/* x12: table of the first level, x13: TCR without IPS, x14: SCTLR with M. Clobbers x9 to x11. */
+/* x12: first-level table, x13: TCR without IPS, x14: SCTLR with M. Clobbers x9 to x11. */
 func mmu_switch
     ldr     x9, =MAIR
     msr     mair_el1, x9
@@ -269,8 +269,8 @@ func mmu_switch
     ret
 endfunc mmu_switch
 
-/* core_prepare leaves a number other than 0 here for a core in the pen. Data, not BSS: the cores
- * look before core 0 has cleared BSS. */
+/* core_prepare writes a number other than 0 here for a core in the pen. It is data, not BSS,
+ * because the cores look before core 0 has cleared BSS. */
     .section .data.core_pen, "aw"
     .globl core_pen
     .balign 64

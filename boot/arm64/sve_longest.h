@@ -1,11 +1,12 @@
-/* Vectors of SVE as long as they get: for the code that starts a core, with our own tables or under EFI. */
+/* The longest vectors of SVE: for the code that starts a core, with our own tables or under EFI. */
 #ifndef INGOT_BOOT_ARM64_SVE_LONGEST_H
 #define INGOT_BOOT_ARM64_SVE_LONGEST_H
 
-#define ZCR_LONGEST     15              /* LEN: 2048 bits, or what there is (D17.2.161) */
+#define ZCR_LONGEST     15              /* LEN: 2048 bits, or the longest supported length
+                                         * (D17.2.161) */
 
-/* If there is SVE: its vectors as long as they get, as far as this level decides. Traps of
- * this and lower levels are off already. Clobbers x9. */
+/* If there is SVE, choose the longest vectors that this level may set. Traps of this level and
+ * of lower ones are off already. Clobbers x9. */
 .macro sve_longest level
     .arch_extension sve
     isb

@@ -1,4 +1,4 @@
-/* A trap in words. Encodings: Arm ARM, DDI 0487, D17.2.37 (ESR_EL1). */
+/* Describe a trap in words. Encodings: Arm ARM, DDI 0487, D17.2.37 (ESR_EL1). */
 #include "boot/arm64/trap_frame.h"
 #include "boot/boot.h"
 #include "boot/panic.h"
@@ -29,7 +29,7 @@ static const char *class_text(uint64_t class)
     }
 }
 
-/* Fault status of instruction and data aborts; bits 0 and 1 are the level where there is one. */
+/* Fault status of instruction and data aborts; bits 0 and 1 are the level, if there is one. */
 static const char *fault_text(uint64_t status)
 {
     switch (status & 0x3c) {
@@ -108,7 +108,7 @@ static void print_pstate(uint64_t pstate)
     panic_print("\n");
 }
 
-/* Four in a line, one under the other. */
+/* Four columns, in aligned rows. */
 static void print_registers(const struct trap_frame *frame)
 {
     for (unsigned i = 0; i < 31; i++) {
@@ -123,8 +123,9 @@ static void print_registers(const struct trap_frame *frame)
     print_pstate(frame->spsr);
 }
 
-/* The start of the backtrace: at the frame pointer; but a jump to nowhere has no frame of its own.
- * It gets the record that a call would have left, below the stack pointer, where nothing lives. */
+/* The start of the backtrace: at the frame pointer. A jump to an invalid address has no frame of
+ * its own; it gets the record that a call would have left, below the stack pointer, where no
+ * data lies. */
 static uintptr_t first_frame(const struct trap_frame *frame)
 {
     uint64_t bottom = (uintptr_t)stack_bottom(core_number()), class = frame->esr >> 26 & 0x3f;

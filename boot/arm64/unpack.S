@@ -1,9 +1,9 @@
-/* The image's own unpacking: what follows the head came packed (unpack_lz4.S, unpack_lzma.S). It lies
- * where the stacks will be while its bytes are put in place, with the MMU on: uncached, every byte
- * would wait for memory.
+/* Unpack the image, whose bytes after the head are packed (unpack_lz4.S, unpack_lzma.S). The packed
+ * bytes are in the later stacks during unpacking, and the MMU is on: uncached, every byte would
+ * wait for memory.
  *
- * Stores under these tables go to the caches, and the instructions come from memory afterwards: what
- * was unpacked is cleaned before the MMU goes off again. */
+ * Stores under these tables go to the caches, but instructions come from memory afterwards. The
+ * unpacked image is therefore cleaned before the MMU goes off again. */
 #include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
 #include "boot/unpack.h"
@@ -12,15 +12,15 @@
 #define PAGE_ENTRY  (3 | 3 << 8 | 1 << 10)
 #define TABLE_ENTRY 3
 
-/* At EL1, MMU off. Nothing to do where the image is as it was linked. Clobbers x0 to x18, x24,
- * x25 and sp. */
+/* Called at EL1 with the MMU off. Does nothing if the image is not packed. Clobbers x0 to x18,
+ * x24, x25 and sp. */
 func image_unpack
     adrp    x9, image_packed
     add     x9, x9, :lo12:image_packed
     ldr     w25, [x9]
     cbz     w25, 9f
     mov     x24, x30
-    bl      image_clean                 // no line of before may hide what the tables' stores leave
+    bl      image_clean                 // no old line may hide the stores to the tables
     bl      unpack_tables
     mov     x12, x0
     ldr     x13, =TCR_UNCACHED_WALKS    // the tables were written past the caches
@@ -50,7 +50,7 @@ func image_unpack
     ic      iallu
     dsb     sy
     isb
-    adrp    x9, image_packed            // cores in the pen wait for this
+    adrp    x9, image_packed            // cores in the pen wait for this value
     add     x9, x9, :lo12:image_packed
     str     wzr, [x9]
     dsb     sy
@@ -58,9 +58,10 @@ func image_unpack
 9:  ret
 endfunc image_unpack
 
-/* Tables that map the image's own pages and nothing else, since beside them may lie devices or the
- * firmware's memory, which not even speculation may touch: one table of 1 GiB entries, one of 2 MiB,
- * and as many of pages as the image needs. x0: the first. Clobbers x1 to x8. */
+/* Build tables that map only the image's own pages, because devices or the firmware's memory may
+ * lie next to them, and even speculation must not touch those: one table of 1 GiB entries, one
+ * of 2 MiB entries, and as many tables of pages as the image needs. x0: the first table.
+ * Clobbers x1 to x8. */
 func unpack_tables
     adrp    x1, image_end
     sub     x0, x1, #UNPACK_TABLES_BYTES

@@ -1,7 +1,7 @@
-/* An image unpacks itself: LZ4 (LZ4 block format 1.6.3). */
+/* Unpack an image packed with LZ4 (LZ4 block format 1.6.3). */
 #include "boot/asm.h"
 
-/* x0: the block, x2: its end, x1: where it goes. Clobbers x0, x1, x3 to x6. */
+/* x0: the block, x2: its end, x1: the destination. Clobbers x0, x1, x3 to x6. */
 func block_unpack
 1:  ldrb    w3, [x0], #1                // literals in the high half, the match's length in the low
     lsr     x4, x3, #4
@@ -16,12 +16,12 @@ func block_unpack
     strb    w5, [x1], #1
     subs    x4, x4, #1
     b.ne    4b
-5:  cmp     x0, x2                      // the last sequence has literals alone
+5:  cmp     x0, x2                      // the last sequence has only literals
     b.hs    9f
     ldrb    w5, [x0], #1
     ldrb    w6, [x0], #1
     orr     w6, w5, w6, lsl #8
-    sub     x6, x1, x6                  // may overlap with what it becomes: byte by byte
+    sub     x6, x1, x6                  // source and destination may overlap: copy byte by byte
     and     x4, x3, #15
     cmp     x4, #15
     b.ne    7f

@@ -1,10 +1,10 @@
-/* All 16 exception vectors (Arm ARM D1.3.1.4). One is meant to happen: an IRQ of core 0, which calls
- * what core_interrupt says and goes back. The others save the registers and report. */
+/* All 16 exception vectors (Arm ARM D1.3.1.4). Only one is expected: an IRQ of core 0, which
+ * calls the function in core_interrupt and returns. The others save the registers and report. */
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
- * (entries 4 to 7) cannot trust that stack and takes the last one. The registers of EL0 are not used
- * at EL1. */
+ * (entries 4 to 7) cannot trust that stack and takes the last one. The registers of EL0 are not
+ * used at EL1. */
 .macro vector index
     .balign 0x80
     .if \index / 4 == 1
@@ -63,7 +63,7 @@ trap_save:
     str     x30, [sp, #240]
     mrs     x2, sp_el0
     lsr     x3, x0, #2
-    cmp     x3, #1                      // the handler's own
+    cmp     x3, #1                      // registers of the handler itself
     b.ne    1f
     mrs     x2, tpidr_el0
 1:  str     x2, [sp, #TRAP_FRAME_SP]
@@ -80,9 +80,9 @@ trap_save:
     mov     x30, #0
     b       trap_report
 
-/* Registers that C preserves stay. The record at the end of the frame is for a backtrace,
- * which then names what was interrupted. A trap in the handler never comes back, so ELR and SPSR
- * keep. */
+/* Registers that C preserves are not saved. The record at the end of the frame lets a backtrace
+ * name the interrupted function. A trap in the handler never returns, so ELR and SPSR need no
+ * saving. */
 interrupt:
     sub     sp, sp, #TRAP_FRAME_BYTES
     stp     x0, x1, [sp]
@@ -97,7 +97,7 @@ interrupt:
     str     x18, [sp, #144]
     stp     x29, x30, [sp, #232]
     mrs     x0, elr_el1
-    add     x0, x0, #4                  // where a call would return to
+    add     x0, x0, #4                  // the return address of a call
     stp     x29, x0, [sp, #TRAP_FRAME_BYTES - 16]
     add     x29, sp, #TRAP_FRAME_BYTES - 16
     adrp    x1, core_interrupt

@@ -1,5 +1,5 @@
-/* Cores: number, floating-point environment, features, name, start and sleep. Sections are of
- * the RISC-V privileged architecture 20211203 unless said otherwise. */
+/* Cores: number, floating-point environment, features, name, start and sleep. Section numbers
+ * refer to the RISC-V privileged architecture 20211203 unless stated otherwise. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ enum {
     MIN_VLEN_BYTES = 16
 };
 
-/* start.S: hart id of each core. Alone, because assembly fills it. */
+/* start.S: hart id of each core. A separate object, because assembly fills it. */
 extern uint64_t core_hart[BOARD_MAX_CORES];
 uint64_t core_hart[BOARD_MAX_CORES];
 void start_secondary(void);
@@ -31,7 +31,7 @@ static struct core_state {
         void *arg;
     } jobs[BOARD_MAX_CORES];
     _Atomic uint64_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
-    _Atomic uint64_t asleep;  /* bit n: core n sleeps, or is about to */
+    _Atomic uint64_t asleep;  /* bit n: core n sleeps, or is about to sleep */
     uint32_t features;
     char name[40];
 } core_state;
@@ -44,13 +44,13 @@ unsigned core_number(void)
     return (unsigned)number;
 }
 
-/* mhartid is for M-mode: this is the firmware's number from the start. */
+/* mhartid can be read only in M-mode: this is the number that the firmware passed at the start. */
 uint64_t core_hardware_id(void)
 {
     return core_hart[core_number()];
 }
 
-/* We run in S-mode, and ask the firmware for what is M-mode's. */
+/* We run in S-mode, so ask the firmware for registers of M-mode. */
 void core_facts(const struct facts *f)
 {
     fact_text(f, "entered in mode", "S");
@@ -69,7 +69,7 @@ void core_fp_init(void)
     __asm__ volatile("csrw fcsr, zero");
 }
 
-/* Zkr's seed is machine mode's. */
+/* Zkr's seed can be read only in machine mode. */
 uint64_t core_random(void)
 {
     return 0;
@@ -79,8 +79,8 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
-    /* Firmware starts the core by a device write (RVWMO orders stores before those by a fence with
-     * o alone). */
+    /* The firmware starts the core by a device write, and RVWMO orders memory stores before it
+     * only by a fence with o. */
     __asm__ volatile("fence rw, iorw" ::: "memory");
     return (uintptr_t)start_secondary;
 }
@@ -89,7 +89,8 @@ void core_start(unsigned core)
 {
     core_fp_init();
     atomic_fetch_or(&core_state.started, (uint32_t)1 << core);
-    /* From now on core_flush_tlbs sees this core; pages may have been mapped since mmu_enable. */
+    /* From now on core_flush_tlbs includes this core; pages may have been mapped since
+     * mmu_enable. */
     __asm__ volatile("sfence.vma" ::: "memory");
     core_state.jobs[core].entry(core_state.jobs[core].arg);
     core_halt();
@@ -104,8 +105,8 @@ void core_halt(void)
 
 /* ---- other harts --------------------------------------------------------------------------- */
 
-/* SBI takes windows of 64 hart ids, and ids may lie far apart: takes the lowest hart of *cores and
- * all within its window out of it. */
+/* SBI calls take windows of 64 hart ids, and ids may be far apart. Removes the lowest hart of
+ * *cores and all others in its window from *cores. */
 static uint64_t take_window(uint64_t *cores, uint64_t *base)
 {
     uint64_t mask = 0;
@@ -139,12 +140,13 @@ void core_flush_tlbs(uintptr_t start, uint64_t bytes)
     }
 }
 
-/* WFI ends when a software interrupt is pending and enabled in sie, although sstatus.SIE keeps it
- * from being taken (3.3.3).
+/* WFI ends when a software interrupt is pending and enabled in sie, although sstatus.SIE prevents
+ * it from being taken (3.3.3).
  *
- * No wake-up is lost. The waker changes *word, then looks who sleeps, then interrupts them. Here we
- * say that we sleep, clear the interrupt, then look at *word. However these interleave, either
- * we see the change, or the interrupt comes after it was cleared and ends the WFI at once. */
+ * No wake-up is lost. The waker changes *word, then looks for sleepers, then interrupts them.
+ * Here we mark ourselves as sleeping, clear the interrupt, then read *word. However these
+ * interleave, either we see the change, or the interrupt comes after it was cleared and ends the
+ * WFI at once. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     uint64_t self = (uint64_t)1 << core_number();
@@ -160,7 +162,7 @@ void core_wait(const _Atomic uint32_t *word, uint32_t old)
     core_interrupts_restore(on);
 }
 
-/* An interrupt costs its target a trap to firmware: only sleepers get one. */
+/* An interrupt costs its target a trap to firmware, so only sleepers get one. */
 void core_wake(const _Atomic uint32_t *word)
 {
     uint64_t base, mask, cores;
@@ -208,7 +210,7 @@ void core_idle(void)
     __asm__ volatile("fence iorw, iorw\n\twfi" ::: "memory");
 }
 
-/* In sie it is enabled while somebody sleeps with interrupts masked: so it is never taken. */
+/* It is enabled in sie only during a sleep with interrupts masked, so it is never taken. */
 void core_timer_start(uint64_t ticks)
 {
     uint64_t now;
@@ -233,17 +235,18 @@ bool core_interrupt_pending(void)
 
 /* ---- backtrace and features ---------------------------------------------------------------- */
 
-/* The frame pointer stands above both: return address at -8, caller's frame pointer at -16
- * (RISC-V ELF psABI, frame pointer convention). */
+/* The frame pointer points above both: the return address is at -8, the caller's frame pointer
+ * at -16 (RISC-V ELF psABI, frame pointer convention). */
 void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;
 
-    *call = record[-1] != 0 ? record[-1] - 2 : 0; /* 2: a compressed call, or the half of another */
+    *call = record[-1] != 0 ? record[-1] - 2 : 0; /* 2 bytes: a compressed call, or half of
+                                                   * another instruction */
     *frame = record[-2];
 }
 
-/* In "rv64imafdcv_zicsr_zvfh1p0" single letters, then longer names that begin with z, s or x; a
+/* "rv64imafdcv_zicsr_zvfh1p0" has single letters, then longer names that begin with z, s or x; a
  * version may follow each (unprivileged ISA, chapter 27). */
 static bool isa_names(const char *isa, const char *name)
 {
@@ -356,7 +359,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     machine->cpu_name = core_name(core, (unsigned)(8 * vlen_bytes));
 }
 
-/* The tree has described all of them. */
+/* The tree has described all harts. */
 uint32_t cpu_features_common(unsigned n_cores)
 {
     (void)n_cores;

@@ -13,12 +13,12 @@ enum {
     ENTRY_WRITE = 1 << 2,
     ENTRY_EXECUTE = 1 << 3,
     ENTRY_GLOBAL = 1 << 5,
-    ENTRY_ACCESSED = 1 << 6, /* set beforehand: a hart may fault instead of setting them */
+    ENTRY_ACCESSED = 1 << 6, /* set in advance: a hart may fault instead of setting them */
     ENTRY_DIRTY = 1 << 7,
-    ENTRY_NOTE_DEVICE = 1 << 8,   /* bits for software: mappings that differ stay different, so */
-    ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses here what it refuses elsewhere */
+    ENTRY_NOTE_DEVICE = 1 << 8,   /* software bits: different mappings stay different, so */
+    ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses the same mappings as on arm64 */
     ENTRY_LEAF = ENTRY_READ | ENTRY_WRITE | ENTRY_EXECUTE,
-    ENTRY_PAGE_SHIFT = 10, /* of the physical page number */
+    ENTRY_PAGE_SHIFT = 10, /* bits of the physical page number */
 };
 
 const uint64_t mmu_end = (uint64_t)1 << 38;
@@ -26,7 +26,7 @@ const uint64_t mmu_end = (uint64_t)1 << 38;
 /* start.S: dtb as the firmware passed it, or NULL on a core that another one started. */
 void mmu_refused(const void *dtb) __attribute__((noreturn));
 
-/* With the MMU off addresses are the same as with the identity map, so the console can be opened
+/* With the MMU off, addresses are the same as in the identity map, so the console can be opened
  * for the last message. On other cores than the first it is open already. */
 void mmu_refused(const void *dtb)
 {
@@ -73,7 +73,7 @@ uint64_t *mmu_entry_to_table(uint64_t entry)
     return (uint64_t *)(uintptr_t)(entry >> ENTRY_PAGE_SHIFT << MMU_PAGE_BITS);
 }
 
-/* A hart may keep an invalid entry, too (4.2.1), and flash, which all cores read in place, is
+/* A hart may cache an invalid entry, too (4.2.1), and flash, which all cores read in place, is
  * mapped after they started. */
 void mmu_entries_added(uint64_t base, uint64_t bytes)
 {

@@ -1,19 +1,19 @@
-/* From firmware to C. We are in S-mode under SBI with the MMU off (RISC-V SBI 2.0, chapter 9;
+/* From firmware to C. We enter in S-mode under SBI with the MMU off (RISC-V SBI 2.0, chapter 9;
  * RISC-V privileged architecture 20211203, chapter 4).
  *
- * tp is the core's number; sscratch is the end of its trap stack, so that a trap can report even
- * when it is that the stack overflowed.
- * gp is unused: where no __global_pointer$ is, the linker relaxes calls only. */
+ * tp holds the core's number; sscratch holds the end of its trap stack, so that a trap can
+ * report even a stack overflow. gp is unused: without __global_pointer$ the linker relaxes only
+ * calls. */
 #include "boot/asm.h"
 #include "boot/riscv64/trap_frame.h"
 #include "boot/stacks.h"
 
 #define SSTATUS_SIE  (1 << 1)
-#define SSTATUS_VS   (1 << 9)           /* vector unit: initial; without V the bits stay 0 */
+#define SSTATUS_VS   (1 << 9)           /* vector unit: initial state; without V the bits stay 0 */
 #define SSTATUS_FS   (1 << 13)          /* FPU: initial */
 #define SSTATUS_UNIT (3 << 13 | 3 << 9)
 #define SATP_SV39    8                  /* mode, bits 63..60 */
-#define CAUSE_EXTERNAL (1 << 63 | 9)   /* scause: the platform's controller (table 4.2) */
+#define CAUSE_EXTERNAL (1 << 63 | 9)   /* scause: an external interrupt (table 4.2) */
 
 /* ---- the Image header (Linux Documentation/arch/riscv/boot-image-header.rst) ---------------- */
 
@@ -36,13 +36,13 @@ _start:
     .long   0
     packing
 
-/* a0: hart id, a1: the device tree. The others wait in firmware. */
+/* a0: hart id, a1: the device tree. The other harts wait in firmware. */
 func start_primary
     mv      s1, a0
     mv      s2, a1
     call    image_unpack
     la      t0, bss_start
-    la      t1, bss_end                 // both multiples of 64: linker script
+    la      t1, bss_end                 // both are multiples of 64: linker script
 1:  sd      zero, (t0)
     addi    t0, t0, 8
     bltu    t0, t1, 1b
@@ -62,9 +62,9 @@ func start_primary
 2:  tail    mmu_refused
 endfunc start_primary
 
-/* a0: hart id, a1: core number, SBI's opaque. */
+/* a0: hart id, a1: core number, which is SBI's opaque. */
 func start_secondary
-    fence.i                             // the image was unpacked by another hart's stores
+    fence.i                             // another hart unpacked the image
     mv      s1, a0
     mv      s2, a1
     mv      a0, a1
@@ -84,7 +84,8 @@ func start_secondary
     tail    mmu_refused
 endfunc start_secondary
 
-/* a0: number. Interrupts off, units on, trap vector, both stacks. Clobbers t0 to t2. */
+/* a0: core number. Turns interrupts off, units on, and sets the trap vector and both stacks.
+ * Clobbers t0 to t2. */
 func core_enter
     csrw    sie, zero
     li      t0, SSTATUS_SIE | SSTATUS_UNIT
@@ -113,8 +114,8 @@ func core_enter
     ret
 endfunc core_enter
 
-/* Turn on the MMU with the tables of mmu.c. a0: is it on? A mode that the hart lacks leaves satp as
- * it was (4.1.11). Clobbers t0, t1. */
+/* Turn on the MMU with the tables of mmu.c. Returns in a0 whether it is on: a mode that the hart
+ * lacks leaves satp unchanged (4.1.11). Clobbers t0, t1. */
 func mmu_enable
     la      t0, mmu_root
     srli    t0, t0, 12
@@ -130,8 +131,8 @@ func mmu_enable
     ret
 endfunc mmu_enable
 
-/* Any trap. Saves what was, then C on the trap stack. Only from an interrupt it goes back; a trap
- * in its handler may not write over the frame, and takes the last stack. */
+/* Any trap. Saves the registers, then calls C on the trap stack. Only an interrupt returns. A
+ * trap in its handler must not overwrite the frame and takes the last stack. */
 func trap_entry
     csrrw   sp, sscratch, sp            // sscratch: the stack pointer of the trap
     addi    sp, sp, -TRAP_FRAME_BYTES
@@ -162,7 +163,7 @@ func trap_entry
 1:  la      t0, trap_last_stack_end
     csrw    sscratch, t0
     csrr    t0, sepc                    // a frame record: a backtrace names what was interrupted
-    addi    t0, t0, 2                   // where a call would return to
+    addi    t0, t0, 2                   // the return address of a call
     addi    sp, sp, -16
     sd      t0, 8(sp)
     sd      zero, 0(sp)

@@ -1,4 +1,4 @@
-/* A trap in words. Causes: RISC-V privileged architecture 20211203, table 4.2. */
+/* Describe a trap in words. Causes: RISC-V privileged architecture 20211203, table 4.2. */
 #include "boot/boot.h"
 #include "boot/panic.h"
 #include "boot/riscv64/trap_frame.h"
@@ -78,10 +78,10 @@ static bool in_own_stack(uint64_t address)
            address < bottom + stack_bytes(core_number());
 }
 
-/* The start of the backtrace. Usually the frame pointer; but a leaf function saves nothing except
- * its caller's frame pointer, where others have the return address, and a jump to nowhere has no
- * frame at all. Both get the record that a call would have left, below the stack pointer, where
- * nothing lives. */
+/* The start of the backtrace: usually the frame pointer. A leaf function saves only its caller's
+ * frame pointer, in the slot of the return address, and a jump to an invalid address has no
+ * frame. Both get the record that a call would have left, below the stack pointer, where no data
+ * lies. */
 static uint64_t first_frame(const struct trap_frame *frame)
 {
     uint64_t ra = frame->x[1], sp = frame->x[2], fp = frame->x[8], saved;

@@ -1,10 +1,10 @@
-/* The image's own unpacking: what follows the head came packed (unpack_lz4.S, unpack_lzma.S). It lies
- * where the stacks will be while its bytes are put in place. Without the MMU, memory is cached as
- * the platform says (RISC-V privileged architecture 20211203, 3.6). */
+/* Unpack the image, whose bytes after the head are packed (unpack_lz4.S, unpack_lzma.S). The
+ * packed bytes are in the later stacks during unpacking. Without the MMU, the platform decides
+ * whether memory is cached (RISC-V privileged architecture 20211203, 3.6). */
 #include "boot/asm.h"
 #include "boot/unpack.h"
 
-/* Nothing to do where the image is as it was linked. Clobbers a0 to a7, t0 to t6, s3, sp. */
+/* Does nothing if the image is not packed. Clobbers a0 to a7, t0 to t6, s3, sp. */
 func image_unpack
     la      t0, image_packed
     lwu     t1, (t0)

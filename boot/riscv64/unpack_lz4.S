@@ -1,7 +1,7 @@
-/* An image unpacks itself: LZ4 (LZ4 block format 1.6.3). */
+/* Unpack an image packed with LZ4 (LZ4 block format 1.6.3). */
 #include "boot/asm.h"
 
-/* a0: the block, a2: its end, a1: where it goes. Clobbers a0, a1, a3 to a5, t1, t3. */
+/* a0: the block, a2: its end, a1: the destination. Clobbers a0, a1, a3 to a5, t1, t3. */
 func block_unpack
     li      t3, 15
     li      t1, 255
@@ -20,13 +20,13 @@ func block_unpack
     sb      a5, (a1)
     addi    a1, a1, 1
     bne     a1, a4, 4b
-5:  bgeu    a0, a2, 9f                  // the last sequence has literals alone
+5:  bgeu    a0, a2, 9f                  // the last sequence has only literals
     lbu     a4, (a0)
     lbu     a5, 1(a0)
     addi    a0, a0, 2
     slli    a5, a5, 8
     or      a5, a5, a4
-    sub     a5, a1, a5                  // may overlap with what it becomes: byte by byte
+    sub     a5, a1, a5                  // source and destination may overlap: copy byte by byte
     andi    a3, a3, 15
     mv      a4, a3
     bne     a3, t3, 7f

@@ -1,4 +1,4 @@
-/* The site: which requests there are, who may ask, and bytes of answers on their way. */
+/* The site: the list of requests, who may ask, and answers on their way to the client. */
 #include "runtime/api/api.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ void api_set_model(struct api *a, const char *name)
     (void)format_text(a->model, sizeof a->model, "%s", name != NULL ? name : "");
 }
 
-/* ---- answers that are there as a whole ---- */
+/* ---- answers that are complete at once ---- */
 
 static void answer(struct api_client *k, int status, const char *type, const char *fields,
                    const char *body, size_t bytes)
@@ -77,7 +77,7 @@ static void answer_health(struct api_client *k)
     answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
 }
 
-/* asked: its name; NULL: the list. */
+/* asked: the name of a model; NULL: the whole list. */
 static void answer_model(struct api_client *k, const char *asked)
 {
     struct api *a = k->api;
@@ -183,7 +183,8 @@ static bool is_method(const struct page *p, enum http_method method)
     return method == p->method || (method == HTTP_IS_HEAD && p->method == HTTP_IS_GET);
 }
 
-/* The pages of OpenAI's API are there without /v1, too, for clients that are given the address without it. */
+/* The paths of OpenAI's API also work without /v1, for clients that are given the address
+ * without it. */
 static const struct page *find_page(const char *path)
 {
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
@@ -381,7 +382,7 @@ uint64_t api_now_ms(const struct api *a)
     return platform_ticks(clock) / (clock->hz / POLL_HZ != 0 ? clock->hz / POLL_HZ : 1);
 }
 
-/* The bytes that were fetched make room. */
+/* Make room: drop the bytes that were fetched. */
 static size_t make_room(struct api_client *k)
 {
     memmove(k->out, k->out + k->out_at, k->out_end - k->out_at);
@@ -420,8 +421,9 @@ static void put_byte(void *context, char byte)
     api_event_byte(context, byte);
 }
 
-/* The console asks for input again and again while the model works: the network has its turn then. A client that is gone, or that
- * does not take its answer, is a Ctrl-C, and then no byte, since the console asks until there is none. */
+/* The console asks for input again and again while the model works, so the network gets its turn
+ * here. A client that is gone, or that does not take its answer, counts as a Ctrl-C. After it,
+ * no byte follows, since the console asks until there is none. */
 static int get_byte(void *context)
 {
     struct api *a = context;
@@ -435,7 +437,7 @@ static int get_byte(void *context)
     return a->work.stops ? CTRL_C : CONSOLE_NO_BYTE;
 }
 
-/* The platform's console becomes the answer; no display shows it. */
+/* The platform's console becomes the answer; a display does not show it. */
 static void open_console(struct api *a)
 {
     static const struct console_setup setup = { .serial = false, .echo = false };

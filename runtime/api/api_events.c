@@ -1,5 +1,5 @@
-/* Events of mode=json (docs/SERIAL.md) become an answer of OpenAI's API, whole or as a stream. The head goes out with the first
- * token, so that what is wrong before it has a status of its own. */
+/* Events of mode=json (docs/SERIAL.md) become an answer of OpenAI's API, whole or as a stream.
+ * The head goes out with the first token, so that an earlier error has a status of its own. */
 #include <string.h>
 
 #include "runtime/api/api.h"
@@ -148,7 +148,7 @@ static void end_whole(struct api *a)
 
 /* ---- events ---- */
 
-/* The members of an event that are looked at. */
+/* The members of an event that are read. */
 struct event {
     const char *name, *text, *field, *finish;
     size_t text_bytes;
@@ -192,7 +192,7 @@ static uint32_t number_of(const char *text)
     return n;
 }
 
-/* Before the first token it is the answer; later it ends it. */
+/* Before the first token the error is the answer; later it ends the answer. */
 static void take_error(struct api *a, const struct event *e)
 {
     struct api_work *w = &a->work;
@@ -227,7 +227,7 @@ static void take_event(struct api *a)
     }
 }
 
-/* An event as it is, or a part of one that is long. */
+/* A whole event, or a part of a long one. */
 static void pass_byte(struct api *a, char byte)
 {
     struct api_work *w = &a->work;
@@ -282,7 +282,7 @@ void api_event_end(struct api *a)
         return;
     }
     if (w->failed && w->begun) {
-        k->cut = true; /* the connection breaks, so that nobody takes a part for the whole */
+        k->cut = true; /* close the connection, so that nobody takes a part for the whole */
     }
     k->stage = API_ANSWERS;
     k->last = true;

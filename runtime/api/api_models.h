@@ -6,11 +6,11 @@
 
 #include "runtime/api/api_text.h"
 
-/* The list of models, with the one of this name ("": none is loaded), or what GET /v1/models/ASKED gets. False: the loaded model has another
- * name. */
+/* The answer to a list of models, with the model of this name ("": none is loaded), or to GET
+ * /v1/models/ASKED. False: the loaded model has another name. */
 bool api_put_models(struct api_text *to, const char *asked, const char *name);
 
-/* NAME of the path /v1/models/NAME, or /models/NAME. NULL: it is another path. */
+/* NAME in the path /v1/models/NAME or /models/NAME. NULL: it is another path. */
 const char *api_model_asked(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
-/* The page of a board: a chat over /v1/chat/completions, in one file without any other. The whole page of `ingot serve` is larger. */
+/* A board's page: a chat over /v1/chat/completions, in one file that needs no other. `ingot
+ * serve` has a larger page. */
 #include "runtime/api/api_page.h"
 
 static const char page[] =

@@ -5,7 +5,7 @@
 
 enum { API_PAGE_BYTES = 16 * 1024 }; /* at the most */
 
-/* The page of a board, HTML, and the fields of its answer, each with its CRLF. */
+/* The board's page, as HTML, and the fields of its answer, each with its CRLF. */
 const char *api_page(size_t *bytes);
 extern const char api_page_fields[];
 

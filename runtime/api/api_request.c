@@ -7,21 +7,21 @@
 #include "runtime/text/json.h"
 
 enum way {
-    WAY_NUMBER,   /* as it stands, under the line's name */
-    WAY_STOP,     /* a text or a list of texts, as it stands */
+    WAY_NUMBER,   /* copied as it stands, under the line's name */
+    WAY_STOP,     /* a text or a list of texts, copied as it stands */
     WAY_MODEL,    /* kept */
     WAY_STREAM,   /* kept */
-    WAY_OPTIONS,  /* an object, of which include_usage counts */
+    WAY_OPTIONS,  /* an object; only include_usage is read */
     WAY_MESSAGES, /* a list of messages, whose contents become texts */
     WAY_PROMPT,   /* a text */
     WAY_BIAS,     /* an object of tokens, which becomes a list */
-    WAY_ONE,      /* a number that has to be 1 */
+    WAY_ONE,      /* a number that must be 1 */
     WAY_FALSE,    /* true is refused */
-    WAY_PLAIN,    /* an object whose type has to be text */
-    WAY_ANY,      /* what does not change the reply */
+    WAY_PLAIN,    /* an object whose type must be text */
+    WAY_ANY,      /* a field that does not change the reply */
 };
 
-/* kinds: of requests that have it, bits 1 << enum api_kind. */
+/* kinds: the requests that may have it, bits 1 << enum api_kind. */
 static const struct field {
     char name[24], to[20];
     unsigned char way, kinds;
@@ -93,7 +93,7 @@ static void begin_member(struct api_text *line, const char *name)
 
 /* ---- messages ---- */
 
-/* A part of a content: only those of text. */
+/* A part of a content; only text parts are accepted. */
 static bool put_part(struct api_request *r, struct json_value *part, struct api_text *line)
 {
     struct json_value type = { .kind = JSON_END }, text = { .kind = JSON_END }, v;
@@ -137,7 +137,7 @@ static bool put_content(struct api_request *r, struct json_value *content, struc
     return good && (j.error_message == NULL || refuse(r, "messages", "%s", j.error_message));
 }
 
-/* OpenAI's name for newer models, and ours. */
+/* OpenAI's name for newer models, and our own name. */
 static const char *role_of(const char *role)
 {
     return strcmp(role, "developer") == 0 ? "system" : role;
@@ -230,7 +230,7 @@ static bool put_biases(struct api_request *r, struct json_value *object, struct 
     return j.error_message == NULL || refuse(r, "logit_bias", "%s", j.error_message);
 }
 
-/* The member `name` of an object. JSON_END: it has none. */
+/* Find the member `name` of an object. JSON_END: the object does not have it. */
 static struct json_value member_of(struct json_value *object, const char *name)
 {
     struct json_value v, found = { .kind = JSON_END };
@@ -312,7 +312,7 @@ static bool take(struct api_request *r, const struct field *f, struct json_value
 
 static bool take_member(struct api_request *r, struct json_value *v, struct api_text *line)
 {
-    if (v->kind == JSON_NULL) { /* as if it was not there */
+    if (v->kind == JSON_NULL) { /* treated as absent */
         return true;
     }
     for (unsigned i = 0; i < N_FIELDS; i++) {

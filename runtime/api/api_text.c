@@ -52,7 +52,7 @@ void api_text_escaped(struct api_text *t, const char *text, size_t bytes)
         char out[JSON_ESCAPE_BYTES];
         int n = utf8_check((const uint8_t *)text, bytes);
 
-        if (n <= 0) { /* never of a text that came as JSON */
+        if (n <= 0) { /* does not occur in a text that came as JSON */
             api_text_put(t, UTF8_REPLACEMENT, 3);
             text++;
             bytes--;

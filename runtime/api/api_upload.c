@@ -11,7 +11,7 @@ enum { RANGE_FIELD_BYTES = 64, CRC_DIGITS = 8 };
 
 /* ---- answers ---- */
 
-/* 308: more is wanted, behind the first `have` bytes. 201: all of it is there. */
+/* 308: send the bytes after the first `have`. 201: the file is complete. */
 static void answer_state(struct api_client *k, int status, uint64_t have)
 {
     char fields[RANGE_FIELD_BYTES] = "";
@@ -50,7 +50,7 @@ static bool is_file_path(const char *path)
     return false;
 }
 
-/* The range of a request without one is all of it. */
+/* A request without a range has the whole file. */
 static bool read_range(struct api_client *k, const struct http_request *r)
 {
     size_t bytes;
@@ -73,7 +73,7 @@ static bool read_range(struct api_client *k, const struct http_request *r)
     return true;
 }
 
-/* The whole file's CRC-32C, as the sender says it: eight digits of base 16. */
+/* The CRC-32C of the whole file, as the sender states it: eight hexadecimal digits. */
 static void read_crc_field(struct api_client *k)
 {
     size_t bytes;
@@ -90,7 +90,7 @@ static void read_crc_field(struct api_client *k)
     }
 }
 
-/* Whether the upload that was cut is this one. */
+/* Whether this continues the upload that was cut. */
 static bool goes_on(const struct api_client *k)
 {
     const struct api_upload *u = &k->api->upload;
@@ -132,7 +132,7 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
 bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 {
     if (n > API_BODY_BYTES - k->body_bytes) {
-        return false; /* nobody gives more than API_UPLOAD_ROOM at once */
+        return false; /* no reservation is larger than API_UPLOAD_ROOM */
     }
     memcpy(k->body + k->body_bytes, bytes, n);
     k->body_bytes += n;
@@ -142,7 +142,7 @@ bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 
 /* ---- writing ---- */
 
-/* A number for the place of its extents: another place has none of the bytes that came before. */
+/* A number for where its extents are: at another place, none of the earlier bytes are there. */
 static uint32_t place_of(const struct file *f)
 {
     const struct file_extent *extents = f->table != NULL ? f->table : f->few;
@@ -181,7 +181,7 @@ static const char *open_file(struct api *a, int *status)
     return NULL;
 }
 
-/* The bytes that have come, up to where the sink writes them: what is behind that may be lost, and is sent again. */
+/* Count the bytes up to where the sink has written: later ones may be lost and are sent again. */
 static enum err write_body(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work.client;
@@ -205,7 +205,7 @@ static enum err write_body(struct api *a, uint32_t *crc)
     return e;
 }
 
-/* As long as bytes come. ERR_OK: those of this request are written. */
+/* Runs as long as bytes come. ERR_OK: this request's bytes are written. */
 static enum err take_all(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work.client;
@@ -229,7 +229,7 @@ static enum err take_all(struct api *a, uint32_t *crc)
     return e;
 }
 
-/* The card's bytes are read again, and compared with those that came. */
+/* Read the bytes back from the card and compare them with those that came. */
 static enum err check_file(struct api *a, uint32_t expected)
 {
     struct transfer_sink *s = &a->upload.sink;
@@ -258,7 +258,7 @@ static enum err finish(struct api *a, uint32_t crc)
     struct api_upload *u = &a->upload;
     enum err e = transfer_sink_flush(&u->sink);
 
-    u->path[0] = '\0'; /* whatever comes of it, it does not go on */
+    u->path[0] = '\0'; /* the upload ends here, whether it succeeded or not */
     if (e == ERR_OK && k->has_crc && k->crc != crc) {
         e = ERR_BAD_CHECKSUM;
     }

@@ -27,92 +27,93 @@
 #include "runtime/session/replies.h"
 #include "runtime/session/session.h"
 
-/* The hooks in front of the application. */
+/* The kind of program around the application. */
 enum app_front {
     APP_SILENT,  /* a program that logs nothing */
-    APP_PROGRAM, /* one that logs kernels, model and plan before the weights are loaded; without a
-                  * model it ends */
-    APP_CONSOLE, /* a machine's only console: the start is logged, Ctrl-C stops the loading, and where
-                  * somebody can ask for a model the application goes on without one */
+    APP_PROGRAM, /* logs kernels, model and plan before the weights are loaded; ends if there is
+                  * no model */
+    APP_CONSOLE, /* a machine's only console: logs the start, and Ctrl-C stops the loading; if
+                  * somebody can ask for a model, the application continues without one */
 };
 
-/* All of it outlives the application. */
+/* The parts that the caller provides. All of them outlive the application. */
 struct app_setup {
     const struct platform *platform;
-    struct console *console;       /* who talks to it */
-    const struct app_files *files; /* filled before app_open or app_plan */
-    const struct signing
-        *signing;            /* that models and adapters must be signed by; NULL: any will do */
-    struct options *options; /* the application's from now on: commands change them */
+    struct console *console;       /* the console of whoever talks to it */
+    const struct app_files *files; /* the model's files; filled before app_open or app_plan */
+    const struct signing *signing; /* key by which models and adapters must be signed; NULL: no
+                              * signature is needed */
+    struct options *options; /* owned by the application from now on: commands change the options */
     enum app_front front;
     const struct feature *const
-        *features; /* (n_features) with the built-in ones first; NULL: these */
+        *features; /* (n_features) beginning with the built-in ones; NULL: only these */
     unsigned n_features;
-    bool chats;              /* lines will come that may be commands: branches have room */
+    bool chats;              /* lines that may be commands will come, so branches need room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
-    uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
-    struct plan_rates rates; /* of the machine, where they are known ... */
-    bool predict;            /* ... and this one is not measured */
+    uint32_t chunk;          /* prompt tokens that pass the layers together; 0: the default */
+    struct plan_rates rates; /* rates of the machine, if they are known ... */
+    bool predict;            /* ... in which case they are not measured */
 };
 
-/* A model, and the sequence that is computed on it. */
+/* A model and the sequence that is computed with it. */
 struct app_model {
     struct model_setup setup;
     struct model model;
     struct session session; /* open once the model is loaded */
 };
 
-/* The model that was asked for, and the conversation that would end with it: its tokens (0: none), and
- * the replies there had been. */
+/* A request for another model, and the conversation that it would end: its tokens (0: none), and
+ * the replies so far. */
 struct app_leaving {
     char name[OPTIONS_MODEL_BYTES];
     uint32_t n_ids, n_replies;
 };
 
-/* Wrong PINs one after the other, and when the next one counts, on the console's clock. */
+/* Wrong PINs in a row, and when the next one is accepted, on the console's clock. */
 struct app_lock {
     uint32_t n_wrong;
     uint64_t wait_until;
 };
 
-/* For reading, but: before app_open memory may be cut from the front of `ram`, and `kernels` may be
- * changed between app_plan and app_load. */
+/* Read-only for the caller, with two exceptions: before app_open, memory may be cut from the
+ * front of `ram`, and `kernels` may be changed between app_plan and app_load. */
 struct app {
     struct app_setup setup;
-    struct memory_range ram; /* of models; the platform's arena */
+    struct memory_range ram; /* memory for models: the platform's arena */
     struct kernels kernels;
-    uint32_t cpu_features; /* that these were chosen by */
+    uint32_t cpu_features; /* CPU features by which the kernels were chosen */
     struct workers workers;
     struct trace trace;
-    uint32_t watchdog_millis; /* 0: not armed */
+    uint32_t watchdog_millis; /* watchdog time; 0: not armed */
     struct app_model target;
-    struct app_model draft; /* that guesses the target's tokens */
+    struct app_model draft; /* draft model that guesses the target's tokens */
     bool has_draft;
-    struct session parallel[GROUP_MOST - 1]; /* of the target, where together= plans them ... */
+    struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
+                                              * together= ... */
     struct replies replies;                  /* ... for /bench */
-    enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
-    bool prompt_of_file;  /* prompt= is a preset's, so nobody has said it here */
-    bool gave_up;         /* a boot option, to come to a model without it */
+    enum option at_fault; /* the option that the last error is about; OPTION_COUNT: none */
+    bool prompt_of_file;  /* prompt= comes from a preset, so nobody has typed it here */
+    bool gave_up;         /* boot options that were dropped so that a model could be loaded */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */
     struct features features;
     struct app_leaving leaving;
-    struct saved_chat saved; /* of the transfer that /save or /load waits for */
+    struct saved_chat saved; /* transfer for which /save or /load waits */
     struct app_lock lock;
-    const char *error_message;  /* after an error: an error message for the user */
-    struct app_receive receive; /* of a file over the line */
+    const char *error_message;  /* after an error: the message for the user */
+    struct app_receive receive; /* a file that arrives over the line */
 };
 
-/* Start cores and choose kernels, as the options say. Errors: ERR_BAD_CHECKSUM, the self-test found a
- * kernel that computes wrong. Once. */
+/* Start the cores and choose kernels as the options say. Call once. ERR_BAD_CHECKSUM: the
+ * self-test found a kernel with wrong results. */
 enum err app_start(struct app *a, const struct app_setup *setup);
 
-/* Find the model of the options and its draft, and plan them into the memory; nothing is loaded.
+/* Find the model of the options and its draft, and plan them into the memory; loads nothing.
  * Errors of the files, of model_open and of speculative_check. */
 enum err app_plan(struct app *a);
 
-/* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED, keys and values
- * would spill and no file is there for them. */
+/* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED: keys and
+ * values would spill, but there is no file for them. */
 enum err app_load(struct app *a);
 
 /* Sequence i of the model, below plan.sequences: the first is the conversation. */
@@ -121,34 +122,35 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
     return i == 0 ? &a->target.session : &a->parallel[i - 1];
 }
 
-/* The name by which /model calls the model that was found. */
+/* The name by which /model calls the open model. */
 const char *app_model_name(const struct app *a);
 
-/* app_plan, app_load, and a conversation with the model. With a console ERR_OK also where there is
- * none, but somebody who may ask for one: why, and what there is, is logged. A boot option in its way
- * is said and given up. */
+/* app_plan, app_load, and a conversation with the model. With a console, returns ERR_OK also
+ * without a model if somebody may ask for one; the log then says why there is none and lists the
+ * models. A boot option that prevents loading is reported and dropped. */
 enum err app_open(struct app *a);
 
-/* Answer the prompt of the options, or talk until the conversation ends; then log what the memory was
- * used for. Errors of chat_reply. */
+/* Answer the prompt of the options, or talk until the conversation ends; then log how much
+ * memory was used. Errors of chat_reply. */
 enum err app_run(struct app *a);
 
-/* The conversation alone, until it ends. */
+/* Run only the conversation, until it ends. */
 void app_talk(struct app *a);
 
-/* Whether a model of that name can be asked for; said where not. */
+/* Whether a model of that name can be asked for; prints the reason if not. */
 bool app_check_model(struct app *a, const char *name);
 
-/* Another model in place of the one that is open, in a new conversation: name passed
- * app_check_model. One that cannot be loaded leaves the one before, loaded again, or none. It prints
+/* Load another model in place of the open one, in a new conversation; app_check_model has
+ * accepted the name. If loading fails, the old model is loaded again, or there is none. Prints
  * what happens. */
 void app_change_model(struct app *a, const char *name);
 
-/* The save is written, or e says why it is not. False: it is not kept, and the files' problem() says why. */
+/* Finish a save: it is written, or e is the error. False: it was not kept, and the files'
+ * error_message() says why. */
 bool app_end_save(struct app *a, enum err e);
 
-/* Core 0 is about to sleep until a byte arrives, or it woke up: nothing feeds the watchdog meanwhile.
- * Before app_start there is none. */
+/* Call when core 0 is about to sleep until a byte arrives, and when it wakes: nothing feeds the
+ * watchdog meanwhile. Before app_start there is no watchdog. */
 void app_sleeps(struct app *a);
 void app_wakes(struct app *a);
 

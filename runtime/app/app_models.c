@@ -1,12 +1,12 @@
-/* Models are found, planned into the memory and loaded. */
+/* Find models, plan them into the memory and load them. */
 
 #include "runtime/app/app_private.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/session/speculative.h"
 
-/* A program asks by Ctrl-C whether we are ready (docs/SERIAL.md): that stops no loading. Before a
- * Linux program looks at its console, Ctrl-C ends it. */
+/* A program sends Ctrl-C to ask whether we are ready (docs/SERIAL.md), so that does not stop
+ * loading. Before a Linux program looks at its console, Ctrl-C ends it. */
 static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
     const struct app *a = context;
@@ -24,9 +24,9 @@ static bool asks_for_draft(const struct app *a)
     return a->setup.options->load.draft[0] != '\0';
 }
 
-/* ---- planned -------------------------------------------------------------------------------- */
+/* ---- planning ------------------------------------------------------------------------------- */
 
-/* For ARENA_LEARN, what features ask for. */
+/* The bytes that features ask for in ARENA_LEARN. */
 static size_t learn_bytes(void *features, const struct image *image)
 {
     return features_memory(features, image);
@@ -117,7 +117,7 @@ static enum err open_model(struct app *a, struct app_model *m)
     return ERR_OK;
 }
 
-/* The draft takes its place in the memory before the target is planned. */
+/* The draft takes its memory before the target is planned. */
 static enum err plan_draft(struct app *a)
 {
     const struct file *file;
@@ -143,7 +143,7 @@ static enum err plan_draft(struct app *a)
     return ERR_OK;
 }
 
-/* For a plan that was refused. */
+/* Report a plan that was refused. */
 static enum option word_of_plan(const struct app *a, enum err e)
 {
     const struct options_load *o = &a->setup.options->load;
@@ -171,7 +171,7 @@ static enum option word_of_plan(const struct app *a, enum err e)
     return o->ctx != 0 ? OPTION_CTX : OPTION_COUNT;
 }
 
-/* How the experts of the target were used, where somebody has saved it. */
+/* How often the target's experts were used, if somebody has saved it. */
 static void find_use(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -242,7 +242,7 @@ enum err app_plan(struct app *a)
     return app_plan_models(a, APP_MODEL);
 }
 
-/* ---- loaded --------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 static enum err load_model(struct app *a, struct app_model *m)
 {
@@ -256,7 +256,7 @@ static enum err load_model(struct app *a, struct app_model *m)
     return ERR_OK;
 }
 
-/* The first one is the conversation's. */
+/* The conversation has the first one. */
 static void open_sequences(struct app *a)
 {
     const struct model *m = &a->target.model;

@@ -1,4 +1,4 @@
-/* A model is talked to, and exchanged for another one. */
+/* Talk to a model, and replace it by another one. */
 #include <assert.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { LISTED_MODELS = 12 /* so that they fit a screen */ };
+enum { LISTED_MODELS = 12 /* few enough to fit a screen */ };
 
-/* ---- talked to ------------------------------------------------------------------------------ */
+/* ---- conversation --------------------------------------------------------------------------- */
 
 static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
 {
@@ -27,7 +27,8 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
     return ERR_OK;
 }
 
-/* Load what was planned, and begin a conversation with it. Somebody waits since since_ms. */
+/* Load what was planned, and begin a conversation with it. Somebody has been waiting since
+ * since_ms. */
 static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint64_t since_ms)
 {
     struct session *draft = NULL;
@@ -69,14 +70,14 @@ enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms)
     return load_to_talk(a, chat, since_ms);
 }
 
-/* ---- without one ---------------------------------------------------------------------------- */
+/* ---- without a model ------------------------------------------------------------------------ */
 
 static bool is_card_trouble(enum err e)
 {
     return e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
 }
 
-/* Somebody is at the line, or will be. */
+/* Somebody is on the line, or will be. */
 static bool can_be_asked(const struct app *a)
 {
     return a->talks ||
@@ -98,14 +99,14 @@ static void log_model(void *context, const char *name, uint64_t bytes)
     }
 }
 
-/* The model that /model would find. Returns how many there are. */
+/* The models that /model would find. Returns how many there are. */
 static unsigned list_models(struct app *a)
 {
     const struct app_files *files = a->setup.files;
     struct listing l = { a->setup.console, 0 };
 
     if (files->list_models != NULL) {
-        (void)files->list_models(files->context, log_model, &l); /* why not is said already */
+        (void)files->list_models(files->context, log_model, &l); /* reason already printed */
     }
     if (l.n > LISTED_MODELS) {
         console_log(a->setup.console, "  and %u more", l.n - LISTED_MODELS);
@@ -113,7 +114,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* If somebody is there to ask for a model, say how. */
+/* If somebody is there to ask for a model, print how. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);
@@ -147,7 +148,7 @@ enum err app_open(struct app *a)
     return e;
 }
 
-/* ---- another one ---------------------------------------------------------------------------- */
+/* ---- another model -------------------------------------------------------------------------- */
 
 static void go_back(struct app *a)
 {
@@ -176,7 +177,7 @@ bool app_check_model(struct app *a, const char *name)
     return true;
 }
 
-/* Nothing may arrive in what is planned anew. */
+/* No read may still arrive in memory that is planned anew. */
 static void leave_model(struct app *a)
 {
     if (a->chat.session == NULL) {

@@ -48,7 +48,7 @@ static void wire_slow(void *context)
     console_wire_rate(a->setup.console, own_baud(a));
 }
 
-/* The rate that both ends can: 0, the line's own. */
+/* The highest rate that both ends support; 0: the line's own. */
 static uint32_t choose_baud(const struct app *a, uint32_t most)
 {
     const struct platform_console *p = &a->setup.platform->console;
@@ -89,7 +89,7 @@ enum err app_receive_open(struct app *a, const char *path, uint64_t bytes, const
     return e == ERR_OK ? e : refuse(a, e, files->error_message(files->context));
 }
 
-/* Whether the file has the place of the loaded model. Names of a card: letters of either case are equal. */
+/* Whether the file would replace the loaded model. Names on a card ignore case. */
 static bool is_at_work(const struct app *a, const char *path)
 {
     const char *name = a->chat.session == NULL ? "" : app_model_name(a), *colon = strchr(name, ':');
@@ -111,7 +111,7 @@ enum err app_receive_close(struct app *a)
     return ERR_OK;
 }
 
-/* The file at work has come. */
+/* The current file is complete. */
 static struct app_received received(const struct app *a)
 {
     const struct app_receive *r = &a->receive;
@@ -122,7 +122,7 @@ static struct app_received received(const struct app *a)
     return one;
 }
 
-/* bytes: of it, that were sent. */
+/* bytes: how many of its bytes were sent. */
 static void say_received(struct app *a, const struct app_received *one, uint64_t bytes)
 {
     bool is_model = strncmp(one->path, "models/", 7) == 0;
@@ -183,7 +183,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     error_message = frames_error_message(a, e);
     if (!transfer_conclude(&r->transfer, error_message) && error_message != NULL &&
         a->setup.options->line.silence_s != 0) {
-        chat_json_leave(&a->chat); /* a sender that is gone takes its mode with it */
+        chat_json_leave(&a->chat); /* when the sender is gone, its mode ends */
     }
     if (baud != 0) {
         wire_slow(a);
@@ -229,7 +229,7 @@ static enum err ymodem_close(void *context)
     return e;
 }
 
-/* The reason why a transfer ended in the middle of a file; the card has nothing of that file. */
+/* Why a transfer ended in the middle of a file; the card has nothing of that file. */
 static const char *file_error_message(const struct ymodem *y, enum err e)
 {
     switch (e) {

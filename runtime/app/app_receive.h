@@ -1,4 +1,5 @@
-/* Files that come over the line: by `ingot send` in frames, by any terminal program in YMODEM. */
+/* Files that arrive over the line: from `ingot send` in frames, from any terminal program by
+ * YMODEM. */
 #ifndef INGOT_RUNTIME_APP_RECEIVE_H
 #define INGOT_RUNTIME_APP_RECEIVE_H
 
@@ -10,7 +11,7 @@ struct app;
 
 enum { RECEIVE_BATCH = 32 /* files of one YMODEM batch */, RECEIVE_PATH_BYTES = 96 };
 
-/* One that came. */
+/* A file that has arrived. */
 struct app_received {
     char path[RECEIVE_PATH_BYTES];
     uint64_t bytes, ms;
@@ -21,25 +22,28 @@ struct app_receive {
         struct transfer transfer;
         struct ymodem ymodem;
     };
-    char path[RECEIVE_PATH_BYTES], error_message[320]; /* of the file at work */
-    const char *folder;                                /* for YMODEM; NULL: by the file's name */
+    char path[RECEIVE_PATH_BYTES], error_message[320]; /* the current file */
+    const char *folder;                                /* folder for YMODEM; NULL: chosen by the
+                                                        * file's name */
     uint64_t bytes, started_ms;
     struct app_received
-        came[RECEIVE_BATCH]; /* of YMODEM; the line is the sender's until the batch ends */
+        came[RECEIVE_BATCH]; /* files of the YMODEM batch; the line belongs to the sender until
+                              * the batch ends */
     unsigned n_came;
-    bool replaced_model; /* the current one reads clusters that are free by now */
+    bool replaced_model; /* the current model reads clusters that are free by now */
 };
 
-/* A file of so many bytes, from a program that sends frames; baud: the fastest rate that it can, 0: the line's own. Said how it
- * ended. */
+/* Receive a file of so many bytes from a program that sends frames; baud: its fastest rate, 0:
+ * the line's own. Prints how it ended. */
 void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_t baud);
 
-/* Files by YMODEM; folder "": by their names. Said how it ended. */
+/* Receive files by YMODEM; folder "": chosen by their names. Prints how it ended. */
 void app_receive_ymodem(struct app *a, const char *folder);
 
-/* For files that come by another way than the line, which no transfer is at meanwhile: room for one, and then it is the card's. After an
- * error a->receive.error_message is an error message. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the model at work was
- * replaced, and is to be loaded first. */
+/* For files that arrive by other ways than the line, while no transfer uses the line: reserve
+ * room for one, then publish it on the card. After an error a->receive.error_message has the
+ * message. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the file replaces the
+ * loaded model; load another one first. */
 enum err app_receive_open(struct app *a, const char *path, uint64_t bytes,
                           const struct file **file);
 enum err app_receive_close(struct app *a);

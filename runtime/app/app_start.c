@@ -12,8 +12,8 @@
 
 enum { WATCHDOG_SECONDS = 15 };
 
-/* Core 0 comes by many times a second: only a machine that hangs restarts. Not by default in an
- * emulator, whose watchdog goes off at once. */
+/* Core 0 calls this many times a second, so only a machine that hangs restarts. Off by default
+ * in an emulator, whose watchdog fires at once. */
 static uint32_t watchdog_seconds(const struct app *a)
 {
     const struct platform_power *power = &a->setup.platform->power;
@@ -53,7 +53,7 @@ void app_wakes(struct app *a)
     }
 }
 
-/* And what each gets of the rows, where the tree says that they differ. */
+/* Also log the rows of each core, if the tree says that cores differ. */
 static void say_cores(const struct app *a)
 {
     const struct workers *w = &a->workers;
@@ -98,7 +98,7 @@ uint32_t app_cpu_features(const struct app *a)
     return cores->features(cores->context, a->workers.n_cores);
 }
 
-/* After start_workers: cores that are not at work have no say. */
+/* Call after start_workers: cores that were not started do not count. */
 static void choose_kernels(struct app *a, uint32_t present)
 {
     const char *isa = a->setup.options->machine.isa;
@@ -110,7 +110,8 @@ static void choose_kernels(struct app *a, uint32_t present)
                     "warning: isa=%s: this CPU has no %s; it has %s, and ref: using the best", isa,
                     isa, kernels_features_text(names, present));
     }
-    kernels_select(&a->kernels, present); /* whatever isa= computes with, files are checked fast */
+    kernels_select(&a->kernels, present); /* files are always checked by the fastest kernel,
+                                           * whatever isa= says */
     crc32c_use(&a->kernels);
     kernels_select(&a->kernels, a->cpu_features);
     sha256_use(&a->kernels);
@@ -143,7 +144,7 @@ enum err app_start(struct app *a, const struct app_setup *setup)
 
     memset(a, 0, sizeof *a);
     a->setup = *setup;
-    a->chat.console = setup->console; /* it talks without a model, too */
+    a->chat.console = setup->console; /* such a program talks without a model, too */
     a->chat.options = setup->options;
     if (setup->features != NULL) {
         features_open(&a->features, setup->features, setup->n_features, a);
@@ -156,7 +157,7 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     start_workers(a);
     present = app_cpu_features(a);
     choose_kernels(a, present);
-    /* All that the CPU has, whatever isa= chose; the memory is still empty. */
+    /* All features of the CPU, whatever isa= says; the memory is still empty. */
     if (setup->options->machine.selftest &&
         !(report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
                           a->ram) &&

@@ -14,7 +14,8 @@ static const char *error_message(void *context)
     return s->storage.error_message;
 }
 
-/* A name means the same, whatever was asked for in between: the one before has no other. */
+/* A name means the same file, whatever was asked for in between; the previous model has no other
+ * name. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -38,7 +39,7 @@ static const char *model_name(void *context, const char *asked)
     const struct app_storage *s = context;
     const struct file *f = &s->file[APP_STORAGE_MODEL];
 
-    if (f->device == NULL || strchr(asked, '/') != NULL) { /* elsewhere than in models/ */
+    if (f->device == NULL || strchr(asked, '/') != NULL) { /* outside models/ */
         return asked[0] != '\0' ? asked : "NAME";
     }
     if (storage_is_initrd(&s->storage, f)) {
@@ -64,7 +65,7 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
     return storage_list_models(&s->storage, visit, visit_context);
 }
 
-/* The files of a card keep their lengths. */
+/* Files on a card keep their lengths. */
 static enum err find_save(void *context, const char *name, uint64_t bytes, const struct file **file)
 {
     struct app_storage *s = context;
@@ -141,7 +142,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
-/* A text that was read is ended, without a byte order mark. */
+/* Terminate a text that was read, and drop a byte order mark. */
 static void end_text(char *text, size_t bytes)
 {
     size_t mark = utf8_mark_bytes(text, bytes);
@@ -150,7 +151,7 @@ static void end_text(char *text, size_t bytes)
     text[bytes - mark] = '\0';
 }
 
-/* The last sector is for the end of the text. */
+/* The last sector has room for the terminator. */
 static enum err read_preset(void *context, const char *name, char *text, size_t room)
 {
     struct app_storage *s = context;
@@ -205,7 +206,8 @@ static void log_line(void *context, const char *line)
     console_log(context, "%s", line);
 }
 
-/* Saves and adapters are read or written at once, and are not in use afterwards: they come last. */
+/* Saves and adapters are read or written at once and are not in use afterwards, so they come
+ * last. */
 static void put_open(struct app_storage *s)
 {
     const struct file *const files[APP_STORAGE_OPEN] = { &s->file[APP_STORAGE_MODEL],

@@ -6,28 +6,29 @@
 #include "runtime/storage/storage.h"
 #include "runtime/storage/storage_new.h"
 
-/* The files that are in use at a time, each with a table of its extents. */
+/* The files that can be in use at a time, each with a table of its extents. */
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
     APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
-}; /* and the log, the use and kept prompts, which need no table */
+}; /* also the log, expert use and kept prompts, which need no table */
 
 struct app_storage {
-    struct app_files files; /* whose context this is */
+    struct app_files files; /* the application whose context this is */
     struct storage storage;
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use, kept;                /* in few pieces: they have no table */
+    struct file log, use, kept;                /* files in few pieces, which need no table */
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 
-/* Find the platform's devices and log them, and fill s->files. The application is started, and not
- * open: the tables of extents are cut from its memory. ERR_NO_SPACE. Once; s stays where it is. */
+/* Find the platform's devices, log them, and fill s->files. The application is started but not
+ * open, because the tables of extents are cut from its memory. ERR_NO_SPACE. Call once; s must
+ * not move. */
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
-/* While somebody is at a prompt, again and again: storage_look, with the files that are at work; and what to do where no model
- * is loaded. Returns whether lines were logged. */
+/* Call again and again while somebody is at a prompt: runs storage_look with the files in use,
+ * and says what to do if no model is loaded. Returns whether lines were logged. */
 bool app_storage_look(struct app_storage *s, struct app *a);
 
 #endif

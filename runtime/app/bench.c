@@ -22,7 +22,7 @@ static bool has_several(const struct session *s)
     return s->model->plan.sequences > 1;
 }
 
-/* n tokens after the conversation, `step` at once. */
+/* Measure n tokens after the conversation, `step` at a time. */
 static enum err bench_append(const struct bench *b, uint32_t n, uint32_t step, uint64_t *ticks)
 {
     const struct platform_clock *clock = &b->app->setup.platform->clock;
@@ -58,7 +58,7 @@ static enum err bench_both(struct bench *b)
     return e;
 }
 
-/* For several sequences; from the conversation's first `length` tokens on. */
+/* For several sequences, after the conversation's first `length` tokens. */
 static enum err bench_beside(struct bench *b, struct session *s, uint32_t length,
                              const struct session_hash *hash)
 {
@@ -75,7 +75,7 @@ static enum err bench_beside(struct bench *b, struct session *s, uint32_t length
     return e;
 }
 
-/* After the conversation, which stays; its pending tokens are kept aside. */
+/* Measured after the conversation, which stays; its pending tokens are put aside. */
 static enum err bench_apart(struct bench *b, struct session *s)
 {
     uint32_t length = s->n_cached, pending = s->n_ids - length, kept[BENCH_PROMPT];
@@ -91,7 +91,7 @@ static enum err bench_apart(struct bench *b, struct session *s)
     }
     (void)session_cut(s, length);
     s->hash = hash;
-    (void)session_put(s, kept, pending); /* there was room before */
+    (void)session_put(s, kept, pending); /* there was room for them before */
     return e;
 }
 
@@ -119,7 +119,7 @@ static void print_bench(const struct bench *b, uint32_t length)
                    plural((unsigned)length, "token", "tokens"));
 }
 
-/* ERR_NO_SPACE: the context has no room. */
+/* ERR_NO_SPACE: the context has no room left. */
 static enum err bench_measure(struct bench *b, struct session *s)
 {
     uint32_t room = s->context - s->n_cached;

@@ -5,10 +5,10 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* The sequences begin alike in each round. */
+/* In each round the sequences begin with the same tokens. */
 struct start {
     struct app *app;
-    uint32_t length; /* of the conversation */
+    uint32_t length; /* sequences besides the conversation */
     struct session_hash hash;
 };
 
@@ -44,7 +44,7 @@ static void keep(struct bench_round *r, struct app *a, uint32_t i)
     r->hash[i] = s->hash.value;
 }
 
-/* Sequences [first, first + n) side by side. */
+/* Sequences [first, first + n) in parallel. */
 static enum err run_some(const struct start *from, uint32_t first, uint32_t n,
                          struct bench_round *round)
 {

@@ -1,4 +1,4 @@
-/* The half of /bench that runs sequences side by side, where together= planned several. */
+/* The part of /bench that runs sequences in parallel, if together= planned several. */
 #ifndef INGOT_RUNTIME_BENCH_TOGETHER_H
 #define INGOT_RUNTIME_BENCH_TOGETHER_H
 
@@ -18,12 +18,12 @@ struct bench_together {
     struct bench_round alone, beside;
 };
 
-/* Prompts of BENCH_TOGETHER_PROMPT tokens and as many new ones: sequence by sequence, then side by side. The
- * conversation is one of them; it has no pending tokens, is marked, and is left longer. Errors of
- * replies_pass; a->chat.session->error_message. */
+/* Run prompts of BENCH_TOGETHER_PROMPT tokens and as many new ones, first one sequence after the
+ * other, then in parallel. The conversation is one of the sequences; it must have no pending
+ * tokens and a mark, and ends up longer. Errors of replies_pass; a->chat.session->error_message. */
 enum err bench_together_run(struct app *a, struct bench_together *b);
 
-/* Whether both rounds said the same tokens, by the same logits. */
+/* Whether both rounds gave the same tokens with the same logits. */
 bool bench_together_agrees(const struct bench_together *b);
 
 void bench_together_print(struct app *a, const struct bench_together *b);

@@ -18,7 +18,7 @@ static const char *const group_names[COMMAND_GROUPS] = {
 
 static enum command_result command_help(struct app *a, char *argument);
 
-/* A row without a name stands for the features' commands of its group. */
+/* A row without a name stands for the features' commands in its group. */
 static const struct chat_command commands[] = {
     { "help", GROUP_LINE, "[WORD]", "commands by groups; WORD: search; all: every one", false,
       command_help },
@@ -63,13 +63,14 @@ static const struct chat_command commands[] = {
     { "quit", GROUP_LINE, NULL, NULL, false, command_exit },
 };
 
-/* The position of a walk over all commands: in the row of the table, or at a row that stands for a group, in the features' commands. */
+/* The position of a walk over all commands: at a row of the table, or, for a row that stands for a
+ * group, among the features' commands. */
 struct walk {
     size_t row;
     unsigned feature, command;
 };
 
-/* The next command of a feature that is of the group; NULL: there is none. */
+/* The next command of a feature in the group; NULL: there is none. */
 static const struct chat_command *next_of_features(const struct app *a, struct walk *w,
                                                    enum command_group group)
 {
@@ -87,7 +88,7 @@ static const struct chat_command *next_of_features(const struct app *a, struct w
     return NULL;
 }
 
-/* The next command; NULL: there are no more. */
+/* The next command; NULL: no more. */
 static const struct chat_command *next(const struct app *a, struct walk *w)
 {
     while (w->row < sizeof commands / sizeof commands[0]) {
@@ -108,8 +109,8 @@ static const struct chat_command *next(const struct app *a, struct walk *w)
     return NULL;
 }
 
-/* All that a locked line may have: nothing that stays, reads or writes a file, or shows what somebody else
- * has said. */
+/* The commands of a locked line: nothing that makes a lasting change, reads or writes a file, or
+ * shows what somebody else has said. */
 static bool is_of_locked(const char *name)
 {
     static const char *const names[] = {
@@ -159,7 +160,7 @@ static void list_group(struct app *a, enum command_group group)
     }
 }
 
-/* Not strstr(): the C library's calls itself, which a bounded stack does not allow. */
+/* Not strstr(): the C library's version recurses, which a bounded stack does not allow. */
 static bool contains(const char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -170,7 +171,7 @@ static bool contains(const char *text, const char *word)
     return strncmp(text, word, n) == 0;
 }
 
-/* Whether a word is all of a command's name, or is found in what is said of it. */
+/* Whether a word is a command's whole name, or occurs in its description. */
 static bool concerns(const struct chat_command *c, const char *word, bool by_name)
 {
     if (by_name) {
@@ -180,7 +181,7 @@ static bool concerns(const struct chat_command *c, const char *word, bool by_nam
            contains(group_names[c->group], word);
 }
 
-/* How many commands were explained. */
+/* Returns how many commands were explained. */
 static unsigned explain_word(struct app *a, const char *word, bool by_name)
 {
     const struct chat_command *c;

@@ -1,4 +1,4 @@
-/* Commands that concern the conversation: begun anew, taken back, kept. */
+/* Commands about the conversation: start it anew, take turns back, save and load it. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* /undo WORD. False: no feature has the word. */
+/* /undo WORD. False: no feature knows the word. */
 static bool undo_word(struct app *a, const char *word)
 {
     for (unsigned i = 0; i < a->features.n; i++) {
@@ -58,7 +58,7 @@ enum command_result command_retry(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* The beginning of the next conversation. */
+/* How the next conversation begins. */
 static void show_system(struct app *a)
 {
     const struct options *o = a->setup.options;
@@ -222,7 +222,7 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-/* Feature i, if the word is one of its own for /save and, with loads, for /load. */
+/* Feature i, if the word is one of its own for /save or, with `loads`, for /load. */
 static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
                                             bool loads)
 {
@@ -231,7 +231,7 @@ static const struct feature_saved *saved_by(const struct app *a, unsigned i, con
     return s == NULL || strcmp(s->word, word) != 0 || (loads && s->load == NULL) ? NULL : s;
 }
 
-/* /save WORD or /load WORD, of all features that share the word. False: none has it. */
+/* /save WORD or /load WORD, for all features that share the word. False: no feature knows it. */
 static bool move_word(struct app *a, const char *word, bool loads)
 {
     struct features *f = &a->features;
@@ -260,7 +260,7 @@ static bool move_word(struct app *a, const char *word, bool loads)
     }
     if (known && first == f->n) {
         console_printf(a->setup.console, "error: %s\n", off);
-    } else if (known && !loads && !any) { /* it says that there is nothing */
+    } else if (known && !loads && !any) { /* the feature prints that there is nothing */
         f->rows[first]->saved->save(f->state[first], a);
     }
     return known;
@@ -299,7 +299,8 @@ static void say_not_loaded(struct app *a, enum err e)
     }
 }
 
-/* The tokens for which the file had no room. The last few tokens are pending after every load and come with the next line. */
+/* Tokens for which the file had no room. After every load the last few tokens are pending and
+ * are computed with the next line. */
 static void compute_missing(struct app *a)
 {
     struct stop stop = { chat_wait_stop, &a->chat };

@@ -1,5 +1,6 @@
-/* /lock and /unlock: with lock= the line only chats until somebody knows the PIN. A locked line's commands are
- * listed, in commands.c for commands and in chat/chat_json.c for fields of requests; nothing else is. */
+/* /lock and /unlock: with lock= the line only chats until somebody enters the PIN. commands.c
+ * lists the commands of a locked line, chat/chat_json.c the fields of its requests; nothing else
+ * is allowed. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -7,9 +8,9 @@
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 
-enum { MOST_DOUBLINGS = 6 /* of a second: 64 s between two guesses */ };
+enum { MOST_DOUBLINGS = 6 /* doublings of a second: 64 s between two guesses */ };
 
-/* A word that cannot be used locks as well: nothing opens it. */
+/* A PIN that cannot be used locks as well: nothing opens it. */
 void app_open_lock(struct app *a)
 {
     struct options *o = a->setup.options;
@@ -72,7 +73,7 @@ enum command_result command_unlock(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* On a line that is locked already it is for the next visitor. */
+/* A line that is locked already stays locked for the next visitor. */
 enum command_result command_lock(struct app *a, char *argument)
 {
     struct options *o = a->setup.options;

@@ -1,23 +1,25 @@
-/* The commands, for the table in commands.c: what is said (commands_chat.c), how it is said (commands_settings.c), whether at
- * all (commands_lock.c), the models and the machine (commands_system.c). Features have their own. */
+/* The commands, for the table in commands.c: about the conversation (commands_chat.c), its
+ * settings (commands_settings.c), the lock (commands_lock.c), and the models and the machine
+ * (commands_system.c). Features have their own. */
 #ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
 #define INGOT_RUNTIME_COMMANDS_PRIVATE_H
 
 #include "runtime/app/commands.h"
 
-/* The names that /set knows, as the end of an error message: "temp, top_p ... quiet or stop". */
+/* The names of /set, as the end of a sentence: "temp, top_p ... quiet or stop". */
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
 /* The sink of messages of options.h: the console. */
 struct options_report commands_report(struct app *a);
 
-/* The file NAME.sav ("chat" for ""), where `bytes` are to be saved, 0 to load. NULL: said why. */
+/* The file NAME.sav ("chat" for ""), to save `bytes` to, or to load if bytes is 0. NULL: the
+ * reason was printed. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
-/* It says what ended a save into it, with a->saved.error_message. True: it is there. */
+/* Prints how a save ended, with a->saved.error_message. True: the file was saved. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
-/* The word at text, and what comes after it in *rest, which is "" where nothing does. */
+/* The word at text; *rest is the text after it, or "". */
 char *commands_cut_word(char *text, char **rest);
 
 enum command_result command_reset(struct app *a, char *argument);

@@ -1,9 +1,9 @@
-/* /receive: a file over the line. */
+/* /receive: receive a file over the line. */
 #include "runtime/app/app_receive.h"
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console_json.h"
 
-/* A number in decimal digits, all of the text. */
+/* A number in decimal digits that is the whole text. */
 static bool read_number(const char *text, uint64_t *number)
 {
     bool some = text[0] != '\0';

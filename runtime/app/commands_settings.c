@@ -1,4 +1,4 @@
-/* /set: the options that a conversation may change. */
+/* /set: the options that may change during a conversation. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/nearest.h"
 
-/* ---- shown ---------------------------------------------------------------------------------- */
+/* ---- showing -------------------------------------------------------------------------------- */
 
 static void show_char(struct console *out, char c)
 {
@@ -18,7 +18,7 @@ static void show_char(struct console *out, char c)
     }
 }
 
-/* In quotes, as it would be given. */
+/* In quotes, as a user would type it. */
 static void show_quoted(struct console *out, const char *text)
 {
     console_printf(out, "\"");
@@ -51,7 +51,7 @@ static void show_setting(struct console *out, const struct options *o, enum opti
     console_printf(out, "%s %s", name, options_value_text(o, which, text));
 }
 
-/* Rows of options.def that /set knows, and what stands in front of each name. */
+/* The rows of options.def that /set knows, and what to print in front of each name. */
 #define SETTING_START(...)
 #define SETTING_PRESET(...)
 #define SETTING_PRESET_JSON(...)
@@ -91,10 +91,10 @@ static void show_all(struct app *a)
     console_printf(a->setup.console, "\n");
 }
 
-/* ---- set ------------------------------------------------------------------------------------ */
+/* ---- setting -------------------------------------------------------------------------------- */
 
-/* Text in quotes may have escapes, as in the boot arguments. More than one: each is added; an empty
- * one, or off, leaves none. */
+/* Text in quotes may have escapes, as in the boot arguments. Each further text is added; an
+ * empty text, or off, removes all. */
 static enum err set_stop(struct app *a, const char *value)
 {
     struct options_report report = commands_report(a);
@@ -129,7 +129,7 @@ static void refuse_name(struct app *a, const char *name)
     }
 }
 
-/* One with a value, which is not empty. */
+/* An option with a value, which is not empty. */
 static void set_one(struct app *a, const char *name, const char *value)
 {
     struct options_report report = commands_report(a);
@@ -151,7 +151,7 @@ static void set_one(struct app *a, const char *name, const char *value)
     show_all(a);
 }
 
-/* The name ends at a blank or at an equals sign. */
+/* The name ends at a space or an equals sign. */
 static char *cut_name(char *text, char **value)
 {
     char *end = text + strcspn(text, " =");
@@ -165,7 +165,7 @@ static char *cut_name(char *text, char **value)
     return text;
 }
 
-/* An option of a feature. False: none has it. */
+/* An option of a feature. False: no feature has it. */
 static bool set_of_feature(struct app *a, const char *name, const char *value)
 {
     const char *accepts;
@@ -198,9 +198,9 @@ enum command_result command_set(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum { SILENCE_LEAST = 5, SILENCE_MOST = 3600 }; /* seconds of /mode json SECONDS */
+enum { SILENCE_LEAST = 5, SILENCE_MOST = 3600 }; /* seconds in /mode json SECONDS */
 
-/* "", or the seconds. False: neither. */
+/* "" or the seconds. False: it is neither. */
 static bool read_silence(const char *text, uint32_t *seconds)
 {
     bool none = *text == '\0';
@@ -225,7 +225,7 @@ enum command_result command_mode(struct app *a, char *argument)
                 a->setup.console,
                 "(JSON from here on, for programs: docs/SERIAL.md; /mode chat goes back)\n");
         }
-        o->line.mode = MODE_JSON; /* from the next line on */
+        o->line.mode = MODE_JSON; /* takes effect with the next line */
         o->line.silence_s = silence_s;
     } else if (strcmp(argument, "chat") == 0 && seconds[0] == '\0') {
         o->line.mode = MODE_CHAT;

@@ -1,4 +1,4 @@
-/* Commands that concern the models and the machine. */
+/* Commands about the models and the machine. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>
@@ -32,8 +32,8 @@ enum command_result command_models(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* Somebody may not know that another model begins anew: so it is said, and done when it is asked for
- * again. A program that asks means it. */
+/* A person may not know that another model starts a new conversation: say so, and do it when
+ * asked again. A program that asks means it. */
 static bool is_confirmed(struct app *a, const char *name)
 {
     struct app_leaving *l = &a->leaving;
@@ -109,7 +109,7 @@ enum command_result command_bench(struct app *a, char *argument)
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-/* In the memory that the models have left. */
+/* Measured in the memory that the models leave free. */
 enum command_result command_selftest(struct app *a, char *argument)
 {
     struct arena *arena = &a->target.model.arena;
@@ -154,7 +154,7 @@ enum command_result command_off(struct app *a, char *argument)
     return COMMAND_ENDS;
 }
 
-/* A program is left so; a board has nothing behind it. */
+/* A program ends here; a board has nothing to return to. */
 enum command_result command_exit(struct app *a, char *argument)
 {
     (void)argument;

@@ -1,4 +1,4 @@
-/* Reading and answers that the commands share. */
+/* Parsing and answers that several commands share. */
 #include "runtime/app/commands_private.h"
 
 #include "runtime/console/console.h"

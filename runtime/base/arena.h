@@ -1,5 +1,5 @@
-/* The one arena: RAM after the image, cut once into named regions. Nothing is ever freed
- * singly; arena_reset starts over (another model), keeping the high-water marks. */
+/* The one arena: the RAM after the image, cut once into named regions. Nothing is freed by
+ * itself; arena_reset starts over (for another model) and keeps the high-water marks. */
 #ifndef INGOT_RUNTIME_ARENA_H
 #define INGOT_RUNTIME_ARENA_H
 
@@ -8,15 +8,15 @@
 
 #include "board/err.h"
 
-enum { ARENA_ALIGN = 4096 }; /* of every region; DMA and vector loads want no less than 64 */
+enum { ARENA_ALIGN = 4096 }; /* of every region; DMA and vector loads need at least 64 */
 
 enum arena_region_name {
-    ARENA_META,    /* model header, tables and tokenizer, as read */
+    ARENA_META,    /* model header, tables and tokenizer, as stored in the file */
     ARENA_WEIGHTS, /* pinned weights */
     ARENA_IO,      /* stream slots */
     ARENA_KV,      /* key and value cache */
-    ARENA_SCRATCH, /* activations, logits, sampler and tokenizer work space */
-    ARENA_LEARN,   /* with learn=on: what was learnt, and what for */
+    ARENA_SCRATCH, /* activations, logits, and work space of sampler and tokenizer */
+    ARENA_LEARN,   /* with learn=on: what was learnt, and the work space for it */
     ARENA_N_REGIONS
 };
 
@@ -30,27 +30,27 @@ struct arena_region {
 struct arena {
     uint8_t *base;
     size_t bytes;
-    size_t reserved; /* of all regions so far */
+    size_t reserved; /* sum of all regions so far */
     struct arena_region regions[ARENA_N_REGIONS];
 };
 
 /* base: any alignment; bytes >= 0. */
 void arena_init(struct arena *a, void *base, size_t bytes);
 
-/* Forget all regions; high-water marks stay. */
+/* Drop all regions; high-water marks stay. */
 void arena_reset(struct arena *a);
 
-/* Bytes that no region has yet. */
+/* Bytes that belong to no region yet. */
 size_t arena_left(const struct arena *a);
 
 /* Cut `bytes` (rounded up to ARENA_ALIGN) for a region that has none yet. ERR_NO_SPACE. */
 enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* The next `bytes` of a region, 64-byte aligned, contents as they are; asserts that they fit,
+/* The next `bytes` of a region, 64-byte aligned, with old contents. Asserts that they fit,
  * because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* By how much arena_take(bytes) advances: for the plan. */
+/* How far arena_take(bytes) advances: for the plan. */
 size_t arena_take_bytes(size_t bytes);
 
 const char *arena_region_text(enum arena_region_name name);

@@ -1,4 +1,4 @@
-/* CRC-32C by the kernel that the CPU has for it, else by the reference. */
+/* CRC-32C by the CPU's own kernel, or by the reference if there is none. */
 #include "runtime/base/crc32c.h"
 
 #include <stdatomic.h>
@@ -8,8 +8,8 @@
 #define POWER_BYTE 0x00800000u /* x^8 */
 #define POWER_NONE 0x80000000u /* 1 */
 
-/* NULL: the reference. It is atomic because threads with a model each may choose and use it at
- * the same time; every choice gives the same CRC. */
+/* NULL: the reference. It is atomic because threads with different models may choose and use it
+ * at the same time; every choice gives the same CRC. */
 static crc32c_u8_fn *_Atomic chosen;
 
 void crc32c_use(const struct kernels *k)
@@ -29,8 +29,8 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* A CRC is a polynomial; the loop goes through its bits from the highest power, which is the lowest
- * bit. */
+/* A CRC is a polynomial; the loop goes through its bits from the highest power, which is the
+ * lowest bit. */
 uint32_t crc32c_times(uint32_t crc, uint32_t power)
 {
     uint32_t product = 0;
@@ -55,7 +55,7 @@ uint32_t crc32c_power(uint64_t bytes)
     return power;
 }
 
-/* Each stripe that follows multiplies by POWER. The inversions at the start and the end of a CRC
+/* Each following stripe multiplies by POWER. The inversions at the start and the end of a CRC
  * cancel. */
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes)
 {

@@ -8,24 +8,24 @@
 #include "kernels/kernels.h"
 
 /* The CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at the
- * start; data may be cut anywhere between two calls. data has any alignment, and may be NULL if
- * bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
+ * start; data may be split anywhere between two calls. data has any alignment, and may be NULL
+ * if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Join two CRCs. A is any bytes, B the n_stripes * CRC32C_STRIPE bytes after them, and each CRC
- * was begun with 0. The CRC of A and B together is crc32c_shift(crc of A, n_stripes) ^ (crc of
- * B). */
+/* Combine two CRCs. A has any bytes; B has the n_stripes * CRC32C_STRIPE bytes after them; both
+ * CRCs were begun with 0. The CRC of A followed by B is crc32c_shift(crc of A, n_stripes) ^ (crc
+ * of B). */
 enum { CRC32C_STRIPE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 
-/* The same where B has any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
+/* The same for B of any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
 uint32_t crc32c_power(uint64_t bytes);
 uint32_t crc32c_times(uint32_t crc, uint32_t power);
 
-/* From now on compute CRCs by this kernel; without a call, by the reference. One choice holds
- * for the whole process, also with several models: every kernel gives the same CRC. Any thread,
- * at any time. */
+/* From now on compute CRCs with this kernel; without a call, with the reference. The choice
+ * holds for the whole process, also with several models, because every kernel gives the same
+ * CRC. Any thread, at any time. */
 void crc32c_use(const struct kernels *k);
 
 #endif

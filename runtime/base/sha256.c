@@ -1,4 +1,4 @@
-/* SHA-256 by the kernel that the CPU has for it, else by the reference. */
+/* SHA-256 by the CPU's own kernel, or by the reference if there is none. */
 #include "runtime/base/sha256.h"
 
 #include <stdatomic.h>
@@ -6,7 +6,7 @@
 
 #include "board/min_max.h"
 
-/* NULL: the reference. Atomic as the choice of crc32c.c is, and as free. */
+/* NULL: the reference. Atomic for the same reason as in crc32c.c. */
 static sha256_u8_fn *_Atomic chosen;
 
 void sha256_use(const struct kernels *k)

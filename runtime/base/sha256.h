@@ -7,7 +7,7 @@
 
 #include "kernels/kernels.h"
 
-enum { SHA256_BYTES = 32, SHA256_BLOCK = 64, SHA256_ALIGN = 8 /* of blocks, for a kernel */ };
+enum { SHA256_BYTES = 32, SHA256_BLOCK = 64, SHA256_ALIGN = 8 /* of blocks, for kernels */ };
 
 struct sha256 {
     uint32_t h[8];
@@ -15,16 +15,16 @@ struct sha256 {
     _Alignas(SHA256_ALIGN) uint8_t block[SHA256_BLOCK];
 };
 
-/* Begin, add `bytes` bytes of any alignment (data may be NULL if bytes is 0), and end: the digest of
- * all that was added. Errors: none. */
+/* Begin, add `bytes` bytes of any alignment (data may be NULL if bytes is 0), and end: the
+ * digest of all bytes added. Errors: none. */
 void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *data, size_t bytes);
 void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 
-/* All three of data. */
+/* Begin, add and end in one call. */
 void sha256(uint8_t digest[SHA256_BYTES], const void *data, size_t bytes);
 
-/* From now on take blocks by this kernel; without a call, by the reference. As crc32c_use. */
+/* From now on hash blocks with this kernel; without a call, with the reference. See crc32c_use. */
 void sha256_use(const struct kernels *k);
 
 #endif

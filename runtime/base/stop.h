@@ -1,5 +1,5 @@
-/* How long work finds out that somebody wants it to stop: it asks between two layers or two
- * requests. */
+/* How long-running work finds out that somebody wants it to stop: it asks between two layers or
+ * two requests. */
 #ifndef INGOT_RUNTIME_STOP_H
 #define INGOT_RUNTIME_STOP_H
 

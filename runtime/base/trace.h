@@ -1,5 +1,6 @@
-/* The work of card and cores over time: the latest events, in a struct that the owner of the workers holds.
- * Off, an event costs one look at a flag. runtime/console/trace_print.h prints them. */
+/* The work of the card and the cores over time: the latest events, in a struct that the owner of
+ * the workers holds. While tracing is off, an event costs one test of a flag.
+ * runtime/console/trace_print.h prints them. */
 #ifndef INGOT_RUNTIME_TRACE_H
 #define INGOT_RUNTIME_TRACE_H
 
@@ -9,7 +10,7 @@
 
 #include "runtime/base/platform.h"
 
-enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* stands beside the cores */ };
+enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* listed with the cores */ };
 enum trace_kind {
     TRACE_LAYER,
     TRACE_HEAD,
@@ -30,31 +31,31 @@ struct trace_event {
 
 struct trace {
     const struct platform_clock *clock;
-    atomic_bool on;     /* looked at on any core; it orders nothing */
+    atomic_bool on;     /* read on any core; orders no other access */
     uint64_t start;     /* ticks */
-    _Atomic uint32_t n; /* events so far; the ring keeps the last ones */
+    _Atomic uint32_t n; /* number of events so far; the ring keeps the last ones */
     struct trace_event events[TRACE_EVENTS];
 };
 
-/* Empty and off. The clock outlives the trace. */
+/* Make the trace empty and off. The clock must outlive it. */
 void trace_open(struct trace *t, const struct platform_clock *clock);
 
-/* In the next three t may be NULL: nothing is kept. */
+/* In the next three, t may be NULL: nothing is kept. */
 
 /* Forget all events, and from now on keep the latest ones. Core 0, between passes. */
 void trace_start(struct trace *t);
 
-/* The time at which an event begins; 0 where nothing is kept. Any core. */
+/* The time at which an event begins; 0 if nothing is kept. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* The number of an event of an expert, on the card or on a core. */
+/* The number of an event about an expert, on the card or on a core. */
 static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
 {
     return layer << 16 | expert;
 }
 
-/* The event that began at `begin` ends now. number: the layer or tile, the first sector of a move, or
- * trace_expert(). on: a core, or TRACE_CARD. Any core. */
+/* Record that the event that began at `begin` ends now. number: the layer or tile, the first
+ * sector of a move, or trace_expert(). on: a core, or TRACE_CARD. Any core. */
 void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
 
 #endif

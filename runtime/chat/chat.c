@@ -1,4 +1,4 @@
-/* A conversation begins, and goes on line by line. */
+/* Begin a conversation and run it line by line. */
 #include "runtime/chat/chat_private.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/features/feature.h"
 
-/* The one token of a text of the template, or INGOT_NO_TOKEN. */
+/* The only token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
     struct session *s = c->session;
@@ -44,11 +44,11 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
 {
     struct speculative_params guessing = options_speculative(options);
     struct features *features = c->features;
-    uint32_t protocol = c->program.protocol; /* the program at the line stays */
+    uint32_t protocol = c->program.protocol; /* the program on the line stays connected */
 
     c->program.messages.system = NULL;
-    chat_messages_set_system(c,
-                             &c->program.messages); /* one of a request is not the next model's */
+    chat_messages_set_system(c, &c->program.messages); /* a request's setting does not carry over to
+                                                     * the next model */
     memset(c, 0, sizeof *c);
     c->features = features;
     c->program.protocol = protocol;
@@ -105,7 +105,7 @@ bool chat_input_ends(struct chat *c)
     return false;
 }
 
-/* As /mode has it. A program is told what it talks to; a person gets the terminal of before. */
+/* Obeys /mode. A program is told what it talks to; a person gets the earlier terminal back. */
 static void change_mode(struct chat *c)
 {
     bool json = c->options->line.mode == MODE_JSON;
@@ -126,7 +126,7 @@ static void change_mode(struct chat *c)
 
 void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
-    /* mode= is what the line was opened for, or what a caller that has no options took it for. */
+    /* The mode for which the line was opened; a caller without options may have set another one. */
     c->options->line.mode = console_is_json(c->console) ? MODE_JSON : MODE_CHAT;
     for (;;) {
         size_t bytes;
@@ -140,7 +140,7 @@ void chat_loop(struct chat *c, const struct chat_commands *commands)
             continue;
         }
         c->wait.is_shown = true;
-        c->commands = commands; /* /model opens the chat anew */
+        c->commands = commands; /* /model opens the chat again */
         error = console_read_line(c->console, "> ", c->line, sizeof c->line, &bytes);
         if ((error == ERR_NO_DEVICE && chat_input_ends(c)) ||
             (error == ERR_OK && take_line(c, bytes))) {

@@ -1,4 +1,4 @@
-/* The turns of a conversation: taking the last turn back, dropping the first ones. */
+/* The turns of a conversation: take the last turn back, drop the first ones. */
 #include "runtime/chat/chat_private.h"
 
 #include <string.h>
@@ -64,11 +64,12 @@ bool chat_take_back(struct chat *c)
         return false;
     }
     for (unsigned question = chat_question(c); t->n > question + 1;) {
-        turns_pop(t); /* those that it led to */
+        turns_pop(t); /* the turns that it led to */
     }
     start = t->list[t->n - 1].start;
     turns_pop(t);
-    if (t->n == 0) { /* or the ones before it are forgotten: they cannot stay without their marks */
+    if (t->n == 0) { /* otherwise the turns before it are dropped: they cannot stay without their
+                      * marks */
         chat_clear(c);
         return true;
     }
@@ -96,7 +97,8 @@ static unsigned turns_to_drop(const struct chat *c, unsigned keep)
     return n;
 }
 
-/* The first turn that stays is told anew, with the system prompt; all after it moves up to it. */
+/* Encode the first turn that stays again, with the system prompt; everything after it moves up
+ * to it. */
 static bool retell(struct chat *c, const struct turn *first, bool past, size_t *opening)
 {
     struct session *s = c->session;
@@ -111,14 +113,14 @@ static bool retell(struct chat *c, const struct turn *first, bool past, size_t *
         e = chat_encode(c, said, first->bytes, true, true, s->ids, from, opening);
     }
     if (e != ERR_OK) {
-        return false; /* a system prompt that has grown since: no way to keep the rest */
+        return false; /* the system prompt has grown since: the rest cannot be kept */
     }
     memmove(s->ids + *opening, s->ids + from, n * sizeof *s->ids);
     return session_put(s, s->ids, *opening + n) == ERR_OK;
 }
 
-/* How many of the first tokens are always attended: the tiles of what the conversation opens with,
- * where that leaves room, and the first one in any case. */
+/* How many of the first tokens are always attended: the tiles with the conversation's opening,
+ * if that leaves room, and at least the first tile. */
 static uint32_t count_sinks(struct chat *c)
 {
     const struct session *s = c->session;
@@ -131,8 +133,9 @@ static uint32_t count_sinks(struct chat *c)
     return tiles * KV_TILE <= s->context / 4 ? tiles * KV_TILE : KV_TILE;
 }
 
-/* Tokens go between the sinks and the newest ones, whole tiles of them, half of all there are where the
- * sinks leave so many. A key is seldom rotated twice so. False: they cannot, and turns do. */
+/* Drop tokens between the sinks and the newest ones, in whole tiles: half of all tokens, if the
+ * sinks leave so many. This way a key is seldom rotated twice. False: tokens cannot be dropped,
+ * so turns must be. */
 static bool drop_middle(struct chat *c, unsigned keep)
 {
     struct session *s = c->session;
@@ -158,7 +161,7 @@ static bool drop_middle(struct chat *c, unsigned keep)
     return true;
 }
 
-/* The first n > 0 turns go. False: nothing can stay, and the last `keep` had to. */
+/* Drop the first n > 0 turns. False: nothing can stay, so the last `keep` had to go, too. */
 static bool drop_turns(struct chat *c, unsigned n, unsigned keep)
 {
     struct turns *t = &c->turns;
@@ -187,7 +190,8 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
     if (n == 0 && (keep != 0 || c->session->n_ids == 0)) {
         return false;
     }
-    if (n == 0) { /* tokens of no turn: a text without a template, or what overflow=sinks left */
+    if (n == 0) { /* tokens outside any turn: a text without a template, or what overflow=sinks
+                   * left */
         console_log(c->console, "the context of %u tokens is full: a new conversation begins",
                     (unsigned)c->session->context);
         chat_clear(c);

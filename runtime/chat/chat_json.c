@@ -13,7 +13,7 @@
 
 _Static_assert(JSON_ID_BYTES <= (int)CONSOLE_ID_BYTES, "an id is said as it came");
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static void end_with(struct console *c, const char *text, size_t bytes)
 {
@@ -21,7 +21,7 @@ static void end_with(struct console *c, const char *text, size_t bytes)
     console_event_end(c);
 }
 
-/* Fields of a model that is not there have no value. */
+/* Fields about a model have no value if none is loaded. */
 static void say_no_model(const struct chat *c)
 {
     console_event_begin(c->console,
@@ -52,7 +52,7 @@ static void say_model(const struct chat *c)
     end_with(c->console, name, strlen(name));
 }
 
-enum { ENQUIRY = 5 }; /* ENQ in a line of its own: is somebody there? */
+enum { ENQUIRY = 5 }; /* A line with only ENQ: the program asks whether somebody is there. */
 
 static void say_ready(struct chat *c)
 {
@@ -64,7 +64,7 @@ static void say_ready(struct chat *c)
     c->program.announced = true;
 }
 
-/* Once for each model. */
+/* Sent once for each model. */
 static void announce(struct chat *c)
 {
     if (!c->program.announced) {
@@ -72,9 +72,9 @@ static void announce(struct chat *c)
     }
 }
 
-/* ---- in ---- */
+/* ---- input ---- */
 
-/* An option is set for a request. */
+/* Set an option for a request. */
 struct setting {
     struct chat *chat;
     const char *field;
@@ -97,7 +97,7 @@ static bool set_option(struct chat *c, struct json_request *r, enum json_field f
     return r->values[field] == NULL || json_request_set(r, field, c->options, &report) == ERR_OK;
 }
 
-/* All of them or, where one is refused, none. */
+/* Set all of them, or none if one is refused. */
 static bool set_options(struct chat *c, struct json_request *r)
 {
     struct options_kept before;
@@ -107,7 +107,7 @@ static bool set_options(struct chat *c, struct json_request *r)
     for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
         good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
     }
-    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last: nothing puts it back */
+    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last, because nothing undoes it */
     if (!good) {
         options_put_back(c->options, &before);
     }
@@ -122,7 +122,7 @@ static const struct feature_field *field_of(const struct chat *c, const struct j
                                     : features_field(c->features, json_field_name(field), state);
 }
 
-/* Those that go to work when all else is set. */
+/* The features that act after everything else is set. */
 static void enter(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
@@ -135,7 +135,7 @@ static void enter(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Settings take effect, in the conversation that is named. */
+/* Apply the settings in the conversation that is named. */
 static void begin(struct chat *c, const struct json_request *r)
 {
     c->sampler.params = c->options->sampler;
@@ -153,7 +153,7 @@ static void begin(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Those first that may not be possible, such as files that are not there: then nothing is set. */
+/* Begin with settings that may fail, such as missing files: then nothing is set. */
 static bool apply(struct chat *c, const struct json_request *r)
 {
     const char *error_message = NULL;
@@ -209,7 +209,7 @@ static bool apply_messages(struct chat *c)
     return e == ERR_OK;
 }
 
-/* A reply to whatever the request has of what wants one. */
+/* Reply to the field of the request that wants a reply. */
 static void reply(struct chat *c, const struct json_request *r)
 {
     if (r->values[JSON_FIELD_PROMPT] != NULL) {
@@ -225,7 +225,7 @@ static void reply(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Cancelled while it waited. */
+/* The request was cancelled while it waited. */
 static bool is_cancelled(struct chat *c, const struct json_request *r)
 {
     return r->values[JSON_FIELD_ID] != NULL && r->values[JSON_FIELD_CANCEL] == NULL &&
@@ -262,7 +262,7 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
     return false;
 }
 
-/* A person who has come to a line of programs types what goes back. */
+/* A person who comes to a line of programs types what switches back. */
 static bool is_way_back(const struct chat *c)
 {
     return !c->console->json.frames.on && strcmp(c->line, "/mode chat") == 0;
@@ -276,7 +276,7 @@ static bool take_way_back(struct chat *c)
     return ends;
 }
 
-/* A line is answered. True: the conversation ends here. */
+/* Answer a line. True: the conversation ends here. */
 static bool take_line(struct chat *c, enum err error, size_t bytes)
 {
     const char *reason = "error";
@@ -302,7 +302,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
             chat_json_error(c, "line", NULL, 0, "it is longer than line_limit_bytes: shorten it");
         } else {
             ends = answer(c, &r, &reason);
-            c->sampler.params.n_biases = 0; /* they were for this request alone */
+            c->sampler.params.n_biases = 0; /* they were for this request only */
         }
     }
     announce(c); /* another model */
@@ -313,14 +313,14 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
     return ends;
 }
 
-/* The program that asked for the mode is gone: people find a prompt again. */
+/* The program that asked for this mode is gone: give people a prompt again. */
 void chat_json_leave(struct chat *c)
 {
     c->options->line.mode = MODE_CHAT;
     c->options->line.silence_s = 0;
 }
 
-/* The line that came in place of a request. True: the conversation ends here. */
+/* Handle a line that is not a request. True: the conversation ends here. */
 static bool take_end(struct chat *c, enum err error)
 {
     if (error == ERR_NO_DEVICE) {
@@ -330,8 +330,8 @@ static bool take_end(struct chat *c, enum err error)
         chat_json_leave(c);
         return false;
     }
-    console_frames_set(&c->console->json.frames, false); /* who asks does not know of them */
-    say_ready(c); /* Ctrl-C with nothing to stop: it asks whether we are there */
+    console_frames_set(&c->console->json.frames, false); /* unknown to the program */
+    say_ready(c); /* Ctrl-C without anything to stop asks whether we are there */
     return false;
 }
 
@@ -345,7 +345,7 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
         enum err error;
 
         c->wait.is_shown = true;
-        c->commands = commands; /* /model opens the chat anew */
+        c->commands = commands; /* /model opens the chat again */
         console_set_silence(c->console, 1000 * c->options->line.silence_s);
         error = console_read_line(c->console, NULL, c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE || error == ERR_ABORTED || error == ERR_TIMEOUT) {
@@ -360,7 +360,7 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
 
 /* ---- a guest -------------------------------------------------------------------------------- */
 
-/* The line's state, which comes back after a guest. */
+/* The line's state, which is restored after a guest. */
 struct host {
     struct console *console;
     struct options_kept settings;
@@ -399,7 +399,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Another conversation is at work; without room for two the current one is empty. */
+/* Another conversation is open; without room for two, the current one is empty. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;
@@ -413,7 +413,7 @@ static void enter_conversation(struct chat *c, const char *name)
     }
 }
 
-/* Fields that would change more than a conversation of guests. */
+/* Fields that would change more than a guest's conversation. */
 static bool is_for_hosts(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_COMMAND, JSON_FIELD_LOAD,
@@ -430,7 +430,7 @@ static bool is_for_hosts(struct chat *c, const struct json_request *r)
     return false;
 }
 
-/* A request that asks for no reply. */
+/* A request that does not ask for a reply. */
 static bool answer_question(struct chat *c, const struct json_request *r, const char **reason)
 {
     bool asks = r->values[JSON_FIELD_MODELS] != NULL || r->values[JSON_FIELD_STATS] != NULL ||

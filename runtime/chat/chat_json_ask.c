@@ -1,4 +1,4 @@
-/* Programs' requests beside replies. */
+/* Programs' requests that are not for a reply. */
 #include "runtime/chat/chat_json_private.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ enum { MODEL_COMMAND_BYTES = 256 };
 
 /* ---- a text's tokens ---- */
 
-/* At session_room(); bos: behind BOS, where the model wants one. False: what is wrong was said. */
+/* Encode to session_room(); bos: after BOS, if the model wants one. False: the error was
+ * printed. */
 static bool encode(struct chat *c, const struct json_request *r, enum json_field field, bool bos,
                    size_t *n)
 {

@@ -1,4 +1,4 @@
-/* Whether a request of mode=json can be obeyed, before anything is changed for it. */
+/* Check whether a request of mode=json can be run, before it changes anything. */
 #include "runtime/chat/chat_json_private.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "runtime/features/feature.h"
 #include "runtime/session/token_scores.h"
 
-/* The features' answers about their fields. */
+/* The features' checks of their own fields. */
 static bool check_fields(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
@@ -114,7 +114,7 @@ static bool check_ids(struct chat *c, const char *list)
     return error_message == NULL;
 }
 
-/* Whether the request needs a model that is there. */
+/* Check that there is a model if the request needs one. */
 static bool has_model(struct chat *c, const struct json_request *r)
 {
     static const enum json_field of_models[] = { JSON_FIELD_PROMPT,       JSON_FIELD_RAW,
@@ -131,8 +131,8 @@ static bool has_model(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* All that a request of a locked line may have (lock=); a command is looked at where it is run, which has a
- * list of its own. */
+/* Everything that a request of a locked line may have (lock=). A command is checked where it is
+ * run, which has its own list. */
 static bool is_of_locked(enum json_field field)
 {
     static const uint64_t fields =
@@ -152,7 +152,7 @@ static bool is_of_locked(enum json_field field)
     return (fields >> field & 1) != 0;
 }
 
-/* Whether a locked line may have it, as far as its fields say; that is said otherwise. */
+/* Whether a locked line may send it, judging by its fields; otherwise the error is sent. */
 static bool is_allowed(struct chat *c, const struct json_request *r)
 {
     if (!c->options->line.locked) {
@@ -167,7 +167,7 @@ static bool is_allowed(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* The text in a field that wants a reply, as it would be put. */
+/* The text of the field that wants a reply, as it would be put. */
 static struct chat_said said_of(const struct chat *c, const struct json_request *r,
                                 enum json_field field)
 {
@@ -188,7 +188,7 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
                                .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
 }
 
-/* Asked before a conversation gives way for it, or is begun anew: nothing is changed. */
+/* Ask before a conversation is dropped or started anew for it: changes nothing. */
 static bool fits(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_PROMPT, JSON_FIELD_RAW,

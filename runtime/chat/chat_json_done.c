@@ -1,4 +1,4 @@
-/* The event that ends an answer, with the figures of a reply. */
+/* The event that ends an answer, with a reply's figures. */
 #include "runtime/chat/chat_json.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct number {
     char text[FORMAT_NUMBER_BYTES];
 };
 
-/* a / b, where there is a b. */
+/* a / b, if b is not 0. */
 static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned decimals)
 {
     if (b == 0) {
@@ -34,11 +34,10 @@ static const char *temperature(const struct console *c, struct number *n)
     return report_temperature(n->text, health.temperature);
 }
 
-/* Times of a reply, in ticks; all 0 where it ended before the first token. */
+/* Times of a reply, in ticks; all 0 if it ended before the first token. */
 struct reply_times {
     uint64_t hz, prefill, decode, all;
-    uint64_t decoded,
-        decoding; /* tokens after the first one, and their time; 0, 0: there are none */
+    uint64_t decoded, decoding; /* tokens after the first one, and their time; 0, 0: none */
 };
 
 static struct reply_times times_of(const struct console *c, const struct generate_result *r)
@@ -58,7 +57,7 @@ static struct reply_times times_of(const struct console *c, const struct generat
     return t;
 }
 
-/* The card's work meanwhile. */
+/* The card's work during the reply. */
 static void put_card(const struct console *c, const struct model *m,
                      const struct generate_result *r, const struct reply_times *t, char *out,
                      size_t bytes)
@@ -108,7 +107,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
     console_event_end(c);
 }
 
-/* Names that programs for other services know. */
+/* Names that programs know from other services. */
 static const char *finish_reason(const char *reason)
 {
     static const char *const lengths[] = { "limit", "context", "repetition" };
@@ -121,7 +120,7 @@ static const char *finish_reason(const char *reason)
     return strcmp(reason, "stopped") == 0 || strcmp(reason, "error") == 0 ? reason : "stop";
 }
 
-/* Tokens of the context before the reply, and how many of them were there already. */
+/* Tokens of the context before the reply, and how many of them were computed already. */
 static void put_usage(struct chat *c, const struct generate_result *r, const char *reason)
 {
     uint32_t prompt = r != NULL ? r->first_new : 0, kept = 0;

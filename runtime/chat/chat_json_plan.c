@@ -1,11 +1,12 @@
-/* The plan for programs: what of a model is in memory, what streams, and what was predicted of it. */
+/* The plan for programs: the parts of a model in memory, the streamed parts, and the predicted
+ * times. */
 #include "runtime/chat/chat_json.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/stream/plan.h"
 #include "runtime/text/format_text.h"
 
-/* So many in so many nanoseconds, or null where nothing is predicted. */
+/* So many in so many nanoseconds, or null without a prediction. */
 static const char *per_second(char *out, uint64_t n, uint64_t ns)
 {
     return ns == 0 ? "null" : format_ratio(out, n * 1000000000, ns, 1);

@@ -1,4 +1,4 @@
-/* Events that several files say: an error, and a token with its scores. */
+/* Events that several files send: an error, and a token with its scores. */
 #include <string.h>
 
 #include "runtime/chat/chat_json.h"

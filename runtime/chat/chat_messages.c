@@ -47,7 +47,7 @@ static bool read_members(struct chat_messages *m, struct json_value *object, str
     return true;
 }
 
-/* True: all of the content is a person's words; a number: so many bytes at its end. */
+/* True: the whole content is a person's words; a number: that many bytes at its end are. */
 static bool read_said(struct chat_messages *m, const struct members *all, uint32_t *said)
 {
     const struct json_value *v = &all->said;
@@ -158,7 +158,8 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
     if (m->system != NULL) {
         said->system = m->system;
         said->system_bytes = strlen(m->system);
-    } else if (m->changed_system) { /* the one from before the earlier request comes back */
+    } else if (m->changed_system) { /* the system prompt from before the earlier request is
+                                     * restored */
         said->system = m->had_system ? m->before : NULL;
         said->system_bytes = m->had_system ? m->before_bytes : 0;
         said->ignores_options = true;
@@ -169,11 +170,11 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
 
 struct put {
     struct chat *chat;
-    uint32_t at;   /* tokens of the session that are those of the messages so far */
+    uint32_t at;   /* tokens of the session that match the messages so far */
     bool diverged; /* nothing follows them */
 };
 
-/* n tokens at session_room() come next: those that are there already stay. */
+/* The n tokens at session_room() come next: those that are there already stay. */
 static enum err join(struct put *p, const uint32_t *ids, size_t n)
 {
     struct session *s = p->chat->session;
@@ -185,7 +186,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
         same++;
     }
     if (same < n) {
-        /* what is cut lies before `ids`, and they stay where they are */
+        /* what is cut lies before `ids`, which stays where it is */
         (void)session_cut(s, p->at + (uint32_t)same);
         p->diverged = true;
         e = session_put(s, ids + same, n - same);
@@ -194,7 +195,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
     return e;
 }
 
-/* The part behind the tokens so far makes room, then the oldest turns do. */
+/* First the part after the matching tokens makes room, then the oldest turns do. */
 static bool make_room(struct put *p)
 {
     struct session *s = p->chat->session;
@@ -226,7 +227,8 @@ static void leave_out(struct put *p)
     p->diverged = true;
 }
 
-/* A turn and its reply, as later turns have them. ERR_TOO_LONG: they do not fit an empty context. */
+/* Put a turn and its reply in the form that later turns have. ERR_TOO_LONG: they do not fit an
+ * empty context. */
 static enum err put_pair(struct put *p, const struct chat_message *said,
                          const struct chat_message *reply)
 {

@@ -1,4 +1,4 @@
-/* A reply that becomes a part of the past: what later turns have of it. */
+/* How a finished reply becomes part of the past: later turns see it without thoughts. */
 #include "runtime/chat/chat_private.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_line_feeds(const struct chat *c, uint32_t id)
     return bytes != 0;
 }
 
-/* The start of the reply after its thoughts; its start: it has none. */
+/* The start of the reply after its thoughts; the reply's start if it has none. */
 static uint32_t after_thoughts(const struct chat *c)
 {
     const struct session *s = c->session;
@@ -39,8 +39,8 @@ static uint32_t after_thoughts(const struct chat *c)
     return from;
 }
 
-/* Thoughts are not part of the conversation: it goes back to where the last reply began, and what
- * that says after them is pending. */
+/* Thoughts are not part of the conversation: go back to where the last reply began, and make the
+ * text after the thoughts pending. */
 static void forget_thoughts(struct chat *c, uint32_t from)
 {
     struct session *s = c->session;
@@ -50,8 +50,8 @@ static void forget_thoughts(struct chat *c, uint32_t from)
     (void)session_put(s, s->ids + from, end - from);
 }
 
-/* Whether a past turn differs from how its reply began: by what opens or shuts thoughts, or by the
- * system prompt that goes with the last turn. */
+/* Whether a past turn differs from the beginning of its reply: by the marks of thoughts, or by
+ * the system prompt that goes with the last turn. */
 static bool tells_past(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -62,8 +62,8 @@ static bool tells_past(const struct chat *c)
             (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
-/* Tokens that what opens a reply can have at most, beyond where a turn is told anew: a system prompt
- * set since is not told. */
+/* How many tokens a reply's opening can have at most, beyond the turn encoded again: a system
+ * prompt set since is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -75,7 +75,7 @@ static uint32_t most_of_start(const struct chat *c)
            1;
 }
 
-/* The last turn told anew, then its reply from `from` on. False: it stays as it is. */
+/* Encode the last turn again, followed by its reply from `from` on. False: it stays as it is. */
 static bool tell_past(struct chat *c, uint32_t from)
 {
     struct session *s = c->session;

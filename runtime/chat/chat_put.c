@@ -1,8 +1,8 @@
-/* The input of a reply: its tokens go into the session. */
+/* The input of a reply: put its tokens into the session. */
 #include "runtime/chat/chat_private.h"
 #include "runtime/wire/json_ids.h"
 
-/* With the first turn: what the next conversations will begin with as well. */
+/* With the first turn: also what the next conversations will begin with. */
 static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
 {
     enum err error = session_put(c->session, ids, n);

@@ -1,4 +1,4 @@
-/* A prompt, and what comes of it at the console: generate()'s sink for a person or a program. */
+/* Answer a prompt on the console: generate()'s sink for a person or a program. */
 #include "runtime/chat/chat_private.h"
 
 #include <assert.h>
@@ -23,14 +23,15 @@ static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
 
 struct reply {
     struct feature_turn turn;
-    const char *ids;                   /* in the place of its text: a list of tokens (json_ids.h) */
-    const struct token_scores *scores; /* of the token that comes next; NULL: they are not wanted */
+    const char *ids;                   /* used in place of its text: a list of tokens
+                                        * (json_ids.h) */
+    const struct token_scores *scores; /* scores of the next token; NULL: not wanted */
     struct thoughts thoughts;
-    struct hidden_tags tags;  /* behind the features */
+    struct hidden_tags tags;  /* after the features */
     struct feature_text text; /* where the text of the reply goes first */
 };
 
-/* ---- what comes ----------------------------------------------------------------------------- */
+/* ---- output of a reply ---------------------------------------------------------------------- */
 
 static void reply_begin(void *context)
 {
@@ -83,7 +84,7 @@ static void reply_text(void *context, const char *text, size_t bytes)
     r->text.write(r->text.context, text, bytes);
 }
 
-/* The text that no feature has kept back: tags are never shown, and told to features. */
+/* The text that no feature has held back: features are told of tags, which are never shown. */
 static void reply_untagged(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
@@ -118,8 +119,8 @@ static void dim(void *context, bool on)
     console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-/* The oldest turns give way in the middle of a reply, all of which is in the session; or, with
- * overflow=sinks, the oldest tokens, also its own. */
+/* Drop the oldest turns in the middle of a reply, all of which is in the session; or, with
+ * overflow=sinks, drop the oldest tokens, also of this reply. */
 static enum err reply_make_room(void *context, uint32_t *first_new)
 {
     struct reply *r = context;
@@ -164,7 +165,8 @@ static void set_params(const struct reply *r, struct generate_params *p)
                          !features_is_quiet(c->features, true);
 }
 
-/* The text of the reply goes through the features, without tags, to the thoughts, and so to the console. */
+/* The text of the reply goes through the features, which take out tags, then through the
+ * thoughts, and then to the console. */
 static void open_text(struct reply *r)
 {
     struct chat *c = r->turn.chat;
@@ -176,8 +178,8 @@ static void open_text(struct reply *r)
     features_show(c->features, &r->turn, &r->text);
 }
 
-/* Features look at the prompt before it is computed. They may compute some of a turn, but not of a plain text or of a
- * turn that looks back. */
+/* Features see the prompt before it is computed. They may compute a part of a turn, but not of a
+ * plain text or of a turn that looks back. */
 static enum err prepare(struct reply *r, const struct stop *stop)
 {
     struct features *f = r->turn.chat->features;
@@ -189,7 +191,7 @@ static enum err prepare(struct reply *r, const struct stop *stop)
     return features_pass_begins(f, &r->turn, stop);
 }
 
-/* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
+/* Compute what was put, and show the reply. After an error in the prompt, it is as if the turn
  * had never begun. */
 static enum err compute(struct reply *r)
 {
@@ -225,10 +227,10 @@ static enum err compute(struct reply *r)
     return error;
 }
 
-/* ---- what is said at its end ---------------------------------------------------------------- */
+/* ---- the end of a reply --------------------------------------------------------------------- */
 
-/* After the reply, on a line of its own. Remarks about a reply are not part of it: it goes the way of the
- * log, where that is another one. */
+/* After the reply, on a line of its own. Remarks about a reply are not part of it, so they go
+ * where the log goes, if that is separate. */
 static void print_end(const struct reply *r)
 {
     struct console *c = r->turn.chat->console;
@@ -318,7 +320,7 @@ static void close_reply(struct reply *r, enum err error)
     c->totals.turns++;
     c->totals.prompt_tokens += r->turn.result.prompt_tokens;
     c->totals.new_tokens += r->turn.result.new_tokens;
-    if (r->turn.leads_on) { /* the conversation goes on by itself */
+    if (r->turn.leads_on) { /* the conversation continues by itself */
         return;
     }
     if (error != ERR_OK) {
@@ -329,7 +331,7 @@ static void close_reply(struct reply *r, enum err error)
         }
         print_end(r);
     }
-    if (r->turn.result.first != 0) { /* not stopped, nor failed, before the first token */
+    if (r->turn.result.first != 0) { /* neither stopped nor failed before the first token */
         print_stats(r);
     }
     if (console_is_json(c->console)) {
@@ -360,7 +362,7 @@ void chat_say_no_model(struct console *c)
     console_printf(c, "error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
-/* Before anything gives way for it. */
+/* Check this before anything is dropped for it. */
 static enum err check_fits(const struct reply *r)
 {
     struct chat *c = r->turn.chat;
@@ -368,7 +370,7 @@ static enum err check_fits(const struct reply *r)
                               .bytes = r->turn.told_bytes,
                               .as_turn = r->turn.as_turn };
 
-    if (r->turn.n_led != 0) { /* the turn that it is the result of stays */
+    if (r->turn.n_led != 0) { /* the turn that led to it stays */
         said.kept = c->session->n_ids - c->turns.list[c->turns.n - 1].start +
                     max_size(chat_encode_opening(c), 1);
     }
@@ -388,7 +390,7 @@ static enum err put(struct reply *r)
         features_tell(r->turn.chat->features, &r->turn);
     }
     e = check_fits(r);
-    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* with nothing in front, then */
+    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* then with nothing in front */
         r->turn.told = r->turn.text;
         r->turn.told_bytes = r->turn.bytes;
         e = check_fits(r);
@@ -398,7 +400,7 @@ static enum err put(struct reply *r)
     }
     if (r->turn.as_turn) {
         chat_settle_reply(r->turn.chat);
-        if (r->turn.n_led == 0) { /* else the question stays, with what it led to */
+        if (r->turn.n_led == 0) { /* otherwise the question stays, with its consequences */
             chat_keep_turns(r->turn.chat);
         }
         return chat_put_turn(r->turn.chat, r->turn.told, r->turn.told_bytes, r->turn.n_led != 0,

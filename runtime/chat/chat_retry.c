@@ -1,4 +1,4 @@
-/* The last turn once more. */
+/* The last turn, answered again. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -48,7 +48,7 @@ static void row(struct console *c, const char *region, size_t bytes, const char 
     console_log(c, "  %-8s %10s  %s", region, format_bytes(size, bytes), what);
 }
 
-/* After what is in `text`: how many experts of the layer that has most of them are in the cache. */
+/* Appends to `text`: how many experts are in the cache, for the layer that has most of them. */
 static void experts_text(const struct model *m, char *text, size_t bytes)
 {
     uint32_t slots = 0, experts = 0;
@@ -69,7 +69,7 @@ static void experts_text(const struct model *m, char *text, size_t bytes)
     }
 }
 
-/* ", head", or ", 41 % of the head", or nothing of it. */
+/* ", head", or ", 41 % of the head", or nothing. */
 static const char *head_text(const struct model *m, char *text, size_t bytes)
 {
     unsigned percent = plan_head_percent(&m->plan, &m->image);
@@ -122,7 +122,7 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 p->head.tiled ? rest : "", format_bytes(pass, model_planned_bytes(m)));
 }
 
-/* It is not a region: its bytes lie on the card. */
+/* It is not a region: its bytes are on the card. */
 static void table_text(const struct plan *p, char *text, size_t bytes)
 {
     char read[FORMAT_NUMBER_BYTES];
@@ -131,7 +131,7 @@ static void table_text(const struct plan *p, char *text, size_t bytes)
                 format_bytes(read, p->table.bytes), (unsigned)p->table.n);
 }
 
-/* Layers with a state of a fixed size, beside keys and values or in their place. */
+/* Layers with a state of a fixed size, in addition to keys and values or in place of them. */
 static uint32_t count_states(const struct image *image)
 {
     uint32_t n = 0;

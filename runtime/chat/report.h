@@ -1,4 +1,4 @@
-/* A person's view of a model: its line, the plan's table, the figures of a reply. */
+/* A model as a person sees it: its line in the log, the plan's table, the figures of a reply. */
 #ifndef INGOT_RUNTIME_REPORT_H
 #define INGOT_RUNTIME_REPORT_H
 
@@ -11,57 +11,60 @@
 #include "runtime/session/generate.h"
 #include "runtime/text/format_text.h"
 
-/* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
+/* Log the kernels in use, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(struct console *c, uint32_t features, size_t ahead);
 
 /* selftest_run, with its lines in the log; Ctrl-C stops it between two kernels. */
 bool report_selftest(struct console *c, struct kernels *k, uint32_t features, uint64_t seed,
                      struct memory_range work);
 
-/* Log the clock, the temperature and what slows the cores, where the board knows. */
+/* Log the clock, the temperature and what slows the cores, if the board knows. */
 void report_health(struct console *c);
 
-/* Log the model and the plan in a few lines, for the first screen. name: what /model calls it, here and
- * below. */
+/* Log the model and the plan in a few lines, for the first screen. name: what /model calls it,
+ * here and below. */
 void report_summary(struct console *c, const struct model *m, const char *name);
 
-/* Log by which key the model is signed, and how long that took to check. */
+/* Log which key has signed the model, and how long the check took. */
 void report_signature(struct console *c, const struct model *m);
 
-/* Log the model's line and the plan's table: region, bytes, what is in it. */
+/* Log the model's line and the plan's table: region, bytes, contents. */
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
-/* For those what the plan reckoned with, and what comes of it: all that was measured. */
+/* For boards: log the rates that the plan used and the times that it predicts, as far as they
+ * were measured. */
 void report_rates(struct console *c, const struct model *m);
 
-/* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the
- * card gave the weights. since_ms: when /model was asked for; 0: the machine's start. */
+/* Log how long it took until the prompt, how much of that was loading (load_ms), and the card's
+ * rate for weights. since_ms: when /model was asked for; 0: the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
-/* Log the line of a draft: what it takes of the RAM, before the model's plan. */
+/* Log the line of a draft: how much RAM it takes, before the model's plan. */
 void report_draft(struct console *c, const struct model *m, const char *name);
 
-/* Log the most that was ever used of each region. */
+/* Log the largest use of each region. */
 void report_high_water(struct console *c, const struct model *m);
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
- * temperature and what slows it, where the board knows. */
+ * temperature and what slows it, if the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
-/* For a model with a cache of experts: the part of that line, and what /stats says, layer by layer. */
+/* For a model with a cache of experts: its part of that line, and the lines of /stats for each
+ * layer. */
 void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
-/* For a plan with a cache of experts: how often it has what a token takes, and caches of other sizes. */
+/* For a plan with a cache of experts: how often the cache has what a token needs, also for other
+ * cache sizes. */
 void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
 
-/* A temperature as it is written, "-3.5". Returns text. */
+/* Write a temperature, "-3.5". Returns text. */
 const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegrees);
 
-/* ids=: those of the reply that are in the session still, and the hash of its logits. ticks=, for `make bench`: times before they
- * are rounded. */
+/* ids=: print the reply's ids that are still in the session, and the hash of its logits. ticks=,
+ * for `make bench`: print times before they are rounded. */
 void report_ids(struct console *c, const struct session *s, const struct generate_result *r);
 void report_ticks(struct console *c, const struct generate_result *r);
 

@@ -1,4 +1,4 @@
-/* The work of the cache of experts: in the line of a reply, and layer by layer. */
+/* The work of the cache of experts: in a reply's line, and for each layer. */
 #include "runtime/chat/report.h"
 
 #include "runtime/console/console.h"

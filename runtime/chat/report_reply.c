@@ -92,7 +92,8 @@ const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegr
     return text;
 }
 
-/* ", 61.2 C, under-voltage": temperature, what slows the cores now, and what did before. */
+/* ", 61.2 C, under-voltage": the temperature, what slows the cores now, and what has slowed them
+ * before. */
 static const char *condition(char text[CONDITION_BYTES], const struct board_health *h)
 {
     static const char *const names[] = { "under-voltage", "capped clock", "throttled", "hot" };
@@ -152,7 +153,7 @@ void report_stats(struct console *c, const struct model *m, const struct generat
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES], first[FORMAT_NUMBER_BYTES];
 
     if (decoded != 0) {
-        decoded--; /* the first one is the prompt's */
+        decoded--; /* the first one belongs to the prompt */
     }
     console_style(c, CONSOLE_DIM);
     console_printf(c,

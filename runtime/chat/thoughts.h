@@ -1,4 +1,4 @@
-/* How a reply's thoughts look to a person: as they are, dimmed, or a count in their place (think=). */
+/* How a person sees a reply's thoughts: in full, dimmed, or as a count (think=). */
 #ifndef INGOT_RUNTIME_THOUGHTS_H
 #define INGOT_RUNTIME_THOUGHTS_H
 
@@ -6,21 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Between what generate() gives and what is written. */
+/* Stands between generate() and what writes the text. */
 struct thoughts {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*dim)(void *context, bool on); /* where thoughts that are dimmed begin and end */
     void *context;
-    bool dims, hides; /* neither: shown as they are */
+    bool dims, hides; /* neither: thoughts are shown in full */
     bool inside;
-    bool skips;     /* hidden thoughts have ended: white space before the answer is left out */
+    bool skips;     /* hidden thoughts have ended: white space before the answer is skipped */
     uint32_t count; /* tokens of thoughts so far */
 };
 
-/* Set write, dim and context, zero the rest. think: enum option_think. */
+/* Set write, dim and context, and zero the rest. think: enum option_think. */
 void thoughts_open(struct thoughts *t, uint32_t think);
 
-/* The events of struct generate_sink: thoughts begin or end, text comes, a token's text is whole. */
+/* The events of struct generate_sink: thoughts begin or end, text comes, a token's text is
+ * complete. */
 void thoughts_turn(struct thoughts *t, bool begins);
 void thoughts_write(struct thoughts *t, const char *text, size_t bytes);
 void thoughts_end_token(struct thoughts *t);

@@ -6,7 +6,7 @@
 enum {
     PADDING = 32,
     K_COLS = 256, /* columns of a K format's block */
-    GROUP = 4,    /* tokens that a gemm takes together */
+    GROUP = 4,    /* tokens that a gemm computes together */
 };
 
 static size_t round_up(size_t n, size_t step)
@@ -28,8 +28,7 @@ static void set_strides(struct activations *a, const struct activations_request 
     a->logits_stride = round_up(p->vocab, PADDING);
 }
 
-/* One list for both the size and the taking, so that they cannot differ. arena == NULL: only
- * count. */
+/* One list for counting and for taking, so that they cannot differ. arena == NULL: only count. */
 struct taker {
     struct arena *arena;
     size_t total;
@@ -71,7 +70,7 @@ static void take_blocks(struct activations *a, const struct activations_request 
     }
 }
 
-/* The experts' needs beside it. */
+/* The additional room for experts. */
 static void take_gathered(struct activations *a, const struct activations_request *r,
                           struct taker *t)
 {
@@ -142,7 +141,7 @@ size_t activations_bytes(const struct activations_request *r)
     return t.total;
 }
 
-/* A model in a quantized type has matrices of floats, too, which are few. */
+/* A model in a quantized type has a few matrices of floats, too. */
 size_t activations_input_bytes(const struct activations_request *r)
 {
     struct activations a;

@@ -1,5 +1,5 @@
 /* The work space of a forward pass over up to `chunk` tokens. Every row of floats is padded with
- * zeros to a multiple of 32, so that the integer kernels see whole blocks. */
+ * zeros to a multiple of 32, so that the integer kernels read whole blocks. */
 #ifndef INGOT_RUNTIME_ACTIVATIONS_H
 #define INGOT_RUNTIME_ACTIVATIONS_H
 
@@ -14,7 +14,7 @@
 
 enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
 
-/* The types whose matrices take each kind of quantized input: bits 1 << enum ingot_type. */
+/* For each kind of quantized input, the types whose matrices take it: bits 1 << enum ingot_type. */
 enum {
 #define TYPE_TAKES_q8(NAME) 1u << INGOT_##NAME |
 #define TYPE_TAKES_q8k(NAME)
@@ -38,59 +38,59 @@ enum {
 
 struct activations {
     uint32_t chunk;
-    size_t dim_stride; /* floats from one token's row to the next, as all strides */
+    size_t dim_stride; /* floats from one token's row to the next, as are all strides */
     size_t q_stride;   /* of the queries of all heads, padded */
     size_t kv_stride;
     size_t hidden_stride;
     size_t per_layer_stride;
     float *x;     /* (chunk, dim) residual stream */
     float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
-    float *norm;  /* (chunk, dim) a block's input */
-    float *out;   /* (chunk, dim) and its result */
+    float *norm;  /* (chunk, dim) input of a block */
+    float *out;   /* (chunk, dim) its result */
     float *q;     /* (chunk, queries) */
     float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
     float *attended; /* (chunk, queries) */
     float *gate;     /* (chunk or experts of a token, hidden) */
     float *up;
-    float *zeros; /* (head_dim) */
-    float
-        *rows_per_layer; /* (chunk, n_layers * per_layer_dim) of the table per layer; NULL: none */
-    float *per_layer; /* the same size: what each layer takes of it, and of the token's embedding */
-    float *gathered;  /* (chunk, dim) of the tokens that take an expert; NULL: there are none */
-    uint8_t *work;    /* (chunk, work_bytes) of the layer's blocks */
-    /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
-     * in groups of four for a gemm. Rows follow each other without a gap. */
+    float *zeros;          /* (head_dim) */
+    float *rows_per_layer; /* (chunk, n_layers * per_layer_dim) from the table per layer; NULL:
+                          * none */
+    float *per_layer; /* the same size: each layer's share of it, and of the token's embedding */
+    float *gathered;  /* (chunk, dim) of the tokens that take an expert; NULL: no experts */
+    uint8_t *work;    /* (chunk, work_bytes) for the layer's blocks */
+    /* The quantized input of a matrix, in the forms that the model's types take: tokens one by
+     * one, and in groups of four for a gemm. Rows follow each other without a gap. */
     struct block_q8 *q8;
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
-    struct block_q8 *kept_q8; /* (chunk, dim) put aside for the experts; NULL: there are none */
+    struct block_q8 *kept_q8; /* (chunk, dim) put aside for the experts; NULL: no experts */
     struct block_q8k *kept_q8k;
-    float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) of each way to rotate */
+    float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) for each kind of rotation */
     float *cos_sin_query[INGOT_MAX_ROPES]; /* the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     size_t logits_stride;
     float *logits; /* (rows of logits, vocab) */
 };
 
-/* The numbers that decide how much is taken. */
+/* The numbers that determine the sizes. */
 struct activations_request {
     const struct ingot_params *params;
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
-    size_t work_bytes;    /* of a token, for the own work space of a layer's blocks */
-    uint32_t experts;     /* the most that a token takes in a layer; 0: there are none */
-    uint32_t inner_dim;   /* of the widest recurrent mixer, whose result a matrix takes */
-    uint32_t queries;     /* of the layer whose heads have the most numbers together */
+    size_t work_bytes;    /* bytes for a token, as the layer's blocks' own work space */
+    uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
+    uint32_t inner_dim;   /* of the widest recurrent mixer, whose result is the input of a matrix */
+    uint32_t queries;     /* the largest total width of all heads of a layer */
 };
 
-/* How much activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader,
- * so nothing overflows 64 bits. */
+/* How many bytes of ARENA_SCRATCH activations_take takes. The image reader bounds all
+ * dimensions, so nothing overflows 64 bits. */
 size_t activations_bytes(const struct activations_request *r);
 
-/* Bytes of a token's widest input of a matrix, as a gemm reads it. */
+/* Bytes of a token's widest matrix input, in the form that a gemm reads. */
 size_t activations_input_bytes(const struct activations_request *r);
 
 /* Take and zero them. */

@@ -49,12 +49,12 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     }
 }
 
-/* Positions [from, to) of a tile that token t of the block sees. */
+/* The positions [from, to) of a tile that token t of the block sees. */
 struct span {
     uint32_t from, to;
 };
 
-/* The first position before `end` that the window reaches. */
+/* The first position before `end` that is within the window. */
 static uint32_t window_begin(const struct attention_block *b, uint32_t end)
 {
     if (b->window == 0 || end <= b->window) {
@@ -87,8 +87,8 @@ static void leave_rows(struct score_row *rows, uint32_t n)
     }
 }
 
-/* The rows of one token. Positions before its window count as minus infinity, whose exponential
- * is 0. */
+/* The rows of one token. Positions before its window have the score minus infinity, whose
+ * exponential is 0. */
 static void softmax_token(const struct kernels *k, const struct attention_block *b,
                           struct score_row *rows, struct span span)
 {

@@ -1,6 +1,6 @@
 /* Query rows of one kv head over the cached positions, tile by tile with an online softmax
- * (FlashAttention, arXiv 2205.14135). Decode and prefill are the same function: a row's result
- * depends on its query and the cache alone, not on the rows beside it. */
+ * (FlashAttention, arXiv 2205.14135). Decode and prefill use the same function: a row's result
+ * depends only on its query and the cache, not on the rows computed with it. */
 #ifndef INGOT_RUNTIME_ATTENTION_H
 #define INGOT_RUNTIME_ATTENTION_H
 
@@ -20,8 +20,8 @@ struct attention_work {
     struct block_q8 *blocks;  /* (ATTENTION_ROWS, kv_blocks(head_dim)) for integer_query */
 };
 
-/* A block of queries: n_tokens tokens, rows_per_token heads of each, at most ATTENTION_ROWS
- * together. Row t * rows_per_token + h sees positions up to first_position + t. */
+/* A block of queries: n_tokens tokens with rows_per_token heads each, at most ATTENTION_ROWS in
+ * total. Row t * rows_per_token + h sees positions up to first_position + t. */
 struct attention_block {
     const struct kv_cache *kv;
     uint32_t layer;
@@ -29,13 +29,13 @@ struct attention_block {
     uint32_t first_position; /* of the block's first token */
     uint32_t n_tokens;
     uint32_t rows_per_token;
-    uint32_t window;    /* positions that a row sees, its own included; 0: all */
+    uint32_t window;    /* positions that a row sees, including its own; 0: all */
     float softcap;      /* of the scores; 0: none */
-    const float *sinks; /* (rows_per_token) a logit more in the sum of each head; NULL: none */
+    const float *sinks; /* (rows_per_token) an additional logit in each head's sum; NULL: none */
 };
 
-/* work->q holds the queries, rotated and scaled. Then row r of the result
- * is work->out[r] / work->scores[r].sum. */
+/* work->q holds the queries, rotated and scaled. Afterwards row r of the result is work->out[r]
+ * / work->scores[r].sum. */
 void attention_run(const struct kernels *k, const struct attention_block *b,
                    const struct attention_work *work);
 

@@ -3,11 +3,12 @@
 enum {
     STALL_HZ = 2000,       /* 0.5 ms */
     WINDOW_HZ = 50,        /* 20 ms of jobs */
-    FIRST_PAUSE_HZ = 5,    /* 0.2 s, twice as long each time, ... */
-    LONGEST_PAUSE_SEC = 2, /* ... up to this: then trying costs a hundredth */
-    LOOK_HZ = 5,           /* how often it is asked meanwhile what others leave */
-    LITTLE_IDLE = 250,     /* of a processor: less than this is not worth a try, ... */
-    MUCH_IDLE = 900,       /* ... and this is one for the core */
+    FIRST_PAUSE_HZ = 5,    /* 0.2 s, doubled each time, ... */
+    LONGEST_PAUSE_SEC = 2, /* ... up to this: then trying costs one hundredth */
+    LOOK_HZ = 5,           /* how often to ask how much processor time others leave */
+    LITTLE_IDLE = 250,     /* thousandths of a processor: with less than this a try is not worth
+                            * it, ... */
+    MUCH_IDLE = 900,       /* ... and this much is enough for the core */
 };
 
 void contention_open(struct contention *c, uint64_t hz)
@@ -27,21 +28,22 @@ int contention_job(struct contention *c, uint64_t ticks, uint64_t now)
     return c->until != 0 ? now >= c->look : c->worked > c->hz / WINDOW_HZ;
 }
 
-/* As much is lost as the last core adds where memory is the bound, and few jobs lose it. If every job waits, a core is slow,
- * and its part of the job is too large (shares.h). */
+/* The last core is in the way if as much time is lost as it contributes when memory is the
+ * bound, and only few jobs lose it. If every job waits, the core is slow, and its share of the
+ * job is too large (shares.h). */
 static int is_contended(const struct contention *c, const struct contention_stalls *most,
                         unsigned n_cores)
 {
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
-/* The time that others leave decides if it is known, else time alone. */
+/* The processor time that others leave decides if it is known, otherwise only elapsed time. */
 static int may_return(const struct contention *c, int idle, uint64_t now)
 {
     return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));
 }
 
-/* In a moment, and when the pause is over. */
+/* Soon, and again when the pause is over. */
 static uint64_t next_look(const struct contention *c, uint64_t now)
 {
     uint64_t look = now + c->hz / LOOK_HZ;

@@ -1,6 +1,7 @@
-/* CPU contention: a processor that other programs use too takes a core away for milliseconds, and whoever meets that
- * core at a barrier waits: two cores are slower than one then. This decides when the last core leaves the
- * others alone, and when it tries again. Plain figures, no threads: workers.c calls it. */
+/* CPU contention: a processor that other programs use, too, stops a core for milliseconds, and
+ * every core waits for it at the next barrier. Two cores are then slower than one. This decides
+ * when the last core leaves the others, and when it tries again. Plain numbers, no threads:
+ * workers.c calls it. */
 #ifndef INGOT_RUNTIME_CONTENTION_H
 #define INGOT_RUNTIME_CONTENTION_H
 
@@ -8,13 +9,13 @@
 
 enum contention_advice {
     CONTENTION_STAY,
-    CONTENTION_LEAVE,  /* the last core, until ... */
+    CONTENTION_LEAVE,  /* only the last core, until ... */
     CONTENTION_RETURN, /* ... this */
 };
 
-/* A core's times at the barriers of one window. */
+/* The waiting times of a core at the barriers of one window. */
 struct contention_stalls {
-    uint64_t ticks; /* of waits longer than contention_stall_ticks */
+    uint64_t ticks; /* waits longer than contention_stall_ticks */
     uint32_t n;
 };
 
@@ -22,21 +23,24 @@ struct contention {
     uint64_t hz; /* of the clock */
     uint64_t worked;
     uint32_t n_jobs;
-    uint64_t pause; /* ticks for which it leaves next time */
+    uint64_t pause; /* ticks for which the core leaves next time */
     uint64_t until; /* 0: it is here */
-    uint64_t look;  /* while it is away: when contention_judge is asked next */
+    uint64_t look;  /* while the core is away: when contention_judge is called next */
 };
 
 void contention_open(struct contention *c, uint64_t hz);
 
-/* A wait longer than this is a stall: far more than jobs differ by, less than a system's slice. */
+/* A wait longer than this is a stall: much longer than jobs differ, shorter than a time slice of
+ * the system. */
 uint64_t contention_stall_ticks(const struct contention *c);
 
-/* A job of `ticks` has ended `now`. True: a window is over, and contention_judge is to be asked. */
+/* A job of `ticks` has ended at `now`. True: a window is over, and contention_judge has to be
+ * called. */
 int contention_job(struct contention *c, uint64_t ticks, uint64_t now);
 
-/* most: of the core that was stalled longest since the window began. n_cores: now at work. idle: thousandths of a
- * processor that nobody used since the last time, counted while a core is away; negative: not known. */
+/* most: the times of the core that was stalled longest since the window began. n_cores: cores in
+ * use now. idle: thousandths of a processor that no program used since the last call, counted
+ * while a core is away; negative: unknown. */
 enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
                                         unsigned n_cores, int idle, uint64_t now);
 

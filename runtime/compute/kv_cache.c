@@ -39,7 +39,7 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)
     if (!kv_cache_keeps(l)) {
         return 0;
     }
-    /* A page goes to a card as it is: whole sectors. */
+    /* A page goes to a card as it is, so it has whole sectors. */
     bytes = l->n_kv_heads * (key_bytes(l, types) + value_bytes(l, types));
     return (bytes + SECTOR - 1) / SECTOR * SECTOR;
 }
@@ -54,13 +54,13 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
-/* For a layer, with all its tiles. */
+/* For a layer, over all its tiles. */
 static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct kv_types types)
 {
     size_t bytes = 0;
 
     for (enum kv_tier tier = KV_TIER_HOT; tier <= KV_TIER_COLD; tier++) {
-        /* Without tiers all slots are in the first. */
+        /* Without tiers, all slots are in the first tier. */
         bytes += kv_tier_slots(types, tier, n_tiles) *
                  kv_cache_page_bytes(l, kv_tier_types(types, tier));
     }
@@ -77,7 +77,7 @@ size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct k
     return bytes;
 }
 
-/* All tiles of a head follow each other; returns what all heads take. */
+/* All tiles of a head are contiguous; returns the size of all heads. */
 static size_t lay_part(struct kv_part *part, size_t at, size_t tile, size_t n_tiles, size_t heads)
 {
     *part = (struct kv_part){ at, tile, n_tiles * tile, tile };
@@ -92,7 +92,7 @@ void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes)
     l->keys.step_bytes = l->values.step_bytes = page_bytes;
 }
 
-/* After `at` bytes; returns how many it takes. */
+/* Begins after `at` bytes; returns the size. */
 static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, enum kv_tier tier,
                        size_t at, struct kv_tier_place *place)
 {
@@ -105,7 +105,7 @@ static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, en
     return n * kv_cache_page_bytes(l, types);
 }
 
-/* A layer that has its own, at `place`. */
+/* A layer with a cache of its own, at `place`. */
 static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, struct kv_layer *k)
 {
     uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);
@@ -133,11 +133,11 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         const struct ingot_layer *l = &layers->layers[i];
         struct kv_layer *k = &c->layers[i];
 
-        /* Recurrent layers keep a state of their own. */
+        /* Recurrent layers keep their own state. */
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
         }
-        if (!kv_cache_keeps(l)) { /* an earlier layer, which the reader has checked */
+        if (!kv_cache_keeps(l)) { /* an earlier layer, as the reader has checked */
             *k = c->layers[l->kv_layer];
             k->own = false;
             continue;
@@ -181,7 +181,7 @@ static void copy_slot(void *context, uint32_t to, uint32_t from)
 
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool)
 {
-    /* A tile that two sequences share is copied before one writes. */
+    /* A tile that two sequences share is copied before one of them writes to it. */
     pool->copy = copy_slot;
     pool->context = c;
     c->pool = pool;
@@ -217,7 +217,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
                              l->place + tile_offset(&l->values, head, slot_of(c, i)) };
 }
 
-/* With tiers all are rotated where one is. */
+/* With tiers, all are rotated if one is. */
 static bool rotates(const struct kv_cache *c, uint8_t type)
 {
     bool tiers = c->types.hot_tiles != 0;
@@ -251,7 +251,7 @@ static const float *rotated(const struct kernels *k, const float *x, uint32_t d,
     if (block == 1) {
         return x;
     }
-    /* The caller still needs what is not rotated. */
+    /* The caller still needs the vector before rotation. */
     memcpy(work, x, d * sizeof *x);
     kv_rotate_heads(k, work, 1, d, block);
     return work;
@@ -265,7 +265,7 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
-    /* Rotated in blocks of the width, where the type wants it. */
+    /* Rotated in blocks of the rotation's width, if the type wants it. */
     keys.format->put_key(k, keys.data, l->head_dim, j,
                          rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,

@@ -1,6 +1,6 @@
 /* Keys and values of every position so far, in tiles of KV_TILE positions per layer and kv head,
- * laid out for the attention kernels (kernels/kernels.h): keys transposed, so that a vector's
- * lanes are positions; values position after position. */
+ * laid out for the attention kernels (kernels/kernels.h): keys are transposed, so that a
+ * vector's lanes are positions; values are stored position after position. */
 #ifndef INGOT_RUNTIME_KV_CACHE_H
 #define INGOT_RUNTIME_KV_CACHE_H
 
@@ -17,104 +17,109 @@ struct kv_pages;
 
 /* The location of a layer's keys, or its values. */
 struct kv_part {
-    size_t at;         /* from the layer's place to the first tile */
+    size_t at;         /* from the layer's memory to the first tile */
     size_t tile_bytes; /* a multiple of 16 */
-    size_t head_bytes; /* from a head to the next, ... */
-    size_t step_bytes; /* ... a tile of a head */
+    size_t head_bytes; /* from one head to the next, ... */
+    size_t step_bytes; /* ... from one tile of a head to the next */
 };
 
-/* The location of a layer's tiles of a tier that is not the hot one. */
+/* The location of a layer's tiles in a tier other than the hot one. */
 struct kv_tier_place {
-    size_t keys, values; /* from the layer's place to the first */
+    size_t keys, values; /* from the layer's memory to the first tile */
     uint32_t key_bytes, value_bytes;
 };
 
-/* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then those of values, or as
- * kv_pages.h says. A layer that reads those of another has its place. */
+/* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then the same of values,
+ * or as described in kv_pages.h. A layer that reads another layer's cache has that layer's
+ * place. */
 struct kv_layer {
-    uint8_t *place; /* NULL: none, or on a card until its turn */
+    uint8_t *place; /* NULL: none, or on a card until the layer's turn */
     struct kv_part keys, values;
     uint32_t n_kv_heads;
     uint32_t head_dim;  /* of keys */
-    uint32_t value_dim; /* of latent keys less: the first numbers of each are its value */
-    bool own;           /* the layer writes them */
+    uint32_t value_dim; /* for latent keys, fewer: the first numbers of each key are its value */
+    bool own;           /* this layer writes them */
     struct kv_tier_place warm, cold;
 };
 
-/* How far tiers have moved (kv_tiers.h). */
+/* How far tiles have moved between tiers (kv_tiers.h). */
 struct kv_tiers {
-    uint32_t tile;          /* in which the last pass was: what is stored how goes by it */
-    uint32_t hot_from;      /* the first tile whose copy in the hot tier is there yet, ... */
+    uint32_t tile;          /* the tile of the last pass; it decides how each tile is stored */
+    uint32_t hot_from;      /* the first tile whose copy in the hot tier still exists, ... */
     uint32_t warm_from;     /* ... and in the warm one */
-    uint32_t n_hot, n_warm; /* tiles that the layers have room for there */
+    uint32_t n_hot, n_warm; /* tiles for which the layers have room there */
 };
 
 struct kv_cache {
     struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
     struct kv_tiers tiers;  /* all 0: there are none */
-    struct kv_pool *pool;   /* NULL: tile number i lies in slot i; else where ... */
-    struct kv_table *table; /* ... says, one of the pool's, of the current sequence */
+    struct kv_pool *pool;   /* NULL: tile i is in slot i; otherwise ... */
+    struct kv_table *table; /* ... a table of the pool's slots, for the current sequence */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;
     struct kv_layer layers[INGOT_MAX_LAYERS];
 };
 
-/* A table of layers, as in an image. */
+/* The layers' table, as in an image. */
 struct kv_layers {
     const struct ingot_layer *layers;
     uint32_t n;
 };
 
-/* Whether a layer keeps keys and values of its own: it attends, and not to those of another. */
+/* Whether a layer keeps keys and values of its own: it has attention, and does not read another
+ * layer's cache. */
 bool kv_cache_keeps(const struct ingot_layer *l);
 
-/* The numbers of a value, as the cache keeps it. */
+/* How many numbers of a value the cache stores. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
-/* For the layers that keep them. context is rounded up to whole tiles. */
+/* The size for the layers that keep keys and values. context is rounded up to whole tiles. */
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
-/* One tile of keys and of values of all heads of a layer, up to whole sectors (512). 0: it keeps
- * none. */
+/* One tile of keys and of values of all heads of a layer, rounded up to whole sectors (512). 0:
+ * the layer keeps none. */
 size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
-/* Such pages of the layer that has the largest. */
+/* The page of the layer that has the largest one. */
 size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
 
-/* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
+/* memory: kv_cache_bytes() bytes, 64-byte aligned; any place if kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    struct kv_types types, void *memory);
 
-/* A page of tile number i follows that of i - 1: in it the keys of all heads, then the values. */
+/* The page of tile i follows that of tile i - 1; each has the keys of all heads, then the
+ * values. */
 void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
 
-/* Sequences share slots from now on: all of memory is the pool's, which has none of tiers and pages. */
+/* Sequences share slots from now on: the pool manages the whole memory. Not for caches with
+ * tiers or pages. */
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 
-/* Before positions first .. end are written. Core 0 only. */
+/* Call before positions first .. end are written. Core 0 only. */
 void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
-/* Write one position of one head of one layer: key and value f32, 16-byte aligned. work: the longer
- * of them, aligned so; it may not be one of the two. The session knows which positions are valid. */
+/* Write one position of one head of one layer: key and value are f32, 16-byte aligned. work: as
+ * long as the longer of them, 16-byte aligned; must be a third buffer. The session knows which
+ * positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value, float *work);
 
-/* Tile number i of one head of one layer, and how to read it. */
+/* Tile i of one head of one layer, and its format. */
 struct kv_tile {
     const struct kv_format *format;
     void *data;
 };
 
-/* Whether queries must be there in int8, too. */
+/* Whether queries are needed in int8, too. */
 bool kv_cache_integer_query(const struct kv_cache *c);
 
 struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 
-/* Blocks in which kv_rotate turns a layer's keys (and queries), its values (and what is attended);
- * 1: they stay as they are. */
+/* The block size in which kv_rotate turns a layer's keys (and queries), and its values (and the
+ * attended sum); 1: no rotation. */
 uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer);
 uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { AT_ONCE = 64 }; /* dimensions of a key converted at a time */
+enum { AT_ONCE = 64 }; /* dimensions of a key that are converted at a time */
 
 /* ---- f16: keys (d, KV_TILE), values (KV_TILE, d) -------------------------------------------- */
 
@@ -49,7 +49,7 @@ static void accumulate_f16(const struct kernels *k, float *o, const struct score
     k->accumulate_f32_f16(o, s, values, n_q, n, d);
 }
 
-/* ---- f32, in the places of f16 ----------------------------------------------------------------- */
+/* ---- f32, in the places of f16 --------------------------------------------------------------- */
 
 static size_t bytes_f32(uint32_t d)
 {
@@ -107,7 +107,7 @@ static void accumulate_f32(const struct kernels *k, float *o, const struct score
     }
 }
 
-/* ---- q8: kernels.h has the places, of whole blocks --------------------------------------------- */
+/* ---- q8: laid out in whole blocks as in kernels.h -------------------------------------------- */
 
 const float *kv_block(const float *x, uint32_t d, uint32_t b, float room[KV_BLOCK])
 {
@@ -184,7 +184,7 @@ static void score_q8(const struct kernels *k, struct score_row *s, const struct 
     k->score_f32_q8(s, q->q8, keys, n_q, n, (size_t)kv_blocks((uint32_t)d) * KV_BLOCK);
 }
 
-/* As accumulate_f32_q8, of heads whose last block is not full. */
+/* As accumulate_f32_q8, for heads whose last block is not full. */
 static void accumulate_ragged_q8(float *o, const struct score_row *s, const void *tile, size_t n_q,
                                  size_t n, size_t d)
 {
@@ -216,7 +216,7 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
     }
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define KV_FUNCTIONS_F16 \
     bytes_f16, bytes_f16, put_key_f16, put_value_f16, NULL, kv_get_key_f16, kv_get_value_f16, \
@@ -248,7 +248,7 @@ const struct kv_format kv_formats[KV_N_NUMBERS] = {
 #define KV_TYPE(NAME, number, name, block, rotated, query, cosine) \
     [KV_##NAME] = { #name, block, rotated, query, cosine, KV_FUNCTIONS_##NAME },
 #include "flash_image/format/kv_types.def"
-#ifdef KV_MORE_ROWS /* of a program for measurements: tests/bench/kv/kv_formats.c */
+#ifdef KV_MORE_ROWS /* for a measurement program: tests/bench/kv/kv_formats.c */
 #include KV_MORE_ROWS
 #endif
 };

@@ -1,6 +1,7 @@
-/* The ways to store keys and values, one row each. A tile holds KV_TILE positions of one head, of keys
- * or of values; keys lie so that a vector's lanes are positions, values so that they are dimensions,
- * or as a format's own kernels want it. Keys and values choose apart. */
+/* The formats of keys and values, one row each. A tile holds KV_TILE positions of one head, of
+ * keys or of values. Keys are stored so that a vector's lanes are positions, values so that they
+ * are dimensions, unless a format's own kernels need another layout. Keys and values can have
+ * different formats. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_H
 #define INGOT_RUNTIME_KV_FORMAT_H
 
@@ -10,18 +11,18 @@
 
 #include "kernels/kernels.h"
 
-/* Saved conversations hold these numbers; kv_types.def says what each is. */
+/* Saved conversations contain these numbers; kv_types.def describes each. */
 enum kv_type {
 #define KV_TYPE(NAME, number, ...) KV_##NAME = (number),
 #include "flash_image/format/kv_types.def"
-    KV_N_NUMBERS = 14 /* with those of tests/bench/kv */
+    KV_N_NUMBERS = 14 /* including those of tests/bench/kv */
 };
 
-/* For keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of
- * the first have the same type. */
+/* For keys and for values; or for tiers by age (kv_tiers.h) if hot_tiles is not 0, whose first
+ * tier has the same type for both. */
 struct kv_types {
     uint8_t keys, values; /* enum kv_type; of the hot tier */
-    uint8_t warm, cold;   /* of the other two */
+    uint8_t warm, cold;   /* of the other two tiers */
     uint16_t hot_tiles, warm_tiles;
 };
 
@@ -36,22 +37,22 @@ static inline bool kv_types_equal(struct kv_types a, struct kv_types b)
            a.hot_tiles == b.hot_tiles && a.warm_tiles == b.warm_tiles;
 }
 
-/* Rows of queries, in the forms that scores are taken from. */
+/* Rows of queries, in the forms from which scores are computed. */
 struct kv_queries {
     const float *f32;          /* (n_q, d) */
-    const struct block_q8 *q8; /* (n_q, kv_blocks(d)), where the format says integer_query */
+    const struct block_q8 *q8; /* (n_q, kv_blocks(d)), if the format says integer_query */
 };
 
 enum { KV_BLOCK = 32 };
 
-/* Blocks of that many numbers that a head of width d takes. */
+/* How many blocks of that size a head of width d takes. */
 static inline uint32_t kv_blocks(uint32_t d)
 {
     return (d + KV_BLOCK - 1) / KV_BLOCK;
 }
 
-/* Block b of x (d), 16-byte aligned, where x is where d is a multiple of KV_BLOCK: in x, or in `room`
- * with zeros after the last number. */
+/* Block b of x (d), 16-byte aligned: x itself if d is a multiple of KV_BLOCK, otherwise a copy
+ * in `room`, padded with zeros. */
 const float *kv_block(const float *x, uint32_t d, uint32_t b, float room[KV_BLOCK]);
 
 /* x (n, d) to q8 (n, kv_blocks(d)). */
@@ -61,29 +62,30 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
 struct kv_format {
     const char *name; /* NULL: there is none */
 
-    /* Numbers that share a scale. The last block of a head is filled up with zeros; of formats of
-     * tests/bench/kv it has what is left of the width. */
+    /* Numbers that share a scale. The last block of a head is padded with zeros; for formats of
+     * tests/bench/kv it has the rest of the width. */
     uint32_t block;
-    bool rotated;       /* of what kv_rotate made of a head */
+    bool rotated;       /* stores what kv_rotate made of a head */
     bool integer_query; /* score reads q8 */
 
-    /* Least mean cosine between normal numbers and what comes back of them. */
+    /* The least mean cosine between normally distributed numbers and the stored ones. */
     float cosine;
 
-    /* Bytes of a tile of a head of width d, a multiple of 16. */
+    /* Bytes of a tile for a head of width d, a multiple of 16. */
     size_t (*key_bytes)(uint32_t d);
     size_t (*value_bytes)(uint32_t d);
 
-    /* Write position j of a tile, the first before the others: x (d) f32, 16-byte aligned where d is a multiple of 4. */
+    /* Write position j of a tile, in ascending order: x (d) f32, 16-byte aligned if d is a
+     * multiple of 4. */
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* If put_key is NULL: write all positions of a tile, which `keys` holds as another format. work:
-     * (3, d). Else NULL. */
+    /* Used if put_key is NULL: write all positions of a tile, which `keys` holds in another
+     * format. work: (3, d). Otherwise NULL. */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
 
-    /* Read position j, which has been put, j < KV_TILE: x (d). */
+    /* Read position j < KV_TILE, which was put before: x (d). */
     void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
     void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
 
@@ -96,14 +98,15 @@ struct kv_format {
 
 extern const struct kv_format kv_formats[KV_N_NUMBERS];
 
-/* As kv= has it: "f16", "rot_q8,f16" where keys and values differ, "tiers:256,1792,f16,q8,kivi": hot and
- * warm positions, multiples of KV_TILE, the first not 0, then the types. */
+/* In the form of kv=: "f16", "rot_q8,f16" if keys and values differ,
+ * "tiers:256,1792,f16,q8,kivi": hot and warm positions, multiples of KV_TILE, the first not 0,
+ * then the types. */
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* One type for both, or that of keys, a comma, that of values; flat16, flat8; tiers: ruv (or tiers),
- * or as above, with the cold type alone after f16 and q8. False: there is no such type, or none by
- * itself (put_key is NULL). */
+/* One type for both, or the type of keys, a comma, and that of values; flat16, flat8; tiers: ruv
+ * (or tiers), or as above, or with only the cold type after f16 and q8. False: there is no such
+ * type, or it cannot be used by itself (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

@@ -40,7 +40,7 @@ void kv_get_value_f32(const void *tile, uint32_t d, uint32_t j, float *x)
     memcpy(x, (const float *)tile + (size_t)j * d, d * sizeof *x);
 }
 
-/* ---- int8 -------------------------------------------------------------------------------------- */
+/* ---- int8 ------------------------------------------------------------------------------------ */
 
 void kv_get_key_q8(const void *tile, uint32_t d, uint32_t j, float *x)
 {
@@ -66,7 +66,7 @@ void kv_get_value_q8(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* The location of dimension i of position j in values of which `wide` positions lie together. */
+/* The location of dimension i of position j, in values of which `wide` positions lie together. */
 static size_t value_place(uint32_t block, uint32_t i, uint32_t j, uint32_t wide)
 {
     return ((size_t)(i / block * KV_TILE + j / 4 * 4) * block + i % block * 4) * wide / 4;
@@ -96,9 +96,9 @@ void kv_get_value_rot_q8(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* ---- four bits --------------------------------------------------------------------------------- */
+/* ---- four bits ------------------------------------------------------------------------------- */
 
-/* -8 .. 7, of the lower or the upper half of a byte. */
+/* The lower or the upper half of a byte as -8 .. 7. */
 static float half_of(uint8_t byte, bool upper)
 {
     uint32_t half = upper ? byte >> 4 : byte & 15u;
@@ -106,7 +106,7 @@ static float half_of(uint8_t byte, bool upper)
     return (float)(half ^ 8u) - 8.0f;
 }
 
-/* With `middles` (KV_TILE a block) what lies there is the difference to them. */
+/* With `middles` (KV_TILE per block), the stored number is the difference to them. */
 static void get_key(const void *tile, const float *middles, uint32_t d, uint32_t j, float *x)
 {
     const uint16_t *scales = tile;

@@ -1,5 +1,5 @@
-/* Read a position of a tile, of the rows of kv_formats that boards have: x (d), j below
- * KV_TILE. Rotated formats give rotated heads. */
+/* Read a position of a tile in a format that boards have: x (d), j below KV_TILE. Rotated
+ * formats give rotated heads. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_GET_H
 #define INGOT_RUNTIME_KV_FORMAT_GET_H
 

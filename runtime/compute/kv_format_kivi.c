@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 64, /* of queries that are rounded before the kernel takes them */
+    BLOCKS = 64, /* queries that are rounded before the kernel takes them */
     BF16_ONE = 0x3f80
 };
 
@@ -31,9 +31,9 @@ size_t kv_key_bytes_kivi(uint32_t d)
     return padded(d) * (sizeof(float) + sizeof(uint16_t)) + kv_key_bytes_q4(d);
 }
 
-/* ---- packing ----------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
-/* The least and the largest number of each channel, 0 for those that fill up. work (3, d). */
+/* The least and the largest number of each channel; 0 for the padding. work (3, d). */
 static void find_ranges(float *work, uint32_t d, const struct kv_format *from, const void *keys)
 {
     float *least = work, *most = work + d, *x = work + 2 * (size_t)d;
@@ -114,7 +114,7 @@ void kv_get_key_kivi(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* ---- scores ------------------------------------------------------------------------------------ */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 /* A row of queries times the scales, in int8; returns the part of the middles. */
 static float fold(const struct kernels *k, struct block_q8 *to, const float *q, const void *tile,
@@ -136,7 +136,7 @@ static float fold(const struct kernels *k, struct block_q8 *to, const float *q, 
     return sum;
 }
 
-/* Heads that BLOCKS have no room for. */
+/* Heads that are larger than the room of BLOCKS. */
 static void score_wide(struct score_row *s, const float *q, const void *keys, size_t n, uint32_t d)
 {
     for (uint32_t j = 0; j < n; j++) {

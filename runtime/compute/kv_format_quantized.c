@@ -6,10 +6,10 @@
 
 enum {
     MOST_BLOCK = 64, /* values that share a scale */
-    AT_ONCE = 64,    /* blocks of weights made before the kernel takes them */
+    AT_ONCE = 64,    /* blocks of weights that are prepared before the kernel takes them */
 };
 
-/* Numbers that a head of width d takes. */
+/* How many numbers a head of width d takes. */
 static uint32_t padded(uint32_t d)
 {
     return kv_blocks(d) * KV_BLOCK;
@@ -20,9 +20,9 @@ static size_t at_most(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- rounding ---------------------------------------------------------------------------------- */
+/* ---- rounding -------------------------------------------------------------------------------- */
 
-/* The number of largest magnitude, the first of equals. */
+/* The number of largest magnitude; the first one if several are equal. */
 static float largest(const float *x, uint32_t n)
 {
     float most = 0.0f;
@@ -30,11 +30,11 @@ static float largest(const float *x, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         most = fabsf(x[i]) > fabsf(most) ? x[i] : most;
     }
-    /* Smaller ones count as zero: their inverse would overflow. */
+    /* Smaller numbers count as zero, because their inverse would overflow. */
     return fabsf(most) < 0x1p-100f ? 0.0f : most;
 }
 
-/* n numbers to -8 .. 7. */
+/* Round n numbers to -8 .. 7. */
 static void round_q4(int8_t *q, const float *x, uint32_t n, float scale)
 {
     float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
@@ -53,9 +53,9 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     }
 }
 
-/* The scale of x (n), of either sign: the largest number is -8 or -7 steps, and with the integers that
- * the others become so the scale is the one of least squares. For the two the one that leaves the
- * smaller error: |x|^2 - (x . q)^2 / |q|^2. */
+/* The scale of x (n), of either sign: the largest number is -8 or -7 steps; for the integers
+ * that the others become, take the scale of least squares. Take the candidate
+ * with the smaller error: |x|^2 - (x . q)^2 / |q|^2. */
 static float fit_least_squares(const float *x, uint32_t n)
 {
     float most = largest(x, n), best = 0.0f, scale = 0.0f;
@@ -63,14 +63,14 @@ static float fit_least_squares(const float *x, uint32_t n)
     for (int32_t steps = 8; steps >= 7 && fabsf(most) > 0.0f; steps--) {
         float inverse = (float)-steps / most, xq = 0.0f, qq = 0.0f;
 
-        /* Sums in units of the step: no square can overflow. */
+        /* Sums in units of the step, so that no square can overflow. */
         for (uint32_t i = 0; i < n; i++) {
             float q = (float)kv_nearest(x[i] * inverse, -8.0f, 7.0f);
 
             xq += x[i] * inverse * q;
             qq += q * q;
         }
-        /* The larger this share, the smaller the error. */
+        /* The larger this share is, the smaller is the error. */
         if (xq * xq / (qq * (float)(steps * steps)) > best) {
             best = xq * xq / (qq * (float)(steps * steps));
             scale = xq / qq / inverse;
@@ -79,8 +79,8 @@ static float fit_least_squares(const float *x, uint32_t n)
     return scale;
 }
 
-/* The scale of x (n). With a middle, x becomes its difference to that, so that 16 steps reach from the
- * least to the largest: x ~ least + (q + 8 + 1/2) scale. */
+/* The scale of x (n). With a middle, x becomes its difference to the middle, so that 16 steps
+ * reach from the least to the largest: x ~ least + (q + 8 + 1/2) scale. */
 static float fit(float *x, uint32_t n, float *middle)
 {
     float least = x[0], most = x[0], scale;
@@ -92,7 +92,7 @@ static float fit(float *x, uint32_t n, float *middle)
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
-    /* 16 steps, of which the values lie in the middles. */
+    /* 16 steps, with the values in their middles. */
     scale = (most - least) / 16.0f;
     scale = scale < 0x1p-100f ? 0.0f : scale;
     *middle = least + 8.5f * scale;
@@ -110,14 +110,14 @@ static void put_half(uint8_t *byte, bool upper, int8_t q)
     *byte = (uint8_t)(upper ? (*byte & 15u) | half << 4 : (*byte & 0xf0u) | half);
 }
 
-/* ---- keys of four bits ------------------------------------------------------------------------- */
+/* ---- keys of four bits ----------------------------------------------------------------------- */
 
 size_t kv_key_bytes_q4(uint32_t d)
 {
     return (size_t)KV_TILE * kv_blocks(d) * (sizeof(uint16_t) + KV_BLOCK / 2);
 }
 
-/* With `middles` (KV_TILE a block) what is rounded is the difference to them. */
+/* With `middles` (KV_TILE per block), the difference to them is rounded. */
 static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const float *x)
 {
     uint16_t *scales = tile;
@@ -130,11 +130,11 @@ static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const fl
         float y[KV_BLOCK];
         int8_t q[KV_BLOCK];
 
-        /* A copy, from which the middle is taken off. */
+        /* A copy, from which the middle is subtracted. */
         memcpy(y, kv_block(x, d, b, room), sizeof y);
         scales[place] = bf16_from_f32(fit(y, KV_BLOCK, middles == NULL ? NULL : middles + place));
         round_q4(q, y, KV_BLOCK, f32_from_bf16(scales[place]));
-        /* Four dimensions of a position in two bytes, positions side by side for the lanes. */
+        /* Four dimensions of a position in two bytes; positions are adjacent, for the lanes. */
         for (uint32_t i = 0; i < KV_BLOCK; i += 4, keys += 2 * KV_TILE) {
             for (uint32_t c = 0; c < 4; c++) {
                 put_half(&keys[c % 2], c >= 2, q[i + c]);
@@ -155,7 +155,7 @@ void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_q
     k->score_f32_q4(s, q->q8, keys, n_q, n, padded((uint32_t)d));
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static size_t value_bytes(uint32_t d, size_t bits)
 {
@@ -174,7 +174,7 @@ size_t kv_value_bytes_q8(uint32_t d)
     return value_bytes(d, 8);
 }
 
-/* Block b of a head's value, filled up with zeros. */
+/* Block b of a head's value, padded with zeros. */
 static const float *value_block(const float *x, uint32_t d, uint32_t b, uint32_t block,
                                 float room[MOST_BLOCK])
 {
@@ -188,8 +188,8 @@ static const float *value_block(const float *x, uint32_t d, uint32_t b, uint32_t
     return room;
 }
 
-/* The start of the blocks of a tile. Positions that are not written yet get weights of 0, and scales
- * of 0 too, so that no NaN comes of old memory. */
+/* Clear the blocks at the start of a tile. Positions that are not written yet get weights of 0,
+ * and scales of 0 too, so that old memory cannot give a NaN. */
 static uint8_t *begin_value(float *scales, uint32_t width, uint32_t j)
 {
     size_t n = width / kv_values_block(width) * KV_TILE;
@@ -244,13 +244,13 @@ void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j
         scales[(size_t)b * KV_TILE + j] = scale;
         round_q8(q, from, block, scale);
         for (uint32_t i = 0; i < block; i++) {
-            /* Four positions of a dimension side by side, as a dot product reads them. */
+            /* Four positions of a dimension are adjacent, as a dot product reads them. */
             values[(size_t)4 * i] = (uint8_t)q[i];
         }
     }
 }
 
-/* ---- what is attended -------------------------------------------------------------------------- */
+/* ---- the attended sum ------------------------------------------------------------------------ */
 
 typedef void accumulate_fn(float *restrict o, const struct score_row *restrict s,
                            const struct block_q8 *restrict w, const void *restrict v, size_t n_q,
@@ -264,7 +264,7 @@ struct values {
     size_t block_bytes;
 };
 
-/* A row's weights times the scales of a block, in int8. */
+/* A row's weights times a block's scales, in int8. */
 static void weigh(const struct kernels *k, struct block_q8 w[2], const struct score_row *s,
                   const float *scales)
 {
@@ -274,7 +274,7 @@ static void weigh(const struct kernels *k, struct block_q8 w[2], const struct sc
     k->quantize_q8_f32(w, x, KV_TILE);
 }
 
-/* As many rows at a time as `w` has room for. */
+/* As many rows at a time as fit into `w`. */
 static void accumulate_rows(const struct kernels *k, const struct values *t, float *o,
                             const struct score_row *s, size_t n_q)
 {
@@ -285,14 +285,14 @@ static void accumulate_rows(const struct kernels *k, const struct values *t, flo
         size_t rows = n_q - a < at_once ? n_q - a : at_once;
 
         for (size_t i = 0; i < rows * t->n_blocks; i++) {
-            /* The scale goes into the weight, so that the products are of integers. */
+            /* The scale is multiplied into the weight, so that the products are of integers. */
             weigh(k, w[i], &s[a + i / t->n_blocks], t->scales + i % t->n_blocks * KV_TILE);
         }
         t->accumulate(o, s + a, w[0], t->v, rows, d);
     }
 }
 
-/* A row of width d that ends within a block, block by block; a longer one than w has room for, too. */
+/* A row whose width ends within a block, block by block; also a row that does not fit into w. */
 static void accumulate_blocks(const struct kernels *k, const struct values *t, float *o,
                               const struct score_row *s, size_t d)
 {
@@ -301,7 +301,7 @@ static void accumulate_blocks(const struct kernels *k, const struct values *t, f
         struct block_q8 w[2];
         float room[MOST_BLOCK] = { 0 };
 
-        /* The kernel writes whole blocks: what is beyond the row stays in the room. */
+        /* The kernel writes whole blocks: numbers beyond the row stay in the extra room. */
         memcpy(room, o + at, n * sizeof *o);
         weigh(k, w, s, t->scales + b * KV_TILE);
         t->accumulate(room, s, w, t->v + b * t->block_bytes, 1, t->block);
@@ -340,7 +340,7 @@ void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row 
 {
     struct values t = values_of(values, d, 4);
 
-    (void)n; /* weights from there on are 0 */
+    (void)n; /* weights from here on are 0 */
     t.accumulate = k->accumulate_f32_q4_q8;
     accumulate(k, &t, o, s, n_q, d);
 }
@@ -355,7 +355,7 @@ void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row 
     accumulate(k, &t, o, s, n_q, d);
 }
 
-/* ---- uniform_4b: float middle[blocks][KV_TILE], then a tile of four bits ------------------------ */
+/* ---- uniform_4b: float middle[blocks][KV_TILE], then a tile of four bits --------------------- */
 
 static size_t key_middles(size_t d)
 {
@@ -399,14 +399,14 @@ void kv_put_value_uniform(const struct kernels *k, void *tile, uint32_t d, uint3
     put_value(middles + value_middles(d), middles, d, j, x);
 }
 
-/* And each middle times the sum of the query over its block, as the query was rounded. */
+/* Add each middle times the sum of the rounded query over its block. */
 void kv_score_uniform(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                       const void *keys, size_t n_q, size_t n, size_t d)
 {
     const struct block_q8 *block = q->q8;
     const float *middles = keys;
 
-    /* The part of the steps, then the part of the middles. */
+    /* First the part of the steps, then the part of the middles. */
     kv_score_q4(k, s, q, middles + key_middles(d), n_q, n, d);
     for (size_t a = 0; a < n_q; a++) {
         for (size_t b = 0; b < kv_blocks((uint32_t)d); b++, block++) {
@@ -422,7 +422,7 @@ static void add_to_all(float *o, size_t n, float x)
     }
 }
 
-/* And each middle times its weight, a sum that is the same for all dimensions of a block. */
+/* Add each middle times its weight: one sum for all dimensions of a block. */
 void kv_accumulate_uniform(const struct kernels *k, float *o, const struct score_row *s,
                            const void *values, size_t n_q, size_t n, size_t d)
 {

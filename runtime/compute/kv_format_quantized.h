@@ -1,12 +1,12 @@
-/* Rows of kv_formats whose keys and values are integers of a few bits, and attention works with them
- * as they are: kernels.h has the places. */
+/* Rows of kv_formats whose keys and values are integers of a few bits, which attention uses
+ * directly; kernels.h describes the layouts. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 #define INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 
 #include "kernels/ref/scalar.h"
 #include "runtime/compute/kv_format.h"
 
-/* The nearest integer, even of two, within least .. most. */
+/* The nearest integer, to even if two are equally near, within least .. most. */
 static inline int32_t kv_nearest(float x, float least, float most)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23 */
@@ -22,8 +22,8 @@ void kv_put_key_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, 
 void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                  const void *keys, size_t n_q, size_t n, size_t d);
 
-/* Values of four and of eight bits: float scale[d/B][KV_TILE], then v; B is kv_values_block. Weights
- * become int8, so an error of half a 127th of the largest of 32 is added. */
+/* Values of four and of eight bits: float scale[d/B][KV_TILE], then v; B is kv_values_block.
+ * Weights become int8, which adds an error of half a 127th of the largest of 32. */
 size_t kv_value_bytes_q4(uint32_t d);
 size_t kv_value_bytes_q8(uint32_t d);
 void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
@@ -33,7 +33,8 @@ void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row 
 void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
                       const void *values, size_t n_q, size_t n, size_t d);
 
-/* uniform_4b: 16 steps from the least of a block to the largest; blocks of 32 for keys, B for values. */
+/* uniform_4b: 16 steps from a block's least number to its largest; blocks of 32 for keys, B for
+ * values. */
 size_t kv_key_bytes_uniform(uint32_t d);
 size_t kv_value_bytes_uniform(uint32_t d);
 void kv_put_key_uniform(const struct kernels *k, void *tile, uint32_t d, uint32_t j,

@@ -23,7 +23,7 @@ void kv_pool_open(struct kv_pool *p, uint32_t n_slots, uint32_t n_tables, void *
                            .free = numbers + n_slots,
                            .tables = memory };
     for (uint32_t i = 0; i < n_slots; i++) {
-        p->free[i] = n_slots - 1 - i; /* the last is taken first: slots ascend */
+        p->free[i] = n_slots - 1 - i; /* the last slot is taken first, so slots ascend */
     }
     for (uint32_t i = 0; i < n_tables; i++) {
         p->tables[i].slots = numbers + (2 + (size_t)i) * n_slots;
@@ -51,7 +51,7 @@ static void give_back(struct kv_pool *p, uint32_t slot)
     }
 }
 
-/* The other holders keep theirs as it is. */
+/* The other holders keep the old slot. */
 static uint32_t copy(struct kv_pool *p, uint32_t slot)
 {
     uint32_t own = take(p);
@@ -61,7 +61,7 @@ static uint32_t copy(struct kv_pool *p, uint32_t slot)
     return own;
 }
 
-/* Slots that tiles from .. to of the table take. */
+/* How many slots the tiles from .. to of the table take. */
 static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, uint32_t from,
                              uint32_t to)
 {
@@ -73,7 +73,7 @@ static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, 
     return needed;
 }
 
-/* All other tables empty leave room for any sequence. */
+/* With all other tables empty, any sequence has room. */
 static void make_room(struct kv_pool *p, const struct kv_table *t, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; count_needed(p, t, from, to) > p->n_free; i++) {

@@ -1,7 +1,7 @@
-/* The rotation of heads before they are rounded: a Hadamard matrix over 1 / sqrt(n), so that no
+/* The rotation of heads before they are rounded: a Hadamard matrix times 1 / sqrt(n), so that no
  * dimension stands out and all share a scale well. It is symmetric and its own inverse, and dot
- * products stay what they are: with keys rotated the query is too, with values rotated what was
- * attended goes back by it. ALGORITHMS of QuaRot, arXiv 2404.00456. */
+ * products do not change. If keys are rotated, so is the query; if values are rotated, the
+ * attended sum is rotated back. QuaRot, arXiv 2404.00456. */
 #ifndef INGOT_RUNTIME_KV_ROTATE_H
 #define INGOT_RUNTIME_KV_ROTATE_H
 
@@ -9,15 +9,16 @@
 
 #include "kernels/kernels.h"
 
-/* Heads of width d rotate in blocks of as many dimensions: the largest power of two that divides d,
- * from 64 to 512. 1: such a head is not rotated. */
+/* Heads of width d rotate in blocks of this many dimensions: the largest power of two that
+ * divides d, from 64 to 512. 1: such a head is not rotated. */
 uint32_t kv_rotation(uint32_t d);
 
-/* x (n heads of width d), in place. Blocks of `block` = kv_rotation(d) or 1. Additions in the order of
- * the butterfly, strides ascending, then one product: the same bits everywhere. */
+/* x (n heads of width d), in place. Blocks of `block` = kv_rotation(d) or 1. Additions in the
+ * order of the butterfly with ascending strides, then one product: the same bits on every
+ * machine. */
 void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
 
-/* The same by the reference, which takes blocks of any power of two. */
+/* As kv_rotate, by the reference, which takes blocks of any power of two. */
 void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block);
 
 #endif

@@ -92,12 +92,12 @@ uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n)
     return c->types.hot_tiles == 0 ? n : min_u32(n, KV_TILE - position % KV_TILE);
 }
 
-/* ---- moving ------------------------------------------------------------------------------------ */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static void move_keys(const struct kernels *k, struct kv_tile to, struct kv_tile from, uint32_t d,
                       float *work)
 {
-    if (to.format == from.format) { /* rounding twice would be another number */
+    if (to.format == from.format) { /* a second rounding would give another number */
         memcpy(to.data, from.data, to.format->key_bytes(d));
         return;
     }
@@ -140,7 +140,7 @@ static void move_tile(const struct kv_cache *c, const struct kernels *k, uint32_
     }
 }
 
-/* The pass is in the next tile: the oldest warm one first, then the oldest hot one. */
+/* The pass is in the next tile: first move the oldest warm tile, then the oldest hot one. */
 static void step(struct kv_cache *c, const struct kernels *k, float *work)
 {
     struct kv_tiers *t = &c->tiers;
@@ -165,7 +165,7 @@ void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t positi
     }
 }
 
-/* ---- back -------------------------------------------------------------------------------------- */
+/* ---- cutting back ---------------------------------------------------------------------------- */
 
 uint32_t kv_tiers_tile(uint32_t n)
 {

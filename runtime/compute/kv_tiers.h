@@ -19,10 +19,10 @@
 enum kv_tier { KV_TIER_HOT, KV_TIER_WARM, KV_TIER_COLD };
 enum { KV_TIERS_KEPT = 4 };
 
-/* A tier as if it were alone; without tiers, the first is all. */
+/* One tier as if it were alone; without tiers, the first tier is everything. */
 struct kv_types kv_tier_types(struct kv_types types, enum kv_tier tier);
 
-/* Tiles of a head that a tier has room for, in a context of n_tiles. */
+/* How many tiles of a head a tier has room for, in a context of n_tiles. */
 size_t kv_tier_slots(struct kv_types types, enum kv_tier tier, uint32_t n_tiles);
 
 /* An empty sequence. */
@@ -34,18 +34,18 @@ struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t 
 struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                                uint32_t tile);
 
-/* Tokens of n that one pass may have, from a position on. */
+/* How many of n tokens one pass may have, from a position on. */
 uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n);
 
-/* Before a pass from `position` on: move what has grown too old. work: (3, d) of the widest head, 16-byte
- * aligned. Core 0 only. */
+/* Call before a pass from `position` on: moves tiles that have become too old. work: (3, d) of
+ * the widest head, 16-byte aligned. Core 0 only. */
 void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t position, float *work);
 
-/* Go back to n positions. Returns how many there are: n, or 0 where what they were is gone. */
+/* Go back to n positions. Returns how many there are: n, or 0 if the old tiles are gone. */
 uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
 
-/* The tile of the last pass of n positions: tiers lie as after that when they are saved; and n were
- * loaded so. */
+/* The tile of the last pass of n positions: a saved cache has its tiers as after that pass; and
+ * mark n positions as loaded in this state. */
 uint32_t kv_tiers_tile(uint32_t n);
 void kv_tiers_loaded(struct kv_cache *c, uint32_t n);
 

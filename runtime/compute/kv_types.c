@@ -1,10 +1,10 @@
-/* Types of keys and values as kv= names them. */
+/* Types of keys and values, as kv= names them. */
 #include <string.h>
 
 #include "runtime/compute/kv_format.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_TILES = 16384 }; /* of the longest context */
+enum { MOST_TILES = 16384 }; /* digits of the longest context */
 
 static const struct {
     const char *name;
@@ -45,7 +45,7 @@ const char *kv_types_name(struct kv_types t, char name[KV_TYPES_NAME_BYTES])
     return name;
 }
 
-/* The type whose name the text begins with, up to a comma or its end; that is passed. */
+/* The type whose name the text begins with, up to a comma or the end; advances past it. */
 static bool read_type(const char **text, uint8_t *type)
 {
     const char *comma = memchr(*text, ',', strlen(*text));
@@ -63,7 +63,7 @@ static bool read_type(const char **text, uint8_t *type)
     return false;
 }
 
-/* A number of positions and a comma, which are passed, in tiles. */
+/* A number of positions followed by a comma, in tiles; advances past both. */
 static bool read_tiles(const char **text, uint16_t *tiles)
 {
     uint32_t n = 0;

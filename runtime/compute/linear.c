@@ -9,13 +9,13 @@
 enum { Q8_COLS = 32, K_COLS = 256 };
 enum { ROW_GROUP = 8, CACHED_BYTES = 64 * 1024 };
 
-/* Blocks of 256 columns that a row has; FIG4 may leave half of the last one empty. */
+/* Blocks of 256 columns in a row; the last one may be half empty for FIG4. */
 static size_t k_blocks(size_t cols)
 {
     return (cols + K_COLS - 1) / K_COLS;
 }
 
-/* A row ends where the next one begins, so that a last half block gets its zeros in a copy. */
+/* The next row begins where this one ends, so a copy provides the zeros of a last half block. */
 static void quantize_q8k(const struct kernels *k, struct block_q8k *blocks, const float *x,
                          size_t cols)
 {
@@ -92,7 +92,7 @@ void linear_take(const struct activations *a, uint32_t types, size_t row, size_t
     }
 }
 
-/* The table of a tensor whose type has one; zeros for others. */
+/* The table of a tensor if its type has one; zeros for other types. */
 static struct nibble_table table_of(const struct kernels *k, const struct ingot_tensor *w)
 {
     struct nibble_table table = { .ahead = k->ahead };
@@ -219,10 +219,11 @@ static bool has_pair(const struct kernels *k, uint8_t type)
     return k->gemm_pairs && (type == INGOT_Q4_0 || type == INGOT_Q8_0);
 }
 
-/* How many tokens are left over when a gemm has computed the others. One would cost it as much as
- * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. If gemms have
- * loops for two and three, two after others go as one, and three after four alone: after eight the gemm's own loop
- * costs no more. Two of another type go by two gemvs, but for Q6_K, whose gemv is dear
+/* How many tokens are left after a gemm has computed the others. One token would cost a gemm as
+ * much as four, so it goes through gemv for half of that or less; this does not hold for a gemm
+ * of pairs. If gemms have loops for two and three tokens, two after others stay together, but
+ * three do so only after four: after eight, the gemm's own loop is as fast. Two tokens of
+ * another type go through two gemvs, except Q6_K, whose gemv is expensive
  * (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
@@ -240,7 +241,7 @@ static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
     return left == 2 || n_tokens < 8 ? left : 0;
 }
 
-/* `n` tokens, 2 or 3, from `first` on, which lie in one group of activations. */
+/* `n` tokens, 2 or 3, from `first` on, in one group of activations. */
 static void multiply_few(const struct kernels *k, const struct activations *a,
                          const struct ingot_tensor *w, const void *rows,
                          const struct linear_input *in, size_t first, size_t n, float *y,
@@ -279,7 +280,7 @@ static void multiply(const struct kernels *k, const struct activations *a,
     }
 }
 
-/* If several kernels read the same rows, so few at a time that they stay in the cache. */
+/* If several kernels read the same rows, take so few at a time that they stay in the cache. */
 static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, uint8_t type,
                            size_t row_bytes, size_t n)
 {

@@ -1,4 +1,5 @@
-/* Logarithms that are the same on every machine: additions, products and fused ones of doubles, no libm's table. */
+/* Logarithms that are the same on every machine: only additions, products and fused
+ * multiply-adds of doubles, without libm. */
 #ifndef INGOT_RUNTIME_NATURAL_LOG_H
 #define INGOT_RUNTIME_NATURAL_LOG_H
 

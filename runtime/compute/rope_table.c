@@ -8,7 +8,7 @@
 #define PI_2_HI 0x1.921fb54442d18p+0 /* pi/2 in two doubles */
 #define PI_2_LO 0x1.1a62633145c07p-54
 
-/* e^x for -700 < x <= 0 by Taylor's series after reduction; relative error about 1e-16. */
+/* e^x for -700 < x <= 0: argument reduction, then a Taylor series; relative error about 1e-16. */
 static double exponential(double x)
 {
     double n = (x * 0x1.71547652b82fep+0 + 0x1.8p+52) - 0x1.8p+52; /* nearest integer */
@@ -25,7 +25,7 @@ static double exponential(double x)
     return sum * scale;
 }
 
-/* sin and cos of x >= 0, x < 2^21: quadrant by pi/2 in two doubles, then Taylor's series. */
+/* sin and cos of x >= 0, x < 2^21: the quadrant from pi/2 in two doubles, then a Taylor series. */
 static void sine_cosine(double x, double *sine, double *cosine)
 {
     double n = (x * 0x1.45f306dc9c883p-1 + 0x1.8p+52) - 0x1.8p+52;

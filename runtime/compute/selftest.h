@@ -1,4 +1,4 @@
-/* The boot option `selftest`: are the kernels right on this very CPU? */
+/* The boot option `selftest`: checks that the kernels are right on this CPU. */
 #ifndef INGOT_RUNTIME_SELFTEST_H
 #define INGOT_RUNTIME_SELFTEST_H
 
@@ -12,15 +12,15 @@
 /* The listener that is told how it goes. */
 struct selftest_report {
     void *context;
-    bool (*say)(void *context, const char *line); /* false: stop before the next kernel */
+    bool (*say)(void *context, const char *line); /* Receives the results while the test runs. */
     void (*fault)(void *context,
-                  const char *line); /* what differed, before the line of its kernel */
+                  const char *line); /* what differed; called before the line of its kernel */
 };
 
-/* Hold every kernel that `features` allows against its reference, with a line each and one at the
- * end, and put the reference in the place of one that fails: slower, with the same results. `seed`
- * repeats a run. work is overwritten; it takes a little over 700 KiB. False: it is too small, or a
- * reference itself fails, so that nothing can be trusted; the report has said so. */
+/* Compare every kernel that `features` allows with its reference, report a line for each and one
+ * at the end, and replace a kernel that fails by the reference: slower, with the same results.
+ * `seed` repeats a run. work is overwritten; it takes a little over 700 KiB. False: work is too
+ * small, or a reference itself fails, so that nothing can be trusted; the report has said so. */
 bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work,
                   const struct selftest_report *report);
 

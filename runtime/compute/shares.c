@@ -3,18 +3,18 @@
 #include "board/min_max.h"
 
 enum {
-    RARELY = 8,         /* jobs from one that is measured to the next, where parts fit */
-    LEAST_TICKS = 64,   /* of all cores' work: less says nothing */
-    WHOLE = 65535,      /* the speeds of all cores together */
-    WEIGHTS = 1 << 16,  /* of all cores together, once they differ */
-    LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again ... */
-    LEAST_PART = 16, /* ... and with many cores this part of what each gets where they are alike */
+    RARELY = 8,         /* jobs from one measured job to the next, while the parts fit */
+    LEAST_TICKS = 64,   /* share of all cores' work: a smaller part says nothing */
+    WHOLE = 65535,      /* sum of the speeds of all cores */
+    WEIGHTS = 1 << 16,  /* sum over all cores, once they differ */
+    LEAST_WEIGHT = 512, /* a core without work could not show that it is fast again ... */
+    LEAST_PART = 16,    /* ... and with many cores, this fraction of an equal share */
     DEAD_BAND =
-        10, /* equal parts stay till a core is off by 1 / 10, and till then few jobs are measured */
-    ALIKE = 20, /* cores that differ by less than 1 / 20 have equal parts again */
+        10, /* equal parts stay until a core is off by 1 / 10; until then few jobs are measured */
+    ALIKE = 20, /* cores that differ by less than 1 / 20 get equal parts again */
 };
 
-/* Parts follow the speeds of the cores, in any unit. */
+/* Set the parts in proportion to the speeds of the cores, in any unit. */
 static void weigh(struct shares *s, const uint64_t *speed)
 {
     uint32_t least = min_u32(LEAST_WEIGHT, WEIGHTS / LEAST_PART / s->n_cores);
@@ -23,7 +23,7 @@ static void weigh(struct shares *s, const uint64_t *speed)
     for (unsigned i = 0; i < s->n_cores; i++) {
         sum += speed[i];
     }
-    /* Sums of weights: core i takes what lies between before[i] and before[i + 1]. */
+    /* Prefix sums of weights: core i takes the part between before[i] and before[i + 1]. */
     for (unsigned i = 0; i < s->n_cores; i++) {
         uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
 
@@ -44,7 +44,7 @@ void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity)
     for (unsigned i = 0; i <= n_cores; i++) {
         s->before[i] = i;
     }
-    /* The device tree may say how fast cores are beside each other. */
+    /* The device tree may give the relative speeds of the cores. */
     for (unsigned i = 0; i < n_cores && capacity != NULL; i++) {
         speed[i] = (uint64_t)capacity[i] << 24; /* weigh divides; 128 of them still fit */
         differ = differ || capacity[i] != capacity[0];
@@ -73,10 +73,10 @@ bool shares_measures(struct shares *s)
     return true;
 }
 
-/* The middle one: a core that another program or an interrupt held up in some jobs is not slow. */
+/* The median: a core that another program or an interrupt held up in some jobs is not slow. */
 static uint32_t middle(uint16_t *speeds)
 {
-    /* Insertion sort: there are only a few samples. */
+    /* Insertion sort, because there are only a few samples. */
     for (unsigned i = 1; i < SHARES_SAMPLES; i++) {
         uint16_t speed = speeds[i];
         unsigned at = i;
@@ -89,7 +89,7 @@ static uint32_t middle(uint16_t *speeds)
     return max_u32(speeds[SHARES_SAMPLES / 2], 1);
 }
 
-/* Whether each core's speed is within 1 / part of what is expected of it. */
+/* Whether each core's speed is within 1 / part of the expected one. */
 static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expected, unsigned part)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expecte
     return true;
 }
 
-/* The cores' speeds and weights beside each other: each of 1 << 32 together. */
+/* The cores' relative speeds and weights: each sum is 1 << 32. */
 struct beside {
     uint64_t speed[BOARD_MAX_CORES], weight[BOARD_MAX_CORES], equal[BOARD_MAX_CORES];
 };
@@ -141,14 +141,15 @@ static void decide(struct shares *s)
         s->every = RARELY;
         return;
     }
-    /* Parts that fit about are made to fit better: the mean of many measurements, in which new ones count more. */
+    /* Parts that almost fit are improved further: by a mean of many measurements, in which new
+     * ones count more. */
     for (unsigned i = 0; i < s->n_cores && fits; i++) {
         b.speed[i] = (3 * b.weight[i] + b.speed[i]) / 4;
     }
     weigh(s, b.speed);
 }
 
-/* Speeds of a job's cores beside each other, so that jobs of different lengths can be compared. */
+/* Relative speeds of the cores in a job, so that jobs of different lengths can be compared. */
 static bool speeds_of(const struct shares *s, const uint64_t *busy, const uint32_t *given,
                       uint64_t *speed, uint64_t *sum)
 {
@@ -181,7 +182,7 @@ void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given)
     }
 }
 
-/* Whether core a is done with one step more sooner than core b. */
+/* Whether core a would finish one step more before core b. */
 static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, unsigned b)
 {
     uint64_t its = s->before[a + 1] - s->before[a], other = s->before[b + 1] - s->before[b];
@@ -189,8 +190,8 @@ static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, u
     return (count[a] + 1) * other < (count[b] + 1) * its;
 }
 
-/* Steps of each core, in count (n_cores): what its weight gives it in whole steps; each of those that are left over goes to
- * the core that is done with it first. */
+/* Steps of each core, to count (n_cores): the whole steps of its weight; each leftover step goes
+ * to the core that finishes it first. */
 static void cut_steps(const struct shares *s, size_t steps, size_t *count)
 {
     size_t left = steps;

@@ -2,7 +2,10 @@
 
 #include "board/min_max.h"
 
-enum { MOST_LEAVES = 16 /* that the cores share at once: on core 0's stack */ };
+enum {
+    MOST_LEAVES = 16 /* bytes that the cores share at a time; the digests are on core 0's
+                         * stack */
+};
 
 void tree_digest_begin(struct tree_digest *d)
 {
@@ -10,7 +13,7 @@ void tree_digest_begin(struct tree_digest *d)
     sha256_begin(&d->leaf);
 }
 
-/* The leaf is full, or the last one. */
+/* The leaf is full, or it is the last one. */
 static void end_leaf(struct tree_digest *d)
 {
     uint8_t digest[SHA256_BYTES];
@@ -37,7 +40,7 @@ static void digest_leaves(void *arg, struct workers *workers, unsigned core)
     }
 }
 
-/* Whole leaves from the beginning of one on. Returns the bytes that they take. */
+/* Hash whole leaves, from the beginning of one. Returns how many bytes they take. */
 static size_t add_leaves(struct tree_digest *d, struct workers *workers, const uint8_t *data,
                          size_t bytes)
 {

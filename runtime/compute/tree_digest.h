@@ -1,13 +1,14 @@
-/* The digest of a part of a file (flash_image/FORMAT.md, "Signatures") by all cores: SHA-256 of the
- * SHA-256 of each leaf, SIGNATURE_LEAF bytes or what is left, in order. */
+/* The digest of a part of a file (flash_image/FORMAT.md, "Signatures"), computed by all cores:
+ * SHA-256 over the SHA-256 of each leaf in order; a leaf has SIGNATURE_LEAF bytes, the last one
+ * what is left. */
 #ifndef INGOT_RUNTIME_TREE_DIGEST_H
 #define INGOT_RUNTIME_TREE_DIGEST_H
 
 #include "runtime/compute/workers.h"
 #include "runtime/image/signing.h"
 
-/* Begin, add bytes, which may be cut anywhere between two calls, and end. workers NULL: this core does it
- * alone; else core 0, outside workers_run. */
+/* Begin, add bytes (which may be split anywhere between two calls), and end. workers NULL: this
+ * core computes alone; otherwise call on core 0, outside workers_run. */
 void tree_digest_begin(struct tree_digest *d);
 void tree_digest_add(struct tree_digest *d, struct workers *workers, const void *data,
                      size_t bytes);

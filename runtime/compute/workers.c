@@ -3,12 +3,12 @@
 #include <string.h>
 
 enum {
-    LOOKS = 200,            /* at the word, before the clock is read */
-    AWAY = BOARD_MAX_CORES, /* `lent`, from when the core has begun */
-    WANTED_BACK,            /* and until it is back */
+    LOOKS = 200,            /* polls of the word before the clock is read */
+    AWAY = BOARD_MAX_CORES, /* values of `lent`, from when the core has begun */
+    WANTED_BACK,            /* until it is back */
     GIVEN_WHOLE = 1 << 16,
 };
-#define LEFT_OUT UINT32_MAX /* a core's number that no job has */
+#define LEFT_OUT UINT32_MAX /* a core number that no job has */
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
 {
@@ -20,9 +20,9 @@ static int look(const _Atomic uint32_t *word, uint32_t old)
     return 0;
 }
 
-/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times
- * that. So cores that have a processor each meet at a barrier without sleep. The bound is a
- * time, since the cost of a wake-up is a time. */
+/* A step of a small model takes microseconds; a wake-up by the system or by firmware takes ten
+ * times as long. Cores that have a processor each therefore meet at a barrier without sleeping.
+ * The bound is a time, because the cost of a wake-up is a time. */
 static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform *platform = workers->platform;
@@ -41,8 +41,8 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
     return 0;
 }
 
-/* Sleepers are counted before the last look at the word, and the waker changes the word before
- * it looks at the count, both sequentially consistent: one of the two sees the other. */
+/* A sleeper counts itself before its last look at the word, and the waker changes the word
+ * before it reads the count, both sequentially consistent: one of the two sees the other. */
 static void wait_long(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -64,7 +64,7 @@ static void wait_change(struct workers *workers, const _Atomic uint32_t *word, u
     }
 }
 
-/* After a change of the word. */
+/* Call after changing the word. */
 static void wake_sleepers(struct workers *workers, const _Atomic uint32_t *word)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -80,8 +80,8 @@ static void change(struct workers *workers, _Atomic uint32_t *word)
     wake_sleepers(workers, word);
 }
 
-/* True for the last one to come, which lets the others go on. n_cores may change once all are here:
- * one leaves, or comes back. */
+/* True for the last core to arrive, which releases the others. n_cores may change once all are
+ * here: one leaves, or comes back. */
 static int arrive(struct workers *workers)
 {
     uint32_t n_cores = workers->n_cores;
@@ -94,7 +94,7 @@ static int arrive(struct workers *workers)
     return 1;
 }
 
-/* The clock is read only where the others are not there in a moment. */
+/* The clock is read only if the others do not arrive at once. */
 static void wait_stalled(struct workers *workers, struct contention_stalls *stalls, uint32_t phase)
 {
     const struct platform_clock *clock = &workers->platform->clock;
@@ -155,7 +155,7 @@ static void do_part(struct workers *workers, unsigned core)
     }
 }
 
-/* Its work may return before core 0 wants the core back: jobs go on without it until then. */
+/* Its work may end before core 0 wants the core back: until then jobs run without it. */
 static void work_elsewhere(struct workers *workers)
 {
     atomic_store(&workers->lent, AWAY);
@@ -163,8 +163,9 @@ static void work_elsewhere(struct workers *workers)
     wait_change(workers, &workers->lent, AWAY);
 }
 
-/* Core 0 waits for those at a job's barrier alone. So a core that is away, or that was not counted,
- * reads atomic members only: core 0 writes the others for the next job without it. */
+/* Only the cores of a job are waited for at its barrier. A core that is away, or that was not
+ * counted, therefore reads atomic members only: core 0 writes the others for the next job
+ * without it. */
 static void member_main(void *arg)
 {
     struct worker_start *me = arg;
@@ -178,24 +179,24 @@ static void member_main(void *arg)
         seen++;
         core = atomic_load(&me->core);
         if (atomic_load(&workers->ends) != 0) {
-            atomic_fetch_sub(&workers->ready, 1); /* the last that this core does with *workers */
+            atomic_fetch_sub(&workers->ready, 1); /* the last access of this core to *workers */
             return;
         }
         if (core == atomic_load(&workers->lent)) {
             work_elsewhere(workers);
-            seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
+            seen = atomic_load(&workers->job); /* core 0 waits: no job begins meanwhile */
             atomic_store(&workers->lent, 0);
             continue;
         }
         if (core >= atomic_load(&workers->counted)) {
-            continue; /* answered after the two seconds, so it may not join */
+            continue; /* it answered after the two seconds, so it may not join */
         }
         do_part(workers, core);
-        (void)arrive(workers); /* core 0 waits for all; who waits for the next job waits once */
+        (void)arrive(workers); /* core 0 waits for all; the others wait for the next job only */
     }
 }
 
-/* True once the core answered; false after two seconds. */
+/* True once the core has answered; false after two seconds. */
 static int wait_here(struct workers *workers, const struct worker_start *start)
 {
     const struct platform_clock *clock = &workers->platform->clock;
@@ -209,7 +210,7 @@ static int wait_here(struct workers *workers, const struct worker_start *start)
     return 1;
 }
 
-/* Parts of jobs for so many cores, with nothing measured. */
+/* Parts of jobs for so many cores, without measurements. */
 static void share_among(struct workers *workers, unsigned n_cores)
 {
     shares_begin(&workers->shares, n_cores,
@@ -227,7 +228,7 @@ static void start_core(struct workers *workers, unsigned platform_core)
     atomic_store(&start->core, core);
     if (cores->start(cores->context, platform_core, member_main, start) != ERR_OK ||
         !wait_here(workers, start)) {
-        atomic_store(&start->core, LEFT_OUT); /* it may come later */
+        atomic_store(&start->core, LEFT_OUT); /* it may still answer later */
         return;
     }
     if (cores->capacity != NULL) {
@@ -276,10 +277,10 @@ static void do_nothing(void *arg, struct workers *workers, unsigned core)
 
 static void rest(void *arg)
 {
-    (void)arg; /* whose work returns sleeps until it is wanted */
+    (void)arg; /* a core whose work has returned sleeps until it is wanted */
 }
 
-/* The core that was stalled longest, and nothing is left of the window. */
+/* The core that was stalled longest; clears the window. */
 static struct contention_stalls take_stalls(struct workers *workers)
 {
     struct contention_stalls most = { 0, 0 };
@@ -293,7 +294,7 @@ static struct contention_stalls take_stalls(struct workers *workers)
     return most;
 }
 
-/* The time since it was last asked; while all cores are here nobody asks. */
+/* The time since the last call; while all cores are here, nobody asks. */
 static int idle_processors(const struct workers *workers)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -318,7 +319,7 @@ static void heed_contention(struct workers *workers, uint64_t now)
     }
 }
 
-/* A core that is away for its own work leaves the others as they are. */
+/* A core that is away for its own work does not change the others. */
 static bool may_be_contended(const struct workers *workers)
 {
     return workers->platform->cores.yield != NULL &&
@@ -375,8 +376,8 @@ void workers_stop(struct workers *workers)
     share_among(workers, 1);
 }
 
-/* A job starts the core that leaves; the others meet at its barrier without it. Wait until it has
- * left: a take-back that comes first would have it join the next job as one of the others. */
+/* A job starts the core that leaves; the others meet at its barrier without it. Wait until it
+ * has left: if it were taken back before, it would join the next job as one of the others. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg)
 {

@@ -24,73 +24,78 @@ struct worker_start {
 };
 
 struct worker {
-    uint64_t waited; /* ticks in the job that is measured, ... */
-    uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
-    uint32_t given;  /* of its items, of 65536 for each time that some are shared out */
+    uint64_t waited; /* ticks of work in the measured job, ... */
+    uint64_t busy;   /* ... and ticks of waiting: its own until the job's end, then core 0's */
+    uint32_t given;  /* its part of the items, of 65536 for each division */
     struct contention_stalls stalls;
 };
 
 struct workers {
     unsigned n_cores;
     const struct platform *platform; /* whose cores these are */
-    struct trace *trace;             /* the owner's, set after workers_start; NULL: none is kept */
-    uint64_t spin_ticks;             /* its cores' spin_micros */
+    struct trace *trace;             /* belongs to the owner, set after workers_start; NULL: no
+                                      * trace */
+    uint64_t spin_ticks;             /* spin_micros of the cores */
     workers_fn *work;
     void *arg;
     bool measures;                /* this job */
     struct shares shares;         /* core 0 changes them between jobs */
-    struct contention contention; /* used where the platform says that other programs run */
-    bool rests;                   /* the core that is away left by its advice */
+    struct contention contention; /* used if the platform says that other programs run */
+    bool rests;                   /* the absent core left on its advice */
     _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
     _Atomic uint32_t job;         /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;     /* cores at the current barrier */
-    _Atomic uint32_t phase;       /* counts barriers; a change opens the gate */
+    _Atomic uint32_t phase;       /* counts barriers; a change opens the barrier */
     _Atomic uint32_t sleepers;    /* cores that may be asleep */
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* the core that is to do lent_work, or how far it is; 0: none */
+    _Atomic uint32_t lent;    /* the core that has to do lent_work, or its progress; 0: none */
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
-    struct worker_start starts[BOARD_MAX_CORES]; /* by the platform's number of the core */
-    uint32_t capacity[BOARD_MAX_CORES]; /* the platform's, without those that did not start */
+    struct worker_start starts[BOARD_MAX_CORES]; /* by the platform's core number */
+    uint32_t capacity[BOARD_MAX_CORES]; /* the platform's cores, without those that did not start */
 };
 
-/* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait until they
- * answer, two seconds each at most. A core that refuses or does not answer is left out, and the next one is
- * started: see workers->n_cores. The platform outlives the workers; its cores and its clock are used. */
+/* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait for
+ * their answers, at most two seconds each. A core that refuses or does not answer is left out,
+ * and the next one is started: see workers->n_cores. The platform must outlive the workers,
+ * which use its cores and clock. */
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
-/* The entry functions of the other cores return. Core 0, outside workers_run, no core being away. */
+/* Make the entry functions of the other cores return. Core 0, outside workers_run, while no core
+ * is away. */
 void workers_stop(struct workers *workers);
 
-/* work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
+/* Run work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
 void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
-/* The last core leaves the workers (n_cores is at least 2 and becomes one less) and runs
- * work(arg), while the others go on without it. stop(arg), called on core 0, makes work return, if it
- * has not by itself: the core waits then. Core 0, outside workers_run; one core at most is away. */
+/* The last core leaves the workers (n_cores is at least 2 and decreases by one) and runs
+ * work(arg), while the others continue without it. stop(arg), called on core 0, makes work
+ * return, unless it has returned by itself, after which the core waits. Core 0, outside
+ * workers_run; only one core can be away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 
-/* Stop that work and take the core back; does nothing where no core is away. Core 0, outside
+/* Stop that work and take the core back; does nothing if no core is away. Core 0, outside
  * workers_run. */
 void workers_take_back(struct workers *workers);
 
-/* A core that rests because other programs take its time comes back, for now: n_cores counts it again.
- * Core 0, outside workers_run. */
+/* Call back a core that rests because other programs use its time: n_cores counts it again. Core
+ * 0, outside workers_run. */
 void workers_gather(struct workers *workers);
 
-/* Wait until every worker is here. After that each sees the memory that the others wrote before. */
+/* Wait until every worker is here. Afterwards each sees the memory that the others wrote before. */
 void workers_barrier(struct workers *workers, unsigned core);
 
-/* Between them this core waits for something else, a card say, which does not make it a slow one. */
+/* Between these two calls this core waits for something else, such as a card, which does not
+ * count as being slow. */
 uint64_t workers_wait_begin(const struct workers *workers);
 void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin);
 
-/* This core's share [*first, *last) of n items, in whole steps of `step` items: the same in all of a job
- * for the same n and step. */
+/* This core's share [*first, *last) of n items, in whole steps of `step` items: constant during
+ * a job for the same n and step. */
 void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
                    size_t *last);
 

@@ -1,13 +1,13 @@
-/* The checksum of runtime/base/crc32c.h by all cores. */
+/* The checksum of runtime/base/crc32c.h, computed by all cores. */
 #ifndef INGOT_RUNTIME_WORKERS_CRC32C_H
 #define INGOT_RUNTIME_WORKERS_CRC32C_H
 
 #include "runtime/compute/workers.h"
 #include "runtime/base/crc32c.h"
 
-enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; fewer are core 0's alone */
+enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; core 0 computes fewer alone */
 
-/* crc32c(crc, data, bytes); each core of the workers computes its part. Core 0 only, outside
+/* crc32c(crc, data, bytes), of which each core computes a part. Core 0 only, outside
  * workers_run. */
 uint32_t workers_crc32c(struct workers *workers, uint32_t crc, const void *data, size_t bytes);
 

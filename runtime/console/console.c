@@ -30,7 +30,7 @@ static void show_char(const struct console *c, char byte)
     }
 }
 
-/* A zeroed console has no device yet: what is written to it is lost. */
+/* A zeroed console has no device yet: text written to it is lost. */
 static void put_char(struct console *c, char byte)
 {
     if (c->platform == NULL) {
@@ -59,7 +59,7 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* A character that takes no column is not in_line. */
+/* A character that takes no column does not set in_line. */
 static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {
@@ -74,8 +74,8 @@ void console_put_sequence(struct console *c, const char *sequence)
     word_wrap_begin_row(&c->wrap);
 }
 
-/* Select Graphic Rendition (ECMA-48, 8.3.117): to a terminal, and to a display in any case. A word of two styles
- * does not move whole. */
+/* Select Graphic Rendition (ECMA-48, 8.3.117): sent to a terminal, and always to a display. A
+ * word with two styles does not move to the next row as a whole. */
 static void put_style(struct console *c, const char *codes)
 {
     if (!console_is_terminal(c)) {
@@ -105,7 +105,7 @@ void console_style(struct console *c, enum console_style style)
     c->style = style;
 }
 
-/* For a text that begins so, else `other`. */
+/* The style of a text that begins so, or else `other`. */
 static enum console_style style_of(const char *text, size_t bytes, enum console_style other)
 {
     if (bytes != 0 && *text == '\n') {
@@ -132,7 +132,7 @@ void console_speak_text(struct console *c)
     c->json.on = false;
 }
 
-/* One whole character of anybody's. */
+/* One whole character of foreign text. */
 static void put_shown(void *context, const char *text, size_t bytes)
 {
     struct console *c = context;
@@ -264,7 +264,7 @@ uint64_t console_millis(const struct console *c)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-/* Printed text is also kept. JSON has its stamp and its end elsewhere. */
+/* Printed text is also kept. JSON lines get their stamp and their end elsewhere. */
 static void log_text(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -347,7 +347,7 @@ void console_repeat_log(struct console *c)
 
     console_whole_lines(c, true);
     console_style(c, CONSOLE_DIM);
-    if (at != 0) { /* from the next whole line on */
+    if (at != 0) { /* beginning with a whole line */
         while (at < c->log_end && c->log[at++ % CONSOLE_LOG_BYTES] != '\n') {
         }
     }

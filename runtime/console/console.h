@@ -1,6 +1,6 @@
-/* The console: output, log lines, a progress line, and lines of input with editing. Its owner holds the
- * struct, whose members are the console's own; core 0 only. The device is a platform's, so that tests
- * can play the terminal. */
+/* The console: output, log lines, a progress line, and lines of input with editing. Its owner
+ * holds the struct; only the console uses the members; core 0 only. The device is a platform's,
+ * so that tests can act as the terminal. */
 #ifndef INGOT_RUNTIME_CONSOLE_H
 #define INGOT_RUNTIME_CONSOLE_H
 
@@ -19,17 +19,19 @@
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
     CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
-    CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
-    CONSOLE_ID_BYTES = 65,      /* of the id of a program's request, with its NUL */
-    CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
-    CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
+    CONSOLE_RING_BYTES = 8192,  /* bytes of input kept while nobody reads, a power of two */
+    CONSOLE_ID_BYTES = 65,      /* bytes of the id of a program's request, with its NUL */
+    CONSOLE_NO_BYTE = -1,       /* returned by getc: nothing has arrived */
+    CONSOLE_CLOSED = -2,        /* returned by getc: nothing will arrive any more */
 };
 
-/* The kind of the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
+/* The kind of the far end. Only a terminal gets control sequences: colours, and lines that are
+ * redrawn. */
 enum console_terminal {
-    CONSOLE_AUTO,  /* asked for; no terminal until it answers, or sends a key that only one has */
+    CONSOLE_AUTO,  /* the console has asked; no terminal until it answers, or sends a key that
+                    * only a terminal has */
     CONSOLE_PLAIN, /* none */
-    CONSOLE_VT,    /* one that obeys ECMA-48 */
+    CONSOLE_VT,    /* a terminal that obeys ECMA-48 */
 };
 
 enum console_style { CONSOLE_NORMAL, CONSOLE_DIM, CONSOLE_STRONG, CONSOLE_REPLY, CONSOLE_ERROR };
@@ -43,19 +45,19 @@ struct console_setup {
 struct console_json {
     bool on;
     bool open;    /* an event has begun */
-    bool of_line; /* with text of nobody's event, which a newline ends */
-    bool in_text; /* what is written is part of its text */
+    bool of_line; /* inside text that belongs to no event, which a newline ends */
+    bool in_text; /* written text is part of the event's text */
     bool has_id, id_is_text;
-    char id[CONSOLE_ID_BYTES]; /* of the running request, in every event */
+    char id[CONSOLE_ID_BYTES]; /* id of the running request, in every event */
     struct utf8_writer utf8;
-    struct console_frames frames; /* off, unless the program asked for them */
+    struct console_frames frames; /* off, unless the program asked for checks */
 };
 
-/* The progress of a wait, between the first console_progress() and its end. */
+/* The progress of a wait, from the first console_progress() to its end. */
 struct console_wait {
     bool waiting;
     bool drawn; /* the progress line is the current line */
-    bool told;  /* where lines stay as they are: one was written of this wait */
+    bool told;  /* without a terminal: a line of this wait was written */
     uint64_t start_ms, drawn_ms;
     uint64_t done, total;
     bool counts_bytes;
@@ -63,16 +65,16 @@ struct console_wait {
     const char *label;
 };
 
-/* The bytes that have arrived, and the line that they make (console_input.c). */
+/* The received bytes and the line that they form (console_input.c). */
 struct console_input {
-    bool reading; /* console_read_line() takes Ctrl-C in its turn */
-    bool editing; /* and a prompt is shown, with what was typed, ... */
-    bool left;    /* ... but for lines of the log below it */
+    bool reading; /* console_read_line() handles Ctrl-C itself */
+    bool editing; /* and a prompt is shown with what was typed, ... */
+    bool left;    /* ... except for log lines below it */
     bool aborted;
     bool closed;
-    uint32_t silence_ms; /* of a program, that ends the wait for its line; 0: none does */
-    bool asked;          /* whether it is a terminal, which its answer may tell at any time */
-    unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
+    uint32_t silence_ms; /* silence of a program that ends the wait for its line; 0: no limit */
+    bool asked;          /* whether it is a terminal; its answer may say so at any time */
+    unsigned head, tail; /* counts of bytes taken out and put in; they differ by at most the size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
 };
@@ -80,9 +82,10 @@ struct console_input {
 struct console {
     const struct platform *platform;
     bool serial;
-    bool in_line; /* something stands on the current line */
+    bool in_line; /* there is text on the current line */
     enum console_style style;
-    struct shown_text shown; /* what is written, on its way to the device ... */
+    struct shown_text shown; /* where written text goes on its way to the device: through word
+                              * wrap ... */
     struct word_wrap wrap;   /* ... by way of this */
     bool whole_lines;        /* ... or without it */
     struct console_wait wait;
@@ -92,25 +95,26 @@ struct console {
     size_t log_end; /* bytes logged so far */
 };
 
-/* Start with an empty ring and no terminal; before it a zeroed console writes and reads nothing.
- * platform outlives c; its clock's start is where log lines count from. */
+/* Start with an empty ring and no terminal; before that, a zeroed console writes and reads
+ * nothing. platform outlives c; its clock's start is where log times count from. */
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
-/* CONSOLE_AUTO asks how wide the terminal is, and waits for nothing: whenever the answer is there, it is
- * a terminal from then on. Other bytes that arrive meanwhile are input. On a line of its own. */
+/* CONSOLE_AUTO asks how wide the terminal is, and does not wait: when the answer comes, it is a
+ * terminal from then on. Other bytes that arrive meanwhile are input. Needs a line of its own. */
 void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
 
-/* Whether lines from here on stay whole on a terminal too, since programs look for them: figures, ids. */
+/* Whether lines from here on stay in one piece on a terminal, too, because programs look for
+ * them: figures, ids. */
 void console_whole_lines(struct console *c, bool on);
 
-/* How wide the terminal is; 0: not known. One that is asked tells it by itself, also after a change. */
+/* The terminal's width; 0: unknown. A terminal that was asked reports it, also after a change. */
 void console_set_columns(struct console *c, uint32_t columns);
 
-/* How the text from here on looks on a terminal. Log lines, and texts of console_printf that begin
- * with "error:" or "warning:", have their own look and come back to this one. */
+/* The style of the following text on a terminal. Log lines, and texts of console_printf that
+ * begin with "error:" or "warning:", have their own style and return to this one. */
 void console_style(struct console *c, enum console_style style);
 
 /* From now on every line is an event in JSON (runtime/console/console_json.h), until
@@ -118,88 +122,92 @@ void console_style(struct console *c, enum console_style style);
 void console_speak_json(struct console *c);
 void console_speak_text(struct console *c);
 
-/* text (bytes), LF as CR LF on a serial line. Whoever it is from: what a terminal would obey becomes
- * U+FFFD (runtime/text/shown_text.h), in every text that is printed or logged too, and in JSON an
- * escape. On a terminal whose width is known, rows end between words, but those of log lines and of
- * figures. */
+/* Write text (bytes), LF as CR LF on a serial line. The text may come from anybody: what a
+ * terminal would obey becomes U+FFFD (runtime/text/shown_text.h), also in text that is printed
+ * or logged; in JSON it becomes an escape. On a terminal of known width, rows break between
+ * words, except in log lines and figures. */
 void console_write(struct console *c, const char *text, size_t bytes);
 
-/* The write of a struct utf8_writer, whose context is the console. */
+/* The write function of a struct utf8_writer, whose context is the console. */
 void console_write_to(void *context, const char *text, size_t bytes);
 
-/* format_text() to the console, a text that begins with "error:" or "warning:" the way of log
- * lines; what is beyond CONSOLE_PRINT_BYTES is cut. */
+/* format_text() to the console; text that begins with "error:" or "warning:" goes where log
+ * lines go. Text beyond CONSOLE_PRINT_BYTES is cut. */
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 
-/* One log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on a
- * line of its own. */
+/* Write one log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on
+ * a line of its own. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
 
-/* Log lines came while a line was typed: prompt and line again, below them. */
+/* Call after log lines interrupted a line that is being typed: writes the prompt and the line
+ * again below them. */
 void console_resume_line(struct console *c);
 
-/* Text from here on is not part of the replies: it goes the way of log lines, where the platform
- * has one for them (on), or that of replies again. */
+/* Text from here on is not part of replies: it goes where log lines go if the platform separates
+ * them (on), or back to where replies go (off). */
 void console_to_log(struct console *c, bool on);
 
-/* Somebody else takes over: forget the lines that were typed and the events that can be sent again, and erase what a
- * terminal (with its scrollback) and a display show. Between two lines. */
+/* Somebody else takes over: forget the typed lines and the kept events, and erase what a
+ * terminal (with its scrollback) and a display show. Call between two lines. */
 void console_forget(struct console *c);
 
-/* Write the last CONSOLE_LOG_BYTES of log lines again, whole ones. */
+/* Write the last CONSOLE_LOG_BYTES of log lines again, from a whole line on. */
 void console_repeat_log(struct console *c);
 
 /* Thousandths of a second since start_ticks. */
 uint64_t console_millis(const struct console *c);
 
-/* Tell that `done` of `total` bytes are there, at which rate and how long the rest takes. On a
- * terminal nothing is drawn in the first half second; then one line is drawn over itself ten times
- * a second at most, as much of it as the terminal is wide, until the wait ends or something else is
- * written. Elsewhere a line comes after a second, and more of them ever less often. */
+/* Report that `done` of `total` bytes are there, the rate, and the time left. A terminal shows
+ * nothing in the first half second; then one line is redrawn at most ten times a second, as far
+ * as the terminal is wide, until the wait ends or something else is written. Without a terminal,
+ * a line comes after a second, and further ones at growing intervals. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* The same as what loading, saving and their like call (stream_progress_fn), with the console as
- * its context. False once Ctrl-C has arrived. */
+/* As console_progress, in the form that loading and saving call (stream_progress_fn), with the
+ * console as context. False once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 
-/* The same for anything else: no sizes and no rate. label must last to the end of the wait;
- * another one that begins anew is a wait of its own. */
+/* As console_progress for other work: without sizes and rate. label must exist until the wait
+ * ends; another label begins a new wait. */
 void console_progress_share(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* The wait is over, well or not. A line that is drawn goes; where lines stay, the last one says so. */
+/* End the wait, whether it succeeded or not. A drawn line disappears; without a terminal, the
+ * last line says that it ended. */
 void console_progress_end(struct console *c);
 
-/* Move what has arrived into the ring; never waits. Call it at least every few milliseconds
- * while working. A full ring leaves the rest with the device. */
+/* Move arrived bytes into the ring; never waits. Call it at least every few milliseconds while
+ * working. If the ring is full, the rest stays with the device. */
 void console_poll(struct console *c);
 
-/* Polls; true once Ctrl-C has arrived since the last console_read_line() began. Such a Ctrl-C is
- * taken out of the input; what was typed around it stays. */
+/* Polls; true once Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
+ * taken out of the input; what was typed before and after it stays. */
 bool console_aborted(struct console *c);
 
-/* Whether a request that waits in the ring (console_has_input() fills it) cancels the one with this id, which begins now. While one is at
- * work, its cancel is a Ctrl-C as soon as it has come. */
+/* Whether a request that waits in the ring (console_has_input() fills it) cancels the request
+ * with this id, which begins now. Once a request is running, its cancellation counts as Ctrl-C
+ * as soon as it arrives. */
 bool console_is_cancelled(const struct console *c, const char *id, bool is_text);
 
-/* Whether the port is closed: nothing more will come. */
+/* Whether the port is closed, so that nothing more will come. */
 bool console_is_closed(const struct console *c);
 
 /* True when a byte waits in the ring. */
 bool console_has_input(struct console *c);
 
-/* A program that sends no byte for so long while its line is awaited is gone; 0: never. A platform that can only sleep until
- * a byte comes does not notice. */
+/* If a program sends no byte for so long while its line is awaited, it is gone; 0: never. A
+ * platform that can only sleep until a byte comes does not notice. */
 void console_set_silence(struct console *c, uint32_t ms);
 
 /* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
  * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
- * LF end a line; a bracketed paste may contain LF.
- * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0; of a program's line its beginning), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
- * of input: Ctrl-D on an empty line, or the port is closed).
+ * LF end a line; a bracketed paste may contain LF. Errors: ERR_TOO_LONG (the line is consumed to
+ * its end; *bytes is 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C),
+ * ERR_NO_DEVICE (end of input: Ctrl-D on an empty line, or the port is closed).
  *
  * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they
- * came; empty lines are ignored. ERR_TIMEOUT: not a byte came for as long as console_set_silence() says. */
+ * came; empty lines are ignored. ERR_TIMEOUT: no byte came for as long as console_set_silence()
+ * says. */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

@@ -1,11 +1,11 @@
-/* Requests that cancel another, in the ring of a program's input: they are obeyed while they wait there, and
- * answered in their turn like any other. */
+/* Requests that cancel another one, in the ring of a program's input: they take effect while
+ * they wait there, and are answered in their turn like any other request. */
 #include <string.h>
 
 #include "runtime/console/console_private.h"
 #include "runtime/text/json.h"
 
-enum { LINE_BYTES = 256 /* of one that cancels, with its NUL */ };
+enum { LINE_BYTES = 256 /* bytes of the id in a cancellation, with its NUL */ };
 
 static bool is_end(const struct console_input *in, unsigned at)
 {
@@ -14,7 +14,7 @@ static bool is_end(const struct console_input *in, unsigned at)
     return byte == '\n' || byte == '\r';
 }
 
-/* The member `cancel` of a line in the ring, [from, end). JSON_END: it has none. */
+/* The member `cancel` of a line in the ring, [from, end). JSON_END: the line has none. */
 static enum json_kind read_cancel(const struct console *c, unsigned from, unsigned end,
                                   char line[LINE_BYTES], struct json_value *v)
 {

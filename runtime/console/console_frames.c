@@ -107,13 +107,13 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
         return false;
     }
     for (uint32_t left = f->latest - first + 1; at > least;
-         at--) { /* back over as many ends of lines */
+         at--) { /* back over as many line ends */
         if (f->kept[(at - 1) % CONSOLE_FRAMES_KEPT] == '\n' && left-- == 0) {
             break;
         }
     }
     if (at == least && least != 0) {
-        return false; /* its beginning is gone, or just not known to be there */
+        return false; /* its beginning is gone, or may be gone */
     }
     from = at % CONSOLE_FRAMES_KEPT;
     bytes = f->end - at;

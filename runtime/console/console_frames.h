@@ -1,5 +1,6 @@
-/* A check of each line of a program's, both ways, for lines that noise comes into: events end with '*' and two
- * hexadecimal digits of a CRC-8, and have a number; the latest are kept, so that they can be sent again. */
+/* A check of each of a program's lines, in both directions, for links with noise: events end
+ * with '*' and two hexadecimal digits of a CRC-8, and have a number; the latest events are kept,
+ * so that they can be sent again. */
 #ifndef INGOT_RUNTIME_CONSOLE_FRAMES_H
 #define INGOT_RUNTIME_CONSOLE_FRAMES_H
 
@@ -15,33 +16,35 @@ enum {
 
 struct console_frames {
     bool on;
-    uint8_t crc;     /* of the event that is written */
-    uint32_t latest; /* number of the event that began last; the first is 1 */
+    uint8_t crc;     /* of the event that is being written */
+    uint32_t latest; /* number of the latest event; the first is 1 */
     uint32_t oldest; /* number of the first event that may be sent again */
-    size_t end;      /* bytes kept so far, of which the last CONSOLE_FRAMES_KEPT are there */
+    size_t end;      /* bytes kept so far; the last CONSOLE_FRAMES_KEPT are still there */
     char kept[CONSOLE_FRAMES_KEPT];
 };
 
-/* CRC-8 with the polynomial x^8 + x^2 + x + 1 and nothing around it (SMBus's): "123456789" gives 0xf4. */
+/* CRC-8 with the polynomial x^8 + x^2 + x + 1, without inversion (SMBus's): "123456789" gives
+ * 0xf4. */
 uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 
-/* Off: events are as without frames; their numbers begin anew, and none is kept. */
+/* Off: events have no checks; numbers start again, and no event is kept. */
 void console_frames_set(struct console_frames *f, bool on);
 
-/* Between two events: those so far are not sent again. Numbers go on. */
+/* Call between two events: earlier ones cannot be sent again. Numbers continue. */
 void console_frames_forget(struct console_frames *f);
 
-/* The steps of an event: it begins, has these bytes, and ends. Returns how many bytes of `end`, with a newline, follow
- * it. */
+/* The steps of an event: it begins, gets these bytes, and ends. Returns how many bytes of `end`,
+ * with a newline, follow it. */
 void console_frames_begin(struct console_frames *f);
 void console_frames_take(struct console_frames *f, const char *text, size_t bytes);
 size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END]);
 
-/* Whether a line (bytes) has its check, or needs none; then *bytes is without it. */
+/* Whether a line (bytes) has a correct check, or needs none; *bytes is then the length without
+ * it. */
 bool console_frames_check(const struct console_frames *f, const char *line, size_t *bytes);
 
-/* The kept bytes from event `first` on, in two pieces. False: that event has not been, or is not kept any
- * more. */
+/* The kept bytes from event `first` on, in two pieces. False: that event does not exist yet, or
+ * is no longer kept. */
 struct console_frames_past {
     const char *text[2];
     size_t bytes[2];

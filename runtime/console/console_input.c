@@ -1,4 +1,4 @@
-/* Input: a ring that fills while the machine works, and lines from it. */
+/* Input: a ring that fills while the machine works, and lines read from it. */
 
 #include <assert.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void console_set_columns(struct console *c, uint32_t columns)
     c->input.editor.columns = columns;
 }
 
-/* Find a terminal's answer anywhere in the ring, and take it out. */
+/* Find a terminal's answer anywhere in the ring, and remove it. */
 static bool take_answer(struct console *c)
 {
     char text[LINE_SEQUENCE_BYTES];
@@ -77,7 +77,8 @@ void console_poll(struct console *c)
             in->aborted |= console_line_cancels(c);
         }
         if (byte == ANSWER_END && !in->reading && (console_is_terminal(c) || in->asked)) {
-            (void)take_answer(c); /* there is one, or the window is another one from here on */
+            (void)take_answer(c); /* there is a terminal, or its window has another size from
+                                   * here on */
         }
     }
 }
@@ -99,7 +100,7 @@ bool console_aborted(struct console *c)
     p = &c->platform->console;
     console_poll(c);
     if (p->interrupted != NULL && p->interrupted(p->context)) {
-        c->input.aborted = true; /* after more than the ring here holds */
+        c->input.aborted = true; /* after more bytes than the ring holds */
     }
     return c->input.aborted;
 }
@@ -117,7 +118,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     c->input.asked = kind == CONSOLE_AUTO && c->input.editor.echo;
     if (c->input.asked) {
         line_editor_ask_width(&c->input.editor);
-        console_put(c, "\r", 1); /* over the question, where the far end shows it */
+        console_put(c, "\r", 1); /* written over the question, if the far end shows it */
     }
 }
 
@@ -132,7 +133,7 @@ static void sleep_a_while(const struct console *c)
     }
 }
 
-/* The next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: none within silence_ms. */
+/* The next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: none came within silence_ms. */
 static int wait_byte(struct console *c)
 {
     uint64_t start = console_millis(c);
@@ -150,7 +151,7 @@ static int wait_byte(struct console *c)
     return c->input.ring[c->input.head++ % CONSOLE_RING_BYTES];
 }
 
-/* A Ctrl-C that arrived after the line is meant for what the line starts. */
+/* A Ctrl-C that arrives after the line is meant for what the line starts. */
 static void take_interrupts(struct console *c)
 {
     unsigned kept = c->input.head;
@@ -197,7 +198,7 @@ static enum line_event edit_line(struct console *c)
     return event;
 }
 
-/* The same for a program, for which the editor keeps the line. */
+/* As above, for a program; the editor holds the line. */
 static enum line_event collect_line(struct console *c)
 {
     struct line_editor *e = &c->input.editor;
@@ -262,7 +263,7 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
     c->input.editor.most_columns = c->platform->screen.columns;
     if (prompt != NULL) {
         if (c->input.editor.terminal) {
-            line_editor_ask_width(&c->input.editor); /* it may be another since the last line */
+            line_editor_ask_width(&c->input.editor); /* it may have changed since the last line */
         }
         line_editor_begin(&c->input.editor, prompt, line, max);
         c->input.editing = true;

@@ -68,7 +68,7 @@ static void put_id(struct console *c)
     }
 }
 
-/* Fields with ' for every quote. */
+/* Fields in which ' stands for every quote. */
 static void put_fields(struct console *c, char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static void put_fields(struct console *c, char *text, size_t n)
     emit(c, text, n);
 }
 
-/* Whether what follows a format is a text. */
+/* Whether the part after a format is a text. */
 static bool opens_text(const char *format)
 {
     size_t n = strlen(format);
@@ -128,7 +128,7 @@ void console_event_more(struct console *c, const char *format, ...)
     c->json.in_text = opens_text(format);
 }
 
-/* Nothing where another event has ended this one. */
+/* Does nothing if another event has ended this one. */
 void console_event_end(struct console *c)
 {
     char end[CONSOLE_FRAME_END];
@@ -157,7 +157,7 @@ bool console_resend(struct console *c, uint32_t first)
     return true;
 }
 
-/* The request's id stands where the token's stands without one. */
+/* The request's id takes the place of the token's id if there is no token. */
 void console_token_open(struct console *c, uint32_t id)
 {
     const char *field = "id";
@@ -187,7 +187,7 @@ void console_token_end(struct console *c)
     }
 }
 
-/* ---- what is written for people ---- */
+/* ---- text that is written for people ---- */
 
 bool console_text_begins(const char *text, size_t bytes, const char *word)
 {
@@ -196,7 +196,8 @@ bool console_text_begins(const char *text, size_t bytes, const char *word)
     return bytes > n && memcmp(text, word, n) == 0;
 }
 
-/* An event for a line, if it is an error. Returns how much of the text the event says itself. */
+/* Write a line as an event if it is an error. Returns how much of the text the event itself
+ * says. */
 static size_t begin_error(struct console *c, const char *text, size_t bytes)
 {
     static const char error[] = "error: ";

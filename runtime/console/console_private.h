@@ -1,38 +1,39 @@
-/* Shared declarations of the console's files; nobody else includes it. console.c, console_input.c and
- * console_json.c call each other on purpose: a line that is read is echoed, and a byte that is written
- * may belong to an event. */
+/* Shared declarations of the console's files; no other folder includes it. console.c,
+ * console_input.c and console_json.c call each other on purpose: a line that is read is echoed,
+ * and a byte that is written may belong to an event. */
 #ifndef INGOT_RUNTIME_CONSOLE_PRIVATE_H
 #define INGOT_RUNTIME_CONSOLE_PRIVATE_H
 
 #include "runtime/console/console.h"
 
-/* Our own text (bytes) to the device as it is, control sequences too; LF as CR LF on a serial line. */
+/* Send our own text (bytes) to the device unchanged, including control sequences; LF as CR LF on
+ * a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
-/* The same for a control sequence that brings the cursor to the beginning of a row. */
+/* As above, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
-/* While it is not known whether a terminal is there: take up its answer, if it has come. */
+/* While it is not known whether there is a terminal: take its answer, if it has come. */
 void console_look_for_answer(struct console *c);
 
-/* Have a display show what was written: now, or if it is time. */
+/* Make a display show what was written: now, or if it is time. */
 void console_refresh(const struct console *c, bool now);
 
-/* A progress line that is drawn goes. */
+/* Erase a drawn progress line. */
 void console_progress_erase(struct console *c);
 
-/* console_put() where a progress line may stand: the write of the line editor. */
+/* console_put() where there may be a progress line: the write function of the line editor. */
 void console_put_editor(void *context, const char *text, size_t bytes);
 
 bool console_text_begins(const char *text, size_t bytes, const char *word);
 
-/* Events: what console_write(), console_log() and the progress are when a program is at the far
- * end. */
+/* Events: what console_write(), console_log() and the progress become when a program is at the
+ * far end. */
 void console_json_start(struct console *c);
 void console_json_write(struct console *c, const char *text, size_t bytes);
 void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);
 
-/* Whether the line that has just come whole into the ring cancels the running request. */
+/* Whether the line that has just been completed in the ring cancels the running request. */
 bool console_line_cancels(const struct console *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* The progress of a wait: one line drawn over itself on a terminal, a line now and then elsewhere. */
+/* The progress of a wait: one redrawn line on a terminal, or a line now and then elsewhere. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -13,7 +13,7 @@ enum {
     PROGRESS_BYTES = 120,
     PLAIN_FIRST_MS = 1000,
     PLAIN_STEP_MS = 5000,
-    PLAIN_STEP_PART = 8, /* of the time waited */
+    PLAIN_STEP_PART = 8, /* of the elapsed time */
 };
 
 static unsigned percent_of(uint64_t done, uint64_t total)
@@ -58,7 +58,7 @@ static void tell_event(struct console *c)
     console_event_end(c);
 }
 
-/* A row of the terminal, as far as it goes. */
+/* The text of one row of the terminal, cut at its width. */
 struct row {
     struct console *console;
     size_t width, most;

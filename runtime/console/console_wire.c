@@ -30,7 +30,7 @@ void console_wire_end(struct console *c, bool flow)
 {
     c->input.reading = false;
     c->input.aborted = false;
-    console_wire_put(c, (const uint8_t *)"\r\n", 2); /* what the far end has of it is not a line */
+    console_wire_put(c, (const uint8_t *)"\r\n", 2); /* the far end has an incomplete line */
     set_flow(c, flow);
 }
 

@@ -1,5 +1,5 @@
-/* The line of a console, byte by byte, while a file comes over it: no editing, no echo, and what it sends is written as it
- * is. */
+/* A console's line, byte by byte, while a file comes over it: no editing, no echo, and written
+ * bytes go out unchanged. */
 #ifndef INGOT_RUNTIME_CONSOLE_WIRE_H
 #define INGOT_RUNTIME_CONSOLE_WIRE_H
 
@@ -9,18 +9,19 @@
 
 #include "runtime/console/console.h"
 
-/* From here on Ctrl-C is a byte as others; with `all`, XON and XOFF are, too. Written text stays before the text that comes. */
+/* From here on Ctrl-C is an ordinary byte; with `all`, so are XON and XOFF. Written text is sent
+ * before the following bytes. */
 void console_wire_begin(struct console *c, bool all);
 
-/* Lines again; flow: with XON/XOFF. */
+/* Back to lines; flow: with XON/XOFF. */
 void console_wire_end(struct console *c, bool flow);
 
-/* The next byte; CONSOLE_NO_BYTE: none within so many milliseconds. */
+/* The next byte; CONSOLE_NO_BYTE: none came within so many milliseconds. */
 int console_wire_get(struct console *c, uint32_t ms);
 
 void console_wire_put(struct console *c, const uint8_t *bytes, size_t n);
 
-/* The line's rate, after what was written has gone. */
+/* Change the line's rate after written bytes have been sent. */
 void console_wire_rate(struct console *c, uint32_t baud);
 
 #endif

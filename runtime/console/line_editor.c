@@ -29,8 +29,8 @@ enum control {
     DELETE = 127
 };
 
-/* Take line[from, to) out; the cursor goes to `from`. A line that is too long has lost its end, and
- * the end shown is not the one typed: such a line goes whole or not at all. */
+/* Take line[from, to) out; the cursor goes to `from`. A line that is too long has lost its end,
+ * and the shown end is not the typed one: such a line goes whole or not at all. */
 static void remove_text(struct line_editor *e, size_t from, size_t to)
 {
     unsigned columns;
@@ -59,7 +59,7 @@ static void insert(void *context, const char *text, size_t bytes)
     struct line_editor *e = context;
     uint32_t code = utf8_decode((const uint8_t *)text, (int)bytes);
 
-    if (code >= 0x80 && code <= 0x9f) { /* C1 controls; those below 0x20 do not come here */
+    if (code >= 0x80 && code <= 0x9f) { /* C1 controls; controls below 0x20 do not come here */
         return;
     }
     if (e->too_long || bytes >= e->max - e->n) {
@@ -128,7 +128,7 @@ static size_t word_after(const struct line_editor *e)
 
 static void ask_for_brackets(struct line_editor *e)
 {
-    line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn, not many */
+    line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn instead of many */
 }
 
 /* From here on the line that is being edited is a terminal's. */
@@ -139,7 +139,7 @@ static void find_terminal(struct line_editor *e)
     line_screen_draw(e);
 }
 
-/* The first key that only a terminal has tells that there is one. */
+/* The first key that only a terminal has shows that there is a terminal. */
 static void press(struct line_editor *e, enum line_key key)
 {
     if (e->plain) {
@@ -163,7 +163,7 @@ static void press(struct line_editor *e, enum line_key key)
     }
 }
 
-/* Brackets around pasted text count even where the far end is known not to be a terminal. */
+/* Brackets around pasted text count even if the far end is known not to be a terminal. */
 static void take_key(struct line_editor *e, enum line_key key)
 {
     if (key == KEY_NONE) {
@@ -200,14 +200,14 @@ static void take_sequence(struct line_editor *e)
         return;
     }
     if (e->terminal && !was_terminal) {
-        find_terminal(e); /* before anybody has typed a row */
+        find_terminal(e); /* before anything was typed */
     } else if (e->columns != columns && e->n != 0 && e->terminal) {
         line_screen_rewrap(e, columns);
     }
 }
 
-/* A byte after ESC: one letter, ESC O and a letter, or ESC [ parameters and a final byte from 0x40
- * on (ECMA-48, section 5.4). */
+/* A byte after ESC: one letter, ESC O and a letter, or ESC [ with parameters and a final byte
+ * from 0x40 on (ECMA-48, section 5.4). */
 static void take_sequence_byte(struct line_editor *e, char byte)
 {
     size_t n = e->n_sequence - 1u; /* without the ESC */
@@ -218,7 +218,7 @@ static void take_sequence_byte(struct line_editor *e, char byte)
         e->sequence[n + 1] = '\0';
         e->n_sequence++;
     } else {
-        e->sequence[0] = '\0'; /* too long: no key */
+        e->sequence[0] = '\0'; /* too long, so not a key */
     }
     if (opens || (n > 0 && e->sequence[0] != 'O' && byte < '@')) {
         return;
@@ -227,7 +227,8 @@ static void take_sequence_byte(struct line_editor *e, char byte)
     take_sequence(e);
 }
 
-/* A PIN is not shown again by the next who presses the cursor key, also where /unlock was mistyped. */
+/* The history does not keep a PIN, so that the next user of the cursor keys does not see it,
+ * also if /unlock was mistyped. */
 static bool is_secret(const char *line)
 {
     line += strspn(line, " ");
@@ -380,7 +381,7 @@ void line_editor_resume(struct line_editor *e)
     line_screen_write(e, e->line, e->n);
 }
 
-/* Save the cursor, go far right, ask where it is, restore it (DECSC, CUF, DSR 6, DECRC). */
+/* Save the cursor, move far right, ask for its position, restore it (DECSC, CUF, DSR 6, DECRC). */
 void line_editor_ask_width(struct line_editor *e)
 {
     static const char question[] = "\33"

@@ -1,30 +1,30 @@
-/* The lines that a line editor remembers, and which of them it shows (line_history.c). */
+/* The lines that a line editor remembers, and the one that it shows (line_history.c). */
 #ifndef INGOT_RUNTIME_LINE_HISTORY_H
 #define INGOT_RUNTIME_LINE_HISTORY_H
 
 #include <stddef.h>
 
-enum { LINE_HISTORY_BYTES = 4096 }; /* of the lines remembered, each with its NUL */
+enum { LINE_HISTORY_BYTES = 4096 }; /* bytes of the remembered lines, each with its NUL */
 
 /* Zeroed: empty. */
 struct line_history {
     char text[LINE_HISTORY_BYTES]; /* lines, the oldest first, each with a NUL */
     size_t bytes;
-    size_t shown; /* offset of the line shown, bytes: the one being typed */
+    size_t shown; /* offset of the line shown; bytes: the line being typed */
 };
 
-/* Keep n bytes with a NUL after them; the oldest lines go where there is no room. An empty line,
- * the same line twice in a row and one longer than all the room are not kept. */
+/* Keep n bytes and add a NUL; the oldest lines are dropped if there is no room. Empty lines, the
+ * same line twice in a row and lines longer than the whole room are not kept. */
 void line_history_add(struct line_history *h, const char *line, size_t n);
 
 /* Forget all lines. */
 void line_history_clear(struct line_history *h);
 
-/* The one being typed is shown. */
+/* Show the line being typed. */
 void line_history_rewind(struct line_history *h);
 
-/* The next line to show, NUL-terminated and valid until something is added: "" for the one being
- * typed. NULL: there is none. Typed text is lost, as in a shell without an undo. */
+/* The next line to show, NUL-terminated and valid until something is added: "" for the line
+ * being typed. NULL: there is none. Typed text is lost, as in a shell without undo. */
 const char *line_history_older(struct line_history *h);
 const char *line_history_newer(struct line_history *h);
 

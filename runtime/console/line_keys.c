@@ -3,10 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 10000 }; /* digits after it are dropped */
+enum { MOST_COLUMNS = 10000 }; /* further digits are dropped */
 
-/* VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers ";5" Ctrl and ";3" Alt),
- * rxvt and the Linux console where they differ. */
+/* VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers ";5" Ctrl and ";3"
+ * Alt), and rxvt and the Linux console where they differ. */
 static const struct key_sequence {
     const char *text;
     enum line_key key;
@@ -51,7 +51,7 @@ enum line_key line_keys_find(const char *sequence)
     return KEY_NONE;
 }
 
-/* Decimal digits at *text, which goes on to what follows them. */
+/* Decimal digits at *text, which advances past them. */
 static uint32_t read_number(const char **text)
 {
     uint32_t number = 0;

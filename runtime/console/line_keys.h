@@ -1,11 +1,11 @@
-/* Terminals' sequences for the keys that are not characters (line_keys.c). */
+/* The sequences that terminals send for keys that are not characters (line_keys.c). */
 #ifndef INGOT_RUNTIME_LINE_KEYS_H
 #define INGOT_RUNTIME_LINE_KEYS_H
 
 #include <stdint.h>
 
 enum line_key {
-    KEY_NONE, /* a sequence that no key of ours sends */
+    KEY_NONE, /* a sequence that is none of our keys */
     KEY_UP,
     KEY_DOWN,
     KEY_LEFT,
@@ -20,11 +20,11 @@ enum line_key {
     KEY_PASTE_END
 };
 
-/* The key that sends ESC and then sequence, NUL-terminated. */
+/* The key that sends ESC followed by sequence, NUL-terminated. */
 enum line_key line_keys_find(const char *sequence);
 
-/* The column of the cursor, from 1, where ESC and then sequence is a terminal's answer to the
- * question for it (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: it is something else. */
+/* The cursor's column, from 1, if ESC followed by sequence is a terminal's answer to the
+ * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: it is something else. */
 uint32_t line_keys_answered_column(const char *sequence);
 
 #endif

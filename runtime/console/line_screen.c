@@ -1,6 +1,6 @@
-/* The location of each character of the line, and the control sequences (ECMA-48, section 8.3) that
- * bring the terminal there. Rows are ended by us, one column before the terminal would wrap, so
- * that no terminal's way of wrapping matters. */
+/* The location of each character of the line, and the control sequences (ECMA-48, section 8.3)
+ * that draw it. We end rows ourselves, one column before the terminal would wrap, so that the
+ * terminal's way of wrapping does not matter. */
 #include "runtime/console/line_screen.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void line_screen_write(const struct line_editor *e, const char *text, size_t byt
 void line_screen_prompt(const struct line_editor *e)
 {
     if (e->terminal && e->prompt[0] != '\0') {
-        line_screen_write(e, "\33[1m", 4); /* SGR: bold, and as before */
+        line_screen_write(e, "\33[1m", 4); /* SGR: bold, and back to normal */
     }
     line_screen_write(e, e->prompt, strlen(e->prompt));
     if (e->terminal && e->prompt[0] != '\0') {
@@ -31,7 +31,7 @@ void line_screen_prompt(const struct line_editor *e)
     }
 }
 
-/* ESC [ n final; nothing for n == 0. */
+/* ESC [ n final; nothing if n == 0. */
 static void write_sequence(const struct line_editor *e, uint32_t n, char final)
 {
     char text[16];
@@ -56,8 +56,9 @@ static size_t character_bytes(const char *text, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* The place after the character at text, which stands at `at` of a terminal so wide; a row's end is
- * the next one's beginning. *early: it did not fit after the one before. */
+/* The position after the character at text, which is at `at` of a terminal of this width; the
+ * end of a row is the beginning of the next. *early: it did not fit after the previous
+ * character. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
 {
@@ -75,7 +76,7 @@ static struct place step(uint32_t columns, struct place at, const char *text, si
     return at;
 }
 
-/* Write line[from, to), which begins at `at`; draw false: only find where it ends. */
+/* Write line[from, to), which begins at `at`; draw false: only compute where it ends. */
 static struct place write_text(const struct line_editor *e, struct place at, size_t from, size_t to,
                                bool draw)
 {
@@ -112,7 +113,7 @@ static void note_end(struct line_editor *e, struct place end)
     e->last_column = end.column;
 }
 
-/* From row `row` to a place above it or on it. */
+/* Move from row `row` to a position above it or on it. */
 static void go_to(struct line_editor *e, uint32_t row, struct place to)
 {
     if (to.row > row) {
@@ -139,7 +140,7 @@ void line_screen_draw(struct line_editor *e)
     }
 }
 
-/* Rows of a terminal so wide that a row of ours takes there. */
+/* Rows that one of our rows takes on a terminal of this width. */
 static uint32_t rows_of(uint32_t row_columns, uint32_t columns)
 {
     return max_u32(1, (row_columns + columns - 1) / columns);

@@ -1,11 +1,12 @@
-/* The start of the characters and words of a line, and how wide they are (line_text.c). A line is
- * `n` bytes of valid UTF-8 at `line`; `at` is the first byte of a character, or n. */
+/* The boundaries of characters and words of a line, and how wide they are (line_text.c). A line
+ * is `n` bytes of valid UTF-8 at `line`; `at` is the first byte of a character, or n. */
 #ifndef INGOT_RUNTIME_LINE_TEXT_H
 #define INGOT_RUNTIME_LINE_TEXT_H
 
 #include <stddef.h>
 
-/* A character with the marks that join it. Before 0 is 0, after n is n. */
+/* The start of the previous or the next character, with the marks that join it. Before 0 is 0,
+ * after n is n. */
 size_t line_text_character_before(const char *line, size_t n, size_t at);
 size_t line_text_character_after(const char *line, size_t n, size_t at);
 
@@ -13,7 +14,7 @@ size_t line_text_character_after(const char *line, size_t n, size_t at);
 size_t line_text_word_before(const char *line, size_t at);
 size_t line_text_word_after(const char *line, size_t n, size_t at);
 
-/* Columns of a terminal that n bytes take. */
+/* The terminal columns of n bytes. */
 unsigned line_text_columns(const char *line, size_t n);
 
 #endif

@@ -9,7 +9,7 @@ static unsigned long long micros(const struct trace *t, uint64_t ticks)
     return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
 }
 
-/* "3", or of an expert "2.11": layer 2, expert 11. */
+/* "3", or for an expert "2.11": layer 2, expert 11. */
 static const char *number_text(char text[FORMAT_NUMBER_BYTES], const struct trace_event *e)
 {
     unsigned n = (unsigned)e->number;

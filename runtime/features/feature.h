@@ -1,9 +1,11 @@
-/* A feature is what can be switched off without anything else changing. Its folder has all of it: state, commands, its section
- * of saved files, and what it does at the fixed points of a start and of a turn. features.inc has a row for each; chat and app
- * walk the rows at these points and name none. A point where no feature is on costs one test.
+/* A feature can be switched off without changing anything else. Its folder has all of it: state,
+ * commands, its section of saved files, and its hooks at fixed points of a start and of a turn.
+ * features.inc has a row for each; chat and app walk the rows at these points and name none. If no
+ * feature is on, a point costs one test.
  *
- * Hooks get the feature's own state, which is zeroed once, at the start. Those of a conversation and of a turn are called
- * only while the feature is on (features_switch); the others always. A hook that is NULL is not called. */
+ * Hooks get the feature's own state, which is zeroed once, at the start. Hooks of a conversation
+ * and of a turn are called only while the feature is on (features_switch); the others always. A
+ * hook that is NULL is not called. */
 #ifndef INGOT_RUNTIME_FEATURE_H
 #define INGOT_RUNTIME_FEATURE_H
 
@@ -21,15 +23,15 @@ struct model_setup;
 
 enum {
     FEATURES_MOST = 32,
-    FEATURES_STATE_BYTES = 192 << 10, /* of all features together */
-    FEATURE_TURN_BYTES = 1024,        /* of the text of a turn that a feature begins */
+    FEATURES_STATE_BYTES = 192 << 10, /* sum over all features */
+    FEATURE_TURN_BYTES = 1024,        /* bytes of a turn's text that a feature begins */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum command_result {
-    COMMAND_DONE, /* or refused with an error message */
-    COMMAND_ENDS, /* the conversation: /off */
+    COMMAND_DONE, /* or refused with a message */
+    COMMAND_ENDS, /* the conversation ends: /off */
 };
 
 /* The groups of /help. */
@@ -48,19 +50,21 @@ struct chat_command {
     const char *name;
     enum command_group group;
     const char *arguments, *help; /* NULL: not in the list */
-    bool needs_model;             /* refused while none is loaded */
+    bool needs_model;             /* refused while no model is loaded */
     enum command_result (*run)(struct app *a, char *argument);
 };
 
-/* ---- what /save and /load take --------------------------------------------------------------- */
+/* ---- /save and /load ------------------------------------------------------------------------- */
 
-/* /save WORD, /load WORD and /undo WORD. Features may share a word: then it is for all of them that are there. */
+/* /save WORD, /load WORD and /undo WORD. Features may share a word: then it applies to all of
+ * them that are active. */
 struct feature_saved {
     const char *word;
-    const char *off; /* the error while none of them is at work; NULL: always at work */
+    const char *off; /* the error while none of them is active; NULL: always active */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* else it is saved only if no other one has, for the error */
+                    struct app *a); /* otherwise it is saved only if no other one has been, to
+                                     * give the error */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
@@ -68,17 +72,18 @@ struct feature_saved {
 
 /* ---- a field of requests (docs/SERIAL.md) ---------------------------------------------------- */
 
-/* Each gets the field's value; an error message says why it cannot be, NULL: it can. */
+/* Each gets the field's value and returns NULL, or a sentence that says why it is wrong. */
 struct feature_field {
     const char *name;
-    const char *(*check)(void *state, struct chat *c, const char *value); /* nothing is changed */
+    const char *(*check)(void *state, struct chat *c, const char *value); /* changes nothing */
     const char *(*set)(void *state, struct chat *c, const char *value); /* before options are set */
     void (*enter)(void *state, struct chat *c, const char *value); /* afterwards; it was checked */
 };
 
 /* ---- an option ------------------------------------------------------------------------------- */
 
-/* NAME=VALUE, among the words of a start, in /set and as a field of options_set(). NULL: it is set; else what it takes. */
+/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). NULL: it is
+ * set; otherwise what it accepts. */
 struct feature_option {
     const char *name;
     const char *(*set)(void *state, const char *value);
@@ -88,24 +93,25 @@ struct feature_option {
 
 struct feature_turn {
     struct chat *chat;
-    const char *text; /* (bytes) what was said */
+    const char *text; /* (bytes) the person's text */
     size_t bytes;
-    const char *
-        told; /* (told_bytes) the same with what a feature puts in front of it; what the model reads */
+    const char
+        *told; /* (told_bytes) the same with what a feature puts in front of it; the model reads
+               * this */
     size_t told_bytes;
-    size_t said;     /* so many bytes at its end by a person */
+    size_t said;     /* how many bytes at its end are a person's */
     bool as_turn;    /* in the model's template */
     bool leads;      /* its reply may lead to another turn, ... */
-    unsigned n_led;  /* as so many before it did, for the same question */
-    bool looks_back; /* it becomes no part of the conversation */
+    unsigned n_led;  /* ... as so many before it did, for the same question */
+    bool looks_back; /* it does not become part of the conversation */
     uint32_t own;    /* index of its first token in the session */
-    bool thinks;     /* the text that comes is of thoughts */
+    bool thinks;     /* the text belongs to thoughts */
     struct generate_result result;
 
     /* For the hooks of the end: */
     bool hidden;        /* nothing of the reply was shown */
     bool leads_on;      /* its reply leads to another turn, which next_turn makes */
-    const char *reason; /* why the reply ended; NULL: as result says */
+    const char *reason; /* why the reply ended; NULL: as in result */
 };
 
 /* The destination of the text of a reply. */
@@ -125,18 +131,19 @@ struct feature {
     const struct feature_field *field;
     const struct feature_option *option;
 
-    /* A start: the options are read; a model will be planned with setup; it is open, and
-     * so much of ARENA_LEARN is asked for; its weights are loaded
-     * (an error refuses the model: a->error_message); a conversation with it is open. */
+    /* Hooks of a start, in order: the options are read; a model will be planned with setup; the
+     * model is open, and asks for this much of ARENA_LEARN; its weights are loaded (an error
+     * refuses the model: a->error_message); a conversation with it is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);
     enum err (*ready)(void *state, struct app *a);
     void (*loaded)(void *state, struct app *a);
 
-    /* A conversation: another model's begins, and nothing of the one before is there; it is empty; another one that was kept goes
-     * on; the model computes with other weights; its last turn will be taken back; it was good or bad, and
-     * where that is noted ("in the log"), or NULL; it will be answered again, or (begins false) is. */
+    /* Hooks of a conversation: another model's begins, and nothing of the previous one is left;
+     * it is empty; another kept one continues; the model's weights change; its last turn will be
+     * taken back; it was judged good or bad, and where that is noted ("in the log"), or NULL; it
+     * will be answered again, or (begins false) was. */
     void (*reset)(void *state, struct chat *c);
     void (*cleared)(void *state, struct chat *c);
     void (*changed)(void *state, struct chat *c);
@@ -145,18 +152,21 @@ struct feature {
     const char *(*rated)(void *state, struct chat *c, enum feature_rating rating);
     void (*retried)(void *state, struct chat *c, bool begins);
 
-    /* A prompt is built: with this system prompt (NULL: the template's own), in so much of the context at most, for a text that
-     * the feature itself made as a turn. */
+    /* A prompt is built: with this system prompt (NULL: the template's own), in at most so much
+     * of the context, for a text that the feature itself made as a turn. */
     void (*system)(void *state, struct chat *c, const char **text, size_t *bytes);
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
 
-    /* The text of a turn with something in front, until the next call, *bytes long; NULL: nothing comes in front. */
+    /* The text of a turn with something in front, valid until the next call, *bytes long; NULL:
+     * nothing comes in front. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
-    /* A turn in its order: its tokens are pending, and nothing is computed (also of a plain text, and of a turn that looks
-     * back); some of it may be computed (errors of session_run); with which parameters; where its text goes, in front of *to; its first token came, the turn is one of the
-     * conversation; a tag came in its text, which is not shown (runtime/text/hidden_tags.h); the reply ended; a line about why; it is answered. */
+    /* Hooks of a turn, in order: its tokens are pending, and nothing is computed (also for a
+     * plain text, and for a turn that looks back); some of it may be computed (errors of
+     * session_run); its sampling parameters; where its text goes, in front of *to; its first
+     * token came, so the turn is part of the conversation; a tag came in its text, which is not
+     * shown (runtime/text/hidden_tags.h); the reply ended; a line that says why; it is answered. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);
     void (*chooses)(void *state, struct feature_turn *t, struct generate_params *p,
@@ -167,9 +177,11 @@ struct feature {
     void (*reply_ends)(void *state, struct feature_turn *t, enum err error);
     void (*says_end)(void *state, const struct feature_turn *t);
     void (*turn_ended)(void *state, struct feature_turn *t, const char *reason);
-    /* After leads_on: do what the reply asks for, and make the text of the next turn; its length. */
+    /* After leads_on: do what the reply asks for, and write the text of the next turn; returns
+     * its length. */
     size_t (*next_turn)(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES]);
-    /* Whether the current turn, or (at_work false) the last one, asks for a reply without thoughts. */
+    /* Whether the current turn, or (at_work false) the last one, asks for a reply without
+     * thoughts. */
     bool (*is_quiet)(void *state, bool at_work);
 };
 
@@ -186,7 +198,7 @@ enum feature_number {
 struct features {
     const struct feature *const *rows; /* (n) */
     unsigned n;
-    uint32_t on; /* bits, by number of the row */
+    uint32_t on; /* bits, by row number */
     struct app *app;
     void *state[FEATURES_MOST];
     _Alignas(64) uint8_t memory[FEATURES_STATE_BYTES];
@@ -195,27 +207,29 @@ struct features {
 /* The rows of features.inc. */
 extern const struct feature *const features_built_in[FEATURES_BUILT_IN];
 
-/* f is zeroed; rows (n) have the features of features.inc first. All are off. app may be NULL: then no hook of a start is called. */
+/* f is zeroed; rows (n) begin with the features of features.inc. All are off. app may be NULL:
+ * then no hook of a start is called. */
 void features_open(struct features *f, const struct feature *const *rows, unsigned n,
                    struct app *app);
 
-/* Its hooks of conversations and turns are called from now on, or not. */
+/* Switch a feature on or off: whether its hooks of conversations and turns are called. */
 static inline void features_switch(struct features *f, enum feature_number number, bool on)
 {
     f->on = (f->on & ~(UINT32_C(1) << number)) | (uint32_t)on << number;
 }
 
-/* Row i has the hook, and is on. NULL: there are no features. */
+/* The next row from i on that has the hook and is on. NULL: there are no features. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
-/* The hooks of a start, in the order of the rows, of features that are off, too. features_ready ends with the first error. */
+/* The hooks of a start, in the order of the rows, also for features that are off. features_ready
+ * ends with the first error. */
 void features_start(struct features *f);
 void features_planned(struct features *f, struct model_setup *setup);
 size_t features_memory(struct features *f, const struct image *image);
 enum err features_ready(struct features *f);
 void features_loaded(struct features *f);
 
-/* Those of conversations and turns, which `struct feature` describes; f may be NULL. */
-void features_reset(struct features *f, struct chat *c); /* also of features that are off */
+/* Those of conversations and turns, as `struct feature` describes; f may be NULL. */
+void features_reset(struct features *f, struct chat *c); /* also for features that are off */
 void features_cleared(struct features *f, struct chat *c);
 void features_changed(struct features *f, struct chat *c);
 void features_weights_changed(struct features *f, struct chat *c);
@@ -237,11 +251,12 @@ void features_turn_ended(struct features *f, struct feature_turn *t, const char 
 size_t features_next_turn(struct features *f, struct feature_turn *t,
                           char text[FEATURE_TURN_BYTES]);
 bool features_is_quiet(struct features *f, bool at_work);
-/* The last feature's text first: what row 0 has put in front of all others gets the text first. */
+/* The last feature's hook runs first, so that the text passes row 0 first. */
 void features_show(struct features *f, struct feature_turn *t, struct feature_text *to);
-/* The feature with that field of requests; NULL: none has it. */
+/* The feature that has this field of requests; NULL: none has it. */
 const struct feature_field *features_field(struct features *f, const char *name, void **state);
-/* Set an option that is none of options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT: *accepts is what it takes. */
+/* Set an option that is not in options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT:
+ * *accepts says what it accepts. */
 enum err features_set(struct features *f, const char *name, const char *value,
                       const char **accepts);
 

@@ -31,7 +31,7 @@ void features_open(struct features *f, const struct feature *const *rows, unsign
     for (unsigned i = 0; i < n; i++) {
         f->state[i] = f->memory + used;
         used += (rows[i]->state_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        assert(used <= sizeof f->memory); /* FEATURES_STATE_BYTES is for all of them */
+        assert(used <= sizeof f->memory); /* FEATURES_STATE_BYTES is the sum over all features */
     }
 }
 

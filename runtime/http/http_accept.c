@@ -49,7 +49,7 @@ static void add_block(uint32_t h[SHA1_WORDS], const uint8_t block[SHA1_BLOCK])
     }
 }
 
-/* Key and constant are 60 bytes: with the end mark and the length two blocks. */
+/* Key and constant are 60 bytes: two blocks with the end mark and the length. */
 static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
 {
     static const char constant[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -69,7 +69,8 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* Bits behind the last byte may be anything, as some clients draw letters: two more letters in place of the pads make them count. */
+/* The bits after the last byte may have any value, because some clients draw letters: two more
+ * letters in place of the padding make them count. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

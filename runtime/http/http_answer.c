@@ -42,7 +42,8 @@ static const char *reason_of(int status)
     return "Answer";
 }
 
-/* RFC 9112, section 6: a length, chunks, or the end of the connection; none of them where there can be no body. */
+/* RFC 9112, section 6: a length, chunks, or the end of the connection; none of them if there can
+ * be no body. */
 static const char *framing_of(const struct http_connection *c, const struct http_answer *a,
                               char length[64])
 {
@@ -69,7 +70,7 @@ void http_answer_write(struct http_connection *c, const struct http_answer *a)
                     reason_of(a->status), a->type != NULL ? "content-type: " : "",
                     a->type != NULL ? a->type : "", a->type != NULL ? "\r\n" : "",
                     framing_of(c, a, length), ends, a->fields != NULL ? a->fields : "");
-    if (n >= room) { /* the site's fields are too long: nothing of it can be said */
+    if (n >= room) { /* the site's fields are too long, so they are dropped */
         c->stage = HTTP_BROKEN;
         return;
     }

@@ -33,7 +33,7 @@ void http_connection_close(struct http_connection *c)
     c->stage = HTTP_BROKEN;
 }
 
-/* Bytes that come are the request's. */
+/* The next bytes belong to the request. */
 static bool reads_request(const struct http_connection *c)
 {
     return (c->stage == HTTP_READS && !c->held) || c->stage == HTTP_DROPS ||
@@ -57,14 +57,15 @@ static bool may_have_body(const struct http_connection *c, int status)
     return c->request.method != HTTP_IS_HEAD && status != 204 && status >= 200;
 }
 
-/* The request's end has not come, and can be read. */
+/* The request's end has not come yet, and can still be read. */
 static bool is_unread(const struct http_connection *c)
 {
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Whether an answer ends its connection. An answer that comes before the body says so where the body is too long to be dropped, and
- * where the caller waits for 100 Continue: it may send the body or not, so nobody knows where the next request begins. */
+/* Whether an answer ends its connection. An answer before the end of the body does, if the body
+ * is too long to be dropped, or if the caller waits for 100 Continue: the caller may send the
+ * body or not, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
     const struct http_request *r = &c->request;
@@ -84,12 +85,13 @@ void http_connection_answer(struct http_connection *c, const struct http_answer 
     c->answered = true;
     c->has_body = may_have_body(c, a->status) && (a->streams || a->bytes != 0);
     c->streams = a->streams;
-    /* HTTP/1.0 knows no chunks: there the end of the connection ends the body. */
+    /* HTTP/1.0 has no chunks: the end of the connection ends the body. */
     c->chunked = a->streams && !c->request.is_1_0;
     c->left = a->bytes;
     c->last_out = false;
     c->ends_after = ends_after(c, a);
-    /* Read the rest of the request, or the reset (RST) of a closed socket could destroy the answer. */
+    /* Read the rest of the request; otherwise the reset (RST) of a closed socket could destroy
+     * the answer. */
     c->drains = is_unread(c);
     c->stage = HTTP_ANSWERS;
     http_answer_write(c, a);
@@ -115,7 +117,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
         *error_message = "this page is a WebSocket: the request has to ask for one";
         return 426;
     }
-    /* Twice the same field: two parties may read different ones. */
+    /* The same field twice: two parties may read different ones. */
     if (http_field(head, n, "sec-websocket-version", 1, &bytes) != NULL ||
         http_field(head, n, "sec-websocket-key", 1, &bytes) != NULL) {
         *error_message = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
@@ -145,7 +147,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
     return 0;
 }
 
-/* An interim answer, where the head's room is not in use. */
+/* An interim answer, if the head's memory is not in use. */
 static void put_continue(struct http_connection *c)
 {
     if (!c->request.is_1_0 && c->head_bytes == 0) {
@@ -160,7 +162,7 @@ void http_connection_probe(struct http_connection *c)
     }
 }
 
-/* ---- what comes in --------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static void begin(struct http_connection *c)
 {
@@ -182,11 +184,11 @@ static void stop_draining(struct http_connection *c)
 
 static void end(struct http_connection *c)
 {
-    /* The answer is out and the rest has come: the next request may begin. */
+    /* The answer is sent and the rest has come: the next request may begin. */
     if (c->stage == HTTP_DROPS) {
         next_request(c);
     } else if (c->answered) {
-        /* All has come, and the answer is still going out. */
+        /* Everything has come, and the answer is still being sent. */
         c->drains = false;
     } else if (c->upgrades) {
         /* From here on bytes are frames. */
@@ -198,7 +200,7 @@ static void end(struct http_connection *c)
     }
 }
 
-/* A bounded part of what comes after the answer is dropped. */
+/* A limited part of what comes after the answer is dropped. */
 static void take_piece(struct http_connection *c, const char *piece, size_t n)
 {
     if (!c->answered) {
@@ -211,7 +213,7 @@ static void take_piece(struct http_connection *c, const char *piece, size_t n)
     }
 }
 
-/* One step of a request. False: more bytes are wanted. */
+/* One step of a request. False: more bytes are needed. */
 static bool step(struct http_connection *c, const char *bytes, size_t n, size_t *used)
 {
     const char *piece;
@@ -246,7 +248,7 @@ static void take_frames(struct http_connection *c)
         if (event == HTTP_FRAMES_DATA) {
             uint16_t code = c->site->message(c->user, piece, n, last, text);
 
-            /* 0: go on; otherwise the status of the closing frame (RFC 6455, section 7.4). */
+            /* 0: continue; otherwise the status of the closing frame (RFC 6455, section 7.4). */
             if (code == HTTP_CLOSE_AT_ONCE) {
                 c->stage = HTTP_BROKEN;
                 return;
@@ -281,7 +283,7 @@ size_t http_connection_take(struct http_connection *c, const char *bytes, size_t
     return at;
 }
 
-/* ---- what goes out --------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static size_t fill_head(struct http_connection *c, char *to, size_t room)
 {
@@ -301,7 +303,7 @@ static void finish(struct http_connection *c)
     bool ends = c->ends_after;
 
     c->site->over(c->user);
-    /* The connection goes on, but the end of this request has not come yet. */
+    /* The connection stays open, but the end of this request has not come yet. */
     if (c->drains && !ends) {
         c->stage = HTTP_DROPS;
         return;
@@ -312,7 +314,7 @@ static void finish(struct http_connection *c)
     }
 }
 
-/* The next chunk, and the last one behind it. */
+/* The next chunk, and the last one after it. */
 static size_t fill_chunk(struct http_connection *c, char *to, size_t room, bool *failed)
 {
     size_t at = 0, n;

@@ -36,7 +36,7 @@ static bool is_control(char c)
     return (unsigned char)c < ' ' || c == 0x7f;
 }
 
-/* Bytes of the token that text (n) begins with. */
+/* How many bytes at the beginning of text (n) form a token. */
 static size_t token_bytes(const char *text, size_t n)
 {
     size_t at = 0;
@@ -98,7 +98,7 @@ static const char *trim(const char *text, size_t *n)
     return text;
 }
 
-/* The value of the next field of that name from *at on, which goes behind it. NULL: there are no more. */
+/* The value of the next field of that name from *at on, which advances past it. NULL: no more. */
 static const char *next_field(const char **at, const char *end, const char *name, size_t *bytes)
 {
     while (*at < end) {
@@ -163,7 +163,7 @@ bool http_field_has(const char *head, size_t n, const char *name, const char *it
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* In brackets: an IPv6 address, or what is to come after it. Bytes of it with the brackets; 0: it is none. */
+/* In brackets: an IPv6 address, or a future form. Its bytes with the brackets; 0: it is neither. */
 static size_t literal_bytes(const char *text, size_t n)
 {
     size_t at = 1;

@@ -6,7 +6,7 @@
 
 #include "runtime/text/utf8.h"
 
-/* ---- frames that come ------------------------------------------------------------------------ */
+/* ---- received frames ------------------------------------------------------------------------- */
 
 static ssize_t give_wslay(uint8_t *to, size_t room, int flags, void *user)
 {
@@ -59,7 +59,7 @@ static enum http_frames_event break_off(struct http_frames *f, uint16_t code)
     return HTTP_FRAMES_END;
 }
 
-/* A frame's head is in io. 0, or the code of the rule that it breaks. */
+/* A frame's head is in io. Returns 0, or the code of the rule that it breaks. */
 static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
@@ -89,14 +89,14 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
     return 0;
 }
 
-/* RFC 6455, section 7.4: what may stand in an end frame. */
+/* RFC 6455, section 7.4: the codes that an end frame may have. */
 static bool is_code(unsigned code)
 {
     return (code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006) ||
            (code >= 3000 && code <= 4999);
 }
 
-/* A control frame is whole. */
+/* A control frame is complete. */
 static enum http_frames_event take_control(struct http_frames *f)
 {
     unsigned code = HTTP_CLOSE_NORMAL;
@@ -158,7 +158,7 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
     return HTTP_FRAMES_END;
 }
 
-/* ---- frames that go -------------------------------------------------------------------------- */
+/* ---- sent frames ----------------------------------------------------------------------------- */
 
 /* A server's frames have no mask. Returns the bytes of the head. */
 static uint8_t put_head(uint8_t *to, unsigned opcode, size_t n)
@@ -189,7 +189,7 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
     return head_bytes + n;
 }
 
-/* One control frame that waits; the end only where all was said (last). 0: none does. */
+/* One waiting control frame; the end frame only after everything else (last). 0: none waits. */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
     if (f->pongs) {

@@ -1,5 +1,5 @@
-/* WebSocket messages over bytes that come in any pieces: wslay reads the frames; fragments, pings and the end are here. Source:
- * RFC 6455, sections 5 to 7. */
+/* WebSocket messages over bytes that arrive in any pieces: wslay reads the frames; fragments,
+ * pings and the end are handled here. Source: RFC 6455, sections 5 to 7. */
 #ifndef INGOT_RUNTIME_HTTP_FRAMES_H
 #define INGOT_RUNTIME_HTTP_FRAMES_H
 
@@ -11,9 +11,8 @@ struct wslay_frame_context;
 
 enum {
     HTTP_CONTROL_BYTES = 125,
-    HTTP_FRAME_BYTES =
-        16 << 20,           /* of a frame; one that is announced as longer ends the connection */
-    HTTP_CLOSE_AT_ONCE = 1, /* no code: the connection breaks */
+    HTTP_FRAME_BYTES = 16 << 20, /* of a frame; a longer one ends the connection */
+    HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection breaks off */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,
     HTTP_CLOSE_NOT_TEXT = 1007,
@@ -25,48 +24,52 @@ enum {
 enum http_frames_event {
     HTTP_FRAMES_WANT, /* more bytes */
     HTTP_FRAMES_DATA, /* a piece of a message */
-    HTTP_FRAMES_END, /* the other side closed, or broke a rule: an end frame goes out, and nothing comes in any more */
+    HTTP_FRAMES_END,  /* the other side closed, or broke a rule: an end frame is sent, and nothing
+                      * more is read */
 };
 
 struct http_frames {
     struct wslay_frame_context *wslay; /* NULL: none */
-    const char *in;                    /* (in_bytes) that wslay has not taken */
+    const char *in;                    /* (in_bytes) that wslay has not taken yet */
     size_t in_bytes;
-    uint64_t left; /* of the frame that comes; its kind, and whether it is a message's last: */
+    uint64_t left; /* mask of the received frame; its kind, and whether it is a message's last: */
     uint8_t opcode;
     bool final, inside; /* inside: a message has begun and not ended */
     bool in_frame, is_text;
-    uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a control frame that comes */
+    uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a received control frame */
     size_t control_bytes;
-    bool ended; /* no frame is read any more */
+    bool ended; /* no further frame is read */
     /* Output: control frames between messages. */
     uint8_t pong[HTTP_CONTROL_BYTES];
     uint8_t pong_bytes;
     bool pongs, pings;
-    uint16_t code; /* of the end frame; 0: none */
+    uint16_t code; /* code of the end frame; 0: none */
     bool end_sent;
-    uint8_t head[10]; /* (head_bytes) of a message's frame that goes out; then left_out bytes */
+    uint8_t head[10]; /* (head_bytes) of a message's frame being sent; then left_out bytes */
     uint8_t head_bytes, head_at;
-    bool sends; /* a message is on its way out: sent_bytes of it are out */
+    bool sends; /* a message is being sent; sent_bytes of it are gone */
     size_t sent_bytes;
 };
 
-/* False: no memory. http_frames_close in any case. */
+/* False: out of memory. Call http_frames_close in any case. */
 bool http_frames_open(struct http_frames *f);
 void http_frames_close(struct http_frames *f);
 
-/* Bytes (n) come in, all of which are taken before http_frames_next says HTTP_FRAMES_WANT. They stay until then. */
+/* Give received bytes (n). They must stay until http_frames_next returns HTTP_FRAMES_WANT, which
+ * says that all are taken. */
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
-/* HTTP_FRAMES_DATA: *piece (*n, may be 0) until the next call; *last: the message ends with it; *text: it says that it is UTF-8. */
+/* HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid until the next call; *last: the message ends
+ * with it; *text: it is marked as UTF-8. */
 enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
                                         bool *last, bool *text);
 
-/* An end frame with that code goes out next, and then nothing. */
+/* Send an end frame with that code next, and then nothing. */
 void http_frames_end(struct http_frames *f, uint16_t code);
 
-/* Bytes to send, to `to` (room >= 160): control frames, then the message (n bytes; NULL: none) as a frame. *sent: the message is out
- * whole. Returns how many; 0: there is nothing. A message that was begun is given again, unchanged. */
+/* Bytes to send, to `to` (room >= 160): control frames, then the message (n bytes; NULL: none)
+ * as a frame. *sent: the whole message is sent. Returns how many; 0: there is nothing. Pass a
+ * message that has begun again, unchanged. */
 size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
                         bool *sent);
 

@@ -4,7 +4,7 @@
 
 #include "runtime/http/http_fields.h"
 
-/* ---- what llhttp tells ----------------------------------------------------------------------- */
+/* ---- callbacks of llhttp --------------------------------------------------------------------- */
 
 static int on_headers(llhttp_t *parser)
 {
@@ -12,7 +12,8 @@ static int on_headers(llhttp_t *parser)
 
     r->headed = true;
     r->keeps = llhttp_should_keep_alive(parser) != 0;
-    /* An upgrade is the connection's business, after the body; to llhttp the message is as any other. */
+    /* The connection handles an upgrade after the body; for llhttp the message is like any
+     * other. */
     parser->upgrade = 0;
     return 0;
 }
@@ -64,7 +65,7 @@ static enum http_event refuse(struct http_request *r, int status, const char *er
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-/* Digits alone, and few enough for 64 bits. RFC 9110, section 8.6. */
+/* Only digits, few enough for 64 bits. RFC 9110, section 8.6. */
 static bool read_length(const char *text, size_t n, uint64_t *value)
 {
     *value = 0;
@@ -89,7 +90,8 @@ static const char *fields_of(const struct http_request *r, size_t *n)
     return end + 1;
 }
 
-/* RFC 9112, section 6: one length, or chunks alone. Unclear input is refused, since a proxy may read it in another way. */
+/* RFC 9112, section 6: one length, or only chunks. Unclear input is refused, because a proxy may
+ * read it in another way. */
 static bool read_framing(struct http_request *r, const char *fields, size_t n)
 {
     size_t bytes, more;
@@ -144,8 +146,8 @@ static size_t scheme_bytes(const char *target, size_t n)
     return n > 8 && http_same(target, 8, "https://") ? 8 : 0;
 }
 
-/* The host of a whole address, from begin to end; its name counts, not that of Host (RFC 9112, section 3.2.2). Returns where its path
- * begins; NULL: the address names no host. */
+/* The host of a whole address, from begin to end; its name counts, not that of Host (RFC 9112,
+ * section 3.2.2). Returns where its path begins; NULL: the address names no host. */
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
     r->authority = begin;
@@ -161,7 +163,7 @@ static const char *read_address(struct http_request *r, const char *begin, const
     return begin;
 }
 
-/* begin to end: "/path?query" ("?query" after a host), or "*" of OPTIONS. */
+/* begin to end: "/path?query" ("?query" after a host), or the "*" of OPTIONS. */
 static bool read_path(struct http_request *r, const char *begin, const char *end)
 {
     bool is_star = *begin == '*' && begin + 1 == end;
@@ -260,8 +262,8 @@ static enum http_event say_wrong(struct http_request *r, enum llhttp_errno error
     return refuse(r, 400, "the request is not HTTP");
 }
 
-/* The version at the end of the first line. 0, or the status of the error. A later minor version is read as 1.1 (RFC 9110,
- * section 2.5), for the parser, too. */
+/* The version at the end of the first line. Returns 0, or the status of the error. A later minor
+ * version is read as 1.1 (RFC 9110, section 2.5), also by the parser. */
 static int check_version(char *line, size_t n)
 {
     char *version = line + n - 3;
@@ -302,7 +304,8 @@ static enum http_event give(struct http_request *r, const char *bytes, size_t n)
     return error == HPE_OK || error == HPE_PAUSED ? HTTP_GOT_PART : say_wrong(r, error);
 }
 
-/* The size of a chunk, whose extensions (RFC 9112, section 7.1.1) llhttp does not get: it takes some and refuses others. */
+/* The size of a chunk. llhttp does not get its extensions (RFC 9112, section 7.1.1), because it
+ * accepts some and refuses others. */
 static enum http_event take_size(struct http_request *r, const char *line, size_t n)
 {
     const char *extension = memchr(line, ';', n);
@@ -327,8 +330,8 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
                : refuse(r, 413, "a chunk of the body is longer than a gigabyte");
 }
 
-/* A line without its CRLF between pieces of a chunked body: the end of a chunk, the size of the next, or of the trailer, which is read
- * and ignored (RFC 9112, section 7.1.2). */
+/* A line without its CRLF between pieces of a chunked body: the end of a chunk, the size of the
+ * next, or a line of the trailer, which is read and ignored (RFC 9112, section 7.1.2). */
 static enum http_event take_body_line(struct http_request *r, const char *line, size_t n)
 {
     if (r->after_chunk) {
@@ -347,7 +350,7 @@ static enum http_event take_body_line(struct http_request *r, const char *line, 
                : refuse(r, 400, "a line of the trailer is not a name, a colon and a value");
 }
 
-/* The line that begins at r->line is whole. */
+/* The line that begins at r->line is complete. */
 static enum http_event take_line(struct http_request *r)
 {
     char *line = r->text + r->line;
@@ -443,7 +446,7 @@ enum http_event http_request_take(struct http_request *r, const char *bytes, siz
         return HTTP_GOT_ERROR;
     }
     if (r->at != HTTP_AT_HEAD &&
-        r->line != 0) { /* the head has been read: its room is for lines between chunks */
+        r->line != 0) { /* the head has been read: its memory is used for lines between chunks */
         r->n = r->line = 0;
     }
     while (event == HTTP_GOT_PART && r->at != HTTP_AT_END && *used < n) {

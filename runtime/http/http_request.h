@@ -1,5 +1,6 @@
-/* Requests of HTTP/1.1 (and 1.0) from bytes that come in any pieces. A head is gathered line by line; each whole line is checked,
- * then given to llhttp. Bodies pass through without a copy. Sources: RFC 9110, RFC 9112. */
+/* HTTP/1.1 (and 1.0) requests from bytes that arrive in any pieces. A head is collected line by
+ * line; each whole line is checked, then passed to llhttp. Bodies pass through without a copy.
+ * Sources: RFC 9110, RFC 9112. */
 #ifndef INGOT_RUNTIME_HTTP_REQUEST_H
 #define INGOT_RUNTIME_HTTP_REQUEST_H
 
@@ -10,10 +11,11 @@
 #include <llhttp.h>
 
 enum {
-    HTTP_HEAD_BYTES = 16384, /* of a request line and its fields */
-    HTTP_LINE_BYTES = 1024,  /* of a chunk's size with its extensions */
-    HTTP_REST_BYTES = 65536, /* of all such lines between two pieces of a body, and of trailers */
-    HTTP_CHUNK_BYTES = 1 << 30, /* of a chunk; one that is announced as longer is refused */
+    HTTP_HEAD_BYTES = 16384,    /* bytes of a request line and its fields */
+    HTTP_LINE_BYTES = 1024,     /* of a chunk's size with its extensions */
+    HTTP_REST_BYTES = 65536,    /* bytes of all such lines between two pieces of a body, and of
+                              * trailers */
+    HTTP_CHUNK_BYTES = 1 << 30, /* bytes of a chunk; a longer one is refused */
     HTTP_BLANKS = 8,            /* empty lines before a request */
     HTTP_PATH_BYTES = 512,      /* of a decoded path, with its NUL */
 };
@@ -28,30 +30,30 @@ enum http_method {
 };
 
 enum http_event {
-    HTTP_GOT_PART,  /* all bytes are taken, and more are wanted */
-    HTTP_GOT_HEAD,  /* the head is whole: fields can be read until the next call */
+    HTTP_GOT_PART,  /* all bytes are taken, and more are needed */
+    HTTP_GOT_HEAD,  /* the head is complete: fields can be read until the next call */
     HTTP_GOT_BODY,  /* a piece of the body */
-    HTTP_GOT_ALL,   /* the request has ended; http_request_reset before the next one */
-    HTTP_GOT_ERROR, /* not a request: status and problem say why; nothing more can be read */
+    HTTP_GOT_ALL,   /* the request has ended; call http_request_reset before the next one */
+    HTTP_GOT_ERROR, /* not a request: status and error_message say why; nothing more can be read */
 };
 
 struct http_request {
     llhttp_t parser;
     enum { HTTP_AT_HEAD, HTTP_AT_LINE, HTTP_AT_BODY, HTTP_AT_END, HTTP_AT_ERROR } at;
-    char text[HTTP_HEAD_BYTES]; /* (n) the head, or a line between chunks */
-    size_t n, line;             /* line: where the line begins that comes in now */
+    char text[HTTP_HEAD_BYTES]; /* (n) bytes of the head, or of a line between chunks */
+    size_t n, line;             /* line: where the current line begins */
     unsigned blanks;
-    size_t rest_bytes;                 /* of lines since the latest piece of the body */
-    uint64_t left;                     /* of the body, or of its chunk */
+    size_t rest_bytes;                 /* bytes of lines since the latest piece of the body */
+    uint64_t left;                     /* bytes left of the body, or of its chunk */
     bool headed, complete, last_chunk; /* what llhttp has seen */
-    bool after_chunk;                  /* the line that ends a chunk comes */
-    /* Fields of the head, set once it is whole. */
+    bool after_chunk;                  /* the line that ends a chunk comes next */
+    /* Fields of the head, set once it is complete. */
     enum http_method method;
     bool keeps;  /* the connection stays open after the answer */
     bool is_1_0; /* answers have no chunks and no interim answers */
     bool chunked;
     bool expects_continue;      /* the body waits for 100 Continue */
-    uint64_t body_bytes;        /* of Content-Length; 0: none, or chunked */
+    uint64_t body_bytes;        /* Content-Length; 0: none, or chunked */
     char path[HTTP_PATH_BYTES]; /* decoded, without the query */
     const char *authority;      /* (authority_bytes) of the target or of Host; in text */
     size_t authority_bytes;
@@ -66,7 +68,8 @@ void http_request_reset(struct http_request *r);
 /* Whether a part of a request has come. */
 bool http_request_begun(const struct http_request *r);
 
-/* Take from bytes (n); *used of them are gone. HTTP_GOT_BODY: *piece (*piece_bytes >= 1) lies in bytes. */
+/* Take from bytes (n); *used of them are consumed. HTTP_GOT_BODY: *piece (*piece_bytes >= 1)
+ * lies in bytes. */
 enum http_event http_request_take(struct http_request *r, const char *bytes, size_t n, size_t *used,
                                   const char **piece, size_t *piece_bytes);
 

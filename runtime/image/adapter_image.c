@@ -162,7 +162,7 @@ static bool is_finite(float x)
     return (f32_bits(x) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* Pair number i; *end is where the one before it ended in the data. */
+/* Pair number i; *end is where the previous one ended in the data. */
 static enum err check_pair(const struct adapter_header *h, const struct adapter_pair *pairs,
                            uint32_t i, uint64_t *end, char *error_message)
 {
@@ -203,7 +203,7 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     return ERR_OK;
 }
 
-/* The ranks of the layer with most of them. */
+/* The sum of the ranks in the layer with the most. */
 static uint32_t most_ranks(const struct adapter_header *h, const struct adapter_pair *pairs)
 {
     uint32_t most = 0, sum = 0;
@@ -268,7 +268,7 @@ enum err adapter_check_base(const struct adapter_header *h, const struct adapter
         const struct ingot_tensor *w = image_tensor(base, role, pairs[i].layer);
         uint32_t rows = w == NULL ? 0 : w->rows, cols = w == NULL ? 0 : w->cols;
 
-        if (role == INGOT_TOKEN_EMBEDDING) { /* it takes a token and gives its row */
+        if (role == INGOT_TOKEN_EMBEDDING) { /* takes a token and gives its row */
             uint32_t swap = rows;
 
             rows = cols;

@@ -1,6 +1,6 @@
-/* The reader of adapters (flash_image/format/adapter.h) over memory: no I/O, no allocation. The caller
- * brings the bytes in three steps, each checked completely before the next is used: the header page, the
- * table of pairs, the data. */
+/* The reader of adapters (flash_image/format/adapter.h) over memory: no I/O, no allocation. The
+ * caller reads the bytes in three steps, each checked completely before the next: the header
+ * page, the table of pairs, the data. */
 #ifndef INGOT_RUNTIME_ADAPTER_IMAGE_H
 #define INGOT_RUNTIME_ADAPTER_IMAGE_H
 
@@ -10,32 +10,35 @@
 
 enum { ADAPTER_ERROR_MESSAGE_BYTES = 160 };
 
-/* The header page of a file of file_bytes. h is 8-byte aligned. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC,
- * ERR_BAD_VERSION, ERR_BAD_CHECKSUM, ERR_BAD_HEADER; error_message (ADAPTER_ERROR_MESSAGE_BYTES) says what. */
+/* Check the header page of a file of file_bytes. h is 8-byte aligned. Errors: ERR_TRUNCATED,
+ * ERR_BAD_MAGIC, ERR_BAD_VERSION, ERR_BAD_CHECKSUM, ERR_BAD_HEADER; error_message
+ * (ADAPTER_ERROR_MESSAGE_BYTES) says what. */
 enum err adapter_check_header(const struct adapter_header *h, uint64_t file_bytes,
                               char *error_message);
 
 /* Bytes of the table of pairs with its padding, which follows the header. */
 uint64_t adapter_table_bytes(const struct adapter_header *h);
 
-/* The table, 8-byte aligned: its checksum, order, ranks and places. Errors as above. */
+/* Check the table, 8-byte aligned: its checksum, order, ranks and places. Errors as above. */
 enum err adapter_check_pairs(const struct adapter_header *h, const struct adapter_pair *pairs,
                              char *error_message);
 
-/* Whether the model has the matrices that the pairs are for. ERR_BAD_MODEL: it is made for another
- * one. */
+/* Check that the model has the matrices of the pairs. ERR_BAD_MODEL: the adapter is for another
+ * model. */
 enum err adapter_check_base(const struct adapter_header *h, const struct adapter_pair *pairs,
                             const struct image *base, char *error_message);
 
-/* Whether a role can have an adapter: a matrix that is multiplied with tokens, and no expert's. */
+/* Whether a role can have an adapter: a matrix that is multiplied with tokens and belongs to no
+ * expert. */
 bool adapter_takes_role(enum ingot_role role);
 
-/* Numbers of a pair's A and B, zeros included; bytes of n numbers of a type, up to ADAPTER_ALIGN. */
+/* Numbers of a pair's A and B, zeros included; bytes of n numbers of a type, rounded up to
+ * ADAPTER_ALIGN. */
 uint64_t adapter_a_numbers(const struct adapter_pair *p);
 uint64_t adapter_b_numbers(const struct adapter_pair *p);
 uint64_t adapter_type_bytes(unsigned type, uint64_t n);
 
-/* Columns of A as they lie there. */
+/* Columns of A as they are stored. */
 static inline uint32_t adapter_cols_padded(uint32_t cols)
 {
     return (cols + ADAPTER_COLS - 1) / ADAPTER_COLS * ADAPTER_COLS;

@@ -20,108 +20,113 @@ struct image {
     const struct ingot_header *header;
     const uint8_t *tokenizer;             /* struct ingot_tokenizer and its arrays */
     const struct ingot_chat *chat;        /* and its strings */
-    const float *factors;                 /* (header->rope.count) that header->ropes name */
+    const float *factors;                 /* (header->rope.count) which header->ropes names */
     const struct ingot_layer *layers;     /* (n_layers) */
     const struct ingot_segment *segments; /* embedding, layers, head */
-    const struct ingot_tensor *tensors;   /* in order of roles, those of a layer together */
+    const struct ingot_tensor *tensors;   /* in order of roles, those of a layer in sequence */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
-    uint32_t first_row;                   /* of them, that of token 0 in the table per layer */
-    char error_message[96];               /* after an error: an error message naming the field */
+    uint32_t first_row;                   /* number of rows; checksum of token 0 in the table per
+                                           * layer */
+    char error_message[96];               /* after an error: a message that names the field */
 };
 
-/* Check the header page of a file of file_bytes bytes: magic, version, CRC, every parameter in
- * bounds, sections aligned, in order, without gaps and inside the file. h is 8-byte aligned.
+/* Check the header page of a file of file_bytes bytes: magic, version, CRC, bounds of every
+ * parameter; sections aligned, in order, without gaps and inside the file. h is 8-byte aligned.
  * Clears *img and sets img->header. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC, ERR_BAD_VERSION,
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
 /* Parts of the checks for a packer, before it multiplies anything: the parameters; n (at most
- * INGOT_MAX_ROPES) ways to rotate with n_factors factors, and zeros after them; the n_layers layers
- * but for where their weights are. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+ * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers, except
+ * where their weights are. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
 enum err image_check_layers(struct image *img, const struct ingot_params *p,
                             const struct ingot_rope *ropes, const struct ingot_layer *layers);
 
-/* Bytes of the file from offset 4096 to the first segment: the sections with their padding,
- * a multiple of 4096. h has passed image_check_header. */
+/* Bytes of the file from offset 4096 to the first segment: the sections with their padding, a
+ * multiple of 4096. h has passed image_check_header. */
 uint64_t image_meta_bytes(const struct ingot_header *h);
 
-/* Check the image_meta_bytes() bytes at file offset 4096, which lie at meta (8-byte aligned):
+/* Check the image_meta_bytes() bytes from file offset 4096, which are at meta (8-byte aligned):
  * section CRCs, tables of layers, segments and tensors, tokenizer, chat. Sets the pointers of
  * *img into meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
-/* The check of the tokenizer section alone, bytes bytes at section (4-byte aligned), for a model
- * of vocab tokens; part of image_check_meta. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+/* Check only the tokenizer section, bytes bytes at section (4-byte aligned), for a model of
+ * vocab tokens; part of image_check_meta. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
-/* Whether a tensor is there, as far as parameters and layer (NULL where the role is none of a
- * layer's) say; image_role_is_layer: whether it is a layer's. */
+/* Whether a tensor exists according to parameters and layer (NULL for roles outside layers);
+ * image_role_is_layer: whether the role belongs to a layer. */
 enum image_presence { IMAGE_ABSENT, IMAGE_OPTIONAL, IMAGE_DEMANDED };
 enum image_presence image_role_presence(const struct ingot_params *p, const struct ingot_layer *l,
                                         enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
-/* Every expert of a layer has one, in its own extent; one entry of the tensor table tells of all. */
+/* Whether every expert of a layer has one, in its own extent; one entry of the tensor table
+ * describes all. */
 bool image_role_is_expert(enum ingot_role role);
 
-/* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
+/* Whether it is a matrix, which is quantized and multiplied; the others are norms and biases
+ * (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
 /* The kind of layer number `layer` (< n_layers). */
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
-/* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
- * the others. NULL: there is none. */
+/* The table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for others.
+ * NULL: there is none. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* The type that names a model: of a feed-forward's first matrix, else of the output. */
+/* The type after which a model is named: that of a feed-forward's first matrix, or else of the
+ * output. */
 unsigned image_main_type(const struct image *img);
 
 /* The most experts that a token takes in a layer; 0: there are none. */
 uint32_t image_most_experts(const struct image *img);
 
-/* The width of the widest recurrent mixer of a layer; 0: there is none. */
+/* The width of the widest recurrent mixer; 0: there is none. */
 uint32_t image_inner_dim(const struct image *img);
 
-/* The most numbers that the heads of a layer have together: of a token's queries, or attended. */
+/* The largest sum of numbers over a layer's heads: of a token's queries, or of the attended
+ * values. */
 uint32_t image_queries(const struct image *img);
 
-/* The most tokens of a sequence that LongRoPE's short factors are for; 0: the model has none. */
+/* The longest sequence for which LongRoPE's short factors are; 0: the model has none. */
 uint32_t image_long_context(const struct image *img);
 
-/* The last layer that writes a state of its sequence: keys and values of its own, or a recurrent mixer's. Behind it a
- * token matters to others no more. */
+/* The last layer that writes a state of its sequence: keys and values of its own, or a recurrent
+ * mixer's. After it a token does not affect others. */
 uint32_t image_last_written(const struct image *img);
 
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* How many segments there are, and the numbers of three: the token embedding; the tensors that a
- * layer always needs; the output norm with an untied output. layer < n_layers. */
+/* How many segments there are, and the numbers of three: the token embedding; a layer's tensors
+ * that it always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
-uint32_t image_front_segments(const struct ingot_params *p); /* before those of layers */
+uint32_t image_front_segments(const struct ingot_params *p); /* before those of the layers */
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
-/* The table per layer: where a token's rows begin in the file, and their bytes; and their checksum.
- * Only of a model that has one. */
+/* The table per layer: where a token's rows begin in the file, their bytes, and their checksum.
+ * Only for a model that has one. */
 uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
 uint32_t image_table_crc(const struct image *img, uint32_t token);
 
-/* How many bytes of a layer's segment computing needs up to the end of a phase (< INGOT_PHASES). */
+/* How many bytes of a layer's segment are needed up to the end of a phase (< INGOT_PHASES). */
 uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase);
 
-/* Compare the CRC-32C of segment number `segment` as read with the table. ERR_BAD_CHECKSUM: the
- * error_message names "embedding", "layer 3" or "head". */
+/* Compare the CRC-32C of segment number `segment`, as read, with the table. ERR_BAD_CHECKSUM:
+ * the error_message names "embedding", "layer 3" or "head". */
 enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc);
 
-/* "embedding", "layer 3" or "head" into text, NUL-terminated. */
+/* Write "embedding", "layer 3" or "head" to text, NUL-terminated. */
 void image_segment_name(const struct image *img, unsigned segment, char *text, size_t text_bytes);
 
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
@@ -134,33 +139,34 @@ const char *image_ffn_name(unsigned ffn);
 /* "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
 
-/* "f32", "q4_0" and so on, as types.def has them, or "unknown". */
+/* "f32", "q4_0" and so on, as in types.def, or "unknown". */
 const char *image_type_name(unsigned type);
 
 /* Rows of a group, columns of a chunk, columns of a block (cols_padded is a multiple of it), and
- * bytes of one row of cols_padded columns (of an eighth of a group where rows are interleaved).
- * 0 for a type that does not exist, and the chunk of one without groups. */
+ * bytes of one row of cols_padded columns (for interleaved rows, an eighth of a group). 0 for a
+ * type that does not exist, and for the chunk of a type without groups. */
 uint32_t image_type_interleave(unsigned type);
 uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* The values of a tensor's nibbles, 16 values, where its type has a table: IQ4_NL and MXFP4 one
- * for all, FIG4 the tensor's. NULL: it has none. */
+/* The 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 share one for
+ * all tensors, FIG4 has one for each. NULL: there is no table. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 
-/* A matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, the others
- * demand whole blocks. */
+/* Whether a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, the
+ * others need whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
-/* A matrix that each head has its own rows of can have the type: it multiplies floats, or Q8. */
+/* Whether a matrix of which each head has its own rows can have the type: it must multiply
+ * floats, or Q8. */
 bool image_type_suits_head(unsigned type);
 
-/* Bytes of a tensor as it is stored, padding of rows and columns included. 0 for a type that
- * does not take the columns and for dimensions beyond the bounds of format.h. */
+/* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
+ * that does not allow the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
-/* The tensor's shape as parameters and layer (as above) demand it: rows and cols. */
+/* The tensor's shape that parameters and layer (as above) require: rows and cols. */
 void image_role_shape(const struct ingot_params *p, const struct ingot_layer *l,
                       enum ingot_role role, uint32_t *rows, uint32_t *cols);
 

@@ -1,4 +1,4 @@
-/* Shared by the files of the image reader alone. */
+/* Shared only by the files of the image reader. */
 #ifndef INGOT_RUNTIME_IMAGE_CHECK_H
 #define INGOT_RUNTIME_IMAGE_CHECK_H
 
@@ -7,13 +7,13 @@
 #include "runtime/image/image.h"
 #include "runtime/text/format_text.h"
 
-/* The error message goes to img->error_message; the value is e. */
+/* Set img->error_message to the message; returns e. */
 #define REFUSE(img, e, ...) \
     (format_text((img)->error_message, sizeof(img)->error_message, __VA_ARGS__), (e))
 
-enum { IMAGE_PLACE_BYTES = 32 }; /* of a name such as "layer 12 attn_post_norm" */
+enum { IMAGE_PLACE_BYTES = 32 }; /* bytes of a name such as "layer 12 attn_post_norm" */
 
-/* A number that must lie in [low, high]. */
+/* A number that must be in [low, high]. */
 struct image_bound {
     const char *name;
     uint32_t value, low, high;
@@ -29,7 +29,7 @@ static inline bool image_in_range(const struct image_range *r)
     return r->value >= r->low && r->value <= r->high;
 }
 
-/* The layer at which a check of the table of layers is. */
+/* The layer that a check of the table of layers is at. */
 struct image_checked {
     struct image *img;
     const struct ingot_params *params;
@@ -56,7 +56,7 @@ enum err image_check_recurrent(const struct image_checked *c);
 enum err image_check_segments(struct image *img);
 enum err image_check_tensors(struct image *img);
 
-/* n is far from the top: every size has been bounded by the file's. */
+/* n cannot overflow: the file's size bounds every size. */
 static inline uint64_t image_round_up(uint64_t n, uint64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;

@@ -1,9 +1,9 @@
-/* Tensors of an image by their role, and their types. */
+/* Find tensors of an image by their role, and their types. */
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 
-/* Entries of the tensor table that may have the role: those of a layer, or before or after all
- * layers. */
+/* Entries of the tensor table that may have the role: those of a layer, or those before or after
+ * all layers. */
 static void find_range(const struct image *img, enum ingot_role role, unsigned layer,
                        uint32_t *first, uint32_t *end)
 {
@@ -100,7 +100,7 @@ uint32_t image_long_context(const struct image *img)
     return most;
 }
 
-/* The input of ATTN_Q of latent keys is kept where heads are. */
+/* For latent keys, the input of ATTN_Q is kept where heads are. */
 static uint32_t queries_of(const struct ingot_layer *l)
 {
     if ((l->features & INGOT_LATENT_KV) == 0) {

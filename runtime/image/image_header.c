@@ -1,4 +1,4 @@
-/* The check of the header page. Before it no value of the page is used. */
+/* The check of the header page. No value of the page is used before it. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -22,7 +22,7 @@ static uint32_t header_crc(const struct ingot_header *h)
     return crc32c(crc, bytes + field + sizeof zero, sizeof *h - field - sizeof zero);
 }
 
-/* Terminated, and no control characters: the name goes to terminals. */
+/* Terminated, and without control characters, because the name is written to terminals. */
 static bool name_is_clean(const char *name, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -103,7 +103,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     return ERR_OK;
 }
 
-/* Fields that are not given are zero. */
+/* Fields that are not used are zero. */
 static enum err check_sampling(struct image *img, const struct ingot_sampling *s)
 {
     const uint32_t given = s->given;
@@ -129,7 +129,7 @@ static enum err check_sampling(struct image *img, const struct ingot_sampling *s
     return e;
 }
 
-/* The ways to rotate, whose factors lie in a section that is not read yet. */
+/* The ropes, whose factors are in a section that is not read yet. */
 static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32_t n_factors)
 {
     const struct image_bound bounds[] = {
@@ -247,7 +247,7 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     return ERR_OK;
 }
 
-/* Checksums of extents: of experts, whose number the layers say, and of a table's rows. */
+/* Checksums of extents: of experts, whose number the layers give, and of a table's rows. */
 static uint32_t most_extents(const struct ingot_params *p)
 {
     uint32_t rows = p->per_layer_dim != 0 ? p->vocab : 0;

@@ -2,7 +2,7 @@
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
-/* Kinds that this format names. Which of them this program computes, layer_check.c knows. */
+/* Kinds that this format names. layer_check.c knows which of them this program computes. */
 static const char *const mixers[] = {
     [INGOT_MIXER_NONE] = "none",     [INGOT_MIXER_ATTENTION] = "attention",
     [INGOT_MIXER_DELTA] = "delta",   [INGOT_MIXER_SHORTCONV] = "shortconv",
@@ -42,7 +42,7 @@ const char *image_ffn_name(unsigned ffn)
     return kind_name(ffns, N_FFNS, INGOT_FFN_OWN, ffn);
 }
 
-/* Kinds from INGOT_MIXER_OWN on belong to programs; runtime/model/layer_check.c looks at them. */
+/* Kinds from INGOT_MIXER_OWN on belong to programs; runtime/model/layer_check.c checks them. */
 static enum err check_kinds(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -104,7 +104,7 @@ static enum err check_common(const struct image_checked *c)
     return image_layer_ranges(c, ranges, sizeof ranges / sizeof ranges[0]);
 }
 
-/* The dense feed-forward, which may also stand beside experts. */
+/* The dense feed-forward, which may also run in addition to experts. */
 static enum err check_dense(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -123,7 +123,7 @@ static enum err check_dense(const struct image_checked *c)
     return e;
 }
 
-/* The chosen groups must have as many experts as a token takes. */
+/* The chosen groups must have at least as many experts as a token takes. */
 static enum err check_groups(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -194,7 +194,7 @@ static enum err check_layer(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* Memory is planned by the widest layer. */
+/* Memory is planned for the widest layer. */
 static enum err check_widest(struct image *img, const struct ingot_params *p,
                              const struct ingot_layer *layers)
 {

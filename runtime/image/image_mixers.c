@@ -1,5 +1,5 @@
-/* The check of what the table of layers says of mixers. Fields that a kind does not have are zero, but a
- * program's own kinds may have any values within the bounds. */
+/* The check of what the table of layers says about mixers. Fields that a kind does not have are
+ * zero, but a program's own kinds may have any values within the bounds. */
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
@@ -30,7 +30,7 @@ static enum err check_rope(const struct image_checked *c)
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope_dims is %u, must be even and at most %u",
                             c->ropes[l->rope].dims, l->head_dim);
     }
-    /* The scale of the scores is part of the table that queries are rotated by. */
+    /* The table that rotates queries includes the scale of the scores. */
     for (uint32_t i = 0; i < c->number; i++) {
         const struct ingot_layer *other = &c->layers[i];
 
@@ -42,8 +42,8 @@ static enum err check_rope(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* Shared keys and values are those of an earlier layer that has its own, in the same shape: so
- * there are no circles. */
+/* Shared keys and values belong to an earlier layer that has its own, in the same shape, so
+ * there are no cycles. */
 static enum err check_kv_layer(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer, *from;
@@ -70,8 +70,8 @@ static enum err check_kv_layer(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* One key for all heads, of which kv_rank numbers are also the value. A head has whole groups of the
- * rows of ATTN_K_B and ATTN_V_B, and a page of keys and values whole sectors. */
+/* One key for all heads, of which kv_rank numbers are also the value. A head has whole groups of
+ * the rows of ATTN_K_B and ATTN_V_B, and a page of keys and values has whole sectors. */
 static enum err check_latent(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -197,7 +197,7 @@ enum err image_check_attention(const struct image_checked *c)
     return image_layer_ranges(c, ranges, COUNT(ranges));
 }
 
-/* The convolution, which all of them have, and with a state the heads. */
+/* The convolution, which all of them have, and for those with a state the heads. */
 static enum err check_inner(const struct image_checked *c, bool stateful)
 {
     const struct ingot_layer *l = c->layer;

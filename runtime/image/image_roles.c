@@ -1,7 +1,7 @@
-/* Which tensors a model has, in which shape, and where in the table. */
+/* Which tensors a model has, their shapes, and their place in the table. */
 #include "runtime/image/image.h"
 
-/* One row a role: its name, when it is there, and its shape. */
+/* One row a role: its name, when it exists, and its shape. */
 enum { LAYER = 1 << 0, MATRIX = 1 << 1, EXPERT = 1 << 2 };
 enum extent_of {
     ONE,
@@ -37,8 +37,8 @@ enum extent_of {
     ALL_PER_LAYER
 };
 
-/* When a tensor is there: in a model always, or perhaps; for norms before and after a block; for
- * some kinds of blocks. */
+/* When a tensor exists: always; optionally; for norms before and after a block; for some kinds
+ * of blocks. */
 enum when {
     ALWAYS,
     IF_PER_LAYER,
@@ -79,7 +79,8 @@ enum when {
 static const struct role_rule {
     const char *name;
     uint32_t
-        kind; /* LAYER: a layer has it; MATRIX: no norm, bias or position; EXPERT: each expert */
+        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each expert
+               * has one */
     enum when when;
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
@@ -188,7 +189,7 @@ static uint32_t ssm_norm_dim(const struct ingot_layer *l)
     return l->inner_dim;
 }
 
-/* Heads that a norm of queries or keys takes as one. */
+/* How many heads a norm of queries or keys treats as one. */
 static uint32_t normed_heads(const struct ingot_layer *l, uint32_t n_heads)
 {
     return (l->features & INGOT_QK_NORM_WIDE) != 0 ? n_heads : 1;
@@ -199,7 +200,7 @@ static bool is_latent(const struct ingot_layer *l)
     return (l->features & INGOT_LATENT_KV) != 0;
 }
 
-/* Numbers of a head's query before it is multiplied with ATTN_K_B. */
+/* Numbers of a head's query before it is multiplied by ATTN_K_B. */
 static uint32_t query_dim(const struct ingot_layer *l)
 {
     return is_latent(l) ? l->query_dim : l->head_dim;
@@ -354,7 +355,7 @@ static enum image_presence ffn_presence(const struct traits *t, enum when when)
     }
 }
 
-/* Kinds of a program's own may have the tensors of any. */
+/* A program's own kinds may have the tensors of any kind. */
 static bool is_own(const struct ingot_layer *l, enum ingot_role role)
 {
     return (l->mixer >= INGOT_MIXER_OWN && role >= INGOT_ATTN_Q_A && role <= INGOT_SSM_OUT) ||

@@ -48,7 +48,7 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
     name_segment(s->kind, s->layer, text, text_bytes);
 }
 
-/* Only layers are computed in phases, and the last one has all bytes. */
+/* Only layers are computed in phases, and the last phase has all bytes. */
 static enum err check_phases(struct image *img, const struct ingot_segment *s, const char *place)
 {
     uint64_t least = 0;
@@ -72,7 +72,7 @@ uint32_t image_front_segments(const struct ingot_params *p)
     return p->per_layer_dim != 0 ? 2 : 1;
 }
 
-/* Embedding, perhaps the table of embeddings per layer, layers, head. */
+/* Embedding, optionally the table of embeddings per layer, layers, head. */
 static unsigned kind_at(uint32_t i, const struct ingot_params *p)
 {
     uint32_t front = image_front_segments(p);

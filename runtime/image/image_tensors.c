@@ -1,9 +1,10 @@
-/* The check of the tensor table: each tensor in its place, with the shape that its layer says. */
+/* The check of the tensor table: each tensor is in its place, with the shape that its layer
+ * requires. */
 #include "runtime/image/image_check.h"
 
 #include <string.h>
 
-/* The entry that comes next, and where the one before ended in its segment. */
+/* The next entry, and where the previous one ended in its segment. */
 struct cursor {
     struct image *img;
     uint32_t index;
@@ -18,7 +19,7 @@ static enum err refuse_field(struct image *img, const char *place, const char *f
                   (unsigned long long)value, (unsigned long long)right);
 }
 
-/* A FIG4 tensor brings its table; products of two values with activations must fit 16 bits. */
+/* A FIG4 tensor brings its own table; products of two values with activations must fit 16 bits. */
 static enum err check_values(struct image *img, const struct ingot_tensor *t, const char *place)
 {
     if (t->type != INGOT_FIG4 && !image_all_zero(t->values, sizeof t->values)) {
@@ -85,7 +86,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     return check_values(img, t, place);
 }
 
-/* The end of the part of a segment in which the tensor lies. */
+/* The end of the part of a segment that holds the tensor. */
 static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
                          const struct ingot_layer *l)
 {
@@ -98,8 +99,8 @@ static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
     return l->expert_offset;
 }
 
-/* Tensors of a segment ascend; *end is where the one before ended in the same segment, or in the
- * same extent. */
+/* Tensors of a segment ascend; *end is where the previous one ended in the same segment or
+ * extent. */
 static enum err check_place(struct image *img, const struct ingot_tensor *t,
                             const struct ingot_layer *layer, uint32_t segment, const char *place,
                             uint64_t *end)
@@ -123,7 +124,7 @@ static enum err check_place(struct image *img, const struct ingot_tensor *t,
     return ERR_OK;
 }
 
-/* The output, where it is the token embedding under another name. */
+/* The output, if it is the token embedding under another name. */
 static enum err check_tied(struct image *img, const struct ingot_tensor *t)
 {
     const struct ingot_tensor *embedding = img->tensors;
@@ -164,7 +165,7 @@ static void name_tensor(enum ingot_role role, unsigned layer, char *text, size_t
     format_text(text, text_bytes, "layer %u %s", layer, image_role_name(role));
 }
 
-/* The tensor of a role, where there is one. */
+/* The tensor of a role, if it exists. */
 static enum err check_role(struct cursor *c, enum ingot_role role, unsigned layer, uint32_t segment)
 {
     struct image *img = c->img;
@@ -187,7 +188,7 @@ static enum err check_role(struct cursor *c, enum ingot_role role, unsigned laye
                   img->tensors[c->index].role, img->tensors[c->index].layer);
 }
 
-/* Those of the roles [first, last) that are there, in their order. */
+/* The existing tensors of the roles [first, last), in their order. */
 static enum err check_roles(struct cursor *c, unsigned first, unsigned last, unsigned layer,
                             uint32_t segment)
 {
@@ -201,8 +202,8 @@ static enum err check_roles(struct cursor *c, unsigned first, unsigned last, uns
     return ERR_OK;
 }
 
-/* Nothing but the padding of a page follows a segment's last tensor: the planner's buffers count
- * on it. The next segment begins at 0. */
+/* Only the padding of a page follows a segment's last tensor: the planner's buffers rely on it.
+ * The next segment begins at 0. */
 static enum err check_end(struct cursor *c, uint32_t segment)
 {
     struct image *img = c->img;
@@ -230,8 +231,8 @@ static bool begins_tensor(const struct image *img, const struct ingot_layer *l, 
     return l->ffn == INGOT_FFN_EXPERTS && offset == l->expert_offset;
 }
 
-/* The extents of the experts follow what the layer always needs, one after the other to the
- * segment's end, and each has its checksum. */
+/* The extents of the experts follow the tensors that the layer always needs, one after the other
+ * to the segment's end, and each has its checksum. */
 static enum err check_extents(struct cursor *c, const struct ingot_layer *l, uint32_t layer,
                               uint32_t *first_expert)
 {
@@ -304,7 +305,7 @@ static enum err check_layer(struct cursor *c, uint32_t layer, uint32_t *first_ex
     return check_end(c, l->segment);
 }
 
-/* Positions lie at the start of layer 0's segment, where they are added. */
+/* Positions are at the start of layer 0's segment, where they are added. */
 static enum err check_front(struct cursor *c)
 {
     enum err e = check_roles(c, INGOT_TOKEN_EMBEDDING, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER,

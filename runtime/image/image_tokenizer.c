@@ -1,11 +1,11 @@
-/* The check of the tokenizer section, after which runtime/tokenizer/tokenizer.c indexes without
- * looking. */
+/* The check of the tokenizer section. Afterwards runtime/tokenizer/tokenizer.c needs no bounds
+ * checks. */
 #include <string.h>
 
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
-/* The section with its arrays found. */
+/* The section and its arrays. */
 struct view {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets;
@@ -14,7 +14,7 @@ struct view {
     const uint32_t *sorted;
     const uint32_t *byte_tokens;
     const uint8_t *text;
-    const struct ingot_merges *merges; /* kinds 2 and 3, else NULL */
+    const struct ingot_merges *merges; /* kinds 2 and 3, otherwise NULL */
     const uint32_t *rows;
     const struct ingot_merge *entries;
 };
@@ -129,7 +129,7 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     return ERR_OK;
 }
 
-/* A known number; only tokens that are matched as a whole strip the white space around them. */
+/* A known number; only tokens that are matched as a whole may strip the white space around them. */
 static bool type_fits(uint8_t type)
 {
     uint8_t number = type & INGOT_TOKEN_TYPE;
@@ -145,7 +145,7 @@ static uint32_t type_of(const struct view *v, uint32_t id)
     return v->types[id] & INGOT_TOKEN_TYPE;
 }
 
-/* Offsets ascend from 0 to text_bytes, scores are finite, types known. */
+/* Offsets ascend from 0 to text_bytes, scores are finite, types are known. */
 static enum err check_tokens(struct image *img, const struct view *v)
 {
     uint32_t longest = 0;
@@ -192,7 +192,7 @@ static int compare_texts(const struct view *v, uint32_t a, uint32_t b)
     return (na > nb) - (na < nb);
 }
 
-/* Strictly ascending, which also keeps equal texts out. */
+/* Strictly ascending, which also excludes equal texts. */
 static enum err check_sorted(struct image *img, const struct view *v)
 {
     for (uint32_t i = 0; i < v->head->n_sorted; i++) {
@@ -215,7 +215,7 @@ static enum err check_sorted(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* For type BYTE by name, or in byte-level BPE a plain token of that one byte. */
+/* For type BYTE by name; in byte-level BPE a plain token with that one byte. */
 static bool stands_for_byte(const struct view *v, uint32_t id, unsigned byte)
 {
     if (id >= v->head->n_tokens) {
@@ -257,8 +257,8 @@ static enum err check_merges_head(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* The result is a plain token with the text of the two. So no text can merge into a control
- * token, and merged text prints as it was. */
+/* The result is a plain token with the joined text. So no text can merge into a control token,
+ * and merged text prints as it was. */
 static bool merge_fits(const struct view *v, uint32_t left, const struct ingot_merge *m)
 {
     const uint32_t *at = v->text_offsets;

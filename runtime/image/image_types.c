@@ -1,15 +1,15 @@
-/* The types of weights: how each lies in a file. */
+/* The types of weights: how each is stored in a file. */
 #include "runtime/image/image.h"
 #include "runtime/image/image_check.h"
 
-/* Each type's demands. */
+/* The requirements of each type. */
 static const struct type_rule {
     const char *name;
     uint32_t interleave;
     uint32_t chunk;
-    uint32_t padding;     /* columns come in multiples of this */
-    uint32_t block_bytes; /* of `padding` columns of one row */
-    bool whole_blocks;    /* other columns are refused: they cannot be padded */
+    uint32_t padding;     /* columns are padded to a multiple of this */
+    uint32_t block_bytes; /* bytes of `padding` columns of one row */
+    bool whole_blocks;    /* other columns are refused, because they cannot be padded */
 } type_rules[INGOT_N_TYPES] = {
 #define PADDED false
 #define WHOLE true

@@ -4,9 +4,10 @@
 
 #include "runtime/image/signing.h"
 
-/* Check the block of a file of file_bytes bytes with n_parts parts: b has signature_block_bytes(n_parts)
- * bytes, 8-byte aligned. It says that the digests are those that the owner of the key signed, and nothing
- * yet of what they are of. ERR_NOT_SIGNED: error_message (SIGNING_ERROR_MESSAGE_BYTES) is an error message. */
+/* Check the block of a file of file_bytes bytes with n_parts parts: b has
+ * signature_block_bytes(n_parts) bytes, 8-byte aligned. Success means that the key's owner
+ * signed these digests; the data are not checked yet. ERR_NOT_SIGNED: error_message
+ * (SIGNING_ERROR_MESSAGE_BYTES) is the message. */
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
                                uint64_t file_bytes, uint32_t n_parts, char *error_message);
 
@@ -18,7 +19,8 @@ enum { SIGNATURE_NAME_BYTES = 2 * SIGNATURE_ID_BYTES + 1 };
 void signature_key_id(uint8_t id[SIGNATURE_ID_BYTES], const uint8_t *key);
 char *signature_id_text(char text[SIGNATURE_NAME_BYTES], const uint8_t *id);
 
-/* Whether a block with this beginning is one, as far as its first fields say; for programs that show it. */
+/* Whether a block with this beginning is a signature, judging by its first fields; for programs
+ * that show it. */
 bool signature_is_block(const struct signature_block *b);
 
 #endif

@@ -1,6 +1,6 @@
-/* Signed files: what an image with a key, or a program that was given one, takes them by. The key and
- * the functions are handed down in one struct, so that an image without a key has none of it; only
- * who makes one names the functions. */
+/* Signed files: how an image with a key, or a program that was given one, checks them. The key
+ * and the functions are passed down in one struct, so that an image without a key contains none
+ * of it; only the code that makes one names the functions. */
 #ifndef INGOT_RUNTIME_SIGNING_H
 #define INGOT_RUNTIME_SIGNING_H
 
@@ -15,18 +15,18 @@ enum { SIGNING_ERROR_MESSAGE_BYTES = 160 };
 
 struct workers;
 
-/* For a part of the file so far (runtime/compute/tree_digest.h). */
+/* For the current part of the file (runtime/compute/tree_digest.h). */
 struct tree_digest {
-    struct sha256 whole; /* of the leaves' digests */
+    struct sha256 whole; /* hash of the leaves' digests */
     struct sha256 leaf;
 };
 
 struct signing {
     const uint8_t *key; /* (SIGNATURE_KEY_BYTES) public */
-    const char *name;   /* of the key: signature_id_text */
-    /* ecdsa_p256_verify: whether signature (64) is the key's, of a digest. */
+    const char *name;   /* name of the key: signature_id_text */
+    /* ecdsa_p256_verify: whether signature (64) is the key's, over a digest. */
     bool (*verify)(const uint8_t *key, const uint8_t *digest, const uint8_t *signature);
-    /* ecdsa_selftest: NULL, or what verify judges wrongly. */
+    /* ecdsa_selftest: NULL, or the case that verify judges wrongly. */
     const char *(*selftest)(void);
     /* signature_check_block */
     enum err (*check_block)(const struct signing *g, const struct signature_block *b,
@@ -38,11 +38,11 @@ struct signing {
     void (*end_digest)(struct tree_digest *d, uint8_t *digest);
 };
 
-/* The contents of a file's block: checked by check_block. */
+/* The contents of a file's block, after check_block. */
 struct signature {
-    const struct signing *signing; /* NULL: files need none here */
+    const struct signing *signing; /* NULL: files need no signature here */
     const uint8_t (*digests)[SIGNATURE_DIGEST_BYTES];
-    uint64_t ticks; /* that the check took */
+    uint64_t ticks; /* time that the check took */
 };
 
 #endif

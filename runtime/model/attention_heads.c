@@ -1,8 +1,8 @@
 /* Latent keys (DeepSeek's MLA) in the absorbed form: a key is the compressed input of the layer,
- * normed, and a part that rotates, the same for all heads. The matrix that would make each head's
- * key of it multiplies the query instead (ATTN_K_B), and the one that would make its value the sum of what is
- * attended (ATTN_V_B). So the cache keeps one short row a position, and attention is that of one
- * kv head. */
+ * normed, and a part that rotates, the same for all heads. The matrix that would make each
+ * head's key from it multiplies the query instead (ATTN_K_B), and the one that would make its
+ * value multiplies the attended sum (ATTN_V_B). The cache therefore keeps one short row a
+ * position, and attention is that of one kv head. */
 #include "runtime/model/attention_heads.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/image/image.h"
 
-/* The layer's row of a table of rotations, of one token of the chunk; unused without a rotation. */
+/* The layer's row in a table of rotations, for one token of the chunk; unused without a
+ * rotation. */
 static const float *rotation(const struct transformer *t, float *const *tables, size_t token)
 {
     return tables[t->data->rope] + token * params(t)->head_dim;
@@ -40,7 +41,7 @@ static uint32_t rotated_dims(const struct transformer *t)
     return t->image->header->ropes[t->data->rope].dims;
 }
 
-/* A norm of one head; a wide one has been done for all heads together. */
+/* A norm of one head; a wide norm has been applied to all heads together. */
 static void norm_head(const struct transformer *t, float *head, enum ingot_role norm)
 {
     const float *weights = layer_vector(t, norm);
@@ -51,7 +52,7 @@ static void norm_head(const struct transformer *t, float *head, enum ingot_role 
 }
 
 /* Norm, rotate and scale a query: rotated dimensions take their scale from the table, unless a
- * norm follows, which would take it away. */
+ * norm follows, which would cancel it. */
 static void prepare_query(const struct transformer *t, float *q, uint32_t token)
 {
     uint32_t d = t->data->head_dim, scaled = rotated_dims(t);
@@ -70,7 +71,7 @@ static void prepare_query(const struct transformer *t, float *q, uint32_t token)
     }
 }
 
-/* The value of a head, from its key where it has no matrix of its own. */
+/* The value of a head, from its key if it has no matrix of its own. */
 static void prepare_value(const struct transformer *t, float *v, const float *k)
 {
     uint32_t d = t->data->head_dim;
@@ -95,9 +96,10 @@ static void prepare_key(const struct transformer *t, float *k, uint32_t token)
     rotate(t, k, t->act.cos_sin, token);
 }
 
-/* ---- latent keys ------------------------------------------------------------------------------- */
+/* ---- latent keys ----------------------------------------------------------------------------- */
 
-/* y = W x of the rows that a head has of a matrix of all heads; x has room up to whole blocks. */
+/* y = W x for the rows that belong to a head in a matrix of all heads; x has room up to whole
+ * blocks. */
 static void multiply_head(const struct transformer *t, unsigned core, enum ingot_role role,
                           uint32_t head, float *x, float *y)
 {
@@ -105,7 +107,7 @@ static void multiply_head(const struct transformer *t, unsigned core, enum ingot
     uint32_t n = w->rows / t->data->n_heads;
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
 
-    /* Whole blocks, the rest zeros. */
+    /* Whole blocks, padded with zeros. */
     memset(x + w->cols, 0, (w->cols_padded - w->cols) * sizeof *x);
     linear_vector(t->kernels, w, t->segment + w->offset + (size_t)head * n * row_bytes, x,
                   t->act.attention[core].blocks, y, n);
@@ -123,7 +125,7 @@ static void latent_query(const struct transformer *t, unsigned core, uint32_t he
     memcpy(x, from, plain * sizeof *x);
     multiply_head(t, core, INGOT_ATTN_K_B, head, x, q);
     t->kernels->scale_f32(q, q, l->kv_rank, l->attn_scale);
-    /* The part that rotates comes after it, as in the keys. */
+    /* The rotated part comes after it, as in the keys. */
     memcpy(q + l->kv_rank, from + plain, rotated * sizeof *q);
     rotate(t, q + l->kv_rank, t->act.cos_sin_query, token);
 }
@@ -137,7 +139,7 @@ static void latent_key(const struct transformer *t, float *k, uint32_t token)
     rotate(t, k + rank, t->act.cos_sin, token);
 }
 
-/* ---- either ------------------------------------------------------------------------------------ */
+/* ---- both kinds of keys ---------------------------------------------------------------------- */
 
 void attention_query(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                      float *q)
@@ -164,7 +166,7 @@ const float *attention_key_value(const struct transformer *t, uint32_t head, uin
         latent_key(t, k, token);
         return k;
     }
-    /* Before the key is normed and rotated: the value may be made of it. */
+    /* Before the key is normed and rotated, because the value may be made from it. */
     prepare_value(t, v, k);
     prepare_key(t, k, token);
     return v;

@@ -1,5 +1,5 @@
-/* The work of each head of attention by itself: its query, key and value become those that are
- * attended, and what it attended its part of the mixer's result. */
+/* The work of attention for each head by itself: it prepares query, key and value, and turns the
+ * attended sum into a part of the mixer's result. */
 #ifndef INGOT_RUNTIME_ATTENTION_HEADS_H
 #define INGOT_RUNTIME_ATTENTION_HEADS_H
 
@@ -10,12 +10,12 @@ static inline bool attention_has(const struct transformer *t, enum ingot_feature
     return (t->data->features & (uint32_t)feature) != 0;
 }
 
-/* The query of a head and token of the chunk to q (head_dim), rotated and scaled. The core's work
- * space but for its q is overwritten. */
+/* The query of a head and token of the chunk to q (head_dim), rotated and scaled. The core's
+ * work space except q is overwritten. */
 void attention_query(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                      float *q);
 
-/* The key of a kv head and token, in its row of act.k, becomes the one that is kept. Returns its
+/* The key of a kv head and token, in its row of act.k, becomes the stored one. Returns its
  * value. */
 const float *attention_key_value(const struct transformer *t, uint32_t head, uint32_t token,
                                  float **key);

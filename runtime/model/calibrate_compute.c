@@ -9,34 +9,35 @@
 #include "runtime/model/state_kv.h"
 
 enum {
-    FILL = 0x3c,             /* of weights and keys: any type reads normal numbers */
+    FILL = 0x3c,             /* bytes that represent weights and keys: any type reads them as
+                              * normal numbers */
     REGION_BYTES = 64 << 20, /* more than a cache holds */
     CACHE_LINE = 64,
-    CHECKED = 32, /* a part of the bytes too */
+    CHECKED = 32, /* also for a part of the bytes */
     PROBE_TOKENS = 32,
-    POSITION = 16,            /* of the token: the number of others before it */
-    PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
+    POSITION = 16,            /* per token: the number of others before it */
+    PART = 8,                 /* per byte: the weights of a matrix times the tokens */
     MATRIX_HZ = 200,          /* 5 ms of each, ... */
     MATRIX_MOST_HZ = 66,      /* ... 15 ms while others disturb it, ... */
     LEAST_TIMES = 2,          /* ... and the first one warms up */
-    LAYERS_HZ = 100,          /* 10 ms in all, */
+    LAYERS_HZ = 100,          /* 10 ms in total, */
     LAYERS_MOST_HZ = 33,      /* 30 ms while others disturb them, */
-    WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer; ... */
+    WINDOW_NS = 1000000,      /* of layers, or longer if one layer takes longer; ... */
     WARM_LAYERS = 1,          /* ... before it */
-    MOST_WINDOWS = 128,       /* of 1 ms each: more than the time has */
-    AGREE_PART = 8,           /* two times that differ by less than this part of them agree */
-    DOUBT_TIMES = 4,          /* so many, and no two agree: others disturb */
-    CHUNK_MOST_NS = 50000000, /* of a layer's matrices for PROBE_TOKENS */
+    MOST_WINDOWS = 128,       /* of 1 ms each: more than fit into the time */
+    AGREE_PART = 8,           /* two times agree if they differ by less than this fraction */
+    DOUBT_TIMES = 4,          /* after so many without agreement, others disturb */
+    CHUNK_MOST_NS = 50000000, /* time of a layer's matrices for PROBE_TOKENS */
 };
 
-/* The least of some times, as others that use the cores add time, and the one after it: where these
- * agree, nobody else was at work in either. */
+/* The shortest time, because others that use the cores add time, and the second shortest: if
+ * these agree, nobody else was running in either. */
 struct least {
     uint64_t first, second;
     uint32_t n;
 };
 
-/* Nanoseconds of a layer in a window, and those beside its matrices. */
+/* Nanoseconds of a layer in a window, and the part outside its matrices. */
 struct window {
     uint64_t layer, rest;
 };
@@ -44,7 +45,7 @@ struct window {
 struct calibration {
     const struct platform_clock *clock;
     struct model *m;
-    struct kv_cache *kv;        /* of one layer, for all; too large for a stack */
+    struct kv_cache *kv;        /* memory of one layer, for all of them; too large for a stack */
     struct layer_state *states; /* see layer_kinds.h */
     uint8_t *weights;
     size_t bytes;
@@ -55,9 +56,9 @@ struct calibration {
 
     uint32_t n_tokens; /* of a pass */
     uint32_t n_begun;  /* layers */
-    uint32_t n_layers; /* of the window, which began at ... */
+    uint32_t n_layers; /* layers in the window, which began at ... */
     uint64_t window;   /* ... these ticks */
-    uint64_t matrices; /* nanoseconds of theirs, predicted */
+    uint64_t matrices; /* their predicted nanoseconds */
     uint64_t begun;    /* ticks */
     struct least least;
     uint32_t n_windows;
@@ -94,21 +95,21 @@ static bool least_agrees(const struct least *l)
     return l->n > 1 && l->second - l->first <= l->first / AGREE_PART;
 }
 
-/* Said with the prediction: it may be far too low. */
+/* Printed with the prediction: it may be far too low. */
 static void note_doubt(struct calibration *p, const struct least *l)
 {
     p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
 }
 
-/* Whether `ticks` since the begin are enough: `most_hz` of a second end it in any case. */
+/* Whether `ticks` since the beginning are enough: `most_hz` of a second ends it in any case. */
 static bool is_enough(const struct calibration *p, const struct least *l, uint64_t ticks,
                       uint32_t least_hz, uint32_t most_hz)
 {
     return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
 }
 
-/* Picoseconds per byte of a matrix and token, of the least of all turns. The matrix has the head's
- * shape, or as many of its rows as there are logits for all tokens. */
+/* Picoseconds per byte of a matrix and token, from the shortest of all turns. The matrix has the
+ * head's shape, or as many of its rows as there are logits for all tokens. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
@@ -119,7 +120,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
     p->w.type = (uint8_t)type;
     p->w.cols = params(t)->dim;
     p->w.cols_padded = (uint32_t)t->act.dim_stride;
-    /* The head's shape, as far as the memory and the room for logits go. */
+    /* The head's shape, as far as the memory and the room for logits allow. */
     p->w.rows = (uint32_t)min_u64(params(t)->vocab, p->bytes / PART / p->w.cols) / n_tokens /
                 ROW_STEP * ROW_STEP;
     matrix = image_tensor_bytes(type, p->w.rows, p->w.cols);
@@ -154,14 +155,14 @@ static void end_window(struct calibration *p, uint64_t ns)
     p->matrices = 0;
 }
 
-/* Sums layers up to a window, and says when there were enough. */
+/* Sums layers up to a window, and says when there are enough. */
 static bool between_layers(void *context)
 {
     struct calibration *p = context;
     const struct transformer *t = &p->m->transformer;
     uint64_t now = platform_ticks(p->clock), ns = nanoseconds(p, now - p->window);
 
-    /* The first layers fill caches and wake cores: they are not counted. */
+    /* The first layers fill caches and wake cores, so they do not count. */
     if (p->n_begun++ <= WARM_LAYERS) {
         p->window = now;
         return false;
@@ -169,7 +170,7 @@ static bool between_layers(void *context)
     p->n_layers++;
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
-    /* A window is long enough for the clock, and short enough to lie between disturbances. */
+    /* A window is long enough for the clock, and short enough to fit between disturbances. */
     if (ns >= WINDOW_NS) {
         end_window(p, ns);
         p->window = now;
@@ -180,7 +181,7 @@ static bool between_layers(void *context)
             is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));
 }
 
-/* The mean of the windows in which nobody else was at work. */
+/* The mean over the windows in which nobody else was running. */
 static uint64_t undisturbed_rest(const struct calibration *p)
 {
     uint64_t sum = 0, n = 0;
@@ -194,7 +195,7 @@ static uint64_t undisturbed_rest(const struct calibration *p)
     return n == 0 ? 0 : sum / n;
 }
 
-/* Nanoseconds of a layer and token beside its matrices, over whole passes and a part of one. */
+/* Nanoseconds of a layer and token outside its matrices, over whole passes and a part of one. */
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
@@ -213,13 +214,13 @@ static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
     return (uint32_t)(undisturbed_rest(p) / n_tokens);
 }
 
-/* If a layer of a chunk takes long, its matrices are most of it. */
+/* If a layer takes long for a chunk, its matrices are most of it. */
 static void measure_rest(struct calibration *p)
 {
     struct plan_rates *rates = &p->m->request.rates;
     const struct image *image = &p->m->image;
 
-    /* Decoding, then a chunk of a prompt, which has other costs for each token. */
+    /* First decoding, then a chunk of a prompt, where each token has other costs. */
     rates->layer = measure_layers(p, 1);
     if (image->header->params.context >= POSITION + PROBE_TOKENS &&
         plan_matrices_ns(rates, image, 0, 0, UINT64_MAX, PROBE_TOKENS) < CHUNK_MOST_NS) {
@@ -237,8 +238,8 @@ static void measure_checksum(struct calibration *p)
                                            bytes);
 }
 
-/* An earlier state of the same shape, which can stand in for number i; i itself where there is
- * none, or it has no memory of its own. */
+/* An earlier state of the same shape, which can stand in for number i; i itself if there is
+ * none, or if it needs no memory. */
 static uint32_t stand_in(const struct image *image, uint32_t i)
 {
     const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
@@ -268,7 +269,7 @@ static size_t own_states_bytes(const struct image *image)
     return bytes;
 }
 
-/* Layers of one shape share a state: what is in it does not matter here. */
+/* Layers of one shape share a state: its contents do not matter here. */
 static void open_states(struct calibration *p, struct arena *arena)
 {
     const struct image *image = &p->m->image;
@@ -326,8 +327,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     return true;
 }
 
-/* Run the layers that are in the memory, again and again. False: there is no room for one layer,
- * or for the first rows of the embedding. */
+/* Run the layers that fit into the memory again and again. False: there is no room for one
+ * layer, or for the first rows of the embedding. */
 static bool place_layers(struct calibration *p)
 {
     const struct image *image = &p->m->image;

@@ -6,10 +6,10 @@
 
 extern const struct layer_block ffn_dense;
 
-/* Its run, for experts with a dense part beside them. */
+/* Its run function, for experts with a dense part. */
 bool ffn_dense_run(const struct transformer *t, unsigned core);
 
-/* The layer's activation of n numbers: of gate and up, or of up alone, to gate. */
+/* Apply the layer's activation to n numbers: of gate and up, or only of up, to gate. */
 void ffn_activate(const struct transformer *t, float *gate, const float *up, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* A token's experts are added in ascending order of their number, whatever the number of tokens, so
- * that a chunk can be computed expert by expert with the bits that a single token gets. */
+/* A token's experts are added in ascending order of their number, whatever the number of tokens.
+ * A chunk can therefore be computed expert by expert, with the same bits as a single token. */
 #include "runtime/model/ffn_experts.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
     return experts_work_bytes(l);
 }
 
-/* ---- the matrices of an expert ----------------------------------------------------------------- */
+/* ---- the matrices of an expert --------------------------------------------------------------- */
 
 /* This core's rows of a matrix of an expert, with its bias. */
 static void multiply(const struct transformer *t, unsigned core, const uint8_t *extent,
@@ -30,7 +30,7 @@ static void multiply(const struct transformer *t, unsigned core, const uint8_t *
     if (b == NULL) {
         return;
     }
-    /* The same rows as layer_multiply gave this core. */
+    /* The same rows that layer_multiply gives this core. */
     workers_share(t->workers, core, w->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         t->kernels->add_f32(y + i * y_stride + first,
@@ -45,7 +45,7 @@ static size_t hidden_stride(const struct transformer *t)
     return t->tensors[INGOT_EXPERT_DOWN]->cols_padded;
 }
 
-/* This core's hidden values of an input: gate and up, then the activation, to `gate`. */
+/* This core's hidden values for an input: gate and up, then the activation, to `gate`. */
 static void widen(const struct transformer *t, unsigned core, const uint8_t *extent,
                   const struct linear_input *in, float *gate, float *up)
 {
@@ -55,11 +55,11 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
         multiply(t, core, extent, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
     }
     multiply(t, core, extent, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
-    /* A core activates the rows that it computed, so that nobody waits. */
+    /* A core applies the activation to the rows that it computed, so that nobody waits. */
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
-        if (first < last && last == t->data->expert_hidden) { /* what lies beyond counts as zero */
+        if (first < last && last == t->data->expert_hidden) { /* columns beyond count as zero */
             memset(gate + i * stride + last, 0, (stride - last) * sizeof *gate);
         }
     }
@@ -77,7 +77,7 @@ static void quantize_hidden(const struct transformer *t, unsigned core, float *h
                    last);
 }
 
-/* This core's rows of one token's result of an expert are added to the block's. */
+/* Add this core's rows of one token's result of an expert to the block's result. */
 static void add_expert(const struct transformer *t, unsigned core, size_t token, const float *y,
                        float weight)
 {
@@ -88,9 +88,9 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
                                last - first, weight);
 }
 
-/* ---- one token, or a chunk --------------------------------------------------------------------- */
+/* ---- one token, or a chunk ------------------------------------------------------------------- */
 
-/* A core's work for an expert, where experts come from a cache. */
+/* A core's work for an expert, if experts come from a cache. */
 static void trace_run(const struct transformer *t, unsigned core, uint32_t expert, uint64_t begin)
 {
     if (is_cached(t)) {
@@ -111,7 +111,7 @@ static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* Those in the cache while the others arrive, then each of these. */
+/* First the experts in the cache while the others arrive, then each of these. */
 static bool widen_all(const struct transformer *t, unsigned core)
 {
     uint32_t n = t->data->n_experts_used;
@@ -143,12 +143,12 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     if (!widen_all(t, core)) {
         return false;
     }
-    /* Hidden values of all cores are there. */
+    /* The hidden values of all cores are complete. */
     layer_step(t, core);
     /* All experts' rows are quantized at once, and shared as one input. */
     quantize_hidden(t, core, a->gate, t->data->n_experts_used);
     layer_step(t, core);
-    /* In ascending order: the sum has the same bits, whatever came first. */
+    /* In ascending order: the sum has the same bits, whatever arrived first. */
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
 
@@ -159,8 +159,8 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* The first of the quantized rows, as wide as hidden values, that lie behind the token's own input: the
- * experts that arrive later still read that. Each core has one. */
+/* The first quantized row, as wide as hidden values, after the token's own input, which experts
+ * that arrive later still read. Each core has one. */
 static uint32_t first_own_row(const struct transformer *t)
 {
     size_t stride = hidden_stride(t);
@@ -168,7 +168,7 @@ static uint32_t first_own_row(const struct transformer *t)
     return (uint32_t)(t->workers->n_cores * ((t->act.dim_stride + stride - 1) / stride));
 }
 
-/* Some are missing, and there is room to compute each to its end by itself. */
+/* Some experts are missing, and there is room to compute each to its end by itself. */
 static bool runs_one_by_one(const struct transformer *t)
 {
     bool all = true;
@@ -180,8 +180,9 @@ static bool runs_one_by_one(const struct transformer *t)
            t->act.chunk >= first_own_row(t) + t->workers->n_cores;
 }
 
-/* The contribution of number i of a token's experts to it, before its weight, to row i of what is gathered. Each core
- * quantizes the hidden values for itself, which costs less than to meet. */
+/* Write the contribution of number i of a token's experts, before its weight, to row i of the
+ * collected ones. Each core quantizes the hidden values for itself, which costs less than a
+ * barrier. */
 static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
@@ -196,14 +197,15 @@ static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* Number i of a token's experts was not there: its hidden values while its last matrix arrives. */
+/* Number i of a token's experts was missing: compute its hidden values while its last matrix
+ * arrives. */
 static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
 {
     if (!expert_wait_first(t, core, i)) {
         return false;
     }
     widen_token(t, core, i);
-    layer_step(t, core); /* nobody reads what may have to be read once more */
+    layer_step(t, core); /* nobody reads data that may have to be read again */
     if (!expert_wait(t, core, i)) {
         return false;
     }
@@ -215,14 +217,14 @@ static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
     return true;
 }
 
-/* Those in the cache to their end while the others arrive, then each of these. The rest of the work behind the
- * last one is to add: in ascending order, as always. */
+/* First compute the experts in the cache completely while the others arrive, then each of these.
+ * After the last one only the addition is left, in ascending order as always. */
 static bool run_one_by_one(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     uint32_t n = t->data->n_experts_used;
 
-    /* First matrices of those that are there; the card goes on meanwhile. */
+    /* The first matrices of the experts in the cache, while the card continues. */
     for (uint32_t i = 0; i < n; i++) {
         if (expert_is_there(t, i)) {
             widen_token(t, core, i);
@@ -259,7 +261,7 @@ static uint32_t input_types(const struct transformer *t)
     return 1u << t->tensors[INGOT_EXPERT_UP]->type | (gate != NULL ? 1u << gate->type : 0);
 }
 
-/* A token becomes a row of an expert's input: quantized as it was put aside, and as floats where a
+/* A token becomes a row of an expert's input: quantized, as it was put aside, and as floats if a
  * matrix reads them. */
 static void gather_token(const struct transformer *t, uint32_t types, size_t row, size_t token)
 {
@@ -272,7 +274,7 @@ static void gather_token(const struct transformer *t, uint32_t types, size_t row
     }
 }
 
-/* The inputs of the n tokens that take an expert, side by side: this core's share. */
+/* The inputs of the n tokens that take an expert, as consecutive rows: this core's share. */
 static void gather(const struct transformer *t, unsigned core, uint32_t expert,
                    const struct linear_input *in)
 {
@@ -280,17 +282,17 @@ static void gather(const struct transformer *t, unsigned core, uint32_t expert,
     size_t first, last;
 
     workers_share(t->workers, core, in->n_tokens, LINEAR_GROUP, &first, &last);
-    /* Row number `row` belongs to the token that takes the expert as the row-th. */
+    /* Row number `row` belongs to the row-th token that takes the expert. */
     for (uint32_t i = 0; i < t->n_tokens && row < last; i++) {
         if (experts_weight(t, i, expert) != NULL && row++ >= first) {
             gather_token(t, types, row - 1, i);
         }
     }
-    /* Four rows together, as a gemm reads them. */
+    /* Groups of four rows, as a gemm reads them. */
     linear_group(t->kernels, &t->act, types, in, first, last);
 }
 
-/* The results of an expert go to the tokens that take it. */
+/* Add the results of an expert to the tokens that take it. */
 static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
 {
     uint32_t row = 0;
@@ -320,7 +322,7 @@ static void widen_chunk(const struct transformer *t, unsigned core, uint32_t exp
     layer_step(t, core);
 }
 
-/* And from these what is added to the tokens. */
+/* The contributions to the tokens, from these hidden values. */
 static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t expert,
                          const uint8_t *extent, uint32_t n, size_t row)
 {
@@ -332,7 +334,7 @@ static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t ex
     layer_step(t, core);
     multiply(t, core, extent, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
              a->dim_stride);
-    /* Each core adds its own rows: no step between. */
+    /* Each core adds its own rows, so no barrier is needed. */
     scatter(t, core, expert);
     trace_run(t, core, expert, begin);
     layer_step(t, core);
@@ -340,8 +342,9 @@ static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t ex
 
 /* Experts of the list whose hidden values are computed before their turn. */
 struct early {
-    uint32_t end;    /* those before this number of the list that are there */
-    uint32_t n_rows; /* of all their tokens; the expert whose turn it is has those behind */
+    uint32_t end;    /* the available experts before this position in the list */
+    uint32_t n_rows; /* hidden values of all their tokens; the expert whose turn it is uses the
+                      * rows after them */
 };
 
 /* Hidden values have rows for a chunk, and an expert takes a part of a chunk. */
@@ -353,8 +356,8 @@ static uint32_t rows_for_hidden(const struct transformer *t)
     return (uint32_t)(rows * a->hidden_stride / hidden_stride(t));
 }
 
-/* While the first of those that are missing arrives: what is in the cache, as far as there are rows. Sums
- * are not touched, whose order must not depend on the cache. */
+/* While the first missing expert arrives: compute those in the cache, as far as there are rows.
+ * Sums are not touched, because their order must not depend on the cache. */
 static struct early widen_early(const struct transformer *t, unsigned core)
 {
     const struct stream_experts *x = &t->stream->experts;
@@ -370,7 +373,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     for (i = 0; i < x->n && !all; i++) {
         uint32_t expert = x->list[i].expert, n = x->counts[expert];
 
-        /* No room for more: the rest in its turn. */
+        /* No room for more: the rest is computed in its turn. */
         if (x->list[i].there && early.n_rows + n + most > rows) {
             break;
         }
@@ -383,8 +386,9 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     return early;
 }
 
-/* Each expert once for all tokens that take it. Experts in the cache begin while the rest arrives;
- * results are added in ascending order, so that a token's sum has the bits that it has alone. */
+/* Each expert once for all tokens that take it. Experts in the cache begin while the rest
+ * arrives; results are added in ascending order, so that a token's sum has the same bits as
+ * alone. */
 static bool run_chunk(const struct transformer *t, unsigned core)
 {
     struct early early = { 0, 0 };
@@ -392,7 +396,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
     size_t first, last, row = 0;
 
     layer_share_tokens(t, core, &first, &last);
-    /* Inputs are quantized once and kept, as each expert takes other tokens. */
+    /* Inputs are quantized once and kept, because each expert takes other tokens. */
     linear_keep(&t->act, input_types(t), first, last);
     layer_step(t, core);
     if (is_cached(t)) {
@@ -444,7 +448,7 @@ static bool run_shared(const struct transformer *t, unsigned core)
             t->kernels->scale_f32(out, out, last - first, work_of(t, i).shared);
         }
     }
-    if (dense) { /* which quantized its own hidden values in the place of the input */
+    if (dense) { /* it has quantized its own hidden values over the input */
         layer_step(t, core);
         layer_quantize(t, core, ffn_experts.reads, &normed);
     }

@@ -1,4 +1,4 @@
-/* Which experts the tokens of a pass take, and what each counts. */
+/* Which experts the tokens of a pass take, and the weight of each. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -10,7 +10,7 @@ static void set_shared(const struct transformer *t, size_t token, float weight)
     *(float *)(void *)(t->act.work + token * experts_work_bytes(t->data)) = weight;
 }
 
-/* The dense part counts by the sigmoid of a product, where there is one. */
+/* The weight of the dense part is the sigmoid of a product, if it has one. */
 static float weight_of_shared(const struct transformer *t, const float *x)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_SHARED_SCALE];
@@ -23,7 +23,7 @@ static float weight_of_shared(const struct transformer *t, const float *x)
     return sigmoid_f32(y);
 }
 
-/* The router is of floats and small: each token by itself. */
+/* The router is small and of floats: each token by itself. */
 void experts_choose(const struct transformer *t, unsigned core)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_ROUTER];

@@ -4,8 +4,8 @@
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
 
-/* The next layer, where its router can be asked before it is its turn: by a token alone, if its weights
- * are in memory and there is work space. NULL: not so. */
+/* The next layer, if its router can be asked before its turn: for a single token, if its weights
+ * are in memory and there is work space. NULL: it cannot. */
 static const struct ingot_layer *next_layer(const struct transformer *t)
 {
     const struct ingot_layer *next;
@@ -29,8 +29,8 @@ static const float *next_vector(const struct transformer *t, const struct ingot_
     return w == NULL ? NULL : (const void *)(t->stream->segments[next->segment] + w->offset);
 }
 
-/* By this layer's x, which the rest of the layer and the next mixer will change a little. The last core
- * does it while core 0 chooses. Nothing that is computed depends on it. */
+/* From this layer's x, which the rest of the layer and the next mixer will change a little. The
+ * last core does it while core 0 chooses. No result depends on it. */
 void experts_choose_next(const struct transformer *t)
 {
     const struct ingot_layer *next = next_layer(t);

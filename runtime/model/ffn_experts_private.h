@@ -1,4 +1,4 @@
-/* Shared by ffn_experts.c, ffn_experts_choose.c, ffn_experts_next.c and ffn_experts_wait.c alone. */
+/* Shared only by ffn_experts.c, ffn_experts_choose.c, ffn_experts_next.c and ffn_experts_wait.c. */
 #ifndef INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 #define INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 
@@ -40,7 +40,7 @@ static inline struct token_work work_of(const struct transformer *t, size_t toke
     return work_of_layer(t, t->data, token);
 }
 
-/* Experts come from a cache, not with the layer. */
+/* Whether experts come from a cache, and not with the layer. */
 static inline bool is_cached(const struct transformer *t)
 {
     return t->stream->experts.all != NULL;
@@ -49,27 +49,29 @@ static inline bool is_cached(const struct transformer *t)
 /* ffn_experts_choose.c: the choices of this core's tokens; ... */
 void experts_choose(const struct transformer *t, unsigned core);
 
-/* ... after a barrier, a token's weight of an expert, NULL: it does not take it; ... */
+/* ... after a barrier, a token's weight of an expert, or NULL if it does not take it; ... */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
-/* ... how many tokens take it; and core 0 asks for all that any token takes. */
+/* ... how many tokens take it; and core 0 requests all experts that any token takes. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 
-/* ffn_experts_wait.c; i: which of those that any token takes. It can be computed without waiting; ... */
+/* ffn_experts_wait.c; i: the index among those that any token takes. Whether it can be computed
+ * without waiting; ... */
 bool expert_is_there(const struct transformer *t, uint32_t i);
 
-/* ... where it lies, then or after ... */
+/* ... its location, then or after ... */
 const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t expert);
 
 /* ... a barrier, when all of it is there (false: it will not come), ... */
 bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
 
-/* ... or one when that is there, unchecked, which its hidden values need; only of one from the cache. */
+/* ... or when the unchecked part is there that its hidden values need; only for one from the
+ * cache. */
 bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
-/* ffn_experts_next.c: what the next layer's router would choose by this layer's x; and core 0 asks for
- * it, after a barrier. */
+/* ffn_experts_next.c: what the next layer's router would choose from this layer's x; and core 0
+ * requests it, after a barrier. */
 void experts_choose_next(const struct transformer *t);
 void experts_ask_next(const struct transformer *t);
 

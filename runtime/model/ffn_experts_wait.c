@@ -1,4 +1,4 @@
-/* Experts from a cache: which are there, where they lie, and waiting for the others. */
+/* Experts from a cache: which ones are there, their locations, and waiting for the others. */
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
@@ -31,7 +31,7 @@ bool expert_wait(const struct transformer *t, unsigned core, uint32_t i)
     return !t->stream->experts.list[i].failed;
 }
 
-/* Up to where an expert's extent has what hidden values need. */
+/* The end of the part of an expert's extent that hidden values need. */
 static uint64_t end_of_first(const struct transformer *t)
 {
     uint64_t end = 0;

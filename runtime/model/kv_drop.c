@@ -26,7 +26,7 @@ const char *kv_drop_error_message(const struct image *image, const struct kv_cac
 struct turn {
     const struct transformer *t;
     const struct ingot_layer *layer;
-    uint32_t block;   /* in which kv_rotate turns the heads */
+    uint32_t block;   /* block size in which kv_rotate turns the heads */
     const float *row; /* cosines and sines of the difference; NULL: heads do not rotate */
 };
 
@@ -65,7 +65,8 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
     }
 }
 
-/* If positions stood less by n: the angle of n back. NULL: the layer has none. */
+/* The rotation for positions that are smaller by n: the angle of n backwards. NULL: the layer
+ * has none. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;
@@ -81,7 +82,7 @@ static const float *row_back(const struct transformer *t, uint32_t rope, uint32_
     return row;
 }
 
-/* All heads of a layer: tile number `tile` becomes what number `source` was, of n positions. */
+/* All heads of a layer: tile number `tile` becomes what tile `source` was, for n positions. */
 static void move_tile(const struct turn *r, const struct kv_cache *c, uint32_t layer, uint32_t tile,
                       uint32_t source, uint32_t n)
 {

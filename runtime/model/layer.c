@@ -4,7 +4,7 @@
 
 #include "runtime/model/layer_embedding.h"
 
-/* The norms of a block: of its input, and of its result where there is one. */
+/* The norms of a block: of its input, and of its result if it has one. */
 struct block_norms {
     enum ingot_role before, before_bias, after;
 };
@@ -65,7 +65,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* ---- one layer ----------------------------------------------------------------------------- */
 
-/* The normed x of a token; x itself where the layer norms no inputs. */
+/* The normed x of a token; x itself if the layer does not norm inputs. */
 static void norm_token(const struct transformer *t, const struct block_norms *norms, float *y,
                        const float *x)
 {
@@ -123,7 +123,7 @@ static void add_residual(const struct transformer *t, unsigned core)
     }
 }
 
-/* Norm the block's result as a whole, in act.out, then add it. */
+/* Norm the block's whole result, in act.out, then add it. */
 static void add_normed(const struct transformer *t, unsigned core, const float *weights)
 {
     const struct activations *a = &t->act;
@@ -157,8 +157,9 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
     return true;
 }
 
-/* The second mixer of the same normed input, which is quantized again: the first one has quantized
- * its own. Its weights come after those of the first, whose last phase they begin. */
+/* The second mixer of the same normed input, which is quantized again, because the first mixer
+ * has quantized its own data. Its weights come after those of the first, in whose last phase
+ * they begin. */
 static bool run_parallel_mixer(const struct transformer *t, unsigned core)
 {
     struct linear_input normed = layer_normed(t, core);
@@ -184,7 +185,7 @@ static bool run_mixers(const struct transformer *t, unsigned core)
     return run_block(t, core, t->mixer, &mixer_norms) && run_parallel_mixer(t, core);
 }
 
-/* Learned positions are added before layer 0, in whose segment they lie. */
+/* Learned positions are added before layer 0, whose segment contains them. */
 static void add_positions(const struct transformer *t, unsigned core)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_POSITION_EMBEDDING];
@@ -221,7 +222,7 @@ static void scale_output(const struct transformer *t, unsigned core)
     }
 }
 
-/* Without a norm in front the feed-forward begins in the mixer's last phase. */
+/* Without a norm in front, the feed-forward begins in the mixer's last phase. */
 static bool begin_ffn(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_FFN_NORM] == NULL) {
@@ -235,7 +236,8 @@ static bool begin_ffn(const struct transformer *t, unsigned core)
 static void begin(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {
-        add_positions(t, core); /* each core its tokens, which it norms next, but for one alone */
+        add_positions(t, core); /* each core adds to the tokens that it norms next, unless there
+                                 * is only one token */
         if (layer_alone(t)) {
             layer_step(t, core);
         }
@@ -264,7 +266,7 @@ void layer_run(const struct transformer *t, unsigned core)
     }
 }
 
-/* A second mixer's input is the first one's: both are run whole then. */
+/* A second mixer has the same input as the first: both then run as a whole. */
 static bool has_own_keys(const struct transformer *t)
 {
     return t->mixer->keys != NULL && t->parallel == NULL;

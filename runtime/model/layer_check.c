@@ -45,8 +45,8 @@ static enum err check_block(struct image *image, uint32_t layer, const struct la
     return ERR_OK;
 }
 
-/* Computing begins before all of a layer is there: a block must wait for a tensor that opens a
- * phase. */
+/* Computing begins before the whole layer has arrived: a block must wait for a tensor that opens
+ * a phase. */
 static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits)
 {
     const struct ingot_layer *l = image_layer(image, layer);
@@ -76,7 +76,7 @@ static enum err check_kind(struct image *image, uint32_t layer, const struct lay
     return check_block(image, layer, b);
 }
 
-/* A second mixer has its own result: a norm of both together is not a layer's yet. */
+/* A second mixer has its own result: layers with a norm of both results are not supported yet. */
 static enum err check_parallel(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);

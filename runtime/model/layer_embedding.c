@@ -59,7 +59,8 @@ static void take_x(const struct transformer *t, unsigned core, const struct ingo
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
 
-/* For one token and one layer: y (d) is the product with its matrix, row (d) the table's. */
+/* For one token and one layer: y (d) is the product with its matrix, row (d) comes from the
+ * table. */
 static void combine(const struct transformer *t, float *y, const float *row, const float *weights)
 {
     uint32_t d = params(t)->per_layer_dim;
@@ -94,7 +95,7 @@ void layer_embedding_begin(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* This core's rows of the gate, times what the layer takes of the embeddings. */
+/* This core's rows of the gate, times the layer's share of the embeddings. */
 static void gate(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

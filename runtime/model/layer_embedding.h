@@ -1,17 +1,17 @@
-/* Embeddings of each layer (Gemma 4): a token adds to every layer a little of its own, from a table
- * that stays on the card. Only the files of this room include it. */
+/* Embeddings of each layer (Gemma 4): a token adds a small vector of its own to every layer,
+ * from a table that stays on the card. Only the files of this folder include it. */
 #ifndef INGOT_RUNTIME_LAYER_EMBEDDING_H
 #define INGOT_RUNTIME_LAYER_EMBEDDING_H
 
 #include "runtime/model/layer.h"
 
-/* The pass' tokens are known: rows on their way, and then as floats in act.rows_per_layer. Core 0.
- * Errors of the stream. */
+/* Call when the pass's tokens are known: requests their rows, and later gives them as floats in
+ * act.rows_per_layer. Core 0. Errors of the stream. */
 void layer_embedding_ask(struct transformer *t, const uint32_t *tokens, uint32_t n);
 enum err layer_embedding_read(struct transformer *t, uint32_t n);
 
-/* Before layer 0: act.per_layer becomes (rms(P x / sqrt(dim)) w + row sqrt(d)) / sqrt(2), d wide for
- * each layer. All cores, which have passed a barrier after it. */
+/* Before layer 0: act.per_layer becomes (rms(P x / sqrt(dim)) w + row sqrt(d)) / sqrt(2), d wide
+ * for each layer. All cores; a barrier follows. */
 void layer_embedding_begin(const struct transformer *t, unsigned core);
 
 /* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. False: a part of the

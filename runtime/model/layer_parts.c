@@ -1,12 +1,13 @@
-/* Parts of blocks: products shared out between cores, inputs prepared for them, and waiting for bytes. */
+/* Parts of blocks: distributing products between cores, preparing their inputs, and waiting for
+ * bytes. */
 #include <string.h>
 
 #include "board/min_max.h"
 #include "runtime/model/layer.h"
 
-/* As many rows as a gemm of RVV takes at once, and few enough between two looks at the card: a
- * large matrix takes longer than the requests in flight. A narrow one takes more rows, up to
- * POLL_PRODUCTS in all, as each beginning costs as much as a row or two. */
+/* As many rows as a gemm of RVV takes at once, and few enough between two polls of the card: a
+ * large matrix takes longer than the requests in flight. A narrow matrix takes more rows, up to
+ * POLL_PRODUCTS in total, because each beginning costs as much as a row or two. */
 enum { POLL_ROWS = 128, POLL_PRODUCTS = 1 << 19, PADDED_COLS = 32 };
 
 static size_t rows_between_polls(const struct ingot_tensor *w, const struct linear_input *in)
@@ -63,7 +64,7 @@ bool layer_alone(const struct transformer *t)
     return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;
 }
 
-/* The first of the rows of the activations in which this core prepares. */
+/* The first row of the activations that this core prepares. */
 static uint32_t own_row(const struct transformer *t, unsigned core)
 {
     return layer_alone(t) ? core : 0;
@@ -189,7 +190,7 @@ static bool needs_pad(const struct transformer *t, enum ingot_role role)
     return t->tensors[role]->cols != t->tensors[role]->cols_padded;
 }
 
-/* Alone each core quantizes what it can read after the barrier only. */
+/* Otherwise each core quantizes alone, because it can read all data only after the barrier. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in)
 {

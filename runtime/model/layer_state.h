@@ -1,6 +1,6 @@
 /* The state of one layer for a sequence, with one table of operations: keys and values for
  * attention, a matrix or some rows for a recurrent mixer. A session owns the states and knows
- * how many tokens are in them; it alone cuts, saves and loads them. Core 0 only, outside
+ * how many tokens are in them; only the session cuts, saves and loads them. Core 0 only, outside
  * workers_run. */
 #ifndef INGOT_RUNTIME_LAYER_STATE_H
 #define INGOT_RUNTIME_LAYER_STATE_H
@@ -17,54 +17,55 @@ struct layer_state_kind;
 struct layer_state {
     const struct layer_state_kind *kind;
     uint32_t layer;
-    void *self; /* the kind's own: shared by all layers, or this layer's memory */
+    void *self; /* the kind's own data: shared by all layers, or this layer's memory */
 };
 
-/* The other end of a state that is saved or loaded: the same calls in the same
- * order for both. */
+/* The other end of a state that is saved or loaded: the same calls in the same order for both. */
 struct layer_state_io {
     enum err (*move)(void *context, void *memory, size_t bytes);
     void *context;
     bool loads;    /* bytes go into memory */
-    bool discards; /* with loads: they are only read through, memory stays as it is */
+    bool discards; /* with loads: they are only read past, memory does not change */
 };
 
 enum layer_mark {
-    LAYER_MARK_PASS, /* until the next one: the pass that begins may be undone */
-    LAYER_MARK_KEPT, /* a turn begins here; the latest few are kept */
-    LAYER_MARK_PREFIX, /* sequences begin alike up to here: kept until the next one, or a cut before */
+    LAYER_MARK_PASS,   /* valid until the next mark: the pass that begins may be undone */
+    LAYER_MARK_KEPT,   /* a turn begins here; the latest few are kept */
+    LAYER_MARK_PREFIX, /* the common beginning of sequences ends here: kept until the next one,
+                        * or a cut before it */
 };
 
 struct layer_state_kind {
     const char *name;
 
-    /* Memory of a state of its own, 64-byte aligned, zeroed and given to it as `self`. 0 or
+    /* Memory of a state of its own, 64-byte aligned, zeroed and passed to it as `self`. 0 or
      * NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
-    /* Whether the memory is there. NULL: nothing to do. */
+    /* Prepare the memory. NULL: nothing to do. */
     void (*open)(struct layer_state *st, const struct ingot_layer *l);
 
-    /* The sequence is empty. */
+    /* Make the sequence empty. */
     void (*clear)(struct layer_state *st);
 
-    /* A pass over tokens from number `position` on begins: the kind may request data for the
-     * layer. NULL: it needs none. */
+    /* A pass over tokens from `position` on begins: the kind may request data for the layer.
+     * NULL: it needs none. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
     /* The pass has reached the layer: wait until the state may be read, and written from
-     * `position` on. Errors: of the device that it spills to. NULL: always ready. */
+     * `position` on. Errors: of the device to which it spills. NULL: always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
-    /* The layer is computed, `end` tokens are in the state. Errors as above. NULL: nothing to do. */
+    /* The layer is computed, and `end` tokens are in the state. Errors as above. NULL: nothing
+     * to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
-    /* Remember the state, which holds n tokens, so that `cut` can come back to it. NULL: it can
-     * come back to any number. */
+    /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL: it can
+     * return to any number. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
     /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0
-     * without one. The session computes the tokens between again. */
+     * without one. The session computes the tokens in between again. */
     uint32_t (*cut)(struct layer_state *st, uint32_t n);
 
     /* Move the whole state after n tokens, for saving and loading. Errors of io->move. */

@@ -1,8 +1,8 @@
-/* Adapters at work on a model: y = W x + sum s B (A x), each adapter in its turn. The first half, u = s A
- * x, is made where x is prepared for the matrix, by the core that prepares it; the second one, y += B u,
- * where a core has just computed its rows: so that no barrier more is passed, and a model without
- * adapters passes an empty test. Bits: A x is a gemv of floats, times s; B u is added by expand_f32,
- * adapters in order, before the bias. */
+/* Adapters in use on a model: y = W x + sum s B (A x), one adapter after the other. The first
+ * half, u = s A x, is computed where x is prepared for the matrix, by the core that prepares it;
+ * the second half, y += B u, where a core has just computed its rows. No further barrier is
+ * needed, and without adapters this costs one test. Bits: A x is a gemv of floats, times s; B u
+ * is added by expand_f32, adapters in order, before the bias. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 
@@ -21,43 +21,43 @@ enum {
 /* An adapter in memory. */
 struct lora_adapter {
     const struct adapter_header *header;
-    const struct adapter_pair *pairs; /* (header->n_pairs); a and b are offsets of data */
+    const struct adapter_pair *pairs; /* (header->n_pairs); a and b are offsets into data */
     const uint8_t *data;              /* ADAPTER_ALIGN-aligned */
     uint32_t type;                    /* INGOT_F32 or INGOT_F16 */
 };
 
-/* One that is at work, and its scale. */
+/* An adapter in use, and its scale. */
 struct lora_use {
     const struct lora_adapter *adapter;
     float scale;
 };
 
-/* A pair of the layer at work. */
+/* A pair of the current layer. */
 struct lora_pair {
     const struct adapter_pair *pair;
     const struct lora_adapter *adapter;
     float scale;    /* of both */
-    uint32_t first; /* of its numbers in a token's row of u */
+    uint32_t first; /* where its numbers begin in a token's row of u */
 };
 
 struct lora {
     uint32_t n;
     struct lora_use uses[LORA_MOST];
     float *u;        /* (chunk, stride) */
-    uint32_t stride; /* at least the most_ranks of all together */
-    /* For the layer that lora_enter was called for: those of role r are pairs[first[r]] up to
+    uint32_t stride; /* at least the sum of most_ranks over all */
+    /* For the layer given to lora_enter: the pairs of role r are pairs[first[r]] up to
      * pairs[first[r + 1]]. */
     struct lora_pair pairs[LORA_MOST * LORA_ROLES];
     uint8_t first[INGOT_N_ROLES + 1];
 };
 
-/* Floats of a token's row of u, for adapters whose most_ranks are together `ranks`. */
+/* Floats of a token's row of u, for adapters whose most_ranks sum to `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
-/* For the adapters in use, their scales and their order; 0: none are. l may be NULL. */
+/* Set the adapters in use, their scales and their order; 0: none. l may be NULL. */
 uint32_t lora_crc(const struct lora *l);
 
-/* The pairs of a layer, or of none (INGOT_NO_LAYER). */
+/* Select the pairs of a layer, or none (INGOT_NO_LAYER). */
 void lora_enter(struct lora *l, uint32_t layer);
 
 static inline bool lora_has(const struct lora *l, enum ingot_role role)
@@ -65,16 +65,17 @@ static inline bool lora_has(const struct lora *l, enum ingot_role role)
     return l->first[role] != l->first[role + 1];
 }
 
-/* u of tokens [first, last) of in, for the matrices in `roles` (bits 1 << enum ingot_role). */
+/* Compute u of tokens [first, last) of in, for the matrices in `roles` (bits 1 << enum
+ * ingot_role). */
 void lora_shrink(const struct lora *l, const struct kernels *k, const struct activations *a,
                  uint64_t roles, const struct linear_input *in, size_t first, size_t last);
 
-/* Rows [first, first + n) of the role's matrix, first % 8 == 0, which lie at y (tokens, y_stride), of an
- * input that lora_shrink has taken. */
+/* Add to rows [first, first + n) of the role's matrix, first % 8 == 0, which are at y (tokens,
+ * y_stride), for an input that lora_shrink has taken. */
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
                  size_t n, float *y, size_t y_stride, const struct linear_input *in);
 
-/* The embedding's row of a token: x (dim) += scale s B A[token]. Its pairs were entered. */
+/* Add to the embedding's row of a token: x (dim) += scale s B A[token]. Its pairs were selected. */
 void lora_embed(const struct lora *l, const struct kernels *k, uint32_t token, float scale,
                 float *x);
 

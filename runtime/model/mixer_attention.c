@@ -13,7 +13,7 @@ static const struct kv_cache *cache(const struct transformer *t, const struct tr
     return p->states[t->layer].self;
 }
 
-/* The tokens of a sequence, of one head, whose positions lie in one tile. */
+/* The tokens of a sequence, for one head, whose positions are in one tile. */
 static void append_tile(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, uint32_t head, uint32_t tile)
 {
@@ -27,24 +27,25 @@ static void append_tile(const struct transformer *t, unsigned core,
     }
 }
 
-/* Tiles that a sequence's tokens lie in. */
+/* The tiles that contain a sequence's tokens. */
 static uint32_t part_tiles(const struct transformer_part *p)
 {
     return (p->position + p->n - 1) / KV_TILE + 1 - p->position / KV_TILE;
 }
 
-/* Norm, rotate and append this core's share of the chunk's keys and values. A tile is one core's, which
- * writes its positions in order: they may share bytes, and the first clears the scales of all. */
+/* Norm, rotate and append this core's share of the chunk's keys and values. One core owns a tile
+ * and writes its positions in order: they may share bytes, and the first one clears the scales
+ * of all. */
 static void append_kv(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
 
-    /* Items are pairs of a head and a tile, of all sequences of the pass in a row. */
+    /* Items are pairs of a head and a tile, over all sequences of the pass in order. */
     for (uint32_t i = 0; i < t->n_parts; i++) {
         n += (size_t)t->data->n_kv_heads * part_tiles(&t->parts[i]);
     }
     workers_share(t->workers, core, n, 1, &first, &last);
-    /* Walk the sequences, and do the items that fall into this core's share. */
+    /* Walk the sequences, and process the items in this core's share. */
     for (const struct transformer_part *p = t->parts; at < last; p++) {
         size_t tiles = part_tiles(p), end = at + t->data->n_kv_heads * tiles;
 
@@ -56,12 +57,12 @@ static void append_kv(const struct transformer *t, unsigned core)
     }
 }
 
-/* A sequence's query rows as blocks: of one kv head, `heads` query heads, `tokens` tokens. */
+/* A sequence's query rows in blocks: of one kv head, `heads` query heads, `tokens` tokens. */
 struct attention_split {
     uint32_t group; /* query heads of a kv head */
     uint32_t heads; /* of a block */
     uint32_t tokens;
-    uint32_t head_blocks; /* blocks per group */
+    uint32_t head_blocks; /* blocks for each group */
     uint32_t token_blocks;
 };
 
@@ -70,27 +71,26 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Tokens of a block that has room for `n`. Scores are computed for 16 positions at a time up to those that the
- * last token sees, so blocks end where they do. */
+/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time, up to
+ * those that the last token sees, so blocks end at such borders. */
 static uint32_t whole_tokens(uint32_t n)
 {
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
 }
 
-/* With latent keys each head multiplies with matrices of its own, and tokens share what it reads.
- * Smaller blocks if there were fewer than cores otherwise; no bit depends on which rows share a
- * block. */
+/* With latent keys each head multiplies by matrices of its own, and tokens share what it reads.
+ * Blocks get smaller if there are fewer than cores; no bit depends on which rows share a block. */
 static struct attention_split split_attention(const struct transformer *t,
                                               const struct transformer_part *p)
 {
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
-        /* Latent keys: many tokens with few heads, since each head has matrices of its own. */
+        /* Latent keys: many tokens with few heads, because each head has matrices of its own. */
         s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
-        /* Otherwise all heads of a group, as they read the same keys; tokens fill the rest. */
+        /* Otherwise all heads of a group, because they read the same keys; tokens fill the rest. */
         s.heads = min_u32(s.group, ATTENTION_ROWS);
         s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
@@ -124,7 +124,7 @@ static void attend_block(const struct transformer *t, unsigned core,
                                  .sinks = sinks != NULL ? sinks + head : NULL };
     uint32_t row = 0;
 
-    /* Gather the queries of the block, rotated and scaled. */
+    /* Collect the queries of the block, rotated and scaled. */
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
             attention_query(t, core, h, p->first + i, work->q + row * d);
@@ -132,7 +132,7 @@ static void attend_block(const struct transformer *t, unsigned core,
     }
     /* Scores, softmax and the weighted sum of values, tile by tile. */
     attention_run(t->kernels, &b, work);
-    /* Scatter the results to their tokens and heads, times 1 / sum. */
+    /* Distribute the results to their tokens and heads, times 1 / sum. */
     row = 0;
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
@@ -147,8 +147,9 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
-/* Which block of tokens comes nth: the first, the last, the second and so on, as a later one attends more
- * positions: so whoever gets a run of them gets about as much work as the others. */
+/* Which block of tokens comes nth: the first, the last, the second and so on, because later ones
+ * attend more positions. A core that gets consecutive blocks then has about as much work as the
+ * others. */
 static uint32_t token_block(const struct attention_split *s, uint32_t nth)
 {
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
@@ -159,7 +160,7 @@ static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
 {
-    /* The number of a block is (head block, token block), tokens fastest, so that neighbours share
+    /* Blocks are numbered (head block, token block), tokens fastest, so that neighbours share
      * keys. */
     uint32_t token = token_block(s, (uint32_t)(item % s->token_blocks)) * s->tokens;
     uint32_t block = (uint32_t)(item / s->token_blocks);
@@ -175,7 +176,7 @@ static void attend(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
 
-    /* All blocks of all sequences are dealt out at once: a short sequence leaves no core idle. */
+    /* All blocks of all sequences are distributed at once: a short sequence leaves no core idle. */
     for (uint32_t i = 0; i < t->n_parts; i++) {
         struct attention_split s = split_attention(t, &t->parts[i]);
 
@@ -208,7 +209,7 @@ static void norm_rows(const struct transformer *t, unsigned core, float *rows, s
     }
 }
 
-/* Queries by way of fewer numbers, which lie where what is attended will. */
+/* Queries through a low rank, stored where the attended sum will be. */
 static void project_low(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -216,9 +217,10 @@ static void project_low(const struct transformer *t, unsigned core)
     struct linear_input low = { a->attended, stride, t->n_tokens, layer_normed(t, core).first };
 
     norm_rows(t, core, a->attended, stride, INGOT_ATTN_Q_A_NORM, t->data->q_rank);
-    /* Quantized rows are whole blocks: what lies beyond the rank is zeroed. */
+    /* Quantized rows are whole blocks: numbers beyond the rank are zeroed. */
     layer_pad(t, core, a->attended, stride, INGOT_ATTN_Q);
-    /* With one token each core makes the input for itself, and its norm reads the rows of all. */
+    /* For one token, each core prepares the input for itself, and its norm reads the rows of all
+     * cores. */
     if (layer_alone(t)) {
         layer_step(t, core);
     }
@@ -228,7 +230,8 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Whether this run makes keys and values: others' are read, or they were made before. */
+/* Whether this run makes keys and values: otherwise it reads those of another layer, or they
+ * exist already. */
 static bool makes_keys(const struct transformer *t)
 {
     return !attention_has(t, INGOT_SHARED_KV) && !t->has_keys;
@@ -255,14 +258,15 @@ static void norm_wide_keys(const struct transformer *t, unsigned core)
               (size_t)l->n_kv_heads * l->head_dim);
 }
 
-/* Queries, and keys and values if they are made, of the chunk, but for what each head does by itself. */
+/* Queries of the chunk, and keys and values if they are made here, except what each head does by
+ * itself. */
 static void project(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct ingot_layer *l = t->data;
     struct linear_input normed = layer_normed(t, core);
 
-    /* Queries, either straight from the input or through the low rank (DeepSeek). */
+    /* Queries, either directly from the input or through the low rank (DeepSeek). */
     if (l->q_rank != 0) {
         const struct ingot_tensor *w = t->tensors[INGOT_ATTN_Q_A];
 
@@ -271,7 +275,7 @@ static void project(const struct transformer *t, unsigned core)
     } else {
         layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &normed, a->q, a->q_stride);
     }
-    /* Keys and values read the same input: no barrier between. */
+    /* Keys and values read the same input, so no barrier is needed. */
     if (makes_keys(t)) {
         project_keys(t, core);
     }
@@ -289,8 +293,8 @@ static void project(const struct transformer *t, unsigned core)
     }
 }
 
-/* The attention's result times the sigmoid of its gate, this core's rows. The queries, which are no
- * longer needed, make room. */
+/* The attention's result times the sigmoid of its gate, for this core's rows. The queries are no
+ * longer needed and make room. */
 static void gate_attended(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -300,7 +304,7 @@ static void gate_attended(const struct transformer *t, unsigned core)
     layer_multiply(t, core, t->tensors[INGOT_ATTN_GATE],
                    t->segment + t->tensors[INGOT_ATTN_GATE]->offset,
                    t->tensors[INGOT_ATTN_GATE]->rows, &normed, a->q, a->q_stride);
-    /* The rows that this core has multiplied are those that it gates: no barrier. */
+    /* A core gates the rows that it has multiplied itself, so no barrier is needed. */
     workers_share(t->workers, core, t->tensors[INGOT_ATTN_GATE]->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         float *o = a->attended + i * stride + first;
@@ -309,7 +313,8 @@ static void gate_attended(const struct transformer *t, unsigned core)
     }
 }
 
-/* Whether each core attends with the very heads whose keys it has appended: no barrier lies between. */
+/* Whether each core attends with exactly the heads whose keys it has appended, so that no
+ * barrier is needed. */
 static bool keeps_heads(const struct transformer *t)
 {
     struct attention_split s = split_attention(t, t->parts);
@@ -317,7 +322,7 @@ static bool keeps_heads(const struct transformer *t)
     return t->n_tokens == 1 && s.head_blocks == 1;
 }
 
-/* Each core runs some of the queries over all cached keys, also the other cores' new ones. */
+/* Each core runs some of the queries over all cached keys, including new ones of other cores. */
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -326,7 +331,7 @@ static bool run(const struct transformer *t, unsigned core)
     /* 1. Queries, keys, values. */
     project(t, core);
     if (makes_keys(t)) {
-        /* 2. Keys and values go to the cache, before anybody attends them. */
+        /* 2. Keys and values go to the cache, before any query attends to them. */
         append_kv(t, core);
         if (!keeps_heads(t)) {
             layer_step(t, core);
@@ -334,12 +339,12 @@ static bool run(const struct transformer *t, unsigned core)
     }
     /* 3. Softmax(q k) v. */
     attend(t, core);
-    /* 4. The output gate, in models that have one (Qwen3-Next). */
+    /* 4. The output gate, if the model has one (Qwen3-Next). */
     if (t->tensors[INGOT_ATTN_GATE] != NULL) {
         layer_step(t, core);
         gate_attended(t, core);
     }
-    /* 5. The output matrix, when its weights have come from the card. */
+    /* 5. The output matrix, once its weights have come from the card. */
     if (!layer_ready(t, core, INGOT_ATTN_OUT, layer_vector(t, INGOT_ATTN_SUB_NORM),
                      (size_t)t->data->n_heads * t->data->value_dim, a->attended, &attended)) {
         return false;

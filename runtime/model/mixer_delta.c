@@ -15,9 +15,9 @@
 /* The chunk's rows in act.work. */
 struct rows {
     struct recurrence_rows in;          /* q, k, v before the convolution, */
-    struct recurrence_rows mixed;       /* ... and after it; o takes the place of v */
+    struct recurrence_rows mixed;       /* ... and after it; o replaces v */
     struct recurrence_rows z;           /* and the gated result */
-    struct recurrence_rows beta, decay; /* of each head */
+    struct recurrence_rows beta, decay; /* for each head */
 };
 
 static struct rows take_rows(const struct transformer *t)
@@ -62,7 +62,7 @@ static struct part part_at(const struct ingot_layer *l, size_t number)
     return (struct part){ keys * l->state_dim + (number - keys) * head_dim(l), head_dim(l) };
 }
 
-/* The inputs of the state's step of one part of every token; queries are scaled as well. */
+/* The inputs of the state's step for one part of every token; also scales queries. */
 static void mix_part(const struct transformer *t, const struct rows *r, size_t number)
 {
     const struct ingot_layer *l = t->data;
@@ -94,7 +94,7 @@ static void mix_parts(const struct transformer *t, unsigned core, const struct r
     }
 }
 
-/* How much of each state stays, and how far it follows what is new. */
+/* How much of each state stays, and how far it moves towards the new value. */
 static void make_gates(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const float *a = layer_vector(t, INGOT_SSM_A), *dt = layer_vector(t, INGOT_SSM_DT);
@@ -105,14 +105,14 @@ static void make_gates(const struct transformer *t, unsigned core, const struct 
         float *beta = r->beta.at + i * r->beta.stride, *decay = r->decay.at + i * r->decay.stride;
 
         for (size_t h = first; h < last; h++) {
-            /* Both stand where their products were; a is negative, so decay is in (0, 1). */
+            /* Both are stored where their products were; a is negative, so decay is in (0, 1). */
             beta[h] = sigmoid_f32(beta[h]);
             decay[h] = exp_f32(a[h] * softplus_f32(decay[h] + dt[h]));
         }
     }
 }
 
-/* The group whose query and key an inner head takes. */
+/* The group whose query and key an inner head uses. */
 static size_t group_of(const struct ingot_layer *l, size_t head)
 {
     if ((l->features & INGOT_TILED_GROUPS) != 0) {
@@ -130,13 +130,13 @@ static void step_columns(const struct transformer *t, const struct transformer_p
     struct state_shape shape;
     float *s = recurrence_matrix(t, p, c, &shape);
 
-    /* Token after token: each step reads the state that the last one left. */
+    /* Token after token: each step reads the state after the previous one. */
     for (size_t i = p->first; i < p->first + p->n; i++) {
         float *row = r->mixed.at + i * r->mixed.stride;
         const float *q = row + group * l->state_dim;
         float *v = row + 2 * keys + c->head * head_dim(l) + c->first;
 
-        /* v is read before o is written to its place. */
+        /* v is read before o is written over it. */
         t->kernels->delta_f32(s, v, q, q + keys, v, &shape,
                               r->decay.at[i * r->decay.stride + c->head],
                               r->beta.at[i * r->beta.stride + c->head]);
@@ -148,8 +148,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     size_t at, last;
 
     recurrence_share(t, core, t->data->inner_dim, &at, &last);
-    /* Columns of a state are independent of each other: cores take runs of them, within a head at a
-     * time. */
+    /* Columns of a state are independent: cores take runs of them, within one head at a time. */
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
@@ -160,7 +159,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     }
 }
 
-/* This core's tokens: each head normed, and gated by z, in whose place the result is. */
+/* This core's tokens: each head normed, and gated by z, which the result replaces. */
 static void gate_heads(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const struct ingot_layer *l = t->data;

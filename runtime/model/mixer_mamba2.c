@@ -11,7 +11,7 @@
 
 /* The chunk's rows in act.work. */
 struct rows {
-    struct recurrence_rows in;    /* z, what is convolved, dt */
+    struct recurrence_rows in;    /* z, the input of the convolution, dt */
     struct recurrence_rows mixed; /* x, B, C after the convolution */
     struct recurrence_rows y;
     struct recurrence_rows decay; /* of each head */
@@ -54,7 +54,7 @@ static void mix_channels(const struct transformer *t, unsigned core, const struc
     struct recurrence_rows u = { r->in.at + t->data->inner_dim, r->in.stride };
     size_t first, last;
 
-    /* Channels are convolved apart, so cores share them. */
+    /* The convolution treats channels separately, so cores share them. */
     recurrence_share(t, core, recurrent_channels(t->data), &first, &last);
     recurrence_convolve(t, &r->mixed, &u, first, last);
     for (size_t i = 0; i < t->n_tokens; i++) {
@@ -74,7 +74,7 @@ static void make_steps(const struct transformer *t, unsigned core, const struct 
         float *dt = steps_of(t, r, i), *decay = r->decay.at + i * r->decay.stride;
 
         for (size_t h = first; h < last; h++) {
-            /* dt > 0, and a < 0: the decay is below 1. */
+            /* dt > 0 and a < 0, so the decay is below 1. */
             dt[h] = softplus_f32(dt[h] + bias[h]);
             decay[h] = exp_f32(dt[h] * a[h]);
         }

@@ -1,5 +1,5 @@
-/* Mamba2 of a layer (Granite 4, Nemotron-H, Falcon-H1); also beside another mixer, of whose normed
- * input it is as well. */
+/* A layer's Mamba2 (Granite 4, Nemotron-H, Falcon-H1); it can also be the second mixer of a
+ * layer, with the same normed input. */
 #ifndef INGOT_RUNTIME_MIXER_MAMBA2_H
 #define INGOT_RUNTIME_MIXER_MAMBA2_H
 

@@ -4,7 +4,7 @@
 
 /* The chunk's rows in act.work. */
 struct rows {
-    struct recurrence_rows in; /* B, C, u; B u takes the place of B */
+    struct recurrence_rows in; /* B, C, u; B u replaces B */
     struct recurrence_rows y;
 };
 
@@ -25,7 +25,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
            sizeof(float);
 }
 
-/* A channel needs nothing of the others: from B u to C y without a barrier. */
+/* A channel needs nothing from the others: from B u to C y without a barrier. */
 static void mix_channels(const struct transformer *t, unsigned core, const struct rows *r)
 {
     size_t d = t->data->inner_dim, first, last;

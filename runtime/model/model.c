@@ -68,8 +68,8 @@ static enum err reserve_all(struct model *m)
     return ERR_OK;
 }
 
-/* Compare the file with the plan, if there is a file: it must be large enough now, not when it
- * is written. */
+/* Compare the file with the plan, if there is a file: it must be large enough now, not only when
+ * it is written. */
 static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
     const struct file *f = setup->kv_file;
@@ -89,7 +89,7 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 
 static void lend(struct io_core *c, struct workers *workers)
 {
-    workers_gather(workers); /* one that rests may be the last */
+    workers_gather(workers); /* a resting core may be the last one */
     io_core_start(c, workers->n_cores - 1);
     workers_lend(workers, io_core_serve, io_core_stop, c);
 }
@@ -111,8 +111,8 @@ void model_lend_core(struct model *m, uint32_t n)
     }
 }
 
-/* The same without the last core, which waits for requests in the meantime, as it does when it
- * serves the card. */
+/* The same without the last core, which waits for requests meanwhile, as it does when it serves
+ * the card. */
 static void measure_lent(struct model *m, const struct model_setup *setup, struct memory_range free)
 {
     struct plan_rates *rates = &m->request.rates, all = *rates;
@@ -130,7 +130,7 @@ static void measure_lent(struct model *m, const struct model_setup *setup, struc
     rates->lent = &m->lent_rates;
 }
 
-/* In the arena, which is empty but for the header and tables. */
+/* In the arena, which is empty except for the header and tables. */
 static void measure(struct model *m, const struct model_setup *setup)
 {
     struct memory_range free = { m->arena.base + m->arena.reserved, arena_left(&m->arena) };
@@ -145,16 +145,17 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* A signed model is checked before it is measured how fast it would be, so that a bad model is refused at once. If
- * weights stream the plan needs the rates, and they tell how long the check takes. */
+/* Check a signed model before measuring its speed, so that a bad model is refused at once. If
+ * weights stream, however, the plan needs the rates first, and they tell how long the check
+ * takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {
     return setup->signing != NULL && setup->calibrate && !setup->draft &&
            m->plan.residency != PLAN_STREAMED && m->plan.kv.n_spilled == 0;
 }
 
-/* In memory that the plan leaves, where it is enough. Passes of the measurement take the place of the model's
- * own. */
+/* In memory that the plan leaves free, if it suffices. The measurement's passes replace the
+ * model's own. */
 static void measure_late(struct model *m, const struct model_setup *setup)
 {
     struct in_use {
@@ -182,7 +183,7 @@ static void measure_late(struct model *m, const struct model_setup *setup)
     m->measured_late = true;
 }
 
-/* Make room for guesses where weights stream, unless that makes the chunk shorter. */
+/* Make room for guesses if weights stream, unless that makes the chunk shorter. */
 static enum err plan_guesses(struct model *m)
 {
     uint32_t chunk = m->plan.chunk, before = m->request.work.logits_rows;
@@ -195,7 +196,7 @@ static enum err plan_guesses(struct model *m)
     return plan_make(&m->plan, &m->request);
 }
 
-/* A plan goes without what cannot be read. */
+/* A plan cannot use a file that cannot be read. */
 static void read_use(struct model *m, const struct model_setup *setup)
 {
     if (setup->use_file == NULL || image_most_experts(&m->image) == 0) {
@@ -205,7 +206,7 @@ static void read_use(struct model *m, const struct model_setup *setup)
     m->request.use = &m->used;
 }
 
-/* A first plan tells whether weights stream. Then the measured rates, and room for guesses, need
+/* A first plan tells whether weights stream. The measured rates and room for guesses then need
  * another plan. */
 static enum err plan_all(struct model *m, const struct model_setup *setup)
 {
@@ -249,7 +250,7 @@ enum err model_open(struct model *m, const struct model_setup *setup)
     enum err error;
 
     if (setup->workers != NULL) {
-        workers_take_back(setup->workers); /* from the model before */
+        workers_take_back(setup->workers); /* of the previous model */
     }
     memset(m, 0, sizeof *m);
     m->file = setup->file;
@@ -305,7 +306,7 @@ uint32_t model_most_guesses(const struct model *m)
 {
     return m->request.work.logits_rows > MODEL_LEARN_ROWS
                ? m->plan.logits_rows - 1
-               : 0; /* side by side and learning need rows, too */
+               : 0; /* parallel sequences and learning need rows, too */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

@@ -1,6 +1,6 @@
-/* A model: opened from a file, planned into the arena, its weights loaded or streaming. Once loaded
- * it is constant but for the work space and the transfers of the current pass. A sequence of tokens
- * is a session (runtime/session/session.h). */
+/* A model: opened from a file, planned into the arena, with its weights loaded or streaming.
+ * Once loaded it is constant, except for the work space and the transfers of the current pass. A
+ * sequence of tokens is a session (runtime/session/session.h). */
 #ifndef INGOT_RUNTIME_MODEL_H
 #define INGOT_RUNTIME_MODEL_H
 
@@ -25,40 +25,42 @@
 
 enum {
     MODEL_ERROR_MESSAGE_BYTES = 400,
-    MODEL_MOST_GUESSES = 8, /* tokens that one pass may run ahead */
-    MODEL_LEARN_ROWS = 4,   /* logits that are practised together: less than the guesses' */
-    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft together */
+    MODEL_MOST_GUESSES = 8, /* tokens by which one pass may run ahead */
+    MODEL_LEARN_ROWS = 4,   /* logits that are practised at once: fewer than the guesses' */
+    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft at once */
 };
 
 enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES };
 
 struct model_setup {
     struct memory_range ram; /* the arena */
-    const struct file *file; /* outlives the model; a core may leave for the device of an io_core */
+    const struct file *file; /* outlives the model; a core may leave the workers for the device
+                              * of an io_core */
     struct workers *workers; /* started */
     const struct kernels *kernels;
-    const struct signing *signing; /* that the file must be signed by; NULL: any will do */
+    const struct signing *signing; /* key by which the file must be signed; NULL: no signature is
+                                    * needed */
     struct plan_limits limits;
-    const struct file *kv_file;   /* for what spills; it takes writes. NULL: only planned */
-    bool experts_ahead;           /* look for those of the next layer */
-    uint32_t pins;                /* of a layer's experts */
-    const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: none */
-    struct plan_rates rates;      /* of the machine, where they are known */
-    bool calibrate;               /* measure them, for the plan; never for a draft */
-    enum model_guesses guesses;   /* whether room for logits ahead is planned */
-    stream_progress_fn *progress; /* of opening and loading; or NULL */
+    const struct file *kv_file;   /* for what spills; must be writable. NULL: only for planning */
+    bool experts_ahead;           /* request the likely experts of the next layer */
+    uint32_t pins;                /* slots for a layer's experts */
+    const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: unknown */
+    struct plan_rates rates;      /* rates of the machine, if they are known */
+    bool calibrate;               /* measure the rates for the plan; never for a draft */
+    enum model_guesses guesses;   /* whether the plan has room for logits ahead */
+    stream_progress_fn *progress; /* progress of opening and loading; may be NULL */
     void *progress_context;
-    /* How much a session takes of ARENA_SCRATCH beside its ids. */
+    /* How much ARENA_SCRATCH a session needs in addition to its ids. */
     size_t (*sequence_bytes)(const struct image *image);
-    uint32_t kept_sequences; /* sequences kept beside it (session_sequence.h): so many, ... */
+    uint32_t kept_sequences; /* number of sequences kept besides it (session_sequence.h), ... */
     size_t line_bytes;
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* as in struct plan_work */
-    /* How much of ARENA_LEARN is taken from a model that is loaded; NULL: nothing. */
+    /* How much of ARENA_LEARN the loaded model's features need; NULL: nothing. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
-    uint32_t sequences; /* sessions that are computed side by side; 0: one */
-    bool draft;         /* whole in memory, no text of its own, a short chunk; a context
-                 * beyond the model's is cut */
+    uint32_t sequences; /* sessions that are computed in parallel; 0: one */
+    bool draft;         /* a draft: whole in memory, without texts of its own, with a short
+                         * chunk; a context beyond the model's is cut */
 };
 
 struct model {
@@ -68,42 +70,41 @@ struct model {
     struct image image;
     struct signature signature; /* of setup->signing */
     struct tokenizer tokenizer;
-    struct plan_request request;  /* that the plan answers */
+    struct plan_request request;  /* what the plan was asked for */
     struct plan_rates lent_rates; /* of request.rates.lent */
-    bool measured_late;           /* the plan has rates since the weights are loaded */
+    bool measured_late;           /* the plan has rates measured after loading */
     struct plan_use used;         /* of request.use */
-    struct expert_use use;        /* of the transfer that a plan or /save waits for */
-    enum err use_error;           /* of setup->use_file; its error message is use.error_message */
+    struct expert_use use;        /* transfer for which a plan or /save waits */
+    enum err use_error;           /* content of setup->use_file; its message is use.error_message */
     struct plan plan;
     struct stream stream;
     struct transformer transformer;
-    struct io_core *io_core; /* it serves the card in passes for which the plan lends a core; or
+    struct io_core *io_core; /* serves the card in passes for which the plan lends a core; or
                               * NULL */
-    char error_message
-        [MODEL_ERROR_MESSAGE_BYTES]; /* after an error: an error message for the user */
+    char error_message[MODEL_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
 };
 
 /* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
- * be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables are read, ERR_ABORTED by setup->progress;
- * m->error_message says which. */
+ * be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables
+ * are read, ERR_ABORTED by setup->progress; m->error_message says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
-/* Bytes at the beginning of setup->ram that an open model takes, its session's included: another
- * may have the rest. */
+/* Bytes at the beginning of setup->ram that an open model takes, including its session's:
+ * another model may have the rest. */
 size_t model_bytes(const struct model *m);
 
-/* Load the weights; then a session may be opened. Errors of stream_load: m->error_message. */
+/* Load the weights; afterwards a session may be opened. Errors of stream_load: m->error_message. */
 enum err model_load(struct model *m, const struct model_setup *setup);
 
-/* Call it before a pass over n tokens: the plan decides whether the last core computes or moves
- * the card's data. */
+/* Call before a pass over n tokens: the plan decides whether the last core computes or moves the
+ * card's data. */
 void model_lend_core(struct model *m, uint32_t n);
 
-/* The most guesses that one pass takes; 0 where none were asked for. */
+/* The most guesses in one pass; 0 if none were asked for. */
 uint32_t model_most_guesses(const struct model *m);
 
-/* Bytes read for one more token as planned: layers and head. A row of a streamed embedding is
- * read in addition, unless it is one of the latest. */
+/* Planned bytes to read for one more token: layers and head. A row of a streamed embedding is
+ * read in addition, unless it is among the latest ones. */
 uint64_t model_planned_bytes(const struct model *m);
 
 #endif

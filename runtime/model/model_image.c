@@ -1,4 +1,4 @@
-/* A model's header, signature and tables: read where they do not lie in memory, and checked. */
+/* A model's header, signature and tables: read, unless they are in memory already, and checked. */
 #include <string.h>
 
 #include "runtime/model/layer_kinds.h"
@@ -19,7 +19,7 @@ static enum err read_tables(struct file_read *read, const struct model *m,
     bool stopped = false;
     enum err error;
 
-    (void)file_read_start(read, m->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    (void)file_read_start(read, m->file, offset, buffer, bytes); /* poll reports a refusal */
     do {
         error = file_read_poll(read);
         if (setup->progress != NULL &&
@@ -35,7 +35,7 @@ static enum err read_tables(struct file_read *read, const struct model *m,
     return error;
 }
 
-/* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
+/* [offset, offset + bytes) of the file: in place, or read into ARENA_META. */
 static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
                       size_t bytes, const void **out)
 {
@@ -63,8 +63,9 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     return ERR_OK;
 }
 
-/* The header lies at the arena's start, the tables right after it. They are one region, whose
- * size is known only once the header is read: so it is cut twice with the same beginning. */
+/* The header is at the arena's start, the tables directly after it. They form one region, whose
+ * size is known only once the header is read, so the region is cut twice with the same
+ * beginning. */
 static enum err open_header(struct model *m, const struct model_setup *setup)
 {
     const void *at;
@@ -87,7 +88,7 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
     return ERR_OK;
 }
 
-/* Cut the region anew, for so many bytes after the header. */
+/* Cut the region again, for so many bytes after the header. */
 static enum err reserve_tables(struct model *m, uint64_t bytes)
 {
     arena_reset(&m->arena);
@@ -101,7 +102,7 @@ static enum err reserve_tables(struct model *m, uint64_t bytes)
     return ERR_OK;
 }
 
-/* ---- signed ---------------------------------------------------------------------------------- */
+/* ---- signatures ------------------------------------------------------------------------------ */
 
 static uint64_t ticks_of(const struct model *m)
 {
@@ -110,7 +111,7 @@ static uint64_t ticks_of(const struct model *m)
     return platform == NULL ? 0 : platform_ticks(&platform->clock);
 }
 
-/* Whether part number `part`, of which these are the bytes, is the one that was signed. */
+/* Whether these bytes of part number `part` are the signed ones. */
 static enum err check_signed_part(struct model *m, const struct model_setup *setup, unsigned part,
                                   const void *data, size_t bytes)
 {
@@ -131,7 +132,8 @@ static enum err check_signed_part(struct model *m, const struct model_setup *set
     return ERR_OK;
 }
 
-/* Before anything but the header's numbers is believed: the block, and by it the header. */
+/* Before anything except the header's sizes is trusted: check the block, and the header against
+ * it. */
 static enum err check_signature(struct model *m, const struct model_setup *setup)
 {
     const struct ingot_header *h = m->image.header;
@@ -163,9 +165,9 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
     return error;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* For a signature; 0 where none is wanted. */
+/* For a signature; 0 if none is needed. */
 static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
 {
     if (setup->signing == NULL) {

@@ -4,7 +4,7 @@
 
 #include "board/min_max.h"
 
-enum { WINDOW = 128 }; /* channels whose latest rows lie together on the stack */
+enum { WINDOW = 128 }; /* channels whose latest rows are on the stack at a time */
 
 struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at, size_t n)
 {
@@ -18,7 +18,7 @@ struct recurrent *recurrence_state(const struct transformer *t, const struct tra
 {
     struct layer_state *st = &p->states[t->layer];
 
-    if (st->kind != &state_recurrent) { /* it stands beside another mixer */
+    if (st->kind != &state_recurrent) { /* it is the layer's second mixer */
         st += params(t)->n_layers;
     }
     return st->self;
@@ -48,13 +48,13 @@ void recurrence_share(const struct transformer *t, unsigned core, size_t n, size
     workers_share(t->workers, core, n, RECURRENCE_STEP, first, last);
 }
 
-/* ---- the convolution -------------------------------------------------------------------------- */
+/* ---- the convolution ------------------------------------------------------------------------- */
 
-/* Channels first .. first + n of the rows that a convolution at work takes, of one sequence. */
+/* Channels first .. first + n of the rows of a convolution, for one sequence. */
 struct channels {
     const struct transformer_part *part;
     const struct recurrence_rows *x;
-    float *kept; /* the state's rows, before those of x */
+    float *kept; /* the state's rows, which come before those of x */
     size_t kept_stride, n_kept;
     size_t first, n;
 };
@@ -68,7 +68,7 @@ static const float *row_at(const struct channels *c, size_t i)
     return c->x->at + (c->part->first + i - c->n_kept) * c->x->stride + c->first;
 }
 
-/* The rows of token i's convolution; of the first tokens they are brought together in window. */
+/* The rows for token i's convolution; for the first tokens they are collected in window. */
 static const float *rows_of(const struct channels *c, size_t i, float *window, size_t *stride)
 {
     if (i >= c->n_kept) {
@@ -99,7 +99,7 @@ static void convolve_part(const struct transformer *t, const struct channels *c,
     }
 }
 
-/* The last rows are kept, in ascending order: where few tokens came, some move forward. */
+/* Keep the last rows, in ascending order: if there were few tokens, some rows move forward. */
 static void keep_rows(const struct channels *c)
 {
     for (size_t j = 0; j < c->n_kept; j++) {
@@ -134,7 +134,7 @@ void recurrence_convolve(const struct transformer *t, const struct recurrence_ro
     }
 }
 
-/* ---- matrices --------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 void recurrence_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
                          const struct recurrence_rows *y)

@@ -3,7 +3,7 @@
 #include "runtime/compute/rope_table.h"
 #include "runtime/model/layer.h"
 
-/* The scale of the scores goes into the rotation of the queries. All layers with this rotation
+/* The rotation of the queries includes the scale of the scores. All layers with this rotation
  * have the same scale. */
 static float scale_of(const struct transformer *t, uint32_t rope)
 {
@@ -15,7 +15,8 @@ static float scale_of(const struct transformer *t, uint32_t rope)
     return image_layer(t->image, layer)->attn_scale;
 }
 
-/* All keys of a sequence have the same factors, whatever their positions. NULL: 1 throughout. */
+/* All keys of a sequence have the same factors, whatever their positions. NULL: all factors are
+ * 1. */
 static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope,
                                bool is_long)
 {

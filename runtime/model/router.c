@@ -5,10 +5,10 @@
 
 #include "kernels/ref/scalar.h"
 
-/* The least divisor of the weights: the least normal number of 16 bits. */
+/* The least divisor of the weights: the smallest normal number of 16 bits. */
 static const float least_sum = 6.103515625e-5f;
 
-/* The scores that weigh, and those that choose. */
+/* The scores for the weights, and those for the choice. */
 static void score(const struct kernels *k, const struct ingot_layer *l, float *logits,
                   const float *choice_bias, float *scores)
 {
@@ -18,13 +18,13 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
     for (uint32_t i = 0; i < l->n_experts && l->router == INGOT_ROUTER_SIGMOID; i++) {
         logits[i] = sigmoid_f32(logits[i]);
     }
-    /* The bias chooses and does not weigh. */
+    /* The bias affects the choice and not the weights. */
     for (uint32_t i = 0; i < l->n_experts; i++) {
         scores[i] = logits[i] + (choice_bias != NULL ? choice_bias[i] : 0.0f);
     }
 }
 
-/* The highest of those that are not taken; a NaN is lower than any number. */
+/* The highest score that is not taken yet; a NaN is lower than any number. */
 static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
 {
     uint32_t found = n;
@@ -63,7 +63,8 @@ static void take(uint8_t *taken, uint32_t i)
     taken[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* Take all experts but those of the best groups, of equal ones the lower. */
+/* Mark all experts as taken except those of the best groups; among equal groups, the lower
+ * numbers win. */
 static void leave_groups(const struct ingot_layer *l, const float *scores, uint8_t *taken)
 {
     uint32_t n = l->expert_groups, each = n == 0 ? 0 : l->n_experts / n;
@@ -107,7 +108,7 @@ static void weigh(const struct kernels *k, const struct ingot_layer *l, float *w
     }
 }
 
-/* Put a choice among the first n, ascending by number. */
+/* Insert a choice among the first n, ascending by number. */
 static void insert(struct router_choice *chosen, uint32_t n, struct router_choice c)
 {
     while (n > 0 && chosen[n - 1].expert > c.expert) {

@@ -1,4 +1,4 @@
-/* Which experts a token takes, and how much each counts. */
+/* Which experts a token takes, and their weights. */
 #ifndef INGOT_RUNTIME_ROUTER_H
 #define INGOT_RUNTIME_ROUTER_H
 
@@ -14,10 +14,10 @@ struct router_choice {
     float weight;
 };
 
-/* The layer's n_experts_used experts of a token to `chosen`, ascending by their number: they are
- * added in this order. logits (n_experts) are the router's, biases included, and are overwritten;
- * choice_bias (n_experts) is added to what chooses alone, NULL: none. Ties go to the lower number.
- * scores (n_experts) is work space. */
+/* Write the layer's n_experts_used experts of a token to `chosen`, ascending by their number,
+ * which is the order of their addition. logits (n_experts) come from the router, including
+ * biases, and are overwritten; choice_bias (n_experts) is added only for the choice, NULL: none.
+ * If scores are equal, the lower number wins. scores (n_experts) is work space. */
 void router_choose(const struct kernels *k, const struct ingot_layer *l, float *logits,
                    const float *choice_bias, float *scores, struct router_choice *chosen);
 

@@ -39,7 +39,7 @@ static size_t state_bytes(const struct ingot_layer *l)
     return round_up(sizeof(struct recurrent), ALIGN) + COPIES * recurrent_bytes(l);
 }
 
-/* The rows and matrices of the copy at work. */
+/* The rows and matrices of the current copy. */
 static void point(struct recurrent *r, size_t rows)
 {
     r->rows = r->now.values;
@@ -84,7 +84,7 @@ static void copy(const struct recurrent *r, struct recurrent_copy *to,
     to->n = from->n;
 }
 
-/* The copy before the pass becomes the state, which takes its place: nothing is moved. */
+/* The copy from before the pass and the state swap places: nothing is moved. */
 static void swap_pass(struct recurrent *r)
 {
     struct recurrent_copy now = r->now;
@@ -104,7 +104,7 @@ static void empty(struct recurrent *r)
     r->now.n = 0;
 }
 
-/* Copies of more than n tokens are of tokens that are no more. */
+/* Drop copies of more than n tokens, which no longer exist. */
 static void forget_after(struct recurrent *r, uint32_t n)
 {
     if (r->pass.n > n) {
@@ -144,8 +144,8 @@ static enum err state_leave(struct layer_state *st, uint32_t end)
     return ERR_OK;
 }
 
-/* The shortest of the beginnings of turns gives way. The copy before a pass is made by the cores as
- * they come to the layer. */
+/* The shortest beginning of a turn is dropped. The cores make the copy before a pass when they
+ * come to the layer. */
 static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
 {
     struct recurrent *r = st->self;

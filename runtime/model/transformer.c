@@ -37,7 +37,7 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
 
     for (uint32_t i = 0; i < n; i++) {
-        float *x = t->act.norm; /* cols_padded may be wider than dim: copy just dim */
+        float *x = t->act.norm; /* cols_padded may be larger than dim: copy only dim */
         const struct lora *lora = layer_part(t, i)->lora;
         const uint8_t *group;
         uint32_t row;
@@ -74,7 +74,7 @@ static bool is_watched(const struct transformer *t)
     return w != NULL;
 }
 
-/* x as it was before the layer, in case the layer must be computed again. */
+/* x from before the layer, in case the layer must be computed again. */
 static void copy_x(float *to, const float *from, const struct transformer *t)
 {
     memcpy(to, from, t->n_tokens * t->act.dim_stride * sizeof(float));
@@ -90,8 +90,8 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Whether tokens are left out in this pass. A short one begins with a layer before all of it is there, and may have
- * to compute it again. */
+/* Whether tokens are left out in this pass. A short pass begins with a layer before all of it
+ * has arrived, and may have to compute it again. */
 static bool leaves_out(const struct transformer *t)
 {
     uint32_t skipped = 0;
@@ -102,7 +102,7 @@ static bool leaves_out(const struct transformer *t)
     return skipped != 0 && t->n_tokens > ACTIVATIONS_SAVED && !is_watched(t);
 }
 
-/* The layer on all cores. */
+/* Run the layer on all cores. */
 static void compute_once(struct transformer *t)
 {
     if (t->layer == t->last_written && leaves_out(t)) {
@@ -114,8 +114,8 @@ static void compute_once(struct transformer *t)
     }
 }
 
-/* Compute the layer, and compute it again if its checksum was wrong. Before that, its input and
- * its state are put back. */
+/* Compute the layer, and compute it again if its checksum was wrong, after restoring its input
+ * and its state. */
 static enum err compute_layer(struct transformer *t)
 {
     bool again = false;
@@ -135,8 +135,8 @@ static enum err compute_layer(struct transformer *t)
     return e;
 }
 
-/* One layer. With few tokens it begins before all of it is there, as the transfer takes the time
- * then. Its checksum comes afterwards, and results from wrong bytes are undone. */
+/* One layer. With few tokens it begins before all of it has arrived, because the transfer
+ * dominates then. Its checksum is checked afterwards, and results from wrong bytes are undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     bool early = t->n_tokens <= ACTIVATIONS_SAVED && !t->is_narrow;
@@ -330,7 +330,7 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
     }
 }
 
-/* The state as it was is kept, for a lesson. */
+/* Keep the old state, for a lesson. */
 void transformer_adapt(const struct transformer *t, float *hidden)
 {
     for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
@@ -340,7 +340,7 @@ void transformer_adapt(const struct transformer *t, float *hidden)
     }
 }
 
-/* For n tokens that are normed and adapted: t->parts are their rows. */
+/* For n normed and adapted tokens: t->parts describes their rows. */
 static enum err compute_head(struct transformer *t, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -378,7 +378,8 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     return e;
 }
 
-/* Row i of the head's input is of a sequence with these adapters; rows of the same ones are one part. */
+/* Row i of the head's input belongs to a sequence with these adapters; rows with the same
+ * adapters form one part. */
 static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
 {
     uint32_t n = t->n_head_parts;
@@ -461,7 +462,7 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
     return run_head(t, n, logits);
 }
 
-/* Sixteen sums, so that none waits for the one before. */
+/* Sixteen sums, so that none waits for the previous one. */
 static float dot(const float *a, const float *b, uint32_t n)
 {
     float lane[16] = { 0 };

@@ -22,14 +22,14 @@ struct layer_block;
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
 
-/* Tokens of a pass that follow each other in one sequence. */
+/* Tokens of a pass that are consecutive in one sequence. */
 struct transformer_part {
-    uint32_t first, n;          /* of the pass' tokens */
-    uint32_t position;          /* of the first one: this many tokens are in each state */
+    uint32_t first, n;          /* number of the pass's tokens */
+    uint32_t position;          /* position of the first one: this many tokens are in each state */
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on it; NULL: none */
     bool is_long;               /* all its keys are rotated by the long factors of LongRoPE */
-    uint32_t skip; /* its first tokens of which nothing is read after the pass: 0 .. n */
+    uint32_t skip; /* how many of its first tokens are not read after the pass: 0 .. n */
 };
 
 struct transformer {
@@ -39,29 +39,30 @@ struct transformer {
     struct stream *stream;
     struct activations act;
     struct lora *lora; /* adapters of sequences that have none of their own; NULL: none */
-    struct hidden_watch *watches; /* of the last hidden states, the newest first; NULL: none */
-    uint32_t n_states;            /* of a sequence, see layer_kinds.h */
+    struct hidden_watch *watches; /* watchers of the last hidden states, the newest first; NULL:
+                                   * none */
+    uint32_t n_states;            /* states of a sequence, see layer_kinds.h */
 
-    /* The data of the layer at work; core 0 sets it before the workers start. */
+    /* The data of the current layer; core 0 sets them before the workers start. */
     const uint8_t *segment; /* its bytes */
     uint32_t layer;
     const struct ingot_layer *data;
-    const struct layer_block *mixer; /* NULL: it has none, as the next ones */
+    const struct layer_block *mixer; /* NULL: it has none; so for the next ones */
     const struct layer_block *parallel;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
-    const struct transformer_part *parts; /* (n_parts) at work: of the pass, or rows of the head */
+    const struct transformer_part *parts; /* (n_parts) of the current pass, or rows of the head */
     uint32_t n_parts;
     struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
     uint32_t n_pass_parts, n_head_parts;
-    uint32_t n_tokens; /* and of the head: whose logits are wanted */
-    /* The layer that is the last to write a state. Behind its keys and values only tokens that are read go on,
-     * whose rows of act.x move together: read_parts has them. */
+    uint32_t n_tokens; /* tokens of the head: those whose logits are wanted */
+    /* The last layer that writes a state. After its keys and values only tokens that are read
+     * continue, and their rows of act.x are moved together: read_parts describes them. */
     uint32_t last_written;
     struct transformer_part read_parts[TRANSFORMER_PARTS];
-    bool is_narrow; /* the pass is there */
-    bool has_keys;  /* the layer at work has its keys and values already */
-    /* And of the head, whole or a tile. */
+    bool is_narrow; /* the pass has reached it */
+    bool has_keys;  /* the current layer has its keys and values already */
+    /* For the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
     uint32_t n_rows;
@@ -72,13 +73,13 @@ void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       const struct plan *plan, struct arena *arena);
 
-/* Cosines and sines of a position, by which rotation number `rope` turns heads of length 1: row (dims of
- * it), without its magnitude. is_long: by the long factors, if the rotation has any. */
+/* Cosines and sines of a position with which rotation number `rope` turns heads of length 1: row
+ * (dims of it), without its magnitude. is_long: with the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
                           bool is_long, float *row);
 
-/* w sees and changes hidden states from now on, before those that came before it; it stays where it is until transformer_unwatch,
- * or until the model goes. */
+/* w sees and changes hidden states from now on, before earlier watchers; it must exist until
+ * transformer_unwatch, or until the model is closed. */
 void transformer_watch(struct transformer *t, struct hidden_watch *w);
 void transformer_unwatch(struct transformer *t, struct hidden_watch *w);
 
@@ -86,55 +87,56 @@ struct transformer_pass {
     const uint32_t *tokens; /* (n), ids below vocab */
     uint32_t n;             /* 1 .. chunk */
     const struct transformer_part
-        *parts; /* (n_parts) together all tokens, in order, each of a sequence
-                                           * of its own */
+        *parts; /* (n_parts) which have all tokens in order, each from its own sequence */
     uint32_t n_parts;
-    bool want_head; /* the pass goes on to transformer_logits */
+    bool want_head; /* the pass continues with transformer_logits */
 };
 
-/* Tokens that a part skips add to the states only. If no state depends on them any more, which is behind the keys
- * of the last layer that has some, they are not computed.
+/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
+ * NULL) was set between two layers. Errors of the stream and of the states. After an error some
+ * states hold the tokens and others do not: the caller cuts all of them back.
  *
- * Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
- * NULL) was asked for between two layers. Errors of the stream and of the states. After an error
- * some states hold the tokens and others do not: the caller cuts all of them back. */
+ * Tokens that a part skips only add to the states. Once no state depends on them any more, after
+ * the keys of the last layer that has some, they are not computed. */
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 
-/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of them skipped, act.logits_stride
- * apart, valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
- * Errors of the stream. */
+/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of them skipped,
+ * act.logits_stride apart, valid until the next call; n <= the plan's logits_rows. With a tiled
+ * head, only once for each pass. Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The hidden state (dim) f32 of a token of the last pass, which was not skipped, after the last norm, before it is adapted; valid until
- * the next call. */
+/* The hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm and
+ * before it is adapted; valid until the next call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
-/* transformer_logits of tokens[0 .. n) of the pass, which ascend. */
+/* transformer_logits for tokens[0 .. n) of the pass, in ascending order. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
-/* Whether the head lies in memory as a whole: what the next functions need. */
+/* Whether the whole head is in memory, as the next functions require. */
 bool transformer_has_head(const struct transformer *t);
 
-/* The logits (n, vocab) of hidden states (n, dim) after the last norm, before they are adapted, act.logits_stride apart; n <= the
- * plan's logits_rows. */
+/* The logits (n, vocab) for hidden states (n, dim) after the last norm, before they are adapted,
+ * act.logits_stride apart; n <= the plan's logits_rows. */
 enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
                                float **logits);
 
-/* The same of hidden states that are adapted already (transformer_adapt). */
+/* The same for hidden states that are already adapted (transformer_adapt). */
 enum err transformer_logits_of_adapted(struct transformer *t, const float *hidden, uint32_t n,
                                        float **logits);
 
-/* Only those of rows ids[0 .. n) of the head, without adapters of its own, from a hidden state that is adapted already; near enough to
- * practise, not the same bits. row: (cols_padded). */
+/* Only those of rows ids[0 .. n) of the head, without adapters of its own, from an adapted
+ * hidden state; close enough for practice, but not the same bits. row: (cols_padded). */
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
                                 const uint32_t *ids, uint32_t n, float *row, float *logits);
 
-/* A hidden state (dim) after the last norm becomes what the head takes: lessons and memories add their parts. */
+/* Turn a hidden state (dim) after the last norm into the head's input: lessons and memories add
+ * their parts. */
 void transformer_adapt(const struct transformer *t, float *hidden);
 
-/* No adapter is at work, so that the logits of rows are near those of transformer_logits_of. */
+/* Whether no adapter is in use, so that the logits of rows are close to those of
+ * transformer_logits_of. */
 static inline bool transformer_is_plain(const struct transformer *t)
 {
     return t->lora == NULL;

@@ -1,4 +1,4 @@
-/* lwIP's port: time, chance, frames; and the address. */
+/* lwIP's port: time, random numbers, frames; and the address. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
 
-/* lwIP's functions that ask for time and chance have no context. */
+/* lwIP calls for time and random numbers without a context. */
 static struct net *at_work;
 
 uint64_t net_now_ms(const struct net *n)
@@ -33,7 +33,8 @@ u32_t sys_now(void)
     return (u32_t)net_now_ms(at_work);
 }
 
-/* xorshift64* over the clock and the device's address: for ports, sequence numbers and waits, not for secrets. */
+/* xorshift64* seeded by the clock and the device's address: for ports, sequence numbers and
+ * delays, not for secrets. */
 uint32_t net_random(void)
 {
     struct net *n = at_work;
@@ -75,7 +76,7 @@ static err_t start_netif(struct netif *netif)
     return ERR_OK;
 }
 
-/* One that does not fit lwIP's memory is dropped. */
+/* A frame that does not fit lwIP's memory is dropped. */
 static void take_frame(struct net *n, size_t bytes)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
@@ -120,7 +121,7 @@ static bool is_host_name(const char *name)
     return n != 0 && n < NET_NAME_BYTES;
 }
 
-/* A part of a text that ends at one of `ends`, as a text of its own. False: it has no room. */
+/* Copy the part of a text up to one of `ends`. False: it does not fit. */
 static bool cut(const char **from, const char *ends, char *to, size_t room)
 {
     size_t n = strcspn(*from, ends);
@@ -182,7 +183,7 @@ static void start_address(struct net *n)
     }
 }
 
-/* An address that a router gave, else the one of the link. */
+/* The address that a router gave, or else the link-local one. */
 static const ip6_addr_t *best_address6(const struct netif *netif)
 {
     for (int i = LWIP_IPV6_NUM_ADDRESSES - 1; i > 0; i--) {
@@ -245,7 +246,7 @@ static void add_service_text(struct mdns_service *service, void *context)
     (void)mdns_resp_add_service_txtitem(service, "path=/v1", 8);
 }
 
-/* RFC 6762: the name, and the server by it. */
+/* RFC 6762: announces the name, and the server under it. */
 static void open_name(struct net *n)
 {
     mdns_resp_init();
@@ -285,7 +286,7 @@ struct net *net_open(void *memory, const struct net_setup *setup, const char **w
     return *why == NULL ? n : NULL;
 }
 
-/* A cable that is plugged in asks for an address anew, by lwIP. */
+/* When a cable is plugged in, lwIP asks for an address again. */
 static void look_at_link(struct net *n)
 {
     const struct platform_network *device = &n->setup.platform->network;

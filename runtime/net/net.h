@@ -1,5 +1,6 @@
-/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. Core 0 alone; nothing happens but in net_poll.
- * lwIP has one state for the whole program, so there is one of these. */
+/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. Core 0
+ * only; everything happens in net_poll. lwIP has one state for the whole program, so there is
+ * only one of these. */
 #ifndef INGOT_RUNTIME_NET_H
 #define INGOT_RUNTIME_NET_H
 
@@ -11,14 +12,15 @@
 #include "runtime/http/http_connection.h"
 
 enum {
-    NET_CONNECTIONS = 8, /* clients at once; the longest idle one gives way to another */
-    NET_WAITING = 12,    /* clients that wait for one of these; beyond that a SYN gets no answer */
+    NET_CONNECTIONS = 8, /* clients at once; the one idle for longest gives way to a new one */
+    NET_WAITING = 12,    /* clients that wait for a slot; further SYNs get no answer */
     NET_PORT = 80,
-    NET_NAME_BYTES = 32,     /* of a host name, with its NUL */
-    NET_ADDRESS_BYTES = 48,  /* of an address as text, with its NUL */
-    NET_READ_SECONDS = 20,   /* for a request to come whole */
-    NET_CROWDED_SECONDS = 5, /* in place of the two others, while clients wait for a slot */
-    NET_REST_SECONDS = 2,    /* before which no idle connection gives way: its request may come */
+    NET_NAME_BYTES = 32,     /* bytes of a host name, with its NUL */
+    NET_ADDRESS_BYTES = 48,  /* bytes of an address as text, with its NUL */
+    NET_READ_SECONDS = 20,   /* for a request to arrive completely */
+    NET_CROWDED_SECONDS = 5, /* replaces the two others while clients wait for a slot */
+    NET_REST_SECONDS = 2,    /* an idle connection does not give way earlier: its request may be
+                              * on its way */
     NET_WAIT_SECONDS = 30,   /* for a slot; then the answer is 503 */
     NET_IDLE_SECONDS = 60,   /* between requests, and for bytes that a client does not take */
 };
@@ -29,11 +31,11 @@ struct net;
 struct net_server {
     const struct http_site *site;
     void *context;
-    /* Connection n begins. Returns the `user` of the site's functions. */
+    /* Connection n begins. Returns the `user` for the site's functions. */
     void *(*begin)(void *context, unsigned n, struct http_connection *http);
-    /* It has ended, whatever was under way. http is not valid any more. */
+    /* It has ended, whatever was in progress. http is no longer valid. */
     void (*end)(void *context, unsigned n);
-    /* Bytes of a request that a client waits for are being made: the connection is not idle. */
+    /* Bytes for which a client waits are being made: the connection is not idle. */
     bool (*works)(void *context, unsigned n);
 };
 
@@ -42,29 +44,32 @@ struct net_setup {
     struct net_server server;
     const char *
         how; /* "dhcp", "auto" (an address of 169.254.0.0/16), "ADDRESS/BITS" or "ADDRESS/BITS,GATEWAY" */
-    const char *name; /* a host name of letters, digits and '-'; it stays */
+    const char *name; /* a host name of letters, digits and '-'; must stay valid */
 };
 
-/* Memory of struct net; and sets it up there (zeroed). NULL: *why says why not, an error message without a full stop. */
+/* The size of struct net; and set it up in zeroed memory. NULL: *why says why not, a sentence
+ * without a full stop. */
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
-/* Whether `how` and `name` can be used; NULL, or an error message. */
+/* Whether `how` and `name` can be used: NULL, or a message. */
 const char *net_check(const char *how, const char *name);
 
-/* Take frames, answer them, give the server's connections their turn. Cheap while nothing comes; call it every few milliseconds. */
+/* Take frames, answer them, and let the server's connections work. Cheap while nothing comes;
+ * call it every few milliseconds. */
 void net_poll(struct net *n);
 
-/* The addresses as text: IPv4, and the IPv6 address that a router's prefix gave; "": none yet. True once after each change. */
+/* The addresses as text: IPv4, and the IPv6 address from a router's prefix; "": none yet. True
+ * once after each change. */
 bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
 
-/* Whether frames have come or gone in the last so many milliseconds. */
+/* Whether frames have been received or sent within so many milliseconds. */
 bool net_is_busy(const struct net *n, uint32_t ms);
 
-/* For figures: the most that was ever in use of lwIP's memory, and how often something did not fit. */
+/* For figures: the high-water mark of lwIP's memory, and how often something did not fit. */
 struct net_figures {
     uint32_t connections, heap_bytes, heap_most, heap_refused;
     uint32_t frames_most, frames_refused, sockets_most, sockets_refused;

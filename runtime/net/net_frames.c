@@ -1,4 +1,4 @@
-/* runtime/http/http_frames.h where there are no WebSockets: none can be opened, so none is read or written. */
+/* runtime/http/http_frames.h without WebSockets: none can be opened, so none is read or written. */
 #include "runtime/http/http_frames.h"
 
 bool http_frames_open(struct http_frames *f)

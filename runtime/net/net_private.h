@@ -1,10 +1,11 @@
-/* Declarations that the files of this folder share; nobody else includes it. */
+/* Declarations that the files of this folder share; no other folder includes it. */
 #ifndef INGOT_RUNTIME_NET_PRIVATE_H
 #define INGOT_RUNTIME_NET_PRIVATE_H
 
 #include "runtime/net/net.h"
 
-/* Two names of lwIP's errors are ours, too (board/err.h, which net.h has included): here they are lwIP's. */
+/* Two names of lwIP's errors are also ours (board/err.h, which net.h has included): here they
+ * mean lwIP's. */
 #define ERR_OK LWIP_ERR_OK
 #define ERR_TIMEOUT LWIP_ERR_TIMEOUT
 
@@ -14,33 +15,34 @@
 
 enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
 
-/* A connection. lwIP's callbacks only note what came; net_slots_poll works on it. */
+/* A connection. lwIP's callbacks only note what came; net_slots_poll handles it. */
 struct net_slot {
     struct net *net;
     struct tcp_pcb *pcb; /* NULL: the slot is free */
-    struct pbuf *in;     /* what came and was not taken; in_at bytes of the first one were */
+    struct pbuf *in;     /* received bytes that were not taken; in_at bytes of the first pbuf
+                          * were */
     size_t in_at;
     bool over;               /* the other side sends no more */
     bool reset;              /* lwIP has dropped the connection */
-    uint64_t moved_ms;       /* when a byte came or went last */
-    uint64_t begun_ms;       /* when the request began that comes in; 0: none does */
-    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; out_at of them are lwIP's */
+    uint64_t moved_ms;       /* time of the last byte in either direction */
+    uint64_t begun_ms;       /* time when the incoming request began; 0: none is incoming */
+    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; lwIP has out_at of them */
     size_t out_bytes, out_at;
     struct http_connection http;
 };
 
-/* A connection that has no slot yet. lwIP keeps what it sends. */
+/* A connection that has no slot yet. lwIP keeps its bytes. */
 struct net_waiting {
     struct tcp_pcb *pcb; /* NULL: nobody waits here */
     uint64_t since_ms;
-    bool over; /* the other side sent nothing, and sends nothing any more */
+    bool over; /* the other side sent nothing, and will send nothing */
 };
 
 struct net {
     struct net_setup setup;
     struct netif netif;
     bool link;
-    uint64_t link_ms, frame_ms; /* of the last look at the cable, and of the last frame */
+    uint64_t link_ms, frame_ms; /* time of the last look at the cable, and of the last frame */
     uint64_t random;
     char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
     struct tcp_pcb *listener;
@@ -51,24 +53,24 @@ struct net {
 
 uint64_t net_now_ms(const struct net *n);
 
-/* NULL: the server listens. */
+/* NULL: the server listens; otherwise the error. */
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
 
-/* The connection gets a slot. False: all are at work, and nothing was done. */
+/* Give the connection a slot. False: all are in use, and nothing was done. */
 bool net_slots_begin(struct net *n, struct tcp_pcb *pcb);
 
-/* The connection waits for a slot. False: too many wait. */
+/* Make the connection wait for a slot. False: too many wait. */
 bool net_waiting_add(struct net *n, struct tcp_pcb *pcb);
 bool net_waiting_any(const struct net *n);
-/* Those whose turn it is get their slots. */
+/* Give slots to the connections whose turn it is. */
 void net_waiting_poll(struct net *n);
 
 void net_forget_callbacks(struct tcp_pcb *pcb);
-/* Bytes that were written still go out. */
+/* Close after sending the bytes that were written. */
 void net_close(struct tcp_pcb *pcb);
 
-/* how: read into what netif wants. False: it is wrong. */
+/* how: read into what netif needs. False: it is malformed. */
 struct net_fixed {
     ip4_addr_t address, mask, gateway;
 };

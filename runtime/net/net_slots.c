@@ -1,5 +1,5 @@
-/* The server's connections over lwIP's TCP. A callback of lwIP only notes what happened, so that nothing of a request runs within
- * lwIP; net_slots_poll does the rest. */
+/* The server's connections over lwIP's TCP. A callback of lwIP only notes what happened, so that
+ * no request is handled within lwIP; net_slots_poll does the rest. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>
@@ -10,14 +10,15 @@
 enum {
     FILLS_A_POLL = 8,
     MS = 1000,
-    SLOT_FRAMES = 8,       /* that a connection holds and did not read */
-    SLOT_FRAMES_SHORT = 2, /* while lwIP has few */
+    SLOT_FRAMES = 8,       /* frames that a connection holds and did not read */
+    SLOT_FRAMES_SHORT = 2, /* while lwIP has few frames */
 };
 
 /* ---- from lwIP ---- */
 
-/* A client that sends many small segments, and whose connection does not read now, must not hold all frames: those that come for others
- * need some, and so do the acknowledgements that it waits for itself. lwIP keeps one more, and drops the rest until there is room. */
+/* A client that sends many small segments, and whose connection does not read now, must not hold
+ * all frames: those of other clients need some, and so do the acknowledgements for which it
+ * waits itself. lwIP keeps one more, and drops the rest until there is room. */
 static unsigned frames_at_most(void)
 {
     return lwip_stats.memp[MEMP_PBUF_POOL]->used < PBUF_POOL_SIZE / 4 ? SLOT_FRAMES
@@ -55,7 +56,7 @@ static err_t on_sent(void *context, struct tcp_pcb *pcb, u16_t bytes)
     return ERR_OK;
 }
 
-/* lwIP has freed the pcb by now. */
+/* lwIP has freed the pcb already. */
 static void on_error(void *context, err_t error)
 {
     struct net_slot *s = context;
@@ -71,7 +72,7 @@ static unsigned number(const struct net_slot *s)
     return (unsigned)(s - s->net->slots);
 }
 
-/* tell: lwIP learns that the bytes were read. It resets a connection that ends with bytes that were not. */
+/* tell: tell lwIP that the bytes were read. It resets a connection that ends with unread bytes. */
 static void forget_input(struct net_slot *s, bool tell)
 {
     if (s->in != NULL) {
@@ -92,7 +93,7 @@ void net_forget_callbacks(struct tcp_pcb *pcb)
     tcp_err(pcb, NULL);
 }
 
-/* lwIP may take its memory for a new connection if there is no other. */
+/* lwIP may reuse its memory for a new connection if there is no other. */
 void net_close(struct tcp_pcb *pcb)
 {
     tcp_setprio(pcb, TCP_PRIO_MIN);
@@ -101,7 +102,7 @@ void net_close(struct tcp_pcb *pcb)
     }
 }
 
-/* abort: a reset goes out, and nothing of what was sent is sent again. */
+/* abort: send a reset, and never retransmit. */
 static void end_slot(struct net_slot *s, bool abort)
 {
     const struct net_server *server = &s->net->setup.server;
@@ -122,15 +123,15 @@ static void end_slot(struct net_slot *s, bool abort)
     }
 }
 
-/* Nothing of a request has come, and no answer is under way. */
+/* No request has begun, and no answer is in progress. */
 static bool is_idle(const struct net_slot *s)
 {
     return s->in == NULL && s->out_bytes == 0 && s->http.stage == HTTP_READS &&
            !http_connection_begun(&s->http);
 }
 
-/* A free slot, else that of the connection that has been idle for the longest time, unless its request may still be on its way.
- * NULL: all are at work. */
+/* A free slot, or else that of the connection that has been idle for longest, unless its request
+ * may still be on its way. NULL: all are in use. */
 static struct net_slot *find_slot(struct net *n)
 {
     uint64_t now = net_now_ms(n);
@@ -178,7 +179,7 @@ bool net_slots_begin(struct net *n, struct tcp_pcb *pcb)
     return true;
 }
 
-/* Those that came before go first. */
+/* Connections that came earlier go first. */
 static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
 {
     struct net *n = context;
@@ -189,7 +190,8 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
         return ERR_OK;
     }
-    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* lwIP resets it; the backlog is as long */
+    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* lwIP resets it; the backlog has the
+                                                        * same length */
 }
 
 const char *net_slots_open(struct net *n)
@@ -210,7 +212,7 @@ const char *net_slots_open(struct net *n)
 
 /* ---- work ---- */
 
-/* The window opens by what was taken alone, so a client that sends too much waits. */
+/* The window opens only by what was taken, so a client that sends too much waits. */
 static void take_input(struct net_slot *s)
 {
     while (s->in != NULL && http_connection_wants(&s->http)) {
@@ -232,7 +234,7 @@ static void take_input(struct net_slot *s)
     }
 }
 
-/* The bytes that wait in `out` go to lwIP as far as it has room. False: it has none for all of it. */
+/* Pass bytes waiting in `out` to lwIP as far as it has room. False: not all of them fit. */
 static bool flush(struct net_slot *s)
 {
     while (s->out_at < s->out_bytes) {
@@ -261,8 +263,8 @@ static void give_output(struct net_slot *s)
     (void)tcp_output(s->pcb);
 }
 
-/* A client that is too slow with its request, or does not take its answer, or is not there any more. It has less time while others
- * wait for a slot. */
+/* A client that sends its request too slowly, does not take its answer, or is gone. It has less
+ * time while others wait for a slot. */
 static bool is_late(struct net_slot *s, bool crowded)
 {
     const struct net_server *server = &s->net->setup.server;

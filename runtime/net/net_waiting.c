@@ -1,6 +1,7 @@
-/* Connections that wait for a slot of the server. A client that comes when every slot is at work is not reset: its connection is
- * accepted, its first bytes stay with lwIP, and it takes the next slot, in the order in which the clients came. lwIP counts those that
- * wait as its backlog, so there are never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
+/* Connections that wait for a slot of the server. A client that comes when every slot is in use
+ * is not reset: its connection is accepted, its first bytes stay with lwIP, and it takes the
+ * next slot, in the order of arrival. lwIP counts the waiting ones as its backlog, so there are
+ * never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
 #include "runtime/net/net_private.h"
 
 #include <lwip/priv/tcp_priv.h>
@@ -17,7 +18,8 @@ static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
 
 /* ---- from lwIP ---- */
 
-/* lwIP keeps the bytes, acknowledges them and offers them again. A client that ends before its turn is forgotten at the next poll. */
+/* lwIP keeps the bytes, acknowledges them and offers them again. A client that leaves before its
+ * turn is dropped at the next poll. */
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
     struct net_waiting *w = context;
@@ -79,7 +81,7 @@ static struct tcp_pcb *take_out(struct net_waiting *w)
     return pcb;
 }
 
-/* The bytes that lwIP kept go to the callback, now and not at lwIP's next timer. */
+/* Make lwIP deliver the kept bytes now, and not at its next timer. */
 static void give_kept(struct tcp_pcb *pcb)
 {
     if (pcb->refused_data != NULL) {
@@ -87,7 +89,8 @@ static void give_kept(struct tcp_pcb *pcb)
     }
 }
 
-/* The bytes that came are read first: lwIP resets a connection that ends with bytes that were not, and the client would not see the answer. */
+/* Read the received bytes first: lwIP resets a connection that ends with unread bytes, and the
+ * client would not see the answer. */
 static void drop(struct net_waiting *w)
 {
     bool over = w->over;
@@ -129,8 +132,8 @@ bool net_waiting_any(const struct net *n)
 
 /* ---- half-open connections ---- */
 
-/* A flood of SYNs that nobody goes on with must not keep half of the backlog: the oldest gives way, after time enough for a client.
- * The other half is for clients that come at once. */
+/* A flood of SYNs that are never completed must not hold half of the backlog: the oldest is
+ * dropped, after enough time for a client. The other half is for clients that come at once. */
 static void drop_half_open(struct net *n)
 {
     struct tcp_pcb *oldest = NULL;

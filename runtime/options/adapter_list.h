@@ -1,4 +1,4 @@
-/* Which adapters shall be at work: "NAME", "NAME:0.5", "ONE:0.8,OTHER". */
+/* A list of adapters to use: "NAME", "NAME:0.5", "ONE:0.8,OTHER". */
 #ifndef INGOT_RUNTIME_ADAPTER_LIST_H
 #define INGOT_RUNTIME_ADAPTER_LIST_H
 
@@ -15,8 +15,8 @@ struct adapter_list {
     } items[ADAPTER_LIST_MOST];
 };
 
-/* Read text, NUL-terminated and shorter than ADAPTER_LIST_BYTES; "" and "off" are none. False: it is no
- * such list, or names one twice. */
+/* Read text, NUL-terminated and shorter than ADAPTER_LIST_BYTES; "" and "off" are empty lists.
+ * False: it is malformed, or names an adapter twice. */
 bool adapter_list_read(struct adapter_list *list, const char *text);
 
 #endif

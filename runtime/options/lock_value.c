@@ -15,7 +15,7 @@ static int digit_of(char c)
     return -1;
 }
 
-/* n bytes of two digits each. Never beyond the first character that is none. */
+/* n bytes of two hexadecimal digits each. Stops at the first character that is not one. */
 static bool read_bytes(uint8_t *bytes, size_t n, const char *text)
 {
     for (size_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w)
 void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
 {
     uint8_t digest[SHA256_BYTES];
-    size_t before = 0; /* bytes of the digest before: none at first */
+    size_t before = 0; /* bytes of the previous digest: none at first */
 
     for (uint32_t i = 0; i <= LOCK_ROUNDS; i++) {
         struct sha256 s;
@@ -74,7 +74,7 @@ void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
     memcpy(w->hash, digest, sizeof w->hash);
 }
 
-/* All bytes are compared: how long it takes tells nothing. */
+/* Compares all bytes, so that the time reveals nothing. */
 bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n)
 {
     struct lock_value guess = *w;

@@ -1,4 +1,5 @@
-/* The value of lock=: what a PIN is compared with, SALT:HASH as hexadecimal digits (docs/SIGNING.md). */
+/* The value of lock=, with which a PIN is compared: SALT:HASH in hexadecimal digits
+ * (docs/SIGNING.md). */
 #ifndef INGOT_RUNTIME_LOCK_VALUE_H
 #define INGOT_RUNTIME_LOCK_VALUE_H
 
@@ -10,7 +11,8 @@ enum {
     LOCK_SALT_BYTES = 8,
     LOCK_HASH_BYTES = 16,
     LOCK_TEXT_BYTES = 2 * (LOCK_SALT_BYTES + LOCK_HASH_BYTES) + 2, /* with the colon and the NUL */
-    LOCK_ROUNDS = 1 << 15, /* of SHA-256: tens of milliseconds of a board's core for each guess */
+    LOCK_ROUNDS = 1 << 15, /* rounds of SHA-256: tens of milliseconds on a board's core for each
+                            * guess */
     LOCK_PIN_LEAST = 4,
     LOCK_PIN_MOST = 64,
 };
@@ -20,15 +22,15 @@ struct lock_value {
     uint8_t hash[LOCK_HASH_BYTES];
 };
 
-/* False: the text is none; *w may have been written to. */
+/* False: the text is malformed; *w may have been changed. */
 bool lock_value_read(struct lock_value *w, const char *text);
 void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w);
 
-/* w->hash = that of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, and LOCK_ROUNDS times that of the
- * digest before, salt and PIN; the first bytes. */
+/* w->hash becomes the hash of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, then
+ * LOCK_ROUNDS times SHA-256 of the previous digest, salt and PIN; the first bytes. */
 void lock_value_hash(struct lock_value *w, const char *pin, size_t n);
 
-/* Whether the PIN is the one. */
+/* Whether the PIN is right. */
 bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n);
 
 #endif

@@ -80,7 +80,7 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
     return ERR_OK;
 }
 
-/* A type, or one of keys and one of values; "card," before it, or "card" alone. */
+/* One type, or a type of keys and one of values; "card," before it, or "card" alone. */
 static enum err set_kv(struct options *o, const char *value)
 {
     struct options_kv kv = { kv_both(KV_F16), strncmp(value, "card", 4) == 0 };
@@ -101,7 +101,7 @@ static enum err set_kv(struct options *o, const char *value)
     return ERR_OK;
 }
 
-/* "off" is kept as none. */
+/* "off" is stored as an empty value. */
 static enum err set_adapters(struct options *o, const char *value)
 {
     struct adapter_list list;
@@ -116,7 +116,7 @@ static enum err set_adapters(struct options *o, const char *value)
     return ERR_OK;
 }
 
-/* The check says itself what is wrong. */
+/* The check itself gives the error message. */
 static enum err set_list(struct options *o, const struct rule *rule, const char *value,
                          const struct options_report *report)
 {
@@ -164,7 +164,7 @@ static enum err set_number(struct options *o, const struct rule *rule, const cha
 {
     float x;
 
-    /* the bounds as f32, so that repeat=0.01 is not below 0.01 */
+    /* compare with the bounds as f32, so that repeat=0.01 is not below 0.01 */
     if (!options_read_float(value, &x) || x < rule->least || x > rule->most) {
         return ERR_BAD_ARGUMENT;
     }
@@ -208,7 +208,7 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* A number of pins= is what pinned= was called before there were lines with names. */
+/* A number in pins= is what pinned= meant before lines had names. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];

@@ -1,4 +1,4 @@
-/* Numbers of options. newlib's strtof allocates, and its strtoul knows no sizes. */
+/* Numbers in options. newlib's strtof allocates, and its strtoul does not know size suffixes. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 
 /* A decimal number before rounding: digits * 10^exponent. */
 struct decimal {
-    uint64_t digits; /* the first 18 or 19 that count */
+    uint64_t digits; /* the first 18 or 19 significant digits */
     int exponent;
     bool any;
 };
@@ -18,7 +18,7 @@ static bool is_digit(char c)
 
 static const char *read_digits(const char *s, struct decimal *d, bool fraction)
 {
-    /* of the exponent: for a digit that does not fit, or in a fraction for one that does */
+    /* change of the exponent: for a digit that does not fit, or in a fraction for one that does */
     int step = 1;
 
     if (fraction) {
@@ -38,7 +38,7 @@ static const char *read_digits(const char *s, struct decimal *d, bool fraction)
     return s;
 }
 
-/* "e-3" added to the exponent. NULL: no digits follow the e. */
+/* "e-3" is added to the exponent. NULL: no digits follow the e. */
 static const char *read_exponent(const char *s, struct decimal *d)
 {
     bool negative;
@@ -65,7 +65,7 @@ static const char *read_exponent(const char *s, struct decimal *d)
     return s;
 }
 
-/* Powers up to 10^22 are exact in f64, so that one rounding remains for what people type. */
+/* Powers up to 10^22 are exact in f64, so that only one rounding remains for what people type. */
 static double scale(const struct decimal *d)
 {
     double value = (double)d->digits;
@@ -120,7 +120,7 @@ static int digit_of(char c, unsigned base)
     if (base != 16) {
         return -1;
     }
-    c |= 0x20; /* a small letter */
+    c |= 0x20; /* lower case */
     if (c < 'a' || c > 'f') {
         return -1;
     }
@@ -140,7 +140,7 @@ static int letter_shift(char c)
     }
 }
 
-/* The power of 2 that s names, s being all that is left: "", K, KB, KiB ... -1: none. */
+/* The power of 2 named by s, the rest of the text: "", K, KB, KiB ... -1: none. */
 static int size_shift(const char *s)
 {
     int shift = letter_shift(*s);

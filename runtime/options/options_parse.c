@@ -1,12 +1,13 @@
-/* Takes the boot arguments apart into options, and answers unknown ones. */
+/* Splits the boot arguments into options, and answers unknown ones. */
 #include "runtime/options/options_private.h"
 
 #include <string.h>
 
 #include "runtime/text/nearest.h"
 
-/* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
- * in * is a beginning. Names with a point belong to Linux modules and are ignored as well. */
+/* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that
+ * ends in * matches every name that begins so. Names with a point belong to Linux modules and
+ * are ignored as well. */
 static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
     "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
@@ -43,7 +44,7 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest option ---- */
 
-/* The rule that the writer may have meant. NULL: none. */
+/* The option that the writer may have meant. NULL: none. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
     struct nearest near;
@@ -83,8 +84,8 @@ struct written_option {
     const char *name;
     size_t name_bytes;
     bool has_value;
-    bool too_long;   /* the value is longer than any option takes */
-    bool open_quote; /* and never closed */
+    bool too_long;   /* the value is longer than any option's */
+    bool open_quote; /* and has no closing quote */
 };
 
 static bool is_space(char c)
@@ -92,7 +93,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The character that \c stands for inside quotes, or 0: then the backslash is only itself. */
+/* The character for \c inside quotes, or 0: then the backslash stands for itself. */
 static char escaped(char c)
 {
     switch (c) {
@@ -104,7 +105,7 @@ static char escaped(char c)
     }
 }
 
-/* The value at s, unquoted into value. Returns where it ends. */
+/* Unquote the value at s into value. Returns where it ends. */
 static const char *read_value(const char *s, struct written_option *w,
                               char value[OPTIONS_PROMPT_BYTES])
 {
@@ -179,13 +180,13 @@ static enum err apply_option(struct options *o, const struct written_option *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset's options: those that the boot line has, too, are ignored. */
+/* A preset's options: those that the boot arguments have, too, are ignored. */
 struct preset {
     const struct option_set *past; /* options of the boot line */
-    bool running;                  /* others than OPTION_IN_PRESET are for a start */
+    bool running;                  /* options without OPTION_IN_PRESET are for a start */
 };
 
-/* Obey one option; preset: NULL for the boot line. */
+/* Apply one option; preset: NULL for the boot arguments. */
 static enum err obey(struct options *o, const struct written_option *w, const struct preset *preset,
                      const struct options_report *report)
 {

@@ -1,10 +1,10 @@
-/* Shared by the files of this folder alone. */
+/* Shared only by the files of this folder. */
 #ifndef INGOT_RUNTIME_OPTIONS_PRIVATE_H
 #define INGOT_RUNTIME_OPTIONS_PRIVATE_H
 
 #include "runtime/options/options.h"
 
-enum { OPTIONS_SHOWN_BYTES = 44 /* of an option in an error message, with its NUL */ };
+enum { OPTIONS_SHOWN_BYTES = 44 /* bytes of an option in a message, with its NUL */ };
 
 enum kind {
     KIND_TEXT,
@@ -27,14 +27,14 @@ struct rule {
     const char *name;
     const char *accepts; /* ends the error message "NAME takes ..." */
     union {
-        const char *choices; /* words with a space between, of KIND_CHOICE */
+        const char *choices; /* words separated by spaces, for KIND_CHOICE */
         const char *(*check)(
-            const char *); /* of KIND_LIST; NULL: the text is right, else what is wrong */
+            const char *); /* for KIND_LIST; NULL: the text is right, otherwise what is wrong */
     };
     float least, most, initial; /* of a number */
     uint16_t field;             /* offset in struct options */
     uint16_t bytes;             /* of a text field, with its NUL */
-    uint16_t length;            /* offset of its size_t, of KIND_SAID */
+    uint16_t length;            /* offset of its size_t, for KIND_SAID */
     uint8_t kind;               /* enum kind */
     uint8_t where;              /* bits of enum option_where */
 };
@@ -48,20 +48,20 @@ void options_set_initial(struct options *o, const struct rule *rule);
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);
 
-/* The beginning of an option for an error message; characters that could disturb a terminal become '?'. */
+/* The beginning of an option for a message; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes);
 
 /* The option of a name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
-/* The place of a value among words with a space between. False: it is none of them. */
+/* The index of a value among words separated by spaces. False: it is none of them. */
 bool options_find_choice(const char *choices, const char *value, uint32_t *place);
 
-/* Say what the option takes. Returns err. */
+/* Report what the option takes. Returns err. */
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report);
 
-/* value NULL: the option stands alone. Errors as options_set. */
+/* value NULL: the option has no value. Errors as options_set. */
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report);
 

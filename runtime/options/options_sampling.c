@@ -1,4 +1,4 @@
-/* A model's own defaults for the choice of tokens. */
+/* A model's own defaults for sampling. */
 #include <assert.h>
 #include <string.h>
 

@@ -29,15 +29,16 @@ struct pin_list {
     struct pin pin[PINS_MOST];
 };
 
-/* Read a list; NULL: *l is it. Else an error message without a full stop that says what is wrong with it, and
- * *l is not to be used. */
+/* Read a list; NULL: success. Otherwise a message without a full stop that says what is wrong,
+ * and *l must not be used. */
 const char *pin_list_read(struct pin_list *l, const char *text);
-const char *pin_list_error_message(const char *text); /* the same for who does not want the list */
+const char *pin_list_error_message(const char *text); /* the same for callers that do not need
+                                                       * the list */
 
-/* The place of a name (bytes), or PINS_MOST: there is none. */
+/* The index of a name (bytes), or PINS_MOST: there is none. */
 unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);
 
-/* Whether a text (bytes) may be a name: a small letter, then letters, digits, "_". */
+/* Whether a text (bytes) may be a name: a lower-case letter, then letters, digits, "_". */
 bool pin_is_name(const char *text, size_t bytes);
 
 #endif

@@ -16,12 +16,13 @@ enum {
     SENSORS_MOST = 4,
     SENSOR_LIST_BYTES = 192,
     SENSOR_BUSES = 10,        /* i2c0 to i2c9 */
-    SENSOR_ADDRESS_LEAST = 8, /* the others have a meaning of their own (UM10204, 3.1.12) */
+    SENSOR_ADDRESS_LEAST = 8, /* the others have special meanings (UM10204, 3.1.12) */
     SENSOR_ADDRESS_MOST = 0x77,
 };
 
-/* How a temperature stands in a sensor: two bytes of a register, the higher first. For the word that they are, the
- * bits of `mask` count; moved up by `shift` it is in two's complement, so many of it are a degree Celsius. */
+/* How a sensor stores a temperature: two bytes of a register, the higher first. The bits of
+ * `mask` in the 16-bit word count; shifted up by `shift` it is in two's complement, with so many
+ * units for a degree Celsius. */
 struct sensor_kind {
     const char *name;
     uint8_t reg;
@@ -41,11 +42,11 @@ struct sensor_list {
     struct sensor sensor[SENSORS_MOST];
 };
 
-/* Read a list; NULL: *l is it. Else an error message without a full stop that says what is wrong with it, and
- * *l is not to be used. */
+/* Read a list; NULL: success. Otherwise a message without a full stop that says what is wrong,
+ * and *l must not be used. */
 const char *sensor_list_read(struct sensor_list *l, const char *text);
 const char *
-sensor_list_error_message(const char *text); /* the same for who does not want the list */
+sensor_list_error_message(const char *text); /* the same for callers that do not need the list */
 
 /* The value of a sensor's register, in thousandths of a degree. */
 int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);

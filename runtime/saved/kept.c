@@ -60,7 +60,7 @@ static uint32_t choose_distance(struct session *s)
     return distance;
 }
 
-/* Lists first, then slots. False: not one block has room. */
+/* Lists first, then slots. False: not even one block fits. */
 static bool cut_memory(struct kept *k, const struct memory_range *memory)
 {
     size_t slot = k->keys_bytes + k->marks_bytes, lists = 0, n;
@@ -117,13 +117,13 @@ uint32_t kept_step(const struct kept *k)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* A way through a sequence, from block to block. */
+/* A walk through a sequence, from block to block. */
 struct walk {
     struct kept *k;
     struct session *s;
     uint64_t parent;
-    uint64_t since; /* blocks used later are of this walk */
-    uint32_t i;     /* number of the block that comes next */
+    uint64_t since; /* blocks used later than this belong to this walk */
+    uint32_t i;     /* number of the next block */
     uint32_t model;
 };
 
@@ -174,7 +174,7 @@ static bool has_ids(const struct walk *w, uint32_t at)
     return memcmp(kept_slot(w->k, at), ids_of(w), w->k->distance * sizeof(uint32_t)) == 0;
 }
 
-/* A block of the file comes into memory. */
+/* Read a block of the file into memory. */
 static uint32_t bring(const struct walk *w, uint64_t hash)
 {
     struct kept *k = w->k;
@@ -209,7 +209,8 @@ static uint32_t look(const struct walk *w)
     return bring(w, hash);
 }
 
-/* Over a block: it is used, a sequence's beginning later than its end. */
+/* Go past a block and mark it as used, so that a sequence's beginning counts as used later than
+ * its end. */
 static void pass_by(struct walk *w, uint32_t at)
 {
     struct kept *k = w->k;
@@ -284,7 +285,8 @@ static void move_marks(struct kept *k, struct session *s, uint32_t n, uint32_t a
     (void)session_block_move_marks(s, n, &io);
 }
 
-/* The blocks of tokens cached .. best, which are in memory, into the states. Returns how many tokens are cached. */
+/* Move the blocks of tokens cached .. best, which are in memory, into the states. Returns how
+ * many tokens are cached. */
 static uint32_t load(struct kept *k, struct session *s, uint32_t cached, uint32_t best)
 {
     struct walk w = begin(k, s);
@@ -313,7 +315,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
     uint32_t cached = session_block_ready(s), best = 0;
     struct walk w;
 
-    if (k->n_memory == 0 || s->n_exact < cached) { /* blocks do not go on from such states */
+    if (k->n_memory == 0 || s->n_exact < cached) { /* blocks cannot continue from such states */
         return cached;
     }
     w = begin(k, s);
@@ -333,7 +335,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* The walk's next block is new. KEPT_NONE: all of memory is this sequence's. */
+/* Store the walk's next block as new. KEPT_NONE: this sequence has all of memory. */
 static uint32_t make(const struct walk *w)
 {
     struct kept *k = w->k;

@@ -23,36 +23,37 @@
 #include "runtime/storage/file.h"
 
 enum {
-    KEPT_DISTANCE = 64,      /* tokens of a block where all layers keep keys and values ... */
-    KEPT_MARKS_LEAST = 256,  /* ... and where one keeps a state, whose copy is larger than those: */
-    KEPT_MARKS_MOST = 1024,  /* twice as many until the mark is at most ... */
-    KEPT_MARKS_TIMES = 4,    /* ... so many times as large, up to this */
-    KEPT_BLOCKS_MOST = 4096, /* of memory, and of the file */
+    KEPT_DISTANCE = 64,      /* tokens of a block if all layers keep keys and values ... */
+    KEPT_MARKS_LEAST = 256,  /* ... and if a layer keeps a recurrent state, whose copy is larger
+                              * than those: */
+    KEPT_MARKS_MOST = 1024,  /* doubled until the mark is at most ... */
+    KEPT_MARKS_TIMES = 4,    /* ... this many times as large, up to this */
+    KEPT_BLOCKS_MOST = 4096, /* blocks in memory, and in the file */
     KEPT_ERROR_MESSAGE_BYTES = 320,
 };
 
 struct kept_block {
     uint64_t serial;              /* 0: free */
     uint64_t parent;              /* 0: it is the first of its sequence */
-    uint64_t hash;                /* of model, parent and ids */
-    uint64_t used;                /* the higher, the later */
+    uint64_t hash;                /* hash of model, parent and ids */
+    uint64_t used;                /* a higher number means used later */
     uint32_t model;               /* session_model_crc */
     uint32_t end;                 /* tokens of the sequence up to its end */
-    bool has_mark;                /* or the model has none */
-    bool wanted;                  /* in memory: it belongs into the file */
-    uint32_t keys_crc, marks_crc; /* in the file: of ids and keys, of the marks */
+    bool has_mark;                /* or the model needs no mark */
+    bool wanted;                  /* in memory: it has to be written to the file */
+    uint32_t keys_crc, marks_crc; /* in the file: checksums of ids and keys, and of the marks */
 };
 
 struct kept_setup {
-    struct memory_range memory; /* for blocks and the lists of them; 64-byte aligned */
+    struct memory_range memory; /* for blocks and their lists; 64-byte aligned */
     const struct file *file;    /* NULL: none */
-    uint32_t distance;          /* a multiple of KV_TILE; 0: as the numbers above say */
+    uint32_t distance;          /* a multiple of KV_TILE; 0: chosen by the numbers above */
 };
 
 struct kept {
     uint32_t distance;
     size_t keys_bytes,
-        marks_bytes; /* of a slot: of ids, keys and values; of the marks (0: none); whole sectors */
+        marks_bytes; /* sizes in a slot: ids, keys and values; marks (0: none); whole sectors */
     struct kept_block *memory; /* (n_memory) */
     uint8_t *slots;            /* (n_memory) */
     uint32_t n_memory;
@@ -60,32 +61,36 @@ struct kept {
     uint32_t n_card;         /* 0: there is no file, or it has failed */
     const struct file *file;
     struct file_read io;
-    uint64_t serial; /* the latest that was given */
+    uint64_t serial; /* the latest serial number */
     uint64_t clock;
-    uint64_t n_read, n_written; /* blocks, of the file */
-    bool
-        of_another; /* the file had prompts of another model, or of this one with other types, and begins anew */
+    uint64_t n_read, n_written; /* blocks of the file */
+    bool of_another; /* the file had prompts of another model, or of this one with other types,
+                     * and starts again */
     char error_message
-        [KEPT_ERROR_MESSAGE_BYTES]; /* an error message for the user: why nothing is kept, or not in the file any more; "" */
+        [KEPT_ERROR_MESSAGE_BYTES]; /* a message for the user: why nothing is kept, or why no
+                                     * longer in the file; "" */
 };
 
-/* For sequences of s's model, which all have s's types of keys and values. False: nothing is kept, k->error_message says why, and all
- * calls below do nothing. With a problem that is not empty and true: the file is not used, and stays as it is if it is not a file
- * of kept prompts, if its header is damaged, or if its version is another one. A file of zeros begins, and one of another
- * model begins anew. */
+/* Open for sequences of s's model, which all have s's types of keys and values. False: nothing
+ * is kept, k->error_message says why, and all calls below do nothing. If true with a problem
+ * that is not empty, the file is not used: it stays unchanged if it is not a file of kept
+ * prompts, if its header is damaged, or if it has another version. A file of zeros is
+ * initialized, and one of another model starts again. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
 
-/* Tokens at whose multiples the passes of a sequence have to end (struct session_group), as its states are copied there. 0: anywhere. */
+/* The passes of a sequence have to end at multiples of this many tokens (struct session_group),
+ * because its states are copied there. 0: anywhere. */
 uint32_t kept_step(const struct kept *k);
 
-/* The prompt that was put into s begins with blocks: they are moved into its states. Returns how many of its tokens are
- * cached then, fewer than all. */
+/* The prompt that was put into s begins with kept blocks: move them into its states. Returns how
+ * many of its tokens are then cached, fewer than all. */
 uint32_t kept_take(struct kept *k, struct session *s);
 
-/* After a pass: keep what s has computed in whole blocks. Its first n_prompt tokens are a prompt, which the file gets, too. */
+/* Call after a pass: keeps what s has computed in whole blocks. Its first n_prompt tokens are a
+ * prompt, which the file gets, too. */
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
 
-/* At a quiet time: write a block to the file. False: nothing is to be written. */
+/* Call when there is time: writes a block to the file. False: there is nothing to write. */
 bool kept_write(struct kept *k);
 
 #endif

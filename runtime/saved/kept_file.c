@@ -8,10 +8,11 @@
 
 enum { KEPT_VERSION = 1 };
 
-/* No file reaches these counts, so rows that have more are damaged, and k's counts never run over. */
+/* No file reaches these counts, so rows with larger ones are damaged, and k's counts never
+ * overflow. */
 #define COUNT_MOST ((uint64_t)1 << 62)
 
-/* Little-endian, as all that is on a card. */
+/* Little-endian, like everything on a card. */
 struct file_header {
     char magic[8]; /* "INGOTKPT" */
     uint32_t version;
@@ -47,7 +48,7 @@ static uint64_t slot_at(const struct kept *k, uint32_t i)
     return table_at(k->n_card) + i * (uint64_t)(k->keys_bytes + k->marks_bytes);
 }
 
-/* CRC-32C of a sector whose field `crc` counts as zero. */
+/* CRC-32C of a sector, with its field `crc` taken as zero. */
 static uint32_t sector_crc(const void *sector, const uint32_t *crc)
 {
     static const uint32_t zero;
@@ -59,7 +60,7 @@ static uint32_t sector_crc(const void *sector, const uint32_t *crc)
     return crc32c(sum, bytes + after, SECTOR_BYTES - after);
 }
 
-/* The file is not used any more. */
+/* The file is no longer used. */
 static void give_up(struct kept *k, enum err e, bool writes)
 {
     k->n_card = 0;
@@ -131,7 +132,8 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
     k->clock = max_u64(k->clock, h->used);
 }
 
-/* A slot in memory is the buffer: nothing is in it yet. False: the card failed, or blank is asked for and a row has bytes. */
+/* A slot in memory is the buffer: nothing is in it yet. False: the card failed, or blank is
+ * asked for and a row is not zero. */
 static bool read_table(struct kept *k, bool blank)
 {
     uint8_t *buffer = k->slots;
@@ -157,7 +159,7 @@ static bool read_table(struct kept *k, bool blank)
     return true;
 }
 
-/* The slots of another model are given up: a table of zeros, then the header. */
+/* Drop the slots of another model: write a table of zeros, then the header. */
 static void begin_anew(struct kept *k, const struct file_header *h)
 {
     uint32_t at_once = (uint32_t)((k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
@@ -175,7 +177,7 @@ static void begin_anew(struct kept *k, const struct file_header *h)
     (void)write_bytes(k, 0, buffer, sizeof *h);
 }
 
-/* It stays as it is. */
+/* The file stays as it is. */
 static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;
@@ -185,7 +187,8 @@ static void refuse(struct kept *k, const char *why)
                 k->file->name, why);
 }
 
-/* The first sector is not this model's: it is nobody's, or another model's, and is taken; or it is refused. True: taken. */
+/* The first sector is not this model's: if it is empty or another model's, take the file over;
+ * otherwise refuse it. True: taken over. */
 static bool may_begin(struct kept *k)
 {
     struct file_header h;
@@ -280,7 +283,8 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* The place of a block of memory in the file, which may have it without its mark. KEPT_NONE: it is not there. */
+/* The place of a block of memory in the file, which may have it without its mark. KEPT_NONE: it is
+ * not there. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);
@@ -350,7 +354,8 @@ bool kept_write(struct kept *k)
     if (to == KEPT_NONE) {
         to = kept_oldest(k->card, k->n_card, UINT64_MAX, b->parent);
     }
-    /* Without its parent nobody finds it, and a sequence of more blocks than the file has would push itself out. */
+    /* Without its parent nobody finds it, and a sequence with more blocks than the file has
+     * would overwrite itself. */
     if (to == KEPT_NONE || b->end / k->distance > k->n_card ||
         (b->parent != 0 && kept_find_serial(k->card, k->n_card, b->parent) == KEPT_NONE)) {
         b->wanted = false;

@@ -1,4 +1,4 @@
-/* Blocks in memory and those in a file: what kept.c and kept_file.c have in common. */
+/* Blocks in memory and those in a file: what kept.c and kept_file.c share. */
 #ifndef INGOT_RUNTIME_KEPT_PRIVATE_H
 #define INGOT_RUNTIME_KEPT_PRIVATE_H
 
@@ -12,17 +12,18 @@ static inline uint8_t *kept_slot(const struct kept *k, uint32_t i)
     return k->slots + i * (k->keys_bytes + k->marks_bytes);
 }
 
-/* The block of a serial number in a list (n). KEPT_NONE: it is not there. */
+/* The block with a serial number in a list (n). KEPT_NONE: it is not there. */
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial);
 
-/* The free block of a list (n), or the one that was used longest ago, but not after `since`, and not `but`. KEPT_NONE: none. */
+/* The free block of a list (n), or the one unused longest, but not one used after `since`, and
+ * not `but`. KEPT_NONE: none. */
 uint32_t kept_oldest(const struct kept_block *list, uint32_t n, uint64_t since, uint64_t but);
 
-/* Look what the file has. Without one, or where it has no room, k->n_card is 0. */
+/* Look at what the file has. Without a file, or if it has no room, k->n_card is 0. */
 void kept_file_open(struct kept *k, const struct session *s);
 
-/* Bytes of the file's block i into the slot of block `to` in memory. False: they are not what they were, and the
- * block is given up. */
+/* Read the file's block i into the slot of block `to` in memory. False: its checksum is wrong,
+ * and the block is dropped. */
 bool kept_file_read_keys(struct kept *k, uint32_t i, uint32_t to);
 bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to);
 

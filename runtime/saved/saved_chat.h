@@ -31,10 +31,10 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_ERROR_MESSAGE_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
-    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE"; of a section its own */
+    char magic[8];       /* "INGOTSAV"; for a prefix "INGOTPRE"; a section has its own */
     uint32_t version;    /* SAVED_CHAT_VERSION */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
-    uint64_t sequence;   /* of this save; the file's first is 1 */
+    uint64_t sequence;   /* number of this save; the file's first is 1 */
     uint64_t payload_bytes;
     uint32_t payload_crc;
     uint32_t model_crc;           /* the model's own header_crc32c */
@@ -44,21 +44,22 @@ struct saved_chat_header {
     uint32_t reply_start;         /* of the last reply, <= n_ids */
     uint32_t started;             /* 1: the session holds a turn */
     uint32_t n_turns, text_bytes; /* of the turns */
-    uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
+    uint8_t kv_warm, kv_cold;     /* of tiers, as in struct kv_types; otherwise 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
-    uint32_t dim, n_examples, n_notes; /* of a section: struct saved_counts; else 0 */
+    uint32_t dim, n_examples, n_notes; /* of a section: struct saved_counts; otherwise 0 */
     uint8_t more_zeros[420];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
 
 enum saved_kind {
     SAVED_CHAT,
-    SAVED_PREFIX, /* no turns, and every token cached; nothing is lost by a load that fails */
-    SAVED_SECTION, /* a feature's: all of it is forgotten by a load that fails after the file was read through */
+    SAVED_PREFIX,  /* no turns, and every token cached; a load that fails loses nothing */
+    SAVED_SECTION, /* a feature's: if a load fails after the file was checked, all of it is
+                    * forgotten */
 };
 
-/* The saved parts, and their destinations when it is loaded. */
+/* The saved parts, and their destinations when they are loaded. */
 struct saved_chat_state {
     struct session *session;
     uint32_t reply_start;
@@ -73,15 +74,15 @@ struct saved_chat_state {
 typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
 
-/* The conversation that was at work before a load which failed. */
+/* The fate of the previous conversation after a load that failed. */
 enum saved_chat_before {
-    SAVED_CHAT_GOES_ON, /* as it was */
-    SAVED_CHAT_PENDING, /* its tokens are there and are computed again: the card failed, or somebody
-                         * stopped it, when the file was known to be good and its states were
-                         * arriving in the place of the old ones */
-    SAVED_CHAT_LOST,    /* the same, and the session's work space is too small to keep the tokens of
-                         * such a long context: the session is empty, and there are no turns; of
-                         * a section: all is forgotten */
+    SAVED_CHAT_GOES_ON, /* unchanged */
+    SAVED_CHAT_PENDING, /* its tokens are there and are computed again: the card failed, or
+                         * somebody stopped the load, after the file was checked and while its
+                         * states were replacing the old ones */
+    SAVED_CHAT_LOST,    /* as above, but the session's work space is too small to keep the tokens
+                         * of such a long context: the session is empty, and there are no turns;
+                         * for a section: all is forgotten */
 };
 
 struct saved_chat {
@@ -90,38 +91,40 @@ struct saved_chat {
     saved_chat_progress_fn *progress;
     void *context;
     uint64_t done, total;                /* bytes, for the progress */
-    enum saved_kind kind;                /* what the file is for */
+    enum saved_kind kind;                /* what the file is used for */
     const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     _Alignas(64) struct saved_chat_header header;
-    char error_message
-        [SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
-    enum saved_chat_before before;        /* after an error of a load */
-    uint32_t n_kept; /* after a save: tokens of a conversation whose states are in the file */
-    bool is_older;   /* after a load: a newer conversation of the file is damaged */
+    char
+        error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
+    enum saved_chat_before before;                     /* after an error of a load */
+    uint32_t n_kept; /* after a save: how many tokens of the conversation have their states in
+                      * the file */
+    bool is_older;   /* after a load: the file has a newer conversation, which is damaged */
 };
 
-/* Bytes that the file must have: for all of the state; for a conversation without any layer's state, which is the least; and for any state
- * that its context may come to hold. */
+/* Bytes that the file must have: for the whole state; for a conversation without any layer's
+ * state, which is the minimum; and for any state that its context may come to hold. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
-/* Save, and see that it is there, of a conversation with the states that fit (s->n_kept): the card reads once what it keeps, and once what it was given.
- * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
- * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of
- * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
- * after an error. */
+/* Save a conversation, with the states that fit (s->n_kept), and verify it: the card reads once
+ * what it keeps, and once what it was given. ERR_NO_SPACE: the file is too small.
+ * ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: it returns other bytes than
+ * it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h; ERR_ABORTED by
+ * progress, which may be NULL. The conversation saved before is still there after an error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);
 
-/* Load the newest that is whole. Its bytes are read twice: for their CRC before anything
- * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
- * or with other settings; s->error_message says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
- * ERR_ABORTED by progress. After an error s->before says what the state holds.
- * A prefix is read once, into an empty session, which is empty again after an error. */
+/* Load the newest valid save. Its bytes are read twice: first for their CRC, before anything of
+ * *state changes, then into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: saved with
+ * another model, or with other settings; s->error_message says what. ERR_BAD_CHECKSUM: both
+ * halves are damaged. Errors of file.h, ERR_ABORTED by progress. After an error s->before says
+ * what the state holds. A prefix is read once, into an empty session, which is empty again after
+ * an error. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

@@ -1,4 +1,4 @@
-/* Bytes on their way between memory and one half of the file, a bufferful at a time. */
+/* Bytes on their way between memory and one half of the file, one bufferful at a time. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -10,8 +10,8 @@ enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
 
 struct transfer {
     struct saved_chat *s;
-    uint64_t at, end; /* file offsets: of the next bufferful, of the payload's last sector */
-    size_t n;         /* bytes in the buffer; when reading: taken of it */
+    uint64_t at, end; /* file offsets: of the next bufferful, and of the payload's last sector */
+    size_t n;         /* bytes in the buffer; when reading: bytes taken from it */
     size_t filled;    /* when reading: bytes in the buffer */
     uint32_t crc;
     bool writes;
@@ -33,8 +33,8 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
     return ERR_ABORTED;
 }
 
-/* A bufferful from the device. The buffer may hold the very bytes that should come: a read
- * that brings nothing, or a stale line of the CPU's cache, must not look like them. */
+/* Read a bufferful from the device. The buffer may hold the same bytes that should come: a read
+ * that brings nothing, or a stale line of the CPU's cache, must not look like success. */
 static enum err read_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
 {
     memset(s->buffer, NOT_ARRIVED, bytes);
@@ -48,9 +48,9 @@ static enum err write_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
                                        true);
 }
 
-/* ---- read through --------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------- */
 
-/* Damage that cannot come of a payload whose CRC is right, but would be read beyond the text. */
+/* Damage that a payload with a right CRC cannot have, but that would lead beyond the text. */
 static bool turns_are_sound(const struct saved_chat_header *h, const struct turn *list)
 {
     uint32_t at = 0, text = 0;
@@ -68,7 +68,7 @@ static bool turns_are_sound(const struct saved_chat_header *h, const struct turn
     return text == h->text_bytes;
 }
 
-/* The ids among the n bytes from number `at` of the payload on. */
+/* The ids among the n bytes from byte `at` of the payload on. */
 static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_t *bytes, size_t n)
 {
     const struct saved_chat_header *h = c->header;
@@ -118,7 +118,7 @@ enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct save
     return err_unless(crc == h->payload_crc, ERR_BAD_CHECKSUM);
 }
 
-/* ---- from memory, and to it ----------------------------------------------------------------- */
+/* ---- moving --------------------------------------------------------------------------------- */
 
 static enum err move_buffer(struct transfer *t)
 {
@@ -129,7 +129,7 @@ static enum err move_buffer(struct transfer *t)
     if (t->writes) {
         bytes = (size_t)saved_chat_to_sectors(t->n);
         e = write_buffer(s, t->at, bytes);
-    } else if (bytes == 0) { /* counts in the payload want more than its header says */
+    } else if (bytes == 0) { /* counts in the payload need more than its header says */
         return ERR_BAD_MODEL;
     } else {
         e = read_buffer(s, t->at, bytes);
@@ -143,7 +143,7 @@ static enum err move_buffer(struct transfer *t)
     return tell(s, t->writes ? "saving" : "loading", bytes);
 }
 
-/* Pass bytes of memory on to the file, or the other way round. */
+/* Move bytes of memory to the file, or from it. */
 static enum err move(void *transfer, void *memory, size_t bytes)
 {
     struct transfer *t = transfer;

@@ -1,5 +1,5 @@
-/* Common parts of writing and reading a saved conversation: the halves, their headers, and bytes on
- * their way. */
+/* Common parts of writing and reading a saved conversation: the halves, their headers, and
+ * bytes on their way. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 
@@ -10,23 +10,24 @@ enum { SAVED_CHAT_VERSION = 4 };
 /* Both headers, as they are on the card. */
 struct saved_chat_halves {
     struct saved_chat_header h[2];
-    bool valid[2];      /* h is whole */
+    bool valid[2];      /* h is valid */
     bool unreadable[2]; /* the device gives an error for it */
-    bool is_cut;        /* the file has fewer bytes than what was saved there */
-    unsigned newest;    /* of the valid ones; 0 without any */
+    bool is_cut;        /* the file is shorter than what was saved there */
+    unsigned newest;    /* the highest of the valid ones; 0 without any */
 };
 
-/* The contents of a payload, looked at while it is read through. */
+/* The contents of a payload, checked while it is read. */
 struct saved_chat_contents {
     const struct saved_chat_header *header;
     uint32_t vocab;
-    uint32_t id; /* bytes of an id that lies across two bufferfuls */
+    uint32_t id; /* bytes of an id that spans two bufferfuls */
     bool wrong;
 };
 
-/* The description of the state, but for what the payload's bytes say and the file's past. */
+/* Fill the description of the state, except what depends on the payload's bytes and the file's
+ * past. */
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
-/* The model that the file is of, and how keys are rotated where the file has keys. */
+/* The model of the file, and how its keys are rotated if it has keys. */
 uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind);
 /* For the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
@@ -35,32 +36,33 @@ uint64_t saved_chat_half_bytes(const struct file *file);
 uint64_t saved_chat_to_sectors(uint64_t bytes);
 uint32_t saved_chat_header_crc(const struct saved_chat_header *h);
 
-/* An operation on the file begins: nothing is moved yet. */
+/* Begin an operation on the file: nothing is moved yet. */
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context);
-/* So many bytes more will pass, for the progress. */
+/* So many more bytes will pass, for the progress. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
 /* The command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
 
-/* s->error_message for an error of s->io; returns it. */
+/* Set s->error_message for an error of s->io; returns it. */
 enum err saved_chat_io_error_message(struct saved_chat *s, enum err e, bool writes);
-/* Whether an error is one of the place on the card, not of the card. */
+/* Whether an error concerns the place on the card, and not the card. */
 bool saved_chat_is_local(enum err e);
 
-/* Both headers. Errors of file.h where the device does not answer; a sector that cannot be read is
- * noted. */
+/* Read both headers. Errors of file.h if the device does not answer; a sector that cannot be
+ * read is noted. */
 enum err saved_chat_read_halves(struct saved_chat *s, struct saved_chat_halves *halves);
 
-/* Read the payload of a half through, for its CRC alone; contents may be NULL, and is set to what is
- * wrong with them. ERR_BAD_CHECKSUM: it is not what the header says. Errors of file.h, ERR_ABORTED. */
+/* Read the payload of a half, only for its CRC; contents may be NULL, and is set to what is
+ * wrong with them. ERR_BAD_CHECKSUM: it does not match the header. Errors of file.h,
+ * ERR_ABORTED. */
 enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           const char *label, struct saved_chat_contents *contents);
 
-/* Move the payload of h between the state and a half; *crc is that of its bytes. Errors of file.h and
- * of session_move, ERR_ABORTED. */
+/* Move the payload of h between the state and a half; *crc is the CRC of its bytes. Errors of
+ * file.h and of session_move, ERR_ABORTED. */
 enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
                                  const struct saved_chat_state *state,
                                  const struct saved_chat_header *h, bool writes, uint32_t *crc);

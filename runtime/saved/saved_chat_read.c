@@ -1,4 +1,4 @@
-/* A conversation is loaded: known to be good before anything of the current one is given up. */
+/* Load a conversation. It is checked before anything of the current one is given up. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -90,7 +90,7 @@ static enum err damaged(struct saved_chat *s)
     return ERR_BAD_CHECKSUM;
 }
 
-/* Read a half through. Nothing of the state changes. */
+/* Read a half completely. Nothing of the state changes. */
 static enum err check_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                            const struct saved_chat_state *state)
 {
@@ -103,7 +103,7 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
         return e;
     }
     s->total = s->done;
-    saved_chat_expect(s, h); /* for the CRC, and into the state */
+    saved_chat_expect(s, h); /* once for the CRC, and once into the state */
     saved_chat_expect(s, h);
     e = saved_chat_check(s, half, h, "checking", s->kind == SAVED_CHAT ? &contents : NULL);
     if (e == ERR_BAD_CHECKSUM) {
@@ -129,7 +129,7 @@ static enum err empty(struct saved_chat *s)
     return ERR_NOT_FOUND;
 }
 
-/* ERR_IO: reading them has left the error message. */
+/* ERR_IO: reading them has set the message. */
 static enum err check_halves(struct saved_chat *s, const struct saved_chat_halves *halves)
 {
     if (halves->valid[halves->newest]) {
@@ -149,7 +149,7 @@ static enum err check_halves(struct saved_chat *s, const struct saved_chat_halve
     return empty(s);
 }
 
-/* The newest half that is whole, of those that have a header. */
+/* The newest valid half, of those that have a header. */
 static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves *halves,
                             const struct saved_chat_state *state, unsigned *half)
 {
@@ -159,7 +159,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves
     *half = first;
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, &halves->h[first], state);
-    if (saved_chat_is_local(e) && halves->valid[other]) { /* power went, or the card lied */
+    if (saved_chat_is_local(e) && halves->valid[other]) { /* the power went off, or the card lied */
         *half = other;
         s->is_older = true;
         e = check_half(s, other, &halves->h[other], state);
@@ -172,8 +172,8 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves
 
 /* ---- into the state ------------------------------------------------------------------------- */
 
-/* The parts of the running conversation that must be kept to compute it again, in the work space of session and
- * sampler, which wait meanwhile. */
+/* The parts of the running conversation that are needed to compute it again, in the work space
+ * of session and sampler, which are idle meanwhile. */
 struct kept {
     struct turns *turns; /* NULL: there is no room */
     uint32_t *ids;
@@ -235,14 +235,14 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     return ERR_OK;
 }
 
-/* ---- a section -------------------------------------------------------------------------------------- */
+/* ---- a section ------------------------------------------------------------------------------- */
 
 static bool is_sound(const struct saved_chat_state *state)
 {
     return state->section->is_sound(state->data, state->session->model->image.header->params.vocab);
 }
 
-/* In the place of what is at work, which is given up: what arrived but in part would be neither. */
+/* Replace the present state, which is given up: a partly loaded one would be neither. */
 static enum err load_section(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                              struct saved_chat_state *state)
 {
@@ -266,7 +266,7 @@ static enum err load_section(struct saved_chat *s, unsigned half, const struct s
 
 /* ---- a prefix ------------------------------------------------------------------------------- */
 
-/* Into the session, which has nothing to lose. */
+/* Load into the session, which has nothing to lose. */
 static enum err load_prefix(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                             struct saved_chat_state *state)
 {

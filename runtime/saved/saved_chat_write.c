@@ -1,4 +1,4 @@
-/* A conversation is saved: over the half that is not the newest whole one, and read back. */
+/* Save a conversation: over the half that is not the newest valid one, then read it back. */
 #include <string.h>
 
 #include "runtime/saved/saved_chat_private.h"
@@ -53,8 +53,9 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
-/* How many of the first n tokens have states that can be saved without those after them: n, or 0 where the states are of all tokens
- * (recurrent layers, tiers by age, pages on a card, LongRoPE). */
+/* How many of the first n tokens have states that can be saved without those after them: n, or 0
+ * if the states always cover all tokens (recurrent layers, tiers by age, pages on a card,
+ * LongRoPE). */
 static uint32_t states_apart(const struct session *s, uint32_t n)
 {
     bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
@@ -68,7 +69,8 @@ static uint32_t states_apart(const struct session *s, uint32_t n)
     return whole ? 0 : n;
 }
 
-/* Keep the states of as many tokens as a half has room for: with all of them, or with none, the tokens themselves have room. */
+/* Keep the states of as many tokens as a half has room for: with all states, or with none, the
+ * tokens themselves always fit. */
 static void fit_states(struct saved_chat *s, const struct saved_chat_state *state,
                        struct saved_chat_header *h)
 {
@@ -95,8 +97,8 @@ static void fit_states(struct saved_chat *s, const struct saved_chat_state *stat
 /* How much would be lost with a half. */
 enum worth {
     WORTH_NOTHING, /* blank, or damaged */
-    WORTH_UNKNOWN, /* the card does not give it, this time */
-    WORTH_ALL,     /* it was read to its end; or it is of another version, and its own business */
+    WORTH_UNKNOWN, /* the card does not return it, this time */
+    WORTH_ALL,     /* it was read completely; or it has another version, which is not our concern */
 };
 
 /* Errors of the card, ERR_ABORTED. */
@@ -125,8 +127,9 @@ static enum err weigh_half(struct saved_chat *s, const struct saved_chat_halves 
     return e;
 }
 
-/* The half to keep is the newest that is whole, not the one that says it is newer: else the next save
- * would be written over the only good one. For a card that gives neither, neither is touched: ERR_IO. */
+/* Keep the newest valid half, not the one whose header says that it is newer: otherwise the next
+ * save would overwrite the only good one. If the card returns neither, neither is touched:
+ * ERR_IO. */
 static enum err choose_kept(struct saved_chat *s, const struct saved_chat_halves *halves,
                             unsigned *kept)
 {
@@ -156,7 +159,7 @@ static uint64_t next_sequence(const struct saved_chat_halves *halves)
     return halves->h[halves->newest].sequence + 1;
 }
 
-/* The card gives back other bytes than it was given. */
+/* The card returns other bytes than it was given. */
 static enum err not_kept(struct saved_chat *s, enum err e)
 {
     if (e == ERR_BAD_CHECKSUM) {
@@ -192,7 +195,7 @@ static enum err write_header(struct saved_chat *s, unsigned half, const struct s
     if (e != ERR_OK) {
         return e;
     }
-    memset(s->buffer, 0, SECTOR_BYTES); /* no header, should nothing arrive */
+    memset(s->buffer, 0, SECTOR_BYTES); /* no header, in case nothing arrives */
     e = saved_chat_io_error_message(s, file_read_now(&s->io, s->file, at, s->buffer, SECTOR_BYTES),
                                     false);
     if (e == ERR_OK && memcmp(s->buffer, &s->header, SECTOR_BYTES) != 0) {
@@ -222,7 +225,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);
     fit_states(s, state, &new);
-    saved_chat_expect(s, &new); /* to be written, and to be read */
+    saved_chat_expect(s, &new); /* bytes to write, and to read */
     saved_chat_expect(s, &new);
     e = choose_kept(s, &halves, &kept);
     if (e == ERR_OK) {

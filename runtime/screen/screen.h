@@ -1,6 +1,7 @@
-/* The screen that shows what the console writes: text_screen.h over screen_draw.h. Putting text changes
- * cells, not pixels. Those are drawn when there is time: for each tick that drawing took, SCREEN_REST more go by
- * until it begins again. So tokens lose no more than 1 / SCREEN_REST to it, whatever display, model and board. */
+/* The screen that shows what the console writes: text_screen.h over screen_draw.h. Writing text
+ * changes cells, not pixels. Pixels are drawn when there is time: for each tick of drawing, at
+ * least SCREEN_REST ticks pass until the next drawing. Tokens therefore lose at most 1 /
+ * SCREEN_REST of the time, with any display, model and board. */
 #ifndef INGOT_RUNTIME_SCREEN_H
 #define INGOT_RUNTIME_SCREEN_H
 
@@ -16,7 +17,7 @@
 
 enum {
     SCREEN_REST = 80, /* 1.25 % */
-    SCREEN_HZ = 40,   /* drawn so often a second at most */
+    SCREEN_HZ = 40,   /* drawings a second at most */
 };
 
 struct screen {
@@ -24,25 +25,25 @@ struct screen {
     const struct platform_clock *clock;
     struct text_screen text;
     struct screen_draw draw;
-    bool put;           /* something was, since it was drawn */
+    bool put;           /* something was written since the last drawing */
     uint64_t next_tick; /* not before */
 };
 
-/* Whether a board's screen can be used: all of its pixels within pitch x height bytes, as screen.h has them, and
- * large enough for TEXT_SCREEN_MIN_COLUMNS and two rows. ERR_UNSUPPORTED. */
+/* Whether a board's screen can be used: all of its pixels within pitch x height bytes, as in
+ * screen.h, and large enough for TEXT_SCREEN_MIN_COLUMNS and two rows. ERR_UNSUPPORTED. */
 enum err screen_check(const struct board_screen *board);
 
-/* Bytes of memory that screen_open() wants. */
+/* Bytes of memory that screen_open() needs. */
 size_t screen_bytes(const struct board_screen *board);
 
-/* A checked board's screen; memory, aligned to 4 bytes, stays the screen's. clock outlives s. */
+/* Open a checked board's screen; it keeps memory, which is aligned to 4 bytes. clock outlives s. */
 void screen_open(struct screen *s, const struct board_screen *board,
                  const struct platform_clock *clock, void *memory);
 
-/* Text with control characters, as a terminal gets it. */
+/* Write text with control characters, as a terminal gets it. */
 void screen_put(struct screen *s, const char *text, size_t bytes);
 
-/* Draw what was put: now, or only if it is time. */
+/* Draw what was written: now, or only if it is time. */
 void screen_refresh(struct screen *s, bool now);
 
 #endif

@@ -5,7 +5,7 @@
 #include "board/min_max.h"
 #include "runtime/screen/glyphs.h"
 
-/* Lines of a display for each pixel of a glyph: at 1080 lines a character has 16 x 32. */
+/* Display lines for each pixel of a glyph: with 1080 lines a character has 16 x 32. */
 enum { LINES_A_SCALE = 540 };
 
 /* 0xRRGGBB. */
@@ -79,7 +79,7 @@ static void put_pixel(uint8_t *to, uint32_t bits, uint32_t pixel)
     }
 }
 
-/* Four pixels of a glyph in these colours, all 16 of them. */
+/* Four pixels of a glyph in these colours, in all 16 combinations. */
 static void mix(struct screen_draw *d, uint8_t front, uint8_t back)
 {
     uint32_t bits = d->screen->bits, pixels[2] = { pixel_of(d, back), pixel_of(d, front) };
@@ -119,7 +119,7 @@ static void draw_cell(struct screen_draw *d, uint32_t row, uint32_t column,
     }
 }
 
-/* Rows that scrolled are copied; what of them changed as well is drawn after. */
+/* Rows that scrolled are copied; cells that also changed are drawn afterwards. */
 static void move_rows(struct screen_draw *d, struct text_screen *t)
 {
     uint32_t kept = t->rows - t->moved;

@@ -1,4 +1,5 @@
-/* From cells to pixels. If rows moved up, pixels are copied; glyphs are drawn where cells changed. */
+/* From cells to pixels. If rows moved up, pixels are copied; glyphs are drawn where cells
+ * changed. */
 #ifndef INGOT_RUNTIME_SCREEN_DRAW_H
 #define INGOT_RUNTIME_SCREEN_DRAW_H
 
@@ -9,16 +10,17 @@ enum { SCREEN_DRAW_MAX_SCALE = 4 };
 
 struct screen_draw {
     const struct board_screen *screen;
-    uint32_t scale; /* pixels in a row of a glyph's pixel: more on a display that is large */
-    /* Four pixels of a glyph in the colours of the cell that was drawn last, the leftmost in the highest bit. */
+    uint32_t scale; /* display pixels in a row of a glyph's pixel: more on a large display */
+    /* Four pixels of a glyph in the colours of the last drawn cell, with the leftmost in the
+     * highest bit. */
     uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
     bool mixed;
     uint8_t front, back;
-    bool cursor; /* is drawn, there: */
+    bool cursor; /* whether the cursor is drawn, and where: */
     struct text_place cursor_at;
 };
 
-/* All pixels black. The screen outlives d. */
+/* Make all pixels black. The screen outlives d. */
 void screen_draw_open(struct screen_draw *d, const struct board_screen *screen);
 
 /* The value of `scale` on a screen. */
@@ -28,7 +30,7 @@ uint32_t screen_draw_scale(const struct board_screen *screen);
 uint32_t screen_draw_columns(const struct screen_draw *d);
 uint32_t screen_draw_rows(const struct screen_draw *d);
 
-/* Draw what has changed of the text, and its cursor: the cell under it with its colours exchanged. */
+/* Draw what has changed of the text, and its cursor: the cell under it with swapped colours. */
 void screen_draw(struct screen_draw *d, struct text_screen *t);
 
 #endif

@@ -35,7 +35,7 @@ static void take_escape(struct text_screen *t, uint32_t code)
     }
 }
 
-/* The n-th number; one that is missing or 0 counts as `missing`. */
+/* The n-th number; a missing one, or 0, counts as `missing`. */
 static uint32_t number(const struct text_screen *t, uint32_t n, uint32_t missing)
 {
     if (n > t->n_numbers || n >= TEXT_SCREEN_NUMBERS || t->numbers[n] == 0) {
@@ -104,7 +104,7 @@ static void set_look(struct text_look *look, uint32_t n)
     }
 }
 
-/* A colour out of 256 or more (38, 48) has numbers of its own, which are not looks. */
+/* A colour out of 256 or more (38, 48) has its own numbers, which must be skipped. */
 static void set_looks(struct text_screen *t)
 {
     uint32_t n = min_u32(t->n_numbers + 1, TEXT_SCREEN_NUMBERS);
@@ -171,7 +171,8 @@ static void take_sequence(struct text_screen *t, uint32_t code)
     }
 }
 
-/* A text for a terminal's title or the like. A newline ends it: it must not swallow all that follows. */
+/* A text for a terminal's title or similar. A newline ends it, so that it cannot swallow
+ * everything that follows. */
 static void take_string(struct text_screen *t, uint32_t code)
 {
     if (code == BELL || code == '\n' || code == 0x9c) {

@@ -126,7 +126,7 @@ void text_screen_go(struct text_screen *t, int64_t row, int64_t column)
     begin_word(t);
 }
 
-/* The first row becomes the last, a blank one. */
+/* The first row becomes the last, and blank. */
 static void scroll(struct text_screen *t)
 {
     t->top = ring_row(t, 1);
@@ -146,7 +146,7 @@ static void begin_row(struct text_screen *t)
     begin_word(t);
 }
 
-/* The row is full. Its last word goes on in the next row from its beginning, if it did not begin this one. */
+/* The row is full. Its last word moves to the next row, unless it began this row. */
 static void wrap(struct text_screen *t)
 {
     uint32_t from = t->word, n = t->at.column - from;
@@ -166,9 +166,9 @@ static void wrap(struct text_screen *t)
 static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
 {
     if (width == 0) {
-        return; /* a mark: there is no glyph that has it */
+        return; /* a mark: no glyph has it */
     }
-    /* Twice where the word that moves leaves no room for a wide character. */
+    /* Twice if the word that moves leaves no room for a wide character. */
     while (t->at.column + width > t->columns) {
         wrap(t);
     }
@@ -180,11 +180,11 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
     note_change(t, t->at.row, t->at.column, t->at.column + width);
     t->at.column += width;
     if (width == 2) {
-        begin_word(t); /* between wide characters a row may end */
+        begin_word(t); /* a row may end between wide characters */
     }
 }
 
-/* At the edge it is left out, and so is the next one. */
+/* A space at the edge is left out, and so is the next one. */
 static void put_space(struct text_screen *t)
 {
     if (t->at.column == t->columns) {
@@ -208,7 +208,7 @@ static void put_tab(struct text_screen *t)
     } while (t->at.column % TAB_COLUMNS != 0 && t->at.column < t->columns);
 }
 
-/* Most are of ASCII, and need no search. */
+/* Most characters are ASCII and need no search. */
 static void put_other(struct text_screen *t, uint32_t code)
 {
     if (code > ' ' && code <= '~') {
@@ -240,7 +240,7 @@ static void put_plain(struct text_screen *t, uint32_t code)
     }
 }
 
-/* ESC and the other controls of C0 end whatever has begun. */
+/* ESC and the other controls of C0 end any sequence. */
 static void take_character(struct text_screen *t, uint32_t code)
 {
     if (t->state != TEXT_PLAIN && code < ' ' && t->state < TEXT_STRING) {
@@ -253,7 +253,7 @@ static void take_character(struct text_screen *t, uint32_t code)
     }
 }
 
-/* held[] is the beginning of a character before the byte: so only that can be at fault. */
+/* held[] is the beginning of a character before this byte, so only this byte can be wrong. */
 static void take_byte(struct text_screen *t, uint8_t byte)
 {
     int check;

@@ -1,10 +1,10 @@
-/* A terminal without a device: bytes in, cells of characters with colours out. As much of ECMA-48 as our own
- * console sends, and of anything else nothing: bytes of strangers change cells and the cursor, whatever they
- * are. Knows no pixels (screen_draw.h).
+/* A terminal without a device: bytes in, cells of characters with colours out. It understands the
+ * part of ECMA-48 that our own console sends, and ignores the rest: foreign bytes can only change
+ * cells and the cursor. Knows no pixels (screen_draw.h).
  *
- * A row ends between words: a word that meets the right edge begins the next row. Rows that leave at the top
- * are gone. Changes are noted for each row, and how far rows have moved since, so that drawing costs
- * what the change does. */
+ * A row ends between words: a word that meets the right edge begins the next row. Rows that
+ * leave at the top are gone. Changes are noted for each row, together with how far rows have
+ * moved, so that drawing costs what the change does. */
 #ifndef INGOT_RUNTIME_TEXT_SCREEN_H
 #define INGOT_RUNTIME_TEXT_SCREEN_H
 
@@ -16,10 +16,10 @@ enum {
     TEXT_SCREEN_MIN_COLUMNS = 8,
     TEXT_SCREEN_MAX_COLUMNS = 512,
     TEXT_SCREEN_MAX_ROWS = 256,
-    TEXT_SCREEN_NUMBERS = 8, /* of a control sequence; the rest of them is ignored */
+    TEXT_SCREEN_NUMBERS = 8, /* numbers of a control sequence; further ones are ignored */
 };
 
-/* The colours of ECMA-48, + 8: bright. */
+/* The colours of ECMA-48; + 8: bright. */
 enum text_colour {
     TEXT_BLACK = 0,
     TEXT_GREY = 7, /* of ordinary text */
@@ -33,7 +33,7 @@ struct text_cell {
     uint8_t front, back;
 };
 
-/* Columns [from, to) of a row are to be drawn. */
+/* Columns [from, to) of a row have to be drawn. */
 struct text_row {
     uint16_t from, to;
 };
@@ -49,14 +49,14 @@ struct text_place {
 
 struct text_screen {
     uint32_t columns, rows;
-    struct text_cell *cells; /* of rows in a ring: text_screen_cell() */
+    struct text_cell *cells; /* cells of rows in a ring: text_screen_cell() */
     struct text_row *changed;
-    uint32_t top;           /* the ring's row that is the first */
-    uint32_t moved;         /* rows up since somebody drew them, at most `rows` */
-    struct text_place at;   /* column == columns: what comes next begins a row */
-    struct text_place kept; /* by ESC 7 */
+    uint32_t top;           /* the first row's index in the ring */
+    uint32_t moved;         /* rows scrolled since the last drawing, at most `rows` */
+    struct text_place at;   /* column == columns: the next character begins a row */
+    struct text_place kept; /* saved by ESC 7 */
     uint32_t word;          /* where the word at the cursor begins */
-    bool after_wrap;        /* a row has ended by itself: the space there is left out */
+    bool after_wrap;        /* a row has ended by itself: a space there is left out */
     struct text_look look;
 
     /* Bytes of a character, and a control sequence. */
@@ -71,14 +71,14 @@ struct text_screen {
 /* Bytes for that many columns and rows, aligned as a struct text_cell. */
 size_t text_screen_bytes(uint32_t columns, uint32_t rows);
 
-/* All blank, the cursor at the top. columns TEXT_SCREEN_MIN_COLUMNS .. _MAX_COLUMNS, rows 1 .. _MAX_ROWS;
- * memory stays the screen's. */
+/* Make all cells blank, with the cursor at the top. columns TEXT_SCREEN_MIN_COLUMNS ..
+ * _MAX_COLUMNS, rows 1 .. _MAX_ROWS; the screen keeps memory. */
 void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, void *memory);
 
-/* Bytes of UTF-8 with control characters, cut anywhere. LF begins a row at column 0. */
+/* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. */
 void text_screen_put(struct text_screen *t, const char *text, size_t bytes);
 
-/* Row and column as they are seen. */
+/* The cell at a visible row and column. */
 const struct text_cell *text_screen_cell(const struct text_screen *t, uint32_t row,
                                          uint32_t column);
 struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
@@ -86,7 +86,7 @@ struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
 /* The cell that shows the cursor. */
 struct text_place text_screen_cursor(const struct text_screen *t);
 
-/* Have a cell drawn again. */
+/* Mark a cell to be drawn again. */
 void text_screen_touch(struct text_screen *t, uint32_t row, uint32_t column);
 
 #endif

@@ -4,17 +4,17 @@
 
 #include "runtime/screen/text_screen.h"
 
-/* Blank columns [from, to) of a row. */
+/* Make columns [from, to) of a row blank. */
 void text_screen_blank(struct text_screen *t, uint32_t row, uint32_t from, uint32_t to);
 
-/* The cursor goes there, or as near as the screen lets it. */
+/* Move the cursor there, or as near as the screen allows. */
 void text_screen_go(struct text_screen *t, int64_t row, int64_t column);
 
-/* The colours that the look makes. */
+/* Compute the colours from the look. */
 uint8_t text_screen_front(const struct text_look *look);
 uint8_t text_screen_back(const struct text_look *look);
 
-/* Take the next character of an escape sequence; t->state says of which part. */
+/* Take the next character of an escape sequence; t->state says which part it belongs to. */
 void text_screen_take_escape(struct text_screen *t, uint32_t code);
 
 #endif

@@ -14,10 +14,10 @@ enum {
 
 struct candidate {
     uint32_t parent, id;
-    double score; /* sum of logarithms, its own token's included */
+    double score; /* sum of logarithms, including its own token's */
 };
 
-/* Whose sequence is NULL is at work. */
+/* The beam whose sequence is NULL is the current one. */
 struct beam {
     struct session_sequence *sequence;
     uint32_t id; /* its next token, not in the session yet */
@@ -30,12 +30,12 @@ struct search {
     struct beams_result *result;
     struct beam live[BEAMS_MOST];
     uint32_t n, n_live;
-    struct session_sequence *free[BEAMS_MOST], *best; /* the best that ended */
+    struct session_sequence *free[BEAMS_MOST], *best; /* the best that has ended */
     uint32_t n_free;
-    bool work_is_free;                      /* what is at work is no longer a beam */
+    bool work_is_free;                      /* the current sequence is no longer a beam */
     uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
-    uint32_t scored;                        /* tokens that the live beams' scores have */
-    double best_score;                      /* mean; of best, where any has ended */
+    uint32_t scored;                        /* tokens counted in the live beams' scores */
+    double best_score;                      /* mean; of best, if any has ended */
     struct candidate list[BEAMS_MOST * CANDIDATES_MOST];
     uint32_t n_list;
 };
@@ -55,7 +55,7 @@ double beams_log(double x)
     e = (int)(bits >> 52) - 1023;
     bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
     memcpy(&m, &bits, sizeof m);
-    /* Bring m to where the series converges fast: |z| is at most 0.172. */
+    /* Scale m to where the series converges fast: |z| is at most 0.172. */
     if (m > 0x1.6a09e667f3bcdp+0) {
         m *= 0.5;
         e++;
@@ -70,7 +70,7 @@ double beams_log(double x)
     return e * ln2_high + (e * ln2_low + 2 * (z + z * sum));
 }
 
-/* Whether a comes before b: the higher score, the older beam, the lower id. */
+/* Whether a comes before b: by the higher score, the older beam, the lower id. */
 static bool before(const struct candidate *a, const struct candidate *b)
 {
     if (a->score != b->score) {
@@ -79,7 +79,7 @@ static bool before(const struct candidate *a, const struct candidate *b)
     return a->parent != b->parent ? a->parent < b->parent : a->id < b->id;
 }
 
-/* Put c in its place among the first `most` of list[0 .. *n). */
+/* Insert c among the first `most` of list[0 .. *n). */
 static void insert(struct candidate *list, uint32_t *n, uint32_t most, const struct candidate *c)
 {
     uint32_t at = *n;
@@ -95,7 +95,7 @@ static void insert(struct candidate *list, uint32_t *n, uint32_t most, const str
     list[at] = *c;
 }
 
-/* NaN is ignored, and infinity counts as the largest finite number, as when sampled. */
+/* NaN is ignored, and infinity counts as the largest finite number, as in sampling. */
 static uint32_t likeliest(const struct search *b, uint32_t beam,
                           struct candidate own[CANDIDATES_MOST])
 {
@@ -112,8 +112,8 @@ static uint32_t likeliest(const struct search *b, uint32_t beam,
     return n;
 }
 
-/* ln of the sum of e^(x - max) over all logits, which are destroyed. Far below max, and where there is
- * no number, it adds nothing. */
+/* ln of the sum of e^(x - max) over all logits, which are destroyed. Logits far below max, and
+ * NaN, add nothing. */
 static double log_of_sum(struct search *b, float max)
 {
     struct session *s = b->s;
@@ -131,7 +131,7 @@ static double log_of_sum(struct search *b, float max)
     return beams_log((double)s->model->kernels->exp_sum_f32(logits, vocab, max));
 }
 
-/* The candidates after a beam, by its logits, into the list of all. */
+/* Add the candidates after a beam, from its logits, to the list of all. */
 static enum err collect(struct search *b, uint32_t beam)
 {
     struct candidate own[CANDIDATES_MOST];
@@ -144,7 +144,7 @@ static enum err collect(struct search *b, uint32_t beam)
         sampler_adjust(b->job->sampler, s->logits, s->model->image.header->params.vocab, s->ids,
                        s->n_ids, s->scratch.memory);
     }
-    /* The best candidates before log_of_sum overwrites the logits. */
+    /* Find the best candidates before log_of_sum overwrites the logits. */
     n = likeliest(b, beam, own);
     if (n == 0) {
         format_text(s->error_message, sizeof s->error_message,
@@ -161,7 +161,7 @@ static enum err collect(struct search *b, uint32_t beam)
     return ERR_OK;
 }
 
-/* ---- sequences ---------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 static void bring(struct search *b, uint32_t beam)
 {
@@ -170,14 +170,14 @@ static void bring(struct search *b, uint32_t beam)
     if (sequence == NULL) {
         return;
     }
-    /* The sequence that was at work goes into the room that this beam leaves. */
+    /* The sequence that was current goes into the slot that this beam leaves. */
     session_sequence_swap(b->s, sequence);
     for (uint32_t i = 0; i < b->n_live; i++) {
         if (b->live[i].sequence == NULL) {
             b->live[i].sequence = sequence;
         }
     }
-    /* It was nobody's: its room is free. */
+    /* It was not a beam: its slot is free. */
     if (b->work_is_free) {
         b->free[b->n_free++] = sequence;
     }
@@ -185,12 +185,12 @@ static void bring(struct search *b, uint32_t beam)
     b->live[beam].sequence = NULL;
 }
 
-/* A reply ends after what its beam has: kept, if it is the best so far. */
+/* A reply ends after what its beam has: keep it if it is the best so far. */
 static void end_one(struct search *b, const struct candidate *c)
 {
     double score = c->score / (b->length + 1);
 
-    /* By the mean over tokens, with the end: otherwise short replies would always win. */
+    /* Compare the mean over tokens, including the end: otherwise short replies would always win. */
     b->ended++;
     if (b->ended == 1 || score > b->best_score) {
         b->best_score = score;
@@ -199,8 +199,8 @@ static void end_one(struct search *b, const struct candidate *c)
     }
 }
 
-/* The next beams out of the best candidates: those that end a reply are none, though they count among
- * the best. */
+/* The next beams are the best candidates, except those that end a reply, though these count
+ * among the best. */
 static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
 {
     uint32_t n = 0;
@@ -217,7 +217,8 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Sequences of beams without children are free. The current sequence is a beam again, if it was none. */
+/* Sequences of beams without children are free. The current sequence becomes a beam again, if it
+ * was not one. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {
@@ -225,7 +226,7 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
             b->free[b->n_free++] = b->live[i].sequence;
         } else if (children[i] == 0) {
             b->work_is_free = true;
-            b->live[i].sequence = b->best; /* any but none: it is not at work any more */
+            b->live[i].sequence = b->best; /* any slot but none: it is no longer current */
         }
     }
     if (b->work_is_free) {
@@ -233,7 +234,7 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
     }
 }
 
-/* The last child of a beam goes on in its sequence, the others in copies. */
+/* The last child of a beam continues in its sequence, the others in copies. */
 static void follow(struct search *b, const struct candidate *next, uint32_t n)
 {
     uint32_t children[BEAMS_MOST] = { 0 };
@@ -248,7 +249,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
         leave(b, children, next[0].parent);
     }
     for (uint32_t i = 0; i < n; i++) {
-        /* All children but the last copy their parent, while the parent is as it was. */
+        /* All children except the last copy their parent, while the parent is unchanged. */
         live[i] = (struct beam){ NULL, next[i].id, next[i].score };
         copied[i] = --children[next[i].parent] != 0;
         if (copied[i]) {
@@ -289,7 +290,7 @@ static uint32_t in_common(const struct search *b)
             }
         }
     }
-    /* A reply that has ended may still win: it holds back the text, too. */
+    /* A reply that has ended may still win, so it holds back the text, too. */
     if (b->ended != 0) {
         n = min_u32(n, b->best->n_ids - b->first);
         for (uint32_t j = b->settled; j < n; j++) {
@@ -303,7 +304,7 @@ static uint32_t in_common(const struct search *b)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Hand on the tokens up to n of the current sequence. False: the reply ends with those taken. */
+/* Pass on the tokens up to n of the current sequence. False: the reply ends with those taken. */
 static bool settle(struct search *b, uint32_t n)
 {
     const uint32_t *ids = b->s->ids + b->first + b->settled;
@@ -315,7 +316,7 @@ static bool settle(struct search *b, uint32_t n)
     return more;
 }
 
-/* Let every beam have its next token; computed, but for the last that there may be. */
+/* Give every beam its next token, and compute it unless it is the last one allowed. */
 static enum err advance(struct search *b, bool last)
 {
     enum err e = ERR_OK;
@@ -336,7 +337,7 @@ static enum err advance(struct search *b, bool last)
     return e;
 }
 
-/* Nothing that goes on could be better than the best that has ended. */
+/* No beam that continues can become better than the best that has ended. */
 static bool is_over(const struct search *b)
 {
     if (b->n_live == 0 || b->ended >= b->n) {
@@ -345,12 +346,12 @@ static bool is_over(const struct search *b)
     return b->ended != 0 && b->live[0].score / b->scored <= b->best_score;
 }
 
-/* The best reply of all is at work. */
+/* Make the best reply of all the current sequence. */
 static void take_best(struct search *b)
 {
     bool better = b->n_live != 0 && b->length != 0;
 
-    /* One that goes on, at the limit, against the best that ended. */
+    /* At the limit: a beam that continues against the best that ended. */
     if (better && b->ended != 0) {
         better = b->result->end != BEAMS_ENDED && b->live[0].score / b->scored > b->best_score;
     }

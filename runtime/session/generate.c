@@ -9,7 +9,7 @@
 struct run {
     const struct generator *g;
     struct reply_tokens reply;
-    struct token_scores scores; /* where they are wanted */
+    struct token_scores scores; /* if they are wanted */
 };
 
 static uint64_t now(const struct run *run)
@@ -37,7 +37,7 @@ static enum err pick(struct run *run, uint32_t *id)
     struct session *s = run->g->session;
 
     reply_tokens_read_scores(&run->reply, &run->scores, s->logits);
-    /* A constraint keeps the logits, as the sampler changes them. */
+    /* A constraint keeps the logits, because the sampler changes them. */
     reply_tokens_keep(&run->reply, s->logits);
     *id = speculative_pick(run->g->speculative, run->g->sampler);
     if (*id == SAMPLER_NO_TOKEN) {
@@ -65,8 +65,8 @@ static void count_stream(struct generate_result *r, const struct stream_stats *n
     r->decode_expert_stalls += now->expert_stalls - before->expert_stalls;
 }
 
-/* Pick a token by the logits, hand it on, and compute the next logits from it. *more: the reply
- * goes on. */
+/* Pick a token by the logits, pass it on, and compute the next logits from it. *more: the reply
+ * continues. */
 static enum err step(struct run *run, bool *more)
 {
     struct session *s = run->g->session;
@@ -87,14 +87,14 @@ static enum err step(struct run *run, bool *more)
         r->end = reply_tokens_ended(&run->reply);
         return ERR_OK;
     }
-    /* Scores before the text: a sink has them with the token. */
+    /* Scores come before the text: a sink gets them with the token. */
     reply_tokens_say_scores(&run->reply, &run->scores, id, run->g->sampler);
     reply_tokens_take(&run->reply, id);
     guessed = session_put_next(s, id);
     if (reply_tokens_end_here(&run->reply, s->ids + s->n_ids - 1)) {
         return ERR_OK;
     }
-    /* Between two passes, so that the session stays whole. */
+    /* Between two passes, so that the session stays consistent. */
     if (stop_is_asked(run->reply.params->stop)) {
         return ERR_ABORTED;
     }
@@ -103,7 +103,7 @@ static enum err step(struct run *run, bool *more)
     if (e != ERR_OK) {
         return e;
     }
-    /* A guess that came true took no pass. */
+    /* A guess that came true needs no pass. */
     if (!guessed) {
         r->passes++;
     }
@@ -205,7 +205,7 @@ static enum err compute_prompt(struct run *run)
     struct generate_result *r = run->reply.result;
     enum err e;
 
-    /* Longer than the window of short factors: all is computed again. */
+    /* Longer than the window of short factors: everything is computed again. */
     session_rope_settle(s);
     r->prompt_tokens = s->n_ids - s->n_cached;
     r->before = s->model->stream.stats;
@@ -214,7 +214,7 @@ static enum err compute_prompt(struct run *run)
     r->start = now(run);
     r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };
-    /* To here /undo and wrong guesses go back. */
+    /* /undo and wrong guesses go back to here. */
     session_mark(s);
     e = session_run(s, run->reply.params->prompt_stop);
     /* The draft computes the same prompt. */

@@ -1,5 +1,5 @@
-/* Generates a reply: prompt in, tokens and text out to a sink. Nothing here prints or reads
- * input; params->stop ends a run from outside. */
+/* Generates a reply: prompt in, tokens and text out to a sink. Neither prints nor reads input;
+ * params->stop ends a run from outside. */
 #ifndef INGOT_RUNTIME_GENERATE_H
 #define INGOT_RUNTIME_GENERATE_H
 
@@ -22,80 +22,82 @@ struct generator {
     struct session *session;
     struct speculative *speculative;
     struct sampler *sampler;
-    struct beams *
-        beams; /* NULL, or n < 2: tokens are sampled; else guesses are not asked, and of the sampler its biases and
-                 * penalties alone */
+    struct beams
+        *beams; /* NULL, or n < 2: tokens are sampled; otherwise guesses are not used, and only
+                * biases and penalties of the sampler */
 };
 
 struct generate_params {
     uint32_t limit;           /* new tokens at most; 0: until the model ends, or repeats itself */
     struct reply_stops stops; /* strings that end the reply */
-    const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, beside the vocabulary's BOS */
+    const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, in addition to the vocabulary's
+                               * BOS */
     uint32_t n_end_ids;
-    bool whole;                    /* no token ends it, not BOS either: for figures */
+    bool whole;                    /* no token ends it, not even BOS: for measurements */
     bool inside_thoughts;          /* the prompt ends with the mark that opens them */
-    struct constraint *constraint; /* that holds the answer; NULL: none. Not with beams */
-    bool wants_scores;             /* the sink hears of each token's, and ... */
-    uint32_t n_likeliest; /* ... of so many others, up to TOKEN_SCORES_MOST. Not with beams */
+    struct constraint *constraint; /* that constrains the answer; NULL: none. Not with beams */
+    bool wants_scores;             /* the sink gets each token's scores, and ... */
+    uint32_t n_likeliest; /* ... those of this many others, up to TOKEN_SCORES_MOST. Not with
+                           * beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
-    const struct stop *stop;        /* and of the reply, and after each token */
+    const struct stop *stop;        /* the same for the reply, and after each token */
 };
 
-/* The receiver of a reply. A member that is NULL is not called; `text` may not be NULL. */
+/* Receives a reply. A function that is NULL is not called; `text` may not be NULL. */
 struct generate_sink {
     void *context;
     /* The prompt is computed, the reply's first token comes. */
     void (*begin)(void *context);
-    /* Token `id` came; INGOT_NO_TOKEN: the text that was held back at the end follows. Its text
-     * follows, which may be empty or complete earlier tokens' characters, then token_end. */
+    /* Token `id` came; INGOT_NO_TOKEN: text that was held back at the end follows. Then comes
+     * its text, which may be empty or complete earlier tokens' characters, then token_end. */
     void (*token_begin)(void *context, uint32_t id);
     void (*token_end)(void *context);
     void (*text)(void *context, const char *text, size_t bytes); /* whole UTF-8 characters */
     void (*think)(void *context,
-                  bool begins); /* the text from here on is thoughts, or the answer */
+                  bool begins); /* the text from here on belongs to thoughts, or to the answer */
     /* The context is full. Cut the session, put the tokens that stay and compute them, so that
-     * it can go on; *first_new: where the reply begins then, or what is left of it. ERR_NO_SPACE:
-     * there is nothing to drop, and the reply ends. Other errors end it, too. */
+     * it can continue; *first_new: where the reply, or what is left of it, then begins.
+     * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
     enum err (*make_room)(void *context, uint32_t *first_new);
-    /* For the token that token_begin comes with next. */
+    /* For the token that comes with the next token_begin. */
     void (*scores)(void *context, const struct token_scores *scores);
 };
 
 enum generate_end {
-    GENERATE_ENDED,      /* by the model */
+    GENERATE_ENDED,      /* ended by the model */
     GENERATE_LIMIT,      /* params->limit */
     GENERATE_STOP,       /* a stop string */
-    GENERATE_CONTEXT,    /* it is full */
+    GENERATE_CONTEXT,    /* the context is full */
     GENERATE_REPETITION, /* the reply repeats itself */
     GENERATE_NO_WAY_ON,  /* no token is allowed by the constraint */
 };
 
 struct generate_result {
-    enum generate_end end;  /* where ERR_OK was returned */
+    enum generate_end end;  /* valid if ERR_OK was returned */
     uint32_t first_new;     /* index of the first new token in the session's ids */
-    uint32_t prompt_tokens; /* that were computed, template included */
+    uint32_t prompt_tokens; /* prompt tokens that were computed, including the template's */
     uint32_t new_tokens;
-    uint64_t start, first, last; /* ticks: prompt in, first token out, last token out; first 0: none
-                                  * came */
-    struct stream_stats before;  /* the stream's counters at `start` */
-    uint32_t passes;             /* decode passes, each of which reads the planned bytes */
-    uint64_t decode_bytes;       /* streamed by these */
-    uint64_t decode_expert_stalls; /* and experts that they waited for */
+    uint64_t start, first, last;   /* ticks: prompt in, first token out, last token out; first 0:
+                                  * no token came */
+    struct stream_stats before;    /* the stream's counters at `start` */
+    uint32_t passes;               /* decode passes, each of which reads the planned bytes */
+    uint64_t decode_bytes;         /* bytes streamed by these */
+    uint64_t decode_expert_stalls; /* and experts for which they waited */
     bool speculates;
-    uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
-    uint32_t refused;        /* tokens that the constraint did not take */
+    uint32_t guessed, right; /* guessed tokens in passes, and those that came next */
+    uint32_t refused;        /* tokens that the constraint refused */
     uint64_t text_bytes,
         shown; /* GENERATE_STOP: bytes of all pieces, and those before the string */
 };
 
-/* Compute the pending tokens of the session, then sample a token, hand it on and compute it,
- * until the reply ends. The last token stays pending, so that no pass is spent on it. Errors:
- * those of session_run (session->error_message), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are
- * not numbers. *r is filled in any case. */
+/* Compute the pending tokens of the session, then sample a token, pass it on and compute it,
+ * until the reply ends. The last token stays pending, which saves a pass. Errors: those of
+ * session_run (session->error_message), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are not
+ * numbers. *r is filled in any case. */
 enum err generate(const struct generator *g, const struct generate_params *params,
                   const struct generate_sink *sink, struct generate_result *r);
 
-/* After GENERATE_STOP, let the sequence end with the shown text. Tokens before the stop string
+/* After GENERATE_STOP, make the sequence end with the shown text. Tokens before the stop string
  * stay. If the string begins inside a token, the part before it is tokenized again. */
 void generate_keep_shown(struct session *s, const struct generate_result *r);
 

@@ -1,6 +1,6 @@
 #include "runtime/session/ngram.h"
 
-/* How many tokens before `end` are those before n, NGRAM_LONGEST at most. */
+/* How many tokens before `end` equal those before n, NGRAM_LONGEST at most. */
 static uint32_t match(const uint32_t *ids, uint32_t end, uint32_t n)
 {
     uint32_t i = 0;
@@ -23,7 +23,7 @@ uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most)
         longest = length > longest ? length : longest;
     }
     for (uint32_t i = 0; i < most && longest != 0; i++) {
-        ids[n + i] = ids[from + i]; /* a guess itself where the text ends: a period goes on */
+        ids[n + i] = ids[from + i]; /* where the text ends, the guess itself: a period continues */
     }
     return longest;
 }

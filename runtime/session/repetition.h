@@ -7,14 +7,15 @@
 
 enum {
     REPETITION_LONGEST = 128, /* tokens of the longest period that is looked for */
-    REPETITION_TOKENS = 128,  /* repeated tokens that count, and three periods at least */
+    REPETITION_TOKENS = 128,  /* repeated tokens that count as a repetition, and at least three
+                               * periods */
 };
 
-/* Zeroed: an empty text. */
+/* All zeros: an empty text. */
 struct repetition {
-    uint32_t n; /* tokens of the text, up to REPETITION_LONGEST + 1 */
-    uint32_t
-        same[REPETITION_LONGEST + 1]; /* by period: latest tokens equal to those a period ago */
+    uint32_t n;                            /* tokens of the text, up to REPETITION_LONGEST + 1 */
+    uint32_t same[REPETITION_LONGEST + 1]; /* by period: how many latest tokens equal those a period
+                                       * before */
 };
 
 /* The text has one more token, *latest, after its others. True: it repeats itself. */

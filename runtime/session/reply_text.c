@@ -4,7 +4,7 @@
 
 enum { N_MARKS = 4 };
 
-/* Qwen3, DeepSeek-R1 and what was distilled of it; Mistral; others. */
+/* Qwen3, DeepSeek-R1 and models distilled from it; Mistral; others. */
 static const char *const opening[N_MARKS] = { "<think>", "<thinking>", "[THINK]", "<thought>" };
 static const char *const closing[N_MARKS] = { "</think>", "</thinking>", "[/THINK]", "</thought>" };
 
@@ -13,9 +13,9 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* ---- strings looked for --------------------------------------------------------------------- */
+/* ---- searched strings ------------------------------------------------------------------------ */
 
-/* The longest of the strings that h ends with. */
+/* The longest of the strings with which h ends. */
 static size_t find_whole(const struct held_text *h, const char *const *strings, uint32_t n)
 {
     size_t longest = 0;
@@ -48,8 +48,8 @@ static size_t find_beginning(const struct held_text *h, const char *const *strin
     return longest;
 }
 
-/* One more byte. Returns how many bytes of h are decided: they are text. *whole: the rest of h is
- * one of the strings, else it may be the beginning of one. */
+/* Take one more byte. Returns how many bytes of h are certainly text. *whole: the rest of h is
+ * one of the strings; otherwise it may be the beginning of one. */
 static size_t hold(struct held_text *h, const char *const *strings, uint32_t n, char byte,
                    bool *whole)
 {
@@ -74,7 +74,7 @@ static void drop(struct held_text *h, size_t bytes)
 
 static void think(struct reply_text *r, bool begins)
 {
-    utf8_writer_flush(&r->writer); /* a character that a mark cuts is none */
+    utf8_writer_flush(&r->writer); /* a character that a mark cuts is not shown */
     r->part = begins ? REPLY_THOUGHTS : REPLY_ANSWER;
     if (r->out->think != NULL) {
         r->out->think(r->out->context, begins);
@@ -173,7 +173,7 @@ void reply_text_end(struct reply_text *r)
     utf8_writer_flush(&r->writer);
 }
 
-/* Whether the text ends with one of the marks, or is it. */
+/* Whether the text ends with one of the marks, or is one. */
 static bool ends_with(const char *const *marks, const char *text, size_t bytes, bool whole)
 {
     for (unsigned i = 0; i < N_MARKS; i++) {

@@ -1,10 +1,10 @@
-/* The text of a reply on its way out: whole characters, up to a stop string, thoughts apart from
+/* The text of a reply on its way out: whole characters, up to a stop string, thoughts separate from
  * the answer. Text that may be the beginning of a stop string or of a mark of thoughts is held back
- * until it is decided, wherever the tokens' borders are.
+ * until that is decided, wherever tokens begin and end.
  *
  * Thoughts are the text between a pair of marks such as <think> and </think>, marks included.
- * They stand at the reply's beginning (white space aside); where the template has the first
- * mark, they go from the beginning to the second mark. A mark further on is text. */
+ * They come at the reply's beginning (ignoring white space); if the template has the first mark,
+ * they go from the beginning to the second mark. A later mark is text. */
 #ifndef INGOT_RUNTIME_REPLY_TEXT_H
 #define INGOT_RUNTIME_REPLY_TEXT_H
 
@@ -16,7 +16,7 @@
 
 enum {
     REPLY_TEXT_STOPS = 16,      /* stop strings at most */
-    REPLY_TEXT_STOP_BYTES = 64, /* of one, with its NUL */
+    REPLY_TEXT_STOP_BYTES = 64, /* bytes of one, with its NUL */
 };
 
 struct reply_stops {
@@ -28,13 +28,12 @@ struct reply_stops {
 struct reply_text_out {
     void *context;
     void (*write)(void *context, const char *text, size_t bytes); /* whole characters */
-    void (*think)(void *context,
-                  bool begins); /* thoughts begin, or end; NULL: it does not matter */
+    void (*think)(void *context, bool begins); /* thoughts begin, or end; NULL: not needed */
 };
 
 enum reply_part { REPLY_START, REPLY_THOUGHTS, REPLY_ANSWER };
 
-/* The end of a text that may be the beginning of one of the strings looked for. */
+/* The end of a text that may be the beginning of one of the searched strings. */
 struct held_text {
     char text[REPLY_TEXT_STOP_BYTES];
     uint8_t n;
@@ -46,26 +45,26 @@ struct reply_text {
     struct utf8_writer writer;
     enum reply_part part;
     bool stopped;   /* a stop string is complete: nothing more comes out */
-    uint64_t bytes; /* that were put */
-    uint64_t shown; /* of these, before the stop string, once stopped */
+    uint64_t bytes; /* bytes that were put */
+    uint64_t shown; /* those before the stop string, once stopped */
     struct held_text stop, mark;
 };
 
-/* A reply begins, or `inside` its thoughts. stops and out outlive r. */
+/* Begin a reply, or begin it `inside` its thoughts. stops and out outlive r. */
 void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool inside,
                      const struct reply_text_out *out);
 
-/* The text of one more token. Afterwards r->stopped says whether the reply ends here. */
+/* Put the text of one more token. Afterwards r->stopped says whether the reply ends here. */
 void reply_text_put(struct reply_text *r, const char *text, size_t bytes);
 
 /* Whether reply_text_end() has something to write. */
 bool reply_text_holds(const struct reply_text *r);
 
-/* The reply has ended: text held back comes out, unless a stop string ended it. */
+/* The reply has ended: write text that was held back, unless a stop string ended it. */
 void reply_text_end(struct reply_text *r);
 
-/* Whether a text is a mark of thoughts, and whether the text before a reply ends with the mark
- * that opens them. */
+/* Whether a text is a mark of thoughts, and whether the text before a reply ends with the
+ * opening mark. */
 bool reply_text_is_mark(const char *text, size_t bytes);
 bool reply_text_opens(const char *text, size_t bytes);
 

@@ -10,8 +10,8 @@ static uint64_t now(const struct reply_tokens *r)
     return platform_ticks(&r->session->model->transformer.workers->platform->clock);
 }
 
-/* The text that token id adds after `previous`. Among control tokens, only marks of thoughts have
- * one. */
+/* The text that token id adds after `previous`. Among control tokens, only marks of thoughts
+ * have text. */
 static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes)
 {
@@ -51,7 +51,7 @@ void reply_tokens_begin(struct reply_tokens *r)
     r->out = (struct reply_text_out){ r->sink->context, r->sink->text, r->sink->think };
     memset(&r->repetition, 0, sizeof r->repetition);
     reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
-    /* The constraint knows from here on which tokens end a reply. */
+    /* From here on the constraint knows which tokens end a reply. */
     if (r->params->constraint != NULL) {
         r->params->constraint->kind->begin(r->params->constraint, r->params->end_ids,
                                            r->params->n_end_ids);
@@ -72,7 +72,7 @@ bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
     return id == r->session->model->tokenizer.head->bos;
 }
 
-/* The constraint on the reply now; NULL: nothing does. Thoughts are free. */
+/* The constraint on the reply now; NULL: none. Thoughts are free. */
 static struct constraint *constraint_of(const struct reply_tokens *r)
 {
     return r->text.part == REPLY_THOUGHTS ? NULL : r->params->constraint;
@@ -89,7 +89,7 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits)
 
 static_assert(SAMPLER_NO_TOKEN == INGOT_NO_TOKEN, "a pick is a token or none");
 
-/* A sink that makes room lets a reply go on beyond the context. */
+/* A sink that makes room lets a reply continue beyond the context. */
 static uint32_t tokens_left(const struct reply_tokens *r)
 {
     const struct generate_params *p = r->params;
@@ -110,19 +110,19 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
         return id;
     }
     c->kind->limit(c, tokens_left(r));
-    /* The usual case: what was picked is allowed. */
+    /* The usual case: the picked token is allowed. */
     if (c->kind->takes(c, id)) {
         return id;
     }
     r->result->refused++;
     n = c->kind->mask(c, logits, &only);
     id = n == 0 ? INGOT_NO_TOKEN : only;
-    /* Picked once more, among the allowed ones. */
+    /* Pick again, among the allowed ones. */
     if (n > 1) {
         id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
                           s->model->kernels, s->scratch.memory);
     }
-    /* The sampler found none that the constraint takes. */
+    /* The sampler found no token that the constraint allows. */
     if (id == INGOT_NO_TOKEN || !c->kind->takes(c, id)) {
         r->result->end = GENERATE_NO_WAY_ON;
         return INGOT_NO_TOKEN;
@@ -141,7 +141,7 @@ void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores 
     }
 }
 
-/* The logit that id had before the sampler. */
+/* The logit that id had before sampling. */
 static float logit_of(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
 {
     const struct constraint *c = constraint_of(r);
@@ -185,7 +185,7 @@ enum generate_end reply_tokens_ended(const struct reply_tokens *r)
     return r->params->limit != 0 ? GENERATE_LIMIT : GENERATE_CONTEXT;
 }
 
-/* It ends now, or goes on to the end of a text that is held. */
+/* End now, or continue to the end of a constrained text. */
 static bool end_repetition(struct reply_tokens *r)
 {
     struct constraint *c = constraint_of(r);
@@ -206,7 +206,7 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
         result->end = reply_tokens_ended(r);
         return true;
     }
-    /* With a limit repetition is what was asked for. */
+    /* With a limit, repetition is intended. */
     if (r->params->limit != 0) {
         result->end = GENERATE_LIMIT;
         return result->new_tokens == r->params->limit;
@@ -256,10 +256,10 @@ void generate_keep_shown(struct session *s, const struct generate_result *r)
     }
     part.bytes = (size_t)(r->shown - bytes);
     (void)session_cut(s, at);
-    /* Its part that was shown, as tokens of its own. */
+    /* The shown part of it, as tokens of its own. */
     next = session_room(s, &room);
     if (part.bytes != 0 && tokenizer_encode_parts(t, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
                                                   s->scratch.memory, s->scratch.bytes) == ERR_OK) {
-        (void)session_put(s, next, n); /* else it is the context's very end */
+        (void)session_put(s, next, n); /* otherwise it is exactly the end of the context */
     }
 }

@@ -1,8 +1,8 @@
-/* Logits are looked at in blocks: most hold nothing to clean and nothing that may be picked, which a
- * maximum of the block tells.
+/* Logits are processed in blocks: most have nothing to clean and nothing that may be picked, which
+ * the maximum of a block shows.
  *
- * All filters keep a prefix of the candidates in order of falling logits, so one walk down a
- * heap finds where the shortest of them ends, and no more is sorted than is kept
+ * All filters keep a prefix of the candidates in order of falling logits. One walk down a heap
+ * therefore finds where the shortest prefix ends, and only what is kept is sorted
  * (sampler_candidates.c). */
 #include "runtime/session/sampler.h"
 
@@ -16,7 +16,7 @@
 enum {
     BLOCK = SAMPLER_BLOCK,
     BLOCKS_AT_ONCE = 32,
-    SHARES = 16, /* exponents that are computed together */
+    SHARES = 16, /* exponents that are computed at once */
 };
 
 void sampler_params_default(struct sampler_params *p)
@@ -31,7 +31,7 @@ void sampler_params_default(struct sampler_params *p)
     };
 }
 
-/* One step of splitmix64 spreads neighbouring seeds apart; xorshift must not start at 0. */
+/* One step of splitmix64 separates neighbouring seeds; xorshift must not start at 0. */
 static uint64_t spread_seed(uint64_t seed)
 {
     uint64_t z = seed + 0x9e3779b97f4a7c15u;
@@ -61,8 +61,8 @@ static float next_random(struct sampler *s)
     return (float)((s->state * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
 }
 
-/* NaN becomes minus infinity, which no step picks; plus infinity the largest number, so that
- * differences stay defined. */
+/* NaN becomes minus infinity, which no step picks; plus infinity becomes the largest number, so
+ * that differences stay defined. */
 static void clean_block(struct sampler *s, float *logits, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +75,8 @@ static void clean_block(struct sampler *s, float *logits, size_t n)
     }
 }
 
-/* 0 times a number is 0, times infinity or NaN it is NaN: a product with zeros, which the kernel of
- * a matrix does faster than a loop here, tells which blocks want a closer look. */
+/* 0 times a number is 0, times infinity or NaN it is NaN: a product with zeros, for which the
+ * kernel of a matrix is faster than a loop here, shows which blocks need cleaning. */
 static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const struct kernels *k)
 {
     static const _Alignas(64) float zeros[BLOCK] = { 0 };
@@ -97,7 +97,7 @@ static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const
     clean_block(s, logits + n_blocks * BLOCK, vocab % BLOCK);
 }
 
-/* The first of the largest logits: it is in the first block that has the largest maximum. */
+/* The first of the largest logits: in the first block that has the largest maximum. */
 static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t vocab,
                             const struct kernels *k)
 {
@@ -107,7 +107,7 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     for (uint32_t i = 0; i < vocab; i += BLOCK) {
         float most = k->max_f32(&logits[i], min_size(BLOCK, vocab - i));
 
-        /* Strictly: among equals the first block. */
+        /* Strictly greater: among equals the first block wins. */
         if (most > max) {
             max = most;
             at = i;
@@ -124,8 +124,8 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     return at;
 }
 
-/* The mass of the candidates that top_k leaves: top_p is a share of it. They are taken off the
- * heap if top_k cuts some, else they stay in it. */
+/* The mass of the candidates that top_k leaves: top_p is a fraction of it. They are taken off
+ * the heap if top_k cuts some, otherwise they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
 {
@@ -135,8 +135,8 @@ static float mass_of_candidates(float *logits, struct candidate *c, size_t n, si
     return k->exp_sum_f32(logits, kept, max);
 }
 
-/* For the next best candidates from number `first` on, SHARES of them at most: e^(logit - max). They are taken off
- * the heap if they are still in it. */
+/* For the next best candidates from number `first` on, SHARES of them at most: e^(logit - max).
+ * They are taken off the heap if they are still in it. */
 static void take_shares(float *shares, struct candidate *c, size_t n, size_t first, size_t kept,
                         float max, const struct kernels *k)
 {
@@ -150,9 +150,9 @@ static void take_shares(float *shares, struct candidate *c, size_t n, size_t fir
     k->exp_sum_f32(shares, some, max);
 }
 
-/* How many of the best candidates top_k, top_p and min_p leave, at least 1; they lie in c[n - 1],
- * c[n - 2] ... from the best down. n >= 1. mass: 0 where it is that of those. Each filter keeps the
- * candidate that crosses its border, as llama.cpp does. */
+/* How many of the best candidates top_k, top_p and min_p leave, at least 1; they are in c[n -
+ * 1], c[n - 2] ... from the best down. n >= 1. mass: the mass of these; 0: not known yet. Each
+ * filter keeps the candidate that crosses its border, as llama.cpp does. */
 static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
                                 size_t n, float mass, const struct kernels *k)
 {
@@ -171,7 +171,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
         if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best one has e^0 = 1 */
             return i;
         }
-        /* top_p includes the one that reaches it. */
+        /* top_p includes the candidate that reaches it. */
         sum += shares[i % SHARES];
         if (p->top_p < 1.0f && sum >= p->top_p * mass) {
             return i + 1;
@@ -181,7 +181,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
 }
 
 /* The candidates to pick from: number i is best[-i], and its weight (not yet divided by the sum)
- * lies in the place of logits[i]. */
+ * is stored in place of logits[i]. */
 struct choice {
     const struct candidate *best;
     const float *weights;
@@ -201,11 +201,11 @@ static struct choice choose(struct sampler *s, const struct sampler_params *p, f
     if (n == 0) {
         return choice;
     }
-    /* A heap: only what is kept is put in order. */
+    /* A heap: only what is kept is sorted. */
     candidates_build(c, n);
     choice.n = filter_candidates(p, logits, c, n, mass, k);
     choice.best = c + n - 1;
-    /* The temperature works on what the filters left. */
+    /* The temperature applies to what the filters left. */
     for (size_t i = 0; i < choice.n; i++) {
         logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;
     }
@@ -229,7 +229,7 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
     float goal = next_random(s) * c->sum;
 
     for (size_t i = 0; i + 1 < c->n; i++) {
-        /* The first whose running sum passes the goal. */
+        /* The first one whose running sum exceeds the goal. */
         goal -= c->weights[i];
         if (goal < 0) {
             return take_choice(s, c, i);
@@ -242,7 +242,7 @@ static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, con
                            size_t n_recent, const struct kernels *k, void *scratch)
 {
     sampler_adjust(s, logits, vocab, recent, n_recent, scratch);
-    clean_logits(s, logits, vocab, k); /* after, since a penalty below 1 can overflow */
+    clean_logits(s, logits, vocab, k); /* afterwards, because a penalty below 1 can overflow */
 }
 
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
@@ -270,7 +270,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     if (!(p.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
     }
-    /* No more than a guess has room to remember. */
+    /* No more than a guess can remember. */
     p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
     c = choose(s, &p, logits, vocab, k, scratch);
     for (; g->n < c.n; g->n++) {
@@ -290,7 +290,7 @@ static float guess_share(const struct sampler_guess *g, uint32_t id)
     return 0;
 }
 
-/* Pick by the part of p that exceeds q. If p and q differ by rounding alone, no part is left:
+/* Pick by the part of p that exceeds q. If p and q differ only by rounding, no part is left:
  * then pick by p. */
 static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
                           const struct sampler_guess *g)
@@ -305,7 +305,7 @@ static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
     }
     c->sum = sum;
     while (c->n > 1 && rest[c->n - 1] == 0) {
-        c->n--; /* pick_choice's last one takes what rounding leaves */
+        c->n--; /* pick_choice gives what rounding leaves to the last one */
     }
     return pick_choice(s, c);
 }
@@ -325,11 +325,11 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;
     }
-    /* The guess's place among the tokens that the model would pick. */
+    /* The guess's index among the tokens that the model would pick. */
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }
-    /* Accepted with min(1, p / q), without the division. */
+    /* Accepted with probability min(1, p / q), without the division. */
     if (next_random(s) * guess_share(g, id) < (at < c.n ? c.weights[at] / c.sum : 0)) {
         return take_choice(s, &c, at);
     }

@@ -1,4 +1,4 @@
-/* Changes of logits before tokens are filtered: biases, and penalties on tokens that were there. Plain
+/* Changes of logits before tokens are filtered: biases, and penalties on earlier tokens. Plain
  * sums and products of f32, each token's in a fixed order, so every ISA gets the same bits. */
 #include <stdbool.h>
 
@@ -48,8 +48,8 @@ static float count_penalty(const struct sampler_params *p, uint32_t n)
     return often + p->presence;
 }
 
-/* How often each token is in the window. Only the counts of its own tokens are set, so that the vocabulary need
- * not be gone through; foreign ids are ignored. */
+/* How often each token is in the window. Only the counts of its own tokens are set, so that the
+ * whole vocabulary need not be visited; invalid ids are ignored. */
 static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
 {
     for (size_t i = 0; i < w.n; i++) {
@@ -64,7 +64,8 @@ static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
     }
 }
 
-/* The number of a token at its first place in the window, 0 at others: so each is changed once. */
+/* The count of a token at its first place in the window, 0 at others, so that each is changed
+ * once. */
 static uint32_t take_count(uint32_t *counts, uint32_t vocab, uint32_t id)
 {
     uint32_t n = id < vocab ? counts[id] : 0;

@@ -1,4 +1,5 @@
-/* Which logits may be picked, found without a look at most of them, and a heap that gives the best first. */
+/* Finds the logits that may be picked without looking at most of them, and a heap that gives the
+ * best first. */
 #include "runtime/session/sampler_candidates.h"
 
 #include <assert.h>
@@ -11,12 +12,13 @@
 
 enum {
     BLOCK = SAMPLER_BLOCK,
-    BLOCKS_MOST = 128, /* of those that may hold one of the best, so top_k is below */
-    STEPS = 8          /* each LEAST_STEP further below the largest logit */
+    BLOCKS_MOST = 128, /* blocks that may hold one of the best, so top_k is below */
+    STEPS = 8          /* steps, each LEAST_STEP further below the largest logit */
 };
 
-/* Without top_k: candidates are looked for in steps of LEAST_STEP below the largest logit. A logit FAR_BELOW it
- * is nothing beside e^0, 250,000 times too. The slacks are far more than what an exponent and sums are off by. */
+/* Without top_k, candidates are searched in steps of LEAST_STEP below the largest logit. A logit
+ * FAR_BELOW it is negligible against e^0, even 250,000 times. The slacks are much larger than
+ * the errors of an exponent and of sums. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
 /* A total order, so that every way of sorting gives the same sequence. */
@@ -25,7 +27,8 @@ static bool candidate_before(const struct candidate *a, const struct candidate *
     return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
 }
 
-/* Put c where it belongs in heap[0 .. n), whose place i is free and else in order below i. */
+/* Put c into its place in heap[0 .. n), whose entry i is free and which is otherwise in order
+ * below i. */
 static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
 {
     while (2 * i + 1 < n) {
@@ -71,10 +74,10 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
     return n;
 }
 
-/* Number top_k + 1 of the blocks by their maxima bounds number top_k + 1 of the logits from below.
- * So what lies under it may go, and more than top_k stay: the filters see that some are cut, and
- * the sums are those over all candidates. Among equals, the lower block goes first, as the lower id does.
- * 0: no such bound. */
+/* The maximum of block number top_k + 1, sorted by maxima, is a lower bound of logit number
+ * top_k + 1. Logits below it may be dropped, and more than top_k stay: the filters see that some
+ * are cut, and the sums are those over all candidates. Among equals, the lower block goes first,
+ * as the lower id does. 0: no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
                            const struct kernels *k)
 {
@@ -82,7 +85,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
     size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
     float least = 0;
 
-    /* Too many asked for, or too few blocks to leave any out. */
+    /* Too many candidates, or too few blocks to leave any out. */
     if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
         return 0;
     }
@@ -170,7 +173,7 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
         uint32_t first = i * BLOCK;
 
-        /* Its maximum is too small, and so are all others of it. */
+        /* Its maximum is too small, so all of its logits are. */
         if (blocks[i].logit < least) {
             continue;
         }
@@ -182,9 +185,9 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     return n;
 }
 
-/* Without top_k, min_p bounds the candidates by their logits, and top_p does once those from some logit on
- * hold its share of the mass. *mass: of all logits, where top_p asks for it. 0: neither bounds them to half of the
- * vocabulary. */
+/* Without top_k, min_p bounds the candidates by their logits, and top_p bounds them once the
+ * logits from some value on hold its share of the mass. *mass: of all logits, if top_p needs it.
+ * 0: neither bounds them to half of the vocabulary. */
 static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
                              const struct sampler_params *p, float *mass, const struct kernels *k)
 {
@@ -198,7 +201,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
     if (p->top_p < 1.0f) {
         *mass = mass_of_all(blocks, logits, vocab, max, k);
     }
-    /* min_p is a share of the best: a difference of logits. */
+    /* min_p is a fraction of the best: a difference of logits. */
     if (p->min_p > 0) {
         float by_min_p = max + (float)natural_log((double)p->min_p) - MIN_P_SLACK;
 
@@ -229,7 +232,7 @@ size_t candidates_collect(struct candidate *c, const float *logits, uint32_t voc
     } else {
         n = collect_best(c, logits, vocab, p->top_k, k);
     }
-    /* Nothing bounds them: all. */
+    /* Nothing bounds them: take all. */
     if (n == 0) {
         n = collect_all(c, 0, logits, 0, vocab, -FLT_MAX);
     }

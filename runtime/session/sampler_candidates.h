@@ -1,4 +1,4 @@
-/* For sampler.c: the logits that its filters may leave, as candidates in a heap. */
+/* For sampler.c: the logits that its filters may keep, as candidates in a heap. */
 #ifndef INGOT_RUNTIME_SAMPLER_CANDIDATES_H
 #define INGOT_RUNTIME_SAMPLER_CANDIDATES_H
 
@@ -11,15 +11,17 @@ struct candidate {
     uint32_t id;
 };
 
-/* All logits that top_k, top_p and min_p may leave, in any order, into c (vocab); logits are clean. Returns how
- * many; 0: there is no number. *mass: the sum of e^(logit - largest) over all logits; 0: it was not wanted. */
+/* Write all logits that top_k, top_p and min_p may keep, in any order, to c (vocab); logits are
+ * clean. Returns how many; 0: there is no number. *mass: the sum of e^(logit - largest) over all
+ * logits; 0: not computed. */
 size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
                           const struct sampler_params *p, float *mass, const struct kernels *k);
 
-/* c[0 .. n) becomes a heap, c[0] the best: the largest logit, of equals the lower id. */
+/* Make c[0 .. n) a heap, with the best in c[0]: the largest logit, among equals the lower id. */
 void candidates_build(struct candidate *c, size_t n);
 
-/* Moves the best of the heap c[0 .. n) to c[n - 1]; the rest is a heap of n - 1. Returns the best. */
+/* Move the best of the heap c[0 .. n) to c[n - 1]; the rest is a heap of n - 1. Returns the
+ * best. */
 struct candidate candidates_take(struct candidate *c, size_t n);
 
 #endif

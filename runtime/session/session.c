@@ -47,7 +47,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv,
                   arena_take(&m->arena, ARENA_KV, m->plan.kv.n_spilled != 0 ? 0 : bytes));
     if (m->plan.kv.n_spilled != 0) {
-        /* Layers that spill have pages in place of one piece of memory. */
+        /* Layers that spill have pages and not one piece of memory. */
         assert(setup->kv_file != NULL);
         kv_pages_open(&s->pages, &s->kv, &m->image, m->plan.kv.n_spilled, setup->kv_file,
                       &m->stream, &m->arena);
@@ -90,11 +90,11 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     s->context = m->plan.context;
     s->long_context = image_long_context(&m->image);
     s->hash.on = true;
-    /* Keys and values first: states refer to them. */
+    /* Keys and values first, because states refer to them. */
     open_kv(s, setup);
     open_states(s);
     s->ids = arena_take(&m->arena, ARENA_SCRATCH, s->context * sizeof *s->ids);
-    /* A draft's text is never made: its ids are the model's. */
+    /* A draft's text is never made: it shares the model's ids. */
     if (!setup->draft) {
         s->scratch.bytes = scratch_bytes(&m->image);
         s->scratch.memory = arena_take(&m->arena, ARENA_SCRATCH, s->scratch.bytes);
@@ -113,7 +113,7 @@ static void clear_states(struct session *s)
 
 void session_clear(struct session *s)
 {
-    /* A prefix that is held needs no clean states. */
+    /* A prefix that is kept needs no clean states. */
     if (!session_prefix_hold(s, 0)) {
         clear_states(s);
     }
@@ -132,7 +132,7 @@ uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
 
-    /* One state may go back farther than asked; then all others follow it. */
+    /* One state may go back farther than requested; then all others follow it. */
     do {
         kept = n;
         for (uint32_t i = 0; i < s->n_states; i++) {
@@ -160,7 +160,7 @@ uint32_t session_cut(struct session *s, uint32_t n)
     if (!session_prefix_hold(s, s->n_ids)) {
         (void)session_cut_states(s, min_u32(s->n_cached, s->n_ids));
     }
-    /* They were those after a token that is gone. */
+    /* They belong to a token that is gone. */
     s->logits = NULL;
     return s->n_cached;
 }
@@ -170,7 +170,7 @@ void session_weights_changed(struct session *s)
     session_forget_guesses(s);
     session_prefix_settle(s);
     session_forget_prefix(s);
-    /* Results of other weights are not valid. */
+    /* Results from other weights are not valid. */
     (void)session_cut_states(s, 0);
     s->logits = NULL;
 }
@@ -186,7 +186,7 @@ void session_mark(struct session *s)
     if (s->n_ids == 0) {
         return;
     }
-    /* Recurrent states can go back to a mark alone. */
+    /* Recurrent states can only go back to a mark. */
     session_prefix_settle(s);
     for (uint32_t i = 0; i < s->n_states; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
@@ -308,12 +308,12 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         uint32_t n = session_pass_limit(s, most);
         enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
-        /* The head only after the last token: nobody asks for the others. */
+        /* The head only after the last token: nobody needs the other logits. */
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
         }
         if (e != ERR_OK && e != ERR_ABORTED) {
-            session_forget_prefix(s); /* its pages on the card may be what cannot be read */
+            session_forget_prefix(s); /* perhaps its pages on the card cannot be read */
         }
         if (e != ERR_OK) {
             return e;
@@ -330,7 +330,8 @@ enum err session_run(struct session *s, const struct stop *stop)
 {
     enum err e;
 
-    /* Guesses that were not taken, and a window of RoPE that was too short. */
+    /* Drop guesses that were not taken, and states with the short factors of RoPE if the
+     * sequence is too long for them. */
     session_forget_guesses(s);
     session_rope_settle(s);
     if (s->n_cached == s->n_ids) {
@@ -357,7 +358,8 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
     return session_run(s, stop);
 }
 
-/* A pass over the next n tokens, and the logits of each from number `first` of the sequence on. */
+/* Run a pass over the next n tokens, and give the logits of each from number `first` of the
+ * sequence on. */
 static enum err visit_chunk(struct session *s, uint32_t n, uint32_t first, session_visit_fn *visit,
                             void *context)
 {
@@ -386,7 +388,7 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
     uint32_t first;
 
     session_prefix_settle(s);
-    first = s->n_cached; /* tokens before it may be computed again, and are not visited again */
+    first = s->n_cached; /* tokens before it may be computed again, but are not visited again */
     session_rope_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
         e = visit_chunk(s, session_pass_limit(s, min_u32(s->n_ids - s->n_cached, chunk)), first,

@@ -30,12 +30,12 @@ enum {
 
 /* FNV-1a 64 of the first SESSION_HASHED_ROWS rows of logits since session_clear. */
 struct session_hash {
-    bool on; /* true from session_open on; false saves the time */
+    bool on; /* true after session_open; false saves the time */
     uint32_t rows;
     uint64_t value;
 };
 
-/* Work space that the tokenizer and the sampler take in turn. */
+/* Work space that the tokenizer and the sampler use alternately. */
 struct session_scratch {
     void *memory; /* 64-byte aligned; NULL: a draft has none */
     size_t bytes;
@@ -43,7 +43,7 @@ struct session_scratch {
 
 struct session {
     struct model *model;
-    struct lora *lora;          /* its adapters; NULL: those of the model, if there are any */
+    struct lora *lora;          /* its adapters; NULL: those of the model, if it has any */
     struct layer_state *states; /* (n_states), see layer_kinds.h */
     uint32_t n_states;
     struct kv_cache kv;    /* of the attention layers' states ... */
@@ -54,108 +54,110 @@ struct session {
     uint32_t n_cached;
     uint32_t n_ids;
     uint32_t n_ahead;
-    uint32_t long_context; /* of LongRoPE (session_rope.h); 0: the model has none */
+    uint32_t long_context; /* LongRoPE's limit (session_rope.h); 0: the model has none */
     bool is_long;          /* the states' keys have its long factors */
-    uint32_t
-        n_exact;   /* the states of so many tokens are what their ids alone give (session_drop) */
-    float *logits; /* (vocab) after the last token, all being cached; NULL: not known */
-    struct session_prefix *prefix;     /* NULL: none is kept */
+    uint32_t n_exact; /* the states of so many tokens depend only on their ids (session_drop) */
+    float *logits;    /* (vocab) after the last token, when all are cached; NULL: not known */
+    struct session_prefix *prefix;     /* NULL: no prefix is kept */
     const struct session_watch *watch; /* NULL: nobody */
 
     struct session_hash hash;
     struct session_scratch scratch;
-    char error_message
-        [SESSION_ERROR_MESSAGE_BYTES]; /* after an error: an error message for the user */
+    char error_message[SESSION_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
 };
 
-/* How much a session takes of ARENA_SCRATCH beside its ids, for model_setup. A draft needs no
- * work space for tokenizer and sampler. */
+/* How much ARENA_SCRATCH a session needs in addition to its ids, for model_setup. A draft needs
+ * no work space for tokenizer and sampler. */
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
-/* An empty sequence over a loaded model, in the arena that the model planned; setup: the
- * model's. As many sessions a model as setup->sequences (session_group.h). Both must outlive s. */
+/* Open an empty sequence over a loaded model, in the arena that the model planned; setup: the
+ * model's. A model can have as many sessions as setup->sequences (session_group.h). Both must
+ * outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
-/* Forget all tokens; but the states keep a prefix. */
+/* Drop all tokens; the states keep a prefix. */
 void session_clear(struct session *s);
 
-/* The model computes with other weights from now on (adapters): all tokens are pending, and none are
- * kept as a prefix. */
+/* Call when the model's weights change (adapters): all tokens become pending, and no prefix is
+ * kept. */
 void session_weights_changed(struct session *s);
 
-/* For the model, and of what is at work on it: a state belongs to it. */
+/* For the model, and for the adapters in use on it: a state depends on both. */
 uint32_t session_model_crc(const struct session *s);
 
-/* Add n tokens to the end; they are pending. ids may lie in s->ids at or after the end, where
- * session_room points to. ERR_TOO_LONG: the context has no room; nothing was added. */
+/* Add n tokens to the end; they are pending. ids may be in s->ids at or after the end, where
+ * session_room points. ERR_TOO_LONG: they do not fit the context; nothing was added. */
 enum err session_put(struct session *s, const uint32_t *ids, size_t n);
 
-/* A place for tokens that session_put will add, and how many fit. */
+/* The place for tokens of session_put, and how many fit. */
 uint32_t *session_room(struct session *s, uint32_t *n);
 
 /* Compute the pending tokens, in chunks; s->logits are those after the last token.
  * ERR_BAD_ARGUMENT: nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be
- * NULL) was asked for between two layers. Errors of the stream and of the states. After an
- * error, s->error_message says which, s->logits is NULL, whole chunks before it are cached and the
- * rest is still pending; fewer tokens than before may be cached, where pages on the card were
- * lost. */
+ * NULL) was set between two layers. Errors of the stream and of the states. After an error,
+ * s->error_message describes it, s->logits is NULL, whole chunks before it are cached and the
+ * rest is still pending; fewer tokens than before may be cached, if pages on the card were lost. */
 enum err session_run(struct session *s, const struct stop *stop);
 
 /* session_put and session_run. */
 enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop);
 
-/* End the sequence after its first n tokens; a shorter one stays as it is. Returns how many of
- * them are cached: the others are pending, as some states can only go back to a mark. */
+/* Cut the sequence after its first n tokens; a shorter one does not change. Returns how many of
+ * them are cached: the others are pending, because some states can only go back to a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
-/* For session_prefix.c: the states alone go back to n tokens or fewer, which are then cached. */
+/* For session_prefix.c: only the states go back to n tokens or fewer, which are then cached. */
 uint32_t session_cut_states(struct session *s, uint32_t n);
 
-/* Guesses that are in the states do not belong to the sequence: without them, n_cached may be less. */
+/* Guesses in the states do not belong to the sequence: drop them, after which n_cached may be
+ * less. */
 void session_forget_guesses(struct session *s);
 
-/* A turn begins: later cuts can come back to this point without computing tokens again. */
+/* A turn begins: later cuts can return to this point without computing tokens again. */
 void session_mark(struct session *s);
 
-/* session_run of the pending tokens with n guesses (at most model_most_guesses, and within the
- * context) in the same pass. They lie at session_room(). The sequence, the logits and the hash
- * are then as session_run leaves them; errors as there. */
+/* session_run for the pending tokens with n guesses (at most model_most_guesses, and within the
+ * context) in the same pass. The guesses are at session_room(). Afterwards the sequence, the
+ * logits and the hash are as after session_run; errors as there. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
-/* Add id, as session_put. True: it is the next guess, and session_take_guess computes it without
- * a pass. False: the other guesses are forgotten. */
+/* Add id, as session_put does. True: it is the next guess, and session_take_guess computes it
+ * without a pass. False: the other guesses are dropped. */
 bool session_put_next(struct session *s, uint32_t id);
 void session_take_guess(struct session *s);
 
-/* session_append of n tokens that gives every position's logits to `visit`: for perplexity and
+/* session_append for n tokens that gives every position's logits to `visit`: for perplexity and
  * `ingot logits`. */
 typedef void session_visit_fn(void *context, uint32_t position, const float *logits);
 enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
                               session_visit_fn *visit, void *context);
 
-/* The mean of the last hidden states, after the last norm, of n >= 1 tokens that stand at session_room(), as if
- * nothing stood before them. *mean (dim) is valid until the session is used again. The sequence stays, with
- * all its tokens pending. Errors as session_run, and the sequence stays then too. */
+/* The mean of the last hidden states, after the last norm, of n >= 1 tokens at session_room(),
+ * computed as if nothing came before them. *mean (dim) is valid until the session is used again.
+ * The sequence stays, with all its tokens pending. Errors as session_run; the sequence stays
+ * then, too. */
 enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, const float **mean);
 
-/* ---- saved and loaded ---- */
+/* ---- saving and loading ---- */
 
-/* Bytes that session_move moves, of n_ids tokens of which n_cached are cached; without a cached one none of the states. */
+/* Bytes that session_move moves for n_ids tokens of which n_cached are cached; without a cached
+ * one, no states. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* No guesses may be in the states, and what is saved is settled (session_rope.h). Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
- * is saved. io->loads: the session is empty until session_restore. Errors of io->move and of the
- * states; s->error_message is empty where it is io's own. */
+/* Move n_ids tokens and the states of the first n_cached through io: when saving, the whole
+ * session. There may be no guesses in the states, and session_rope.h must have settled the
+ * factors. io->loads: the session is empty until session_restore. Errors of io->move and of the
+ * states; s->error_message is empty if the error is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 
-/* The loaded tokens and states become the sequence. ERR_BAD_MODEL: an id is not in the model's
- * vocabulary; then it is empty. */
+/* Make the loaded tokens and states the sequence. ERR_BAD_MODEL: an id is not in the model's
+ * vocabulary; the sequence is then empty. */
 enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* After a load that failed: the sequence that was there before, with the hash of its logits, whose
- * states are lost: all n tokens are pending. n <= s->context; ids may not lie in s->ids. */
+/* After a failed load: restore the previous sequence and the hash of its logits; its states are
+ * lost, so all n tokens are pending. n <= s->context; ids must not be in s->ids. */
 void session_take_back(struct session *s, const uint32_t *ids, uint32_t n,
                        const struct session_hash *hash);
 

@@ -1,5 +1,6 @@
-/* A part of a sequence's states, to copy it and to put it into another sequence that begins with the same tokens:
- * keys and values of some tokens, and what a layer remembers as a whole (a recurrence) at a mark. */
+/* A part of a sequence's states, to copy it into another sequence that begins with the same
+ * tokens: keys and values of some tokens, and, at a mark, what a layer remembers as a whole (a
+ * recurrence). */
 #ifndef INGOT_RUNTIME_SESSION_BLOCK_H
 #define INGOT_RUNTIME_SESSION_BLOCK_H
 
@@ -11,24 +12,24 @@
 
 struct session;
 
-/* Why a session's states cannot be taken apart, as the end of an error message; NULL: they can. */
+/* Why a session's states cannot be split, as the end of a sentence; NULL: they can. */
 const char *session_block_error_message(const struct session *s);
 
-/* Whether a layer remembers as a whole: then a block of keys and values is not enough. */
+/* Whether a layer remembers as a whole: a block of keys and values does not suffice then. */
 bool session_block_has_marks(const struct session *s);
 
-/* Tokens that are computed, once it is settled what the states are of. */
+/* Computed tokens, once the factors of the states are settled. */
 uint32_t session_block_ready(struct session *s);
 
-/* Move the keys and values of tokens first .. end, multiples of KV_TILE. Into the states: what was there of these tokens is
- * replaced, and tokens 0 .. first are there. Errors of io->move. */
+/* Move the keys and values of tokens first .. end, multiples of KV_TILE. When loading, they
+ * replace the states of these tokens, and tokens 0 .. first must be there. Errors of io->move. */
 enum err session_block_move_keys(struct session *s, uint32_t first, uint32_t end,
                                  const struct layer_state_io *io);
 
-/* Move the states that are a whole, as they are after n tokens. Errors of io->move. */
+/* Move the states that cannot be split, as they are after n tokens. Errors of io->move. */
 enum err session_block_move_marks(struct session *s, uint32_t n, const struct layer_state_io *io);
 
-/* The first n tokens, fewer than there are, have been moved into the states: they are cached. */
+/* The first n tokens, fewer than all, have been moved into the states: they are cached. */
 void session_block_take(struct session *s, uint32_t n);
 
 #endif

@@ -21,7 +21,7 @@ static void join(struct session_group *g, struct session *s, uint32_t n, uint32_
     session_pass_begin(s, n);
 }
 
-/* Tokens of n pending ones that sequence i may have in the pass. */
+/* How many of n pending tokens sequence i may have in the pass. */
 static uint32_t limit(const struct session_group *g, uint32_t i, uint32_t n)
 {
     const struct session *s = g->sessions[i];
@@ -35,8 +35,8 @@ static uint32_t limit(const struct session_group *g, uint32_t i, uint32_t n)
     return session_pass_limit(s, n);
 }
 
-/* Equal shares of the pass' tokens; what a sequence does not need is for those after it. Returns how many
- * tokens the pass has. */
+/* Equal shares of the pass's tokens; what a sequence does not need goes to the later ones.
+ * Returns how many tokens the pass has. */
 static uint32_t fill(struct session_group *g)
 {
     uint32_t room = 0, waiting = 0, at = 0;
@@ -69,7 +69,7 @@ static bool is_last(const struct session_group *g, uint32_t part)
     return pending(g->of_part[part]) == g->parts[part].n;
 }
 
-/* The last token of a whole sequence is read, and no other. */
+/* If the sequence ends in this pass, its last token is read, and no other. */
 static void skip(struct session_group *g)
 {
     for (uint32_t i = 0; i < g->n_parts; i++) {

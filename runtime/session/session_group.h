@@ -1,6 +1,7 @@
-/* Sequences over one model side by side: a pass reads each weight once, for some tokens of every sequence.
- * Matrices take all tokens together; attention, the states of recurrent layers and what is kept go by
- * sequence. A token has the bits that it has where its sequence is alone, whatever the others are. */
+/* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
+ * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
+ * separate for each sequence. A token has the same bits as when its sequence is alone, whatever
+ * the others are. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 
@@ -12,23 +13,24 @@ enum {
 };
 
 struct session_group {
-    struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner fills and empties them */
+    struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner adds and removes them */
     uint32_t ends
-        [GROUP_MOST]; /* tokens of a sequence after which a pass ends, if it comes by; 0: none */
+        [GROUP_MOST]; /* tokens of a sequence after which a pass ends if it gets there; 0: none */
     uint32_t n;
-    struct transformer_part parts[GROUP_MOST]; /* of the current pass, ... */
-    struct session *of_part[GROUP_MOST];       /* ... and whose they are */
+    struct transformer_part parts[GROUP_MOST]; /* parts of the current pass, ... */
+    struct session *of_part[GROUP_MOST];       /* ... and the sequences to which they belong */
     uint32_t n_parts;
     uint32_t tokens[GROUP_TOKENS];
-    uint32_t step; /* a pass of a sequence ends at a multiple of it at the latest; 0: anywhere */
+    uint32_t step; /* a pass of a sequence ends at a multiple of this at the latest; 0: anywhere */
     uint64_t n_passes;
-    uint64_t n_tokens; /* of all passes */
+    uint64_t n_tokens; /* count of all passes */
 };
 
-/* One pass over tokens that are pending: at least one of each sequence that has some, and the others of
- * the chunk go to those that have more. Sequences without pending tokens afterwards, whose last one was in
- * this pass, have logits until the next pass; all others have none. ERR_BAD_ARGUMENT: nothing is pending.
- * Other errors as session_run; then the sequences are as before the pass, or have fewer tokens cached. */
+/* One pass over pending tokens: at least one of each sequence that has some; the rest of the
+ * chunk goes to those that have more. Sequences that have no pending tokens afterwards, and
+ * whose last token was in this pass, have logits until the next pass; all others have none.
+ * ERR_BAD_ARGUMENT: nothing is pending. Other errors as session_run; the sequences are then as
+ * before the pass, or have fewer tokens cached. */
 enum err session_group_pass(struct session_group *g, const struct stop *stop);
 
 #endif

@@ -14,7 +14,7 @@ void session_keep_prefix(struct session *s, struct session_prefix *p)
     s->prefix = p;
 }
 
-/* Whether a state can come back to its marks alone. */
+/* Whether a state can only return to its marks. */
 static bool has_marks(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
@@ -35,7 +35,8 @@ static uint32_t common(const uint32_t *a, const uint32_t *b, uint32_t n)
     return i;
 }
 
-/* The first n tokens of the sequence, which are in the states; these are at n where they have marks. */
+/* The first n tokens of the sequence, which are in the states; states with marks are exactly at
+ * n. */
 static void establish(struct session *s, uint32_t n)
 {
     struct session_prefix *p = s->prefix;
@@ -137,7 +138,7 @@ void session_prefix_adopt(struct session *s)
     }
 }
 
-/* A text other than the prefix begins with a part of it at most, which states without marks keep. */
+/* A text other than the prefix shares at most a part of it, which states without marks keep. */
 void session_prefix_settle(struct session *s)
 {
     struct session_prefix *p = s->prefix;

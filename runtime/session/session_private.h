@@ -4,28 +4,28 @@
 
 #include "runtime/session/session.h"
 
-/* Tokens of n pending ones that the next pass may have. */
+/* How many of n pending tokens the next pass may have. */
 uint32_t session_pass_limit(const struct session *s, uint32_t n);
 
 /* A pass over the n tokens after the cached ones begins. */
 void session_pass_begin(struct session *s, uint32_t n);
 
-/* The n tokens after the cached ones through the layers, of which the last n_read are read afterwards. The caller
- * counts them as cached. */
+/* Run the n tokens after the cached ones through the layers; the last n_read of them are read
+ * afterwards. The caller counts them as cached. */
 enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool want_head,
                             const struct stop *stop);
 
-/* Cut the results of the failed pass from the states, some of which may have lost more than that. Returns
+/* Cut the results of the failed pass from the states, some of which may have lost more. Returns
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);
 
-/* The adapters of its tokens; NULL: none. */
+/* The adapters for its tokens; NULL: none. */
 static inline struct lora *session_lora(const struct session *s)
 {
     return s->lora != NULL ? s->lora : s->model->transformer.lora;
 }
 
-/* The n tokens after the cached ones as a part of a pass, of whose tokens the first is number `first`. */
+/* The n tokens after the cached ones as a part of a pass, in which the first has number `first`. */
 static inline struct transformer_part session_part(const struct session *s, uint32_t first,
                                                    uint32_t n)
 {
@@ -33,7 +33,7 @@ static inline struct transformer_part session_part(const struct session *s, uint
                                       s->is_long, 0 };
 }
 
-/* s->logits enter the hash. */
+/* Add s->logits to the hash. */
 void session_hash_logits(struct session *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* A sequence moved to and from a file: its ids, and the states as far as they are cached. */
+/* Move a sequence to and from a file: its ids, and the states as far as they are cached. */
 #include "runtime/session/session.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
 {
     uint32_t vocab = s->model->image.header->params.vocab;
 
-    /* A file may be damaged: no id beyond the vocabulary. */
+    /* A file may be damaged: check that no id is beyond the vocabulary. */
     for (uint32_t i = 0; i < n_ids; i++) {
         if (s->ids[i] >= vocab) {
             session_clear(s);

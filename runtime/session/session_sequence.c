@@ -20,7 +20,7 @@ uint64_t session_sequences_bytes(uint32_t context, uint32_t n)
            arena_take_bytes(kv_pool_bytes(n_tiles(context), n + 1));
 }
 
-/* Keys and values of one type in memory are all that there is. */
+/* Only keys and values of one type, in memory. */
 static bool can_share(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
@@ -88,7 +88,8 @@ static void swap_words(uint32_t *a, uint32_t *b, uint32_t n)
     }
 }
 
-/* Slots lost to others come back where both sequences are the same, and their keys have the same factors. */
+/* Slots lost to others come back where both sequences are equal, and their keys have the same
+ * factors. */
 static void swap_tables(struct session *s, struct session_sequence *l, uint32_t same)
 {
     uint32_t shared = min_u32(same, s->n_cached);

@@ -1,4 +1,5 @@
-/* A call after each pass over a prompt, once its tokens are cached: runtime/features/kept copies states there. */
+/* A call after each pass over a prompt, once its tokens are cached: runtime/features/kept copies
+ * states there. */
 #ifndef INGOT_RUNTIME_SESSION_WATCH_H
 #define INGOT_RUNTIME_SESSION_WATCH_H
 

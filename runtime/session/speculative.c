@@ -8,16 +8,17 @@
 #include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
-/* Before anything is measured. A speculation that was asked for saves passes of a slow card, beside
- * which a guess costs little: see docs/experiments/guessing-ahead.md. */
+/* Used before anything is measured. Requested guessing saves passes of a slow card, compared
+ * with which a guess costs little: see docs/experiments/guessing-ahead.md. */
 #define FIRST_RATE 0.7f
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
-/* Timed guesses are judged after so many; where they do not pay nothing is guessed for the next tokens. */
+/* Timed guesses are judged after this many; if they do not pay, nothing is guessed for the next
+ * tokens. */
 enum {
     TRIAL_GUESSES = 16,
-    TRIAL_LEAST_RIGHT = 4 /* one in so many */,
+    TRIAL_LEAST_RIGHT = 4 /* one in this many */,
     REST_FIRST = 256,
     REST_MOST = 1 << 16
 };
@@ -113,7 +114,7 @@ struct waiting {
     const struct stop *stop;
 };
 
-/* Between two of the draft's layers: the model's own layers are on their way. */
+/* Between two of the draft's layers: the model's own layers keep arriving. */
 static bool keep_card_busy(void *context)
 {
     struct waiting *w = context;
@@ -123,7 +124,7 @@ static bool keep_card_busy(void *context)
 }
 
 /* Make the draft's sequence the first n of the session's ids, n >= 1, with the logits after the
- * last of them. The part in common stays. */
+ * last of them. The common part stays. */
 static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
 {
     const uint32_t *ids = s->session->ids;
@@ -131,7 +132,7 @@ static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
     struct stop stop = { keep_card_busy, w };
     uint32_t common = 0;
 
-    /* The last token is computed again where all are equal: its logits are wanted. */
+    /* If all are equal, compute the last token again, because its logits are needed. */
     while (common < d->n_ids && common < n - 1 && d->ids[common] == ids[common]) {
         common++;
     }
@@ -150,8 +151,8 @@ void speculative_follow(struct speculative *s, const struct stop *stop)
 
 /* ---- guessing ------------------------------------------------------------------------------- */
 
-/* Up to `most` ids after the session's ids[0 .. n). An error of the draft is the end of its guesses
- * and nothing else. */
+/* Guess up to `most` ids after the session's ids[0 .. n). An error of the draft only ends its
+ * guesses. */
 static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, uint32_t n,
                                uint32_t most, struct waiting *w)
 {
@@ -174,14 +175,14 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
         if (i == most) {
             break;
         }
-        /* The draft goes on from its own guess. */
+        /* The draft continues from its own guess. */
         e = session_append(d, &id, 1, &stop);
     }
     return i;
 }
 
-/* Learn from the last run how good its source is. The rate of an unused source slowly returns to
- * its start, so that it is tried again. */
+/* Learn from the last run how reliable its source is. The rate of an unused source slowly
+ * returns to its start, so that it is tried again. */
 static void learn_rate(struct speculative *s)
 {
     float *rate = &s->rate[s->source];
@@ -189,14 +190,14 @@ static void learn_rate(struct speculative *s)
     if (s->n_guessed == 0) {
         *rate += (FIRST_RATE - *rate) / 64;
     }
-    /* Each guess up to the first wrong one; nothing is known of those after it. */
+    /* Each guess up to the first wrong one; nothing is known about later ones. */
     for (uint32_t i = 0; i < s->n_guessed && i <= s->n_right; i++) {
         *rate += ((i < s->n_right ? 1.0f : 0.0f) - *rate) / 16;
     }
 }
 
-/* The cost of n guesses, in passes over one token: as measured, else in proportion to the nearest number
- * that was. */
+/* The cost of n guesses, in passes over one token: as measured, otherwise in proportion to the
+ * nearest measured number. */
 static float cost_of(const struct speculative *s, uint32_t n)
 {
     if (!s->timed) {
@@ -214,7 +215,7 @@ static float cost_of(const struct speculative *s, uint32_t n)
     return (float)n * FIRST_COST;
 }
 
-/* A high cost is slowly forgotten while nothing is guessed: the next try may find it cheaper. */
+/* A high cost is slowly forgotten while nothing is guessed: the next try may be cheaper. */
 static void forget_costs(struct speculative *s)
 {
     for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
@@ -228,7 +229,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 {
     float t = (float)ticks, more, before;
 
-    /* A pass without guesses is the measure of the others. */
+    /* A pass without guesses is the unit for the others. */
     if (n == 0) {
         s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
         forget_costs(s);
@@ -240,8 +241,8 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
     }
 }
 
-/* The number with the most tokens for the time: 1 + a + a^2 ... + a^n of them in a pass that costs
- * 1 + cost_of(n). 0: guessing does not pay. */
+/* The number with the most tokens in the time: 1 + a + a^2 ... + a^n of them in a pass that
+ * costs 1 + cost_of(n). 0: guessing does not pay. */
 uint32_t speculative_length(const struct speculative *s, float rate)
 {
     float tokens = 1, power = 1, best = 1;
@@ -269,7 +270,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     struct session *target = s->session;
     uint32_t n = target->n_ids;
 
-    /* Within the memory, the context, the scaling of RoPE and the tier. */
+    /* Within the memory, the context, the factors of RoPE and the tier. */
     most = min_u32(most, model_most_guesses(target->model));
     most = min_u32(most, target->context - n);
     most = session_rope_limit(target, most);
@@ -296,7 +297,8 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
                          &s->guesses[s->n_guessed - t->n_ahead], t->ids[t->n_ids]);
 }
 
-/* The last run is counted; once enough are, guessing by repetition goes on or rests. A guess that came true saves a pass. */
+/* Count the last run; after enough of them, guessing by repetition continues or rests. A guess
+ * that came true saves a pass. */
 static void judge_trial(struct speculative *s)
 {
     if (!s->timed || s->draft != NULL || s->n_guessed == 0) {

@@ -1,7 +1,7 @@
-/* Speculative decoding (arXiv 2211.17192): tokens that probably come next are guessed, and one
- * pass of the model looks at all of them, so that its weights are read once for several tokens.
- * Text and logits are those of plain decoding: at temp 0 and with n-gram guesses bit for bit and
- * id by id, with a draft model at a temperature in their distribution. */
+/* Speculative decoding (arXiv 2211.17192): the next tokens are guessed, and one pass of the
+ * model checks all of them, so that its weights are read once for several tokens. Text and
+ * logits are those of plain decoding: at temp 0 and with n-gram guesses bit for bit and id by
+ * id, with a draft model at a temperature in their distribution. */
 #ifndef INGOT_RUNTIME_SPECULATIVE_H
 #define INGOT_RUNTIME_SPECULATIVE_H
 
@@ -13,11 +13,11 @@
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 
-/* The least number of guesses of those that the user asked for; a timed one may be alone. */
+/* The least number of guesses if the user asked for guessing; a timed one may be alone. */
 enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
-    uint32_t guessed; /* tokens that passes ran ahead over */
+    uint32_t guessed; /* guessed tokens in passes */
     uint32_t right;   /* of these, that came next */
 };
 
@@ -25,19 +25,21 @@ struct speculative {
     struct session *session;
     struct session *draft; /* NULL: n-gram lookup */
     bool on;
-    bool timed;         /* guess where that saves time; else (the user asked for it) where it saves
-                         * passes: the same guesses on every machine */
+    bool timed;         /* guess if that saves time; otherwise (requested by the user) if it
+                         * saves passes: the same guesses on every machine */
     uint32_t n_guessed; /* in the last run, and ... */
     uint32_t n_right;   /* ... how many came true */
-    uint32_t source;    /* of its guesses: 0 the draft, else the tokens that stood earlier */
-    float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
-    /* The extra time of a pass over so many guesses, in such passes; below 0: not
-     * known yet. Not in proportion: kernels take tokens by two or four. */
+    uint32_t source;    /* source of its guesses: 0 the draft, otherwise how many earlier tokens
+                         * matched */
+    float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
+    /* The extra time of a pass for this many guesses, in such passes; below 0: not known yet. It
+     * is not proportional, because kernels take tokens by two or four. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* of a pass over one token; 0: not known yet */
     float last_cost;   /* of the last run's guesses, as above */
-    /* Whether timed guesses pay, counted since the last verdict: what they cost, and how many were made and came true. After a verdict
-     * against them nothing is guessed for `rest` tokens; the next such rest is twice as long. */
+    /* Whether timed guesses pay, counted since the last verdict: their cost, how many were made,
+     * and how many came true. After a negative verdict nothing is guessed for `rest` tokens; the
+     * next rest is twice as long. */
     struct {
         uint32_t guessed, right;
         float cost;
@@ -48,7 +50,7 @@ struct speculative {
                                                      * guesses */
 };
 
-/* The source of guesses. AUTO: a draft, or repeated text where that saves time; OFF: none;
+/* The source of guesses. AUTO: a draft, or repeated text if that saves time; OFF: nowhere;
  * NGRAM: repeated text. */
 enum speculative_mode { SPECULATIVE_AUTO, SPECULATIVE_OFF, SPECULATIVE_NGRAM };
 
@@ -57,41 +59,42 @@ struct speculative_params {
     bool has_draft;
 };
 
-/* How a model must be set up to guess so. */
+/* How a model must be set up for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
-/* The setup of the draft of a model that is set up so; file: the draft's. It takes the
+/* The setup of the draft for a model that is set up so; file: the draft's. It takes the
  * beginning of the RAM, see speculative_leave. */
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
 
-/* Cut the RAM of `target` to the part after an open draft. */
+/* Reduce the RAM of `target` to the part after an open draft. */
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
 /* Whether a draft has the model's tokens: the same number, each with the same text.
  * ERR_UNSUPPORTED: draft->error_message says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
-/* draft: of a model that guesses, or NULL. Both outlive s. p: as the session's model was set up. */
+/* draft: the session of the guessing model, or NULL. Both outlive s. p: as the session's model
+ * was set up. */
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct speculative_params *p);
 
-/* A round of n guesses took `ticks`. */
+/* A pass with n guesses took `ticks`. */
 void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks);
 
-/* How many guesses are worth their time, of a source that is right with probability `rate`. */
+/* How many guesses are worth their time if the source is right with probability `rate`. */
 uint32_t speculative_length(const struct speculative *s, float rate);
 
-/* The prompt has been appended to the session: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
- * do no harm: the draft catches up when it can. */
+/* The prompt was appended to the session: append it to the draft, too. ERR_ABORTED and
+ * ERR_TOO_LONG do no harm: the draft catches up later. */
 void speculative_follow(struct speculative *s, const struct stop *stop);
 
-/* The token after the session's last one, by its logits, which are destroyed. SAMPLER_NO_TOKEN: see
- * sampler_pick. */
+/* The token after the session's last one, from its logits, which are destroyed.
+ * SAMPLER_NO_TOKEN: see sampler_pick. */
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
-/* Compute the token that session_put_next added: without a pass where it was guessed, else with one
- * that runs ahead over new guesses. most: tokens that are wanted after it, at least 1. Errors as
+/* Compute the token that session_put_next added: without a pass if it was guessed, otherwise
+ * with one that includes new guesses. most: tokens wanted after it, at least 1. Errors as
  * session_run. */
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop);

@@ -5,9 +5,9 @@
 #include "board/min_max.h"
 #include "runtime/compute/natural_log.h"
 
-enum { BLOCK = 256 /* logits that are copied at a time: the kernel writes over them */ };
+enum { BLOCK = 256 /* logits that are copied at a time, because the kernel overwrites them */ };
 
-/* In falling order of logits, which lie in log_share meanwhile; NaN is before nothing. */
+/* In falling order of logits, which are in log_share meanwhile; NaN comes last. */
 static void offer(struct token_scores *s, uint32_t *n, uint32_t most, uint32_t id, double logit)
 {
     uint32_t at = *n;

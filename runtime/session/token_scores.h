@@ -1,5 +1,6 @@
-/* The model's scores for the token that was taken and the likeliest ones, in the logarithm of their share, before
- * sampling: without temperature, penalty, filters and grammar. The same numbers on every machine. */
+/* The model's scores for the taken token and the most likely ones: logarithms of their shares
+ * before sampling, without temperature, penalty, filters and grammar. The same numbers on every
+ * machine. */
 #ifndef INGOT_RUNTIME_TOKEN_SCORES_H
 #define INGOT_RUNTIME_TOKEN_SCORES_H
 
@@ -18,15 +19,15 @@ struct token_score {
 struct token_scores {
     uint32_t n; /* of likeliest */
     struct token_score taken, likeliest[TOKEN_SCORES_MOST];
-    double log_sum; /* of all e^logit */
+    double log_sum; /* sum over all e^logit */
 };
 
-/* For logits (vocab) f32, 16-byte aligned, which stay as they are: the n <= TOKEN_SCORES_MOST likeliest, of
- * equals the lower id first. */
+/* For logits (vocab) f32, 16-byte aligned, not changed: the n <= TOKEN_SCORES_MOST most likely,
+ * among equals the lower id first. */
 void token_scores_read(struct token_scores *s, uint32_t n, const float *logits, uint32_t vocab,
                        const struct kernels *k);
 
-/* Token id is taken, whose logit was this. */
+/* The score of the taken token id, which had this logit. */
 void token_scores_take(struct token_scores *s, uint32_t id, float logit);
 
 #endif

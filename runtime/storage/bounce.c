@@ -15,9 +15,9 @@ static void conclude(struct block_request *req, enum err status)
     req->done = true;
 }
 
-/* ---- one half ---------------------------------------------------------------------------------- */
+/* ---- one half -------------------------------------------------------------------------------- */
 
-/* A request that the device has no room for stays with its half: its turn comes with the next poll,
+/* A request for which the device has no room keeps its half: it is submitted at the next poll,
  * before those of callers. */
 static void half_send(struct bounce *b, struct bounce_half *half)
 {
@@ -45,7 +45,7 @@ static void half_begin(struct bounce *b, struct bounce_half *half, struct block_
     half_send(b, half);
 }
 
-/* A failed transfer leaves the caller's memory as it was. */
+/* A failed transfer leaves the caller's memory unchanged. */
 static void half_end(struct bounce *b, struct bounce_half *half)
 {
     struct block_request *asked = half->asked;
@@ -58,7 +58,7 @@ static void half_end(struct bounce *b, struct bounce_half *half)
     conclude(asked, half->request.status);
 }
 
-/* ---- both -------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 static struct block_request *take_queued(struct bounce *b)
 {
@@ -76,7 +76,7 @@ static void half_fill(struct bounce *b, struct bounce_half *half)
     }
 }
 
-/* The device has begun with the other half when this core copies the one that is done. */
+/* The device has begun with the other half when this core copies the finished one. */
 static enum err bounce_poll(struct block_device *dev)
 {
     struct bounce *b = dev->driver;
@@ -124,7 +124,7 @@ static enum err bounce_submit(struct block_device *dev, struct block_request *re
     return ERR_OK;
 }
 
-/* The device has marked what was in flight; what it never had ends in the same way. */
+/* The device has marked requests in flight; those it never got end in the same way. */
 static enum err bounce_reset(struct block_device *dev)
 {
     struct bounce *b = dev->driver;
@@ -169,7 +169,7 @@ void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory)
     memset(b, 0, sizeof *b);
     b->inner = inner;
     b->memory = memory;
-    b->device = *inner; /* its facts; the functions are ours */
+    b->device = *inner; /* copy its fields; the functions are ours */
     b->device.max_sectors = min_u32(inner->max_sectors, BOUNCE_HALF_SECTORS);
     b->device.queue_depth = min_u32(inner->queue_depth, BOUNCE_DEPTH);
     b->device.dma_end = 0;

@@ -1,8 +1,8 @@
-/* Memory that a device's DMA does not reach. Data that is read to there or written from there goes through
- * two buffers that it does reach, and a core copies each byte once; while it copies one buffer, the
- * device moves the other. Requests for memory within reach go to the device as they are.
+/* For memory that a device's DMA does not reach. Data for it goes through two buffers that the DMA
+ * does reach, and a core copies each byte once; while it copies one buffer, the device fills the
+ * other. Requests for memory within reach go to the device directly.
  *
- * It is a block device in front of the driver's, and whoever uses it knows nothing of this. */
+ * It is a block device in front of the driver's, which its users need not know. */
 #ifndef INGOT_RUNTIME_BOUNCE_H
 #define INGOT_RUNTIME_BOUNCE_H
 
@@ -18,12 +18,12 @@ enum {
     BOUNCE_HALF_SECTORS = 512, /* 256 KiB, the most that file.c asks for in one piece */
     BOUNCE_HALF_BYTES = BOUNCE_HALF_SECTORS * SECTOR_BYTES,
     BOUNCE_BYTES = BOUNCE_HALVES * BOUNCE_HALF_BYTES,
-    BOUNCE_ALIGN = 64, /* lines of the cache that hold nothing else (board/drivers/dma/dma.h) */
+    BOUNCE_ALIGN = 64, /* cache lines that hold nothing else (board/drivers/dma/dma.h) */
 };
 
 struct bounce_half {
-    struct block_request request; /* the device's, over this half's buffer */
-    struct block_request *asked;  /* whose it is; NULL: the half is free */
+    struct block_request request; /* the device's request, over this half's buffer */
+    struct block_request *asked;  /* the caller's request; NULL: the half is free */
     bool waits;                   /* the device had no room for it yet */
 };
 
@@ -35,19 +35,19 @@ struct bounce {
     unsigned first, n_queued;
     uint8_t *memory;           /* the first half's, then the second's */
     _Atomic uint64_t copied;   /* bytes, since the start */
-    _Atomic uint64_t in_reach; /* bytes of requests that were handed on as they were */
+    _Atomic uint64_t in_reach; /* bytes of requests that were passed on directly */
 };
 
-/* Cut a bounce's memory from the front of a range. NULL: it has not so much below `end`, and stays as
- * it is. */
+/* Cut a bounce's memory from the front of a range. NULL: the range has too little below `end`,
+ * and does not change. */
 uint8_t *bounce_take_memory(struct memory_range *range, uint64_t end);
 
-/* Stand in front of a driver's device, whose dma_end is not 0; from now on all others use b->device,
- * which has its name and size and reaches all of memory. memory: BOUNCE_BYTES, BOUNCE_ALIGN aligned,
- * below inner->dma_end. inner and memory outlive b, which must not move. */
+/* Take the place of a driver's device, whose dma_end is not 0; from now on all others use
+ * b->device, which has its name and size and reaches all of memory. memory: BOUNCE_BYTES,
+ * BOUNCE_ALIGN aligned, below inner->dma_end. inner and memory outlive b, which must not move. */
 void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory);
 
-/* The bounce whose device this is; NULL: it is another's. */
+/* The bounce that owns this device; NULL: none does. */
 struct bounce *bounce_of(struct block_device *device);
 
 #endif

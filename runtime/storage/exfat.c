@@ -29,7 +29,7 @@ enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
     SHIFT_CLUSTER = 25,  /* of the largest cluster: 32 MiB */
-    REGION_CHECKED = 11, /* sectors; the next one repeats their checksum ... */
+    REGION_CHECKED = 11, /* sectors of the region; the next one repeats their checksum ... */
     REGION_SECTORS = 12, /* ... and then the copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
@@ -60,7 +60,7 @@ static uint32_t add_bytes(uint32_t sum, const uint8_t *data, bool is_first)
     return sum;
 }
 
-/* The region's checksum, where the volume's sectors have 2^shift bytes. */
+/* The region's checksum, for sectors of 2^shift bytes. */
 static enum err check_region(struct fat32 *fs, uint64_t region, unsigned shift)
 {
     uint64_t n = (uint64_t)REGION_CHECKED << (shift - SHIFT_512);
@@ -136,7 +136,7 @@ static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
     return ERR_OK;
 }
 
-/* The volume by one of its two regions. */
+/* Open the volume by one of its two regions. */
 static enum err mount_region(struct fat32 *fs, uint64_t volume, uint64_t region, unsigned shift)
 {
     uint8_t boot[SECTOR_BYTES];
@@ -165,7 +165,7 @@ enum err exfat_mount(struct fat32 *fs, uint64_t sector)
 
     if (first == ERR_OK)
         return ERR_OK;
-    /* How large the volume's sectors are stands in the region that is damaged: try what there is. */
+    /* The size of the volume's sectors is in the damaged region: try all possible ones. */
     for (unsigned shift = SHIFT_512; shift <= SHIFT_4096; shift++) {
         uint64_t copy = sector + ((uint64_t)REGION_SECTORS << (shift - SHIFT_512));
 

@@ -1,7 +1,8 @@
-/* exFAT, no allocation: what differs from FAT32 (runtime/storage/fat32.h, which mounts both and
- * shares paths, models and chains). Files are found by their entries alone: the bitmap of clusters in use is
- * read before a file is written in place (fat32_proof.h), and not needed for reading, nor the table of upper case, as names compare as on FAT32.
- * Source: Microsoft's exFAT file system specification; names of fields are its own. */
+/* exFAT, without allocation: what differs from FAT32 (runtime/storage/fat32.h, which mounts both
+ * and shares paths, models and chains). Files are found only by their entries. The bitmap of
+ * clusters in use is read before a file is written in place (fat32_proof.h), but is not needed
+ * for reading; nor is the upper-case table, because names compare as on FAT32. Source:
+ * Microsoft's exFAT file system specification; names of fields are its own. */
 #ifndef INGOT_RUNTIME_EXFAT_H
 #define INGOT_RUNTIME_EXFAT_H
 
@@ -14,14 +15,15 @@ struct fat32;
 struct fat32_directory;
 struct fat32_entry;
 
-/* Whether a boot sector (512 bytes) says that it is exFAT's. */
+/* Whether a boot sector (512 bytes) is exFAT's. */
 bool exfat_is_boot_sector(const uint8_t *boot);
 
-/* Mount the volume that begins at a sector: by its boot region, or by the copy of it where its checksum is wrong.
- * ERR_BAD_FILESYSTEM: fs->why. ERR_UNSUPPORTED: another revision. ERR_IO, ERR_TIMEOUT, ERR_TRUNCATED: the device. */
+/* Mount the volume that begins at a sector: by its boot region, or by the region's copy if its
+ * checksum is wrong. ERR_BAD_FILESYSTEM: fs->why. ERR_UNSUPPORTED: another revision. ERR_IO,
+ * ERR_TIMEOUT, ERR_TRUNCATED: the device. */
 enum err exfat_mount(struct fat32 *fs, uint64_t sector);
 
-/* The two tables that the root folder names: the bitmap of clusters in use, and the table of upper case. */
+/* The two tables of the root folder: the bitmap of clusters in use, and the upper-case table. */
 struct exfat_tables {
     uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster 0: there is none */
     uint64_t bitmap_bytes, upcase_bytes;
@@ -30,7 +32,8 @@ struct exfat_tables {
 /* ERR_NOT_FOUND: there is no bitmap. ERR_BAD_FILESYSTEM, and those of the device. */
 enum err exfat_find_tables(struct fat32 *fs, struct exfat_tables *out);
 
-/* fat32_next_entry on such a volume. A set of entries that is damaged is left out, and dir->damaged says so. */
+/* fat32_next_entry for such a volume. A damaged set of entries is skipped, and dir->damaged is
+ * set. */
 enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 
 #endif

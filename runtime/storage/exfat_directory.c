@@ -1,5 +1,5 @@
-/* Sets of directory entries (sections 6 and 7 of the specification): a file's entry, its stream's, and the pieces
- * of its name. */
+/* Sets of directory entries (sections 6 and 7 of the specification): a file's entry, its
+ * stream's, and the pieces of its name. */
 #include <string.h>
 
 #include "runtime/storage/exfat.h"
@@ -27,7 +27,7 @@ enum { /* byte offsets: of a file's entry ... */
        STREAM_BYTES = 24,
        /* ... and of a piece of its name */
        NAME_UNITS = 2,
-       /* of the bitmap's entry: which of two it is */
+       /* for the bitmap's entry: which of two it is */
        BITMAP_FLAGS = 1,
 };
 
@@ -83,7 +83,8 @@ static void take_name(struct fat32 *fs, const uint8_t *raw, unsigned nth)
         fs->long_name[nth * UNITS_A_NAME + i] = (uint16_t)fat32_u16(raw + NAME_UNITS + 2 * i);
 }
 
-/* The entries after the file's entry. ERR_NOT_FOUND: it is not a whole set, or its checksum is wrong. */
+/* Read the entries after the file's entry. ERR_NOT_FOUND: the set is not complete, or its
+ * checksum is wrong. */
 static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
                          struct fat32_entry *out)
 {
@@ -104,7 +105,7 @@ static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
         set->sum = add_entry(set->sum, raw, false);
         if (i == 0)
             take_stream(set, raw, out);
-        else if (i <= n_names) /* others are of a vendor */
+        else if (i <= n_names) /* others are a vendor's */
             take_name(dir->fs, raw, i - 1);
     }
     n_names = (set->n_units + UNITS_A_NAME - 1) / UNITS_A_NAME;
@@ -127,7 +128,8 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == TYPE_END)
             break;
-        if (raw[0] != TYPE_FILE) { /* what belongs to a file, without one: its entry is damaged */
+        if (raw[0] != TYPE_FILE) { /* a secondary entry without a file's: the file's entry is
+                                    * damaged */
             dir->damaged = dir->damaged || raw[0] >= TYPE_STREAM;
             continue;
         }
@@ -136,7 +138,7 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
         e = read_set(dir, &set, out);
         if (e != ERR_NOT_FOUND)
             return e;
-        *dir = after; /* where the set breaks off another may begin */
+        *dir = after; /* where a set breaks off, another may begin */
         dir->damaged = true;
     }
     dir->ended = true;

@@ -62,7 +62,7 @@ static const char longer[] =
 static const char cut[] =
     "the card ends before its file system does, so that no file can be made: write the card again";
 
-/* Report a file that lies beyond the end. */
+/* Report a file that lies beyond the device's end. */
 static enum err fat32_ends(struct fat32 *fs)
 {
     return fat32_fail(fs, ERR_TRUNCATED,
@@ -73,7 +73,7 @@ static enum err fat32_ends(struct fat32 *fs)
 
 void fat32_seal(struct fat32 *fs, bool has_length)
 {
-    /* It ends within its partition; without a length that is not known. */
+    /* It ends within its partition; without a length that is unknown. */
     if (fs->first_sector + fs->n_sectors <= fs->end_sector)
         fs->sealed = has_length ? NULL
                                 : "the partition table gives its partition no length, so that no "
@@ -94,10 +94,11 @@ enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **o
                           end == fs->device.device->n_sectors
                               ? "the card ends before its file system does: write the card again"
                               : "the partition ends before its file system does: format it anew");
-    /* Neighbours come along, as they are often wanted next. */
+    /* Read the neighbouring sectors, too, because they are often needed next. */
     if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
         e = fat32_read_sectors(fs, first, n);
-        if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbour must not hide a good one */
+        if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbouring sector must not hide a good
+                                              * one */
             e = fat32_read_sectors(fs, sector, 1);
     }
     if (e != ERR_OK)
@@ -127,7 +128,7 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     if (e != ERR_OK)
         return e;
     *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
-    /* The end, else a cluster; anything else is damage. */
+    /* The end, or a cluster; anything else is damage. */
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -143,7 +144,7 @@ static bool is_power_of_two(uint32_t value)
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-/* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
+/* A boot sector of any FAT, not a partition table: both end in 55 AA. */
 bool fat32_is_boot_sector(const uint8_t *boot)
 {
     uint32_t bytes_per_sector = fat32_u16(boot + BPB_BYTES_PER_SEC);
@@ -153,7 +154,7 @@ bool fat32_is_boot_sector(const uint8_t *boot)
            boot[BPB_MEDIA] >= 0xf0;
 }
 
-/* Fields that decide whether this is a FAT32 volume that can be read at all. */
+/* The fields that decide whether this is a readable FAT32 volume. */
 static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t bytes = fat32_u16(boot + BPB_BYTES_PER_SEC);
@@ -198,7 +199,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* The sector on the device that a field names, in front of the FATs; 0: it names none there. */
+/* The sector on the device that a field names, before the FATs; 0: it names none there. */
 static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boot, unsigned field)
 {
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
@@ -209,8 +210,8 @@ static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boo
     return fs->first_sector + sector * (uint64_t)scale;
 }
 
-/* The location of the FAT and the clusters, in sectors of 512; the volume's own may be larger. Every sum fits 64 bits
- * as the fields have 32 at most. */
+/* The location of the FAT and the clusters, in sectors of 512; the volume's own sectors may be
+ * larger. Every sum fits 64 bits, because the fields have at most 32. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t flags = fat32_u16(boot + BPB_EXT_FLAGS);
@@ -262,15 +263,15 @@ enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* A file whose extents are being found, in a table of its own or of the caller's. */
+/* A file whose extents are being found, in its own table or in the caller's. */
 struct fat32_chain {
     struct file *file;
     struct file_extent *extents;
     uint32_t most;
 };
 
-/* A chain that enters a visited cluster stays among the visited ones for good: it is enough to
- * look once, at its end or where the table of extents is full. */
+/* A chain that enters a visited cluster stays in the cycle forever, so one look is enough, at
+ * its end or when the table of extents is full. */
 static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *chain,
                              uint32_t cluster)
 {
@@ -285,13 +286,13 @@ static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *c
     return false;
 }
 
-/* The cluster follows the extent before, or begins one. */
+/* The cluster continues the previous extent, or begins a new one. */
 static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
     struct file *f = chain->file;
 
-    /* Most clusters follow the one before. */
+    /* Most clusters follow the previous one. */
     if (f->n_extents > 0) {
         struct file_extent *last = &chain->extents[f->n_extents - 1];
 
@@ -300,7 +301,7 @@ static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, u
             return ERR_OK;
         }
     }
-    /* A full table, by a circle or by many pieces. */
+    /* A full table, because of a cycle or of many pieces. */
     if (f->n_extents == chain->most && fat32_is_visited(fs, chain, cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     if (f->n_extents == chain->most)
@@ -339,13 +340,13 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, 
         if (e != ERR_OK)
             return e;
     }
-    /* A longer chain is allowed; one that comes back is not. */
+    /* A longer chain is allowed, a cycle is not. */
     if (next != 0 && fat32_is_visited(fs, chain, next))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     return ERR_OK;
 }
 
-/* exFAT, without a chain: the clusters lie one after the other. */
+/* exFAT, without a chain: the clusters are contiguous. */
 static enum err fat32_take_run(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster,
                                uint64_t n_clusters)
 {

@@ -1,5 +1,6 @@
-/* FAT32, and exFAT by exfat.h, read only, no allocation: find models on a card and resolve them to extents.
- * Source: Microsoft Extensible Firmware Initiative FAT32 File System Specification 1.03. */
+/* FAT32, and exFAT through exfat.h, read only, without allocation: find models on a card and
+ * resolve them to extents. Source: Microsoft Extensible Firmware Initiative FAT32 File System
+ * Specification 1.03. */
 #ifndef INGOT_RUNTIME_FAT32_H
 #define INGOT_RUNTIME_FAT32_H
 
@@ -18,42 +19,43 @@ enum {
 };
 
 struct fat32 {
-    const char *why;       /* after an error: what is wrong, one error message; else NULL */
-    uint64_t first_sector; /* of the volume */
+    const char *why;       /* after an error: what is wrong, as one sentence; otherwise NULL */
+    uint64_t first_sector; /* sectors of the volume, as it states */
     uint64_t n_sectors;    /* that the volume says it has */
-    uint64_t
-        end_sector; /* of the partition, and of the device: nothing is read or written from there on */
-    const char *sealed;   /* why no file may be made, though files are read; NULL: they may */
+    uint64_t end_sector;  /* end of the partition and of the device: nothing is read or written from
+                     * there on */
+    const char *sealed;   /* why files cannot be made, though they can be read; NULL: they can */
     uint64_t fat_sector;  /* of the FAT in use */
     uint64_t data_sector; /* of cluster 2 */
     uint64_t fat_sectors; /* of one FAT */
-    uint32_t n_mirrors;   /* FATs after the one in use that are kept alike; FAT32 */
+    uint32_t n_mirrors;   /* number of FATs after the one in use that are kept equal; FAT32 */
     uint64_t info_sector; /* FSInfo; 0: none */
     uint64_t copy_sector; /* the boot sector's copy; 0: none; FAT32 */
     uint32_t n_clusters;  /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
-    uint32_t entry_mask; /* of the FAT's entries, the bits that count */
-    uint32_t chain_end;  /* and from which on one ends a chain */
+    uint32_t entry_mask; /* the significant bits of a FAT entry */
+    uint32_t chain_end;  /* and the value from which on one ends a chain */
     bool is_exfat;
     unsigned active_fat; /* exFAT: the FAT and bitmap in use, 0 or 1 */
-    struct file device;  /* the whole device, for reading sectors of it */
+    struct file device;  /* the whole device, for reading its sectors */
     struct file_read read;
     uint64_t buffer_sector;               /* first sector that buffer holds */
     uint32_t buffer_sectors;              /* how many; 0: none */
-    uint32_t n_reads;                     /* from the device so far */
-    char text[FAT32_TEXT_BYTES];          /* of `why`, where it is put together */
+    uint32_t n_reads;                     /* reads from the device so far */
+    char text[FAT32_TEXT_BYTES];          /* memory for `why`, if it is composed */
     uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
 
 struct fat32_entry {
-    char name[FAT32_NAME_BYTES]; /* long name where there is one, else the short name; UTF-8 */
+    char name[FAT32_NAME_BYTES]; /* the long name if there is one, otherwise the short name;
+                                  * UTF-8 */
     char short_name[13];         /* "MODEL~1.ING"; "" on exFAT */
     bool is_directory;
-    bool read_only;   /* the attribute: nobody writes or replaces it */
-    bool contiguous;  /* exFAT: it lies in one piece, and the FAT says nothing of it */
-    bool unwritten;   /* exFAT: space was set aside that nobody wrote yet */
+    bool read_only;   /* the read-only attribute: the file is neither written nor replaced */
+    bool contiguous;  /* exFAT: it is contiguous, and the FAT has no chain for it */
+    bool unwritten;   /* exFAT: space was reserved that was never written */
     uint32_t cluster; /* first, 0 for an empty file */
     uint64_t bytes;
 };
@@ -63,18 +65,19 @@ struct fat32_directory {
     struct fat32 *fs;
     uint32_t cluster;
     uint32_t index;     /* of the next 32-byte entry in the cluster */
-    uint64_t n_entries; /* seen so far, bounds a cyclic chain */
-    uint64_t left;      /* exFAT, contiguous: clusters that follow this one */
+    uint64_t n_entries; /* clusters seen so far, which bounds a cyclic chain */
+    uint64_t left;      /* exFAT, contiguous: how many clusters follow this one */
     bool contiguous;
     bool ended;
-    bool damaged; /* exFAT: it has entries that could not be read, seen so far */
+    bool damaged; /* exFAT: damaged entries were seen so far */
 };
 
-/* Mount the first FAT32 or exFAT volume of device that has a folder "models", else the first: a partition of its
- * GPT, a primary MBR partition of any type, or a volume that starts at sector 0. A volume ends where its partition
- * does, whatever it says of itself. timeout may be NULL. fs and fs->why live on.
- * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors
- * that have not 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the device. */
+/* Mount the first FAT32 or exFAT volume of device that has a folder "models", or else the first
+ * one: a partition of its GPT, a primary MBR partition of any type, or a volume that starts at
+ * sector 0. A volume ends where its partition does, whatever it says itself. timeout may be
+ * NULL. fs and fs->why must stay. ERR_NO_FILESYSTEM: there is none. ERR_BAD_FILESYSTEM: damaged.
+ * ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the
+ * device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,
                      const struct file_timeout *timeout);
 
@@ -87,30 +90,31 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 /* The file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
 enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out);
 
-/* How many models/<name>.ingot there are ("._name" of macOS is none). No folder "models" counts
- * as no model. */
+/* How many models/<name>.ingot there are (macOS's "._name" does not count). No folder "models"
+ * counts as no model. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
-/* The first <name>.ingot of a folder after a name, sorted; "": of all. ERR_NOT_FOUND: no more. */
+/* The first <name>.ingot of a folder after a name, in sorted order; "": the first of all.
+ * ERR_NOT_FOUND: no more. */
 enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *after,
                            struct fat32_entry *out);
 
-/* The order of names, as strcmp: letters of either case are equal, unless nothing else differs. */
+/* The order of names, as strcmp but ignoring case, unless nothing else differs. */
 int fat32_compare_names(const char *a, const char *b);
 
 /* The index-th of them, sorted by name. ERR_NOT_FOUND: beyond the last. */
 enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out);
 
-/* A model by name in models/, ".ingot" optional, case-insensitive, or by a path with a '/'.
- * ERR_NOT_FOUND: fs->why says where it was looked for. */
+/* A model by name in models/, with or without ".ingot", case-insensitive, or by a path with a
+ * '/'. ERR_NOT_FOUND: fs->why says where it was looked for. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
-/* Resolve a file to extents in the table, or, where that is NULL, in FILE_FEW_EXTENTS of *out
- * itself; a chain longer than the file (space held for it) is fine. ERR_BAD_FILESYSTEM: its
- * chain is shorter than its size, cyclic or leaves the volume. ERR_TOO_FRAGMENTED: more extents
- * than the table holds. ERR_TRUNCATED: the card is shorter than the volume says and the file
- * lies beyond its end. ERR_NOT_FOUND: a directory. ERR_BAD_FILESYSTEM also: exFAT holds space for the file that
- * was never written. */
+/* Resolve a file to extents in the table, or, if table is NULL, in FILE_FEW_EXTENTS of *out
+ * itself; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its
+ * chain is shorter than its size, cyclic, or leaves the volume; or exFAT has reserved space for
+ * it that was never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
+ * ERR_TRUNCATED: the card is shorter than the volume says, and the file lies beyond its end.
+ * ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
                          const struct file_table *table, struct file *out);
 

@@ -1,5 +1,5 @@
-/* The FAT, changed: free clusters found, chained and freed. Section names are those of Microsoft's FAT32 File System
- * Specification 1.03. */
+/* Changes of the FAT: finding, chaining and freeing clusters. Section names are those of
+ * Microsoft's FAT32 File System Specification 1.03. */
 #include "runtime/storage/fat32_chain.h"
 
 #include <string.h>
@@ -15,13 +15,13 @@ enum {
     FSI_STRUCT_SIG = 484,
     FSI_STRUCT = 0x61417272,
     FSI_TRAIL_SIG = 508,
-    MOST_COUNTED = 1 << 23, /* clusters whose FAT is read to count what is free: 32 MiB */
+    MOST_COUNTED = 1 << 23, /* clusters whose FAT entries are read to count free ones: 32 MiB */
 };
 static const uint32_t FSI_TRAIL = 0xaa550000;
 
 static const uint64_t most_bytes = UINT32_MAX; /* DIR_FileSize */
 
-/* Sectors of the FAT that were changed in fs->buffer and are not written yet. */
+/* Sectors of the FAT that were changed in fs->buffer and not written yet. */
 struct fat_edit {
     struct fat32 *fs;
     uint64_t first, end; /* of the device */
@@ -55,7 +55,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
     memset(fs->buffer, 0, sizeof fs->buffer);
     if (first != NULL)
         memcpy(fs->buffer, first, SECTOR_BYTES);
-    /* The buffer is zeros but for the first sector, which is given. */
+    /* The buffer is zeros except for the first sector, which is given. */
     while (e == ERR_OK && at < end) {
         uint32_t n = (uint32_t)min_u64(end - at, FAT32_BUFFER_SECTORS);
 
@@ -68,7 +68,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
 
 /* ---- entries of the FAT ---------------------------------------------------------------------- */
 
-/* Each FAT gets them, the one in use first. */
+/* Every FAT gets them, the one in use first. */
 static enum err flush(struct fat_edit *edit)
 {
     uint64_t first = edit->first;
@@ -82,7 +82,7 @@ static enum err flush(struct fat_edit *edit)
     return e;
 }
 
-/* *entry = where the cluster's is, in fs->buffer; what was changed elsewhere is written before. */
+/* *entry = the cluster's entry, in fs->buffer; first writes changes of other sectors. */
 static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *sector, uint8_t **entry)
 {
     struct fat32 *fs = edit->fs;
@@ -108,15 +108,15 @@ static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t valu
 
     if (e != ERR_OK)
         return e;
-    /* The upper four bits are reserved and stay (FAT32 File System Specification, "FAT Data
-     * Structure"). */
+    /* The upper four bits are reserved and must be kept (FAT32 File System Specification, "FAT
+     * Data Structure"). */
     put_u32(entry, (fat32_u32(entry) & ~edit->fs->entry_mask) | value);
     edit->first = edit->end == 0 ? sector : min_u64(edit->first, sector);
     edit->end = sector >= edit->end ? sector + 1 : edit->end;
     return ERR_OK;
 }
 
-/* By one of the FATs; 0: the one in use. */
+/* From one of the FATs; 0: the one in use. */
 static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, bool *free)
 {
     uint64_t first = fs->fat_sector + fat * fs->fat_sectors;
@@ -130,8 +130,8 @@ static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, boo
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* By one of the FATs: the next run of free clusters from *at on, up to `most` of them; *n 0: there is none. *at is after
- * it. */
+/* From one of the FATs: the next run of free clusters from *at on, up to `most` of them; *n 0:
+ * there is none. *at advances past it. */
 static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
                             uint32_t *first, uint64_t *n)
 {
@@ -143,7 +143,7 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     enum err e = ERR_OK;
 
     *n = 0;
-    /* Up to the first cluster in use after a free one. */
+    /* Up to the first used cluster after a free one. */
     while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
         e = is_free_in(fs, fat, *at, &free);
         if (free) {
@@ -155,8 +155,8 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     return e;
 }
 
-/* *n = how many of these clusters, from the first on, the other FATs call free as well; *used = how many after them one does
- * not. */
+/* *n = how many of these clusters, from the first on, the other FATs also call free; *used = how
+ * many after them one FAT does not. */
 static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *used)
 {
     *used = 0;
@@ -180,8 +180,9 @@ static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *u
     return ERR_OK;
 }
 
-/* The same where all FATs agree. One that is damaged, or was written in part, calls clusters of files free. Runs of fewer
- * than `least` are not compared: to go from one FAT to the other for each of many short runs takes long. */
+/* The next run that all FATs call free. A FAT that is damaged, or was partly written, calls
+ * clusters of files free. Runs of fewer than `least` are not compared, because switching between
+ * FATs for many short runs takes long. */
 static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_t most,
                          uint32_t *first, uint64_t *n)
 {
@@ -194,13 +195,13 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_
         found = *n;
         if (e != ERR_OK || found == 0)
             return e;
-        /* Too short to be of use, whatever the others say. */
+        /* Too short to be useful, whatever the others say. */
         if (found < least)
             continue;
         e = agree(fs, *first, n, &used);
         if (e != ERR_OK || *n == found)
             return e;
-        /* Go on after the part that is in dispute. */
+        /* Continue after the part in which they differ. */
         *at = *first + (uint32_t)(*n + used);
         if (*n != 0)
             return e;
@@ -249,7 +250,7 @@ static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_tab
 
     if (e != ERR_OK || n == wanted)
         return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
-    /* In no one piece: take the runs as they come. */
+    /* There is no single piece: take the runs in order. */
     while (e == ERR_OK && wanted != 0) {
         e = next_run(fs, &at, 1, wanted, &first, &n);
         if (e == ERR_OK && n == 0)
@@ -269,7 +270,7 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
 
     fs->why = NULL;
     memset(out, 0, sizeof *out);
-    /* Reasons why nothing can be written here. */
+    /* Why nothing can be written here. */
     if (fs->is_exfat)
         return fat32_fail(
             fs, ERR_UNSUPPORTED,
@@ -303,7 +304,7 @@ uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file)
     return cluster_of(fs, file_extents(file)[0].sector);
 }
 
-/* Whether an extent is of whole clusters of this volume; another card may have come. */
+/* Whether an extent has whole clusters of this volume; the card may have been exchanged. */
 static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
 {
     uint64_t at = x->sector - fs->data_sector, n = fs->cluster_sectors;
@@ -312,7 +313,7 @@ static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
            at / n + x->n_sectors / n <= fs->n_clusters;
 }
 
-/* By one of the FATs. */
+/* From one of the FATs. */
 static enum err check_free_in(struct fat32 *fs, uint32_t fat, const struct file *file, bool *free)
 {
     const struct file_extent *x = file_extents(file);
@@ -334,7 +335,7 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file)
     bool free = !fs->is_exfat && fs->sealed == NULL;
     enum err e = ERR_OK;
 
-    /* A card that was exchanged has other files where this one lies. */
+    /* An exchanged card has other files at this place. */
     for (uint32_t fat = 0; e == ERR_OK && free && fat <= fs->n_mirrors; fat++)
         e = check_free_in(fs, fat, file, &free);
     if (e == ERR_OK && !free)
@@ -380,7 +381,7 @@ enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes)
     uint64_t n = (bytes + cluster_bytes - 1) / cluster_bytes;
     enum err e = ERR_OK;
 
-    /* The chain must end where the size does, neither before nor after. */
+    /* The chain must end exactly where the size does. */
     for (; e == ERR_OK && n > 0 && cluster != 0; n--)
         e = fat32_next_cluster(fs, cluster, &cluster);
     if (e == ERR_OK && (n != 0 || cluster != 0))
@@ -397,7 +398,7 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
     uint32_t n = 0;
     enum err e = ERR_OK;
 
-    /* No longer than the volume, as a damaged chain may be a circle. */
+    /* No longer than the volume, because a damaged chain may be a cycle. */
     while (e == ERR_OK && fat32_is_cluster(fs, cluster) && n++ < fs->n_clusters) {
         uint64_t sector;
         uint8_t *entry;
@@ -415,7 +416,7 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
 
 /* ---- FSInfo ---------------------------------------------------------------------------------- */
 
-/* A sector without the three signatures is none. */
+/* A sector without the three signatures is not an FSInfo sector. */
 static bool is_info(const uint8_t *sector)
 {
     return fat32_u32(sector) == FSI_LEAD && fat32_u32(sector + FSI_STRUCT_SIG) == FSI_STRUCT &&
@@ -430,7 +431,7 @@ static enum err put_free(struct fat32 *fs, uint32_t free)
     if (fs->info_sector == 0)
         return ERR_OK;
     e = fat32_fetch_sector(fs, fs->info_sector, &sector);
-    /* A hint that is not there is not made. */
+    /* If the hint does not exist, it is not created. */
     if (e != ERR_OK || !is_info(sector))
         return e;
     put_u32(fs->buffer + (fs->info_sector - fs->buffer_sector) * SECTOR_BYTES + FSI_FREE_COUNT,

@@ -16,17 +16,17 @@ enum { LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS };
 
 const uint8_t fat32_unit_offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };
 
-/* The parts of a long name come last part first, just before the short entry. */
+/* The parts of a long name come in reverse order, directly before the short entry. */
 struct long_name {
-    unsigned expected; /* number of the next part; 0: complete or none */
+    unsigned expected; /* number of the next part; 0: complete, or none */
     unsigned n_units;  /* 0: none */
     uint8_t checksum;
 };
 
 /* ---- characters ---------------------------------------------------------------------------- */
 
-/* Decode one character of at most n > 0 bytes. A byte that starts none counts as itself, above
- * the characters, so that it equals only itself. */
+/* Decode one character of at most n > 0 bytes. A byte that does not begin one is returned as
+ * itself, above the characters, so that it equals only itself. */
 static size_t utf8_get(const char *text, size_t n, uint32_t *c)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -46,12 +46,12 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     }
     if (length > 0)
         return length;
-    /* None of a character: it stands for itself. */
+    /* Not a character: it stands for itself. */
     *c = 0x110000 + p[0];
     return 1;
 }
 
-/* Upper case of the alphabets of Europe: Latin-1, Greek, Cyrillic. Others match exactly. */
+/* Upper case of European alphabets: Latin-1, Greek, Cyrillic. Others match exactly. */
 static uint32_t fold_case(uint32_t c)
 {
     if (c >= 'a' && c <= 'z')
@@ -73,7 +73,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
         uint32_t x, y;
         size_t n = utf8_get(a, a_bytes, &x), m = utf8_get(b, b_bytes, &y);
 
-        /* FAT keeps case and ignores it. */
+        /* FAT preserves case and ignores it. */
         if (fold_case(x) != fold_case(y))
             return false;
         a += n;
@@ -103,8 +103,8 @@ uint8_t fat32_name_checksum(const uint8_t *short_name)
     return (uint8_t)sum;
 }
 
-/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': the page is not known, and
- * a file with them has a long name as well. */
+/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': the page is unknown, and a
+ * file with such bytes also has a long name. */
 static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bool fold)
 {
     size_t at = 0;
@@ -139,16 +139,16 @@ void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
             c = 0x10000 + ((c - 0xd800) << 10) + (units[i + 1] - 0xdc00u);
             i++;
         } else if (c >= 0xd800 && c < 0xe000) {
-            c = 0xfffd; /* half a pair */
+            c = 0xfffd; /* half of a surrogate pair */
         }
         if (at + 4 >= FAT32_NAME_BYTES)
-            break; /* only a name of more than the 255 units that are allowed */
+            break; /* only for a name of more than the 255 allowed units */
         at += utf8_encode(out + at, c);
     }
     out[at] = '\0';
 }
 
-/* A part of a long name. Anything out of order drops the whole: the short name stays valid. */
+/* A part of a long name. Any part out of order drops the whole name: the short name stays valid. */
 static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
 {
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
@@ -161,7 +161,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
         name->n_units = name->expected * LDIR_UNITS;
         name->checksum = raw[LDIR_CHECKSUM];
     }
-    /* Not the part before, or of another short name. */
+    /* Not the previous part, or one of another short name. */
     if (order == 0 || order != name->expected || raw[LDIR_CHECKSUM] != name->checksum) {
         name->n_units = 0;
         name->expected = 0;
@@ -201,7 +201,7 @@ static enum err fat32_next_directory_cluster(struct fat32_directory *dir)
 {
     if (!dir->contiguous)
         return fat32_next_cluster(dir->fs, dir->cluster, &dir->cluster);
-    /* exFAT: a run without a chain, whose length is known. */
+    /* exFAT: contiguous clusters without a chain, whose number is known. */
     dir->cluster = dir->left > 0 ? dir->cluster + 1 : 0;
     dir->left -= dir->left > 0;
     if (dir->cluster != 0 && !fat32_is_cluster(dir->fs, dir->cluster))
@@ -255,7 +255,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == NAME_END)
             break;
-        /* Long names of what is not a file are dropped with it. */
+        /* Long names of entries that are not files are dropped with them. */
         if (raw[0] == NAME_DELETED) {
             name.n_units = 0;
         } else if ((raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME) {
@@ -271,7 +271,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     return ERR_NOT_FOUND;
 }
 
-/* No more entries. If some were damaged, what is looked for may be one of them. */
+/* No more entries. If some were damaged, the one looked for may be among them. */
 static enum err fat32_at_end(const struct fat32_directory *dir)
 {
     if (!dir->damaged)
@@ -298,7 +298,7 @@ enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder starts outside the volume");
 }
 
-/* The entry of that name; with or_model, name.ingot if there is no exact one. */
+/* The entry of that name; with or_model, name.ingot if there is no exact match. */
 static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, size_t bytes,
                                  bool or_model, struct fat32_entry *out)
 {
@@ -316,7 +316,7 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
         return e;
     if (!or_model)
         return fat32_at_end(dir);
-    /* Once more from the beginning, without the extension. */
+    /* Again from the beginning, without the extension. */
     while ((e = fat32_next_entry(&second, out)) == ERR_OK) {
         if (fat32_is_model_name(out->name) &&
             fat32_names_equal(out->name, strlen(out->name) - 6, name, bytes))
@@ -325,8 +325,8 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
     return e == ERR_NOT_FOUND ? fat32_at_end(&second) : e;
 }
 
-/* Follow path from the directory at cluster; out holds its last part. An empty path has none:
- * *is_root then. */
+/* Follow path from the directory at cluster; out is the entry of its last part. An empty path
+ * has none: *is_root is then set. */
 static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bool *is_root,
                            struct fat32_entry *out)
 {
@@ -340,7 +340,7 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
         const char *rest = path;
         size_t bytes;
 
-        /* The part up to the next slash; several count as one. */
+        /* The part up to the next slash; consecutive slashes count as one. */
         while (*rest != '/' && *rest != '\0')
             rest++;
         bytes = (size_t)(rest - path);
@@ -436,7 +436,7 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
         return fat32_fail(fs, e,
                           strcmp(folder, "models") == 0 ? "the card has no folder models"
                                                         : "the card has no folder adapters");
-    /* The least name of those after it: a folder is in no order. */
+    /* The smallest name after it: a folder is not sorted. */
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

@@ -1,4 +1,5 @@
-/* Which volume of a device is mounted: by what its partitions begin with and have. */
+/* Chooses which volume of a device to mount, by the first sectors and contents of its
+ * partitions. */
 #include <string.h>
 
 #include "runtime/storage/exfat.h"
@@ -23,7 +24,7 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector, bool has_l
     return e;
 }
 
-/* A partition that the table does not call FAT32 may hold anything: what it begins with tells. */
+/* A partition that the table does not call FAT32 may hold anything: its first bytes decide. */
 static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
 {
     const uint8_t *boot;
@@ -51,7 +52,8 @@ static bool fat32_has_models(struct fat32 *fs)
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
 }
 
-/* The error message for a table without FAT32 and exFAT: it names the types, so that a person sees which disk this is. */
+/* The message for a table without FAT32 and exFAT: it names the types, so that a person
+ * recognizes the disk. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {
     size_t n = format_text(fs->text, sizeof fs->text,
@@ -66,8 +68,9 @@ static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
     return fs->text;
 }
 
-/* The first partition with a folder of models, as a board's loader may want one of its own in front; else the
- * first that mounts; if none does, what was wrong with the first. */
+/* The first partition with a folder of models, because a board's loader may need its own
+ * partition in front; otherwise the first that mounts; if none does, what was wrong with the
+ * first. */
 static enum err fat32_mount_table(struct fat32 *fs)
 {
     const struct partition *usable = NULL;
@@ -75,8 +78,7 @@ static enum err fat32_mount_table(struct fat32 *fs)
     enum err first = partitions_find(fs, &found);
     const char *why = fs->why;
 
-    if (first ==
-        ERR_TIMEOUT) /* a device that is silent has had its 20 seconds: it is asked for no more */
+    if (first == ERR_TIMEOUT) /* a silent device has had its 20 seconds and is not asked again */
         return first;
     if (first == ERR_OK) {
         first = ERR_NO_FILESYSTEM;

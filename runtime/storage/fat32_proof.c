@@ -1,4 +1,5 @@
-/* Section names are those of Microsoft's FAT32 File System Specification 1.03 and of its exFAT specification. */
+/* Section names are those of Microsoft's FAT32 File System Specification 1.03 and of its exFAT
+ * specification. */
 #include "runtime/storage/fat32_proof.h"
 
 #include <string.h>
@@ -11,10 +12,10 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_READS = 16384,    /* that a walk may take, on top of ... */
+    LEAST_READS = 16384,    /* reads that a walk may take, on top of ... */
     CLUSTERS_A_READ = 2048, /* ... one for so many clusters: 4096 entries of the FAT come at once */
-    BPB_BEGIN = 11,         /* what a boot sector and its copy have alike: all of the BPB ... */
-    BPB_DISK = 24, /* ... but what the BIOS called the disk, which some tools set in one alone */
+    BPB_BEGIN = 11,         /* what a boot sector and its copy have in common: all of the BPB ... */
+    BPB_DISK = 24, /* ... except the BIOS's number of the disk, which some tools set in only one */
     BPB_DISK_END = 32,
     BPB_END = 52,
     BPB_MEDIA = 21,
@@ -37,8 +38,8 @@ static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t
     return e;
 }
 
-/* FAT[0] has the media byte and FAT[1] two flags; a FAT that begins elsewhere has other values. All zeros are what some
- * tools leave. */
+/* FAT[0] has the media byte and FAT[1] two flags; a FAT at a wrong place has other values. Some
+ * tools leave zeros. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
     uint32_t first = 0, second = 0, other = 0;
@@ -77,7 +78,7 @@ static enum err check_fat32(struct fat32_proof *p)
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)
             return e;
-        /* But for the bytes that some tools set in one of them alone. */
+        /* Except the bytes that some tools set in only one of them. */
         if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
             return fat32_damaged(fs, "the boot sector and its copy differ");
@@ -85,7 +86,7 @@ static enum err check_fat32(struct fat32_proof *p)
     return check_fat(p, boot[BPB_MEDIA]);
 }
 
-/* The clusters of the bitmap and of the table of upper case are nobody else's, either. */
+/* The clusters of the bitmap and of the upper-case table must not belong to a file, either. */
 static enum err visit_exfat_table(struct fat32_proof *p, uint32_t cluster, uint64_t bytes)
 {
     struct fat32_entry *x = &p->entry;
@@ -121,7 +122,8 @@ static enum err check_exfat(struct fat32_proof *p)
     return e;
 }
 
-/* exFAT: the bitmap says that each of these clusters is in use; else others may write there. */
+/* exFAT: the bitmap must say that each of these clusters is in use; otherwise other systems may
+ * write there. */
 static enum err check_bits(struct fat32_proof *p, const struct file_extent *run)
 {
     struct fat32 *fs = p->fs;
@@ -132,7 +134,7 @@ static enum err check_bits(struct fat32_proof *p, const struct file_extent *run)
     for (bool first = true; bit < end; bit++, first = false) {
         uint64_t at = bit / 8;
 
-        /* A sector of the bitmap is fetched once. */
+        /* Each sector of the bitmap is read once. */
         if (first || bit % (8 * SECTOR_BYTES) == 0) {
             enum err e = fat32_fetch_sector(fs, file_sector(&p->file, at), &sector);
 
@@ -163,7 +165,7 @@ static void begin(struct fat32_proof *p, struct fat32 *fs)
     p->last_read = fs->n_reads + LEAST_READS + fs->n_clusters / CLUSTERS_A_READ;
 }
 
-/* The walk, with the claims that were put. */
+/* Run the walk, with the claims that were put. */
 static enum err prove(struct fat32_proof *p)
 {
     enum err e;
@@ -221,7 +223,8 @@ enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct 
     return e == ERR_OK ? prove(p) : e;
 }
 
-/* The folder whose entries will change: the root where there is none of that name yet. *entry is the folder's. */
+/* The folder whose entries will change: the root if there is no folder of that name yet. *entry
+ * is the folder's. */
 static enum err find_folder(struct fat32_proof *p, const char *folder, struct fat32_entry *entry)
 {
     enum err e = fat32_find(p->fs, folder, entry);
@@ -237,7 +240,7 @@ static enum err find_folder(struct fat32_proof *p, const char *folder, struct fa
     return e;
 }
 
-/* Its clusters, in what the table has left. */
+/* Its clusters, in the rest of the table. */
 static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *folder,
                              const struct file_table *table)
 {
@@ -248,7 +251,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
 
     if (e != ERR_OK || p->gave_up)
         return e;
-    /* As a file of the length of its chain. */
+    /* Treated as a file of the length of its chain. */
     *x = *folder;
     x->is_directory = false;
     x->bytes = p->length * p->fs->cluster_sectors * SECTOR_BYTES;
@@ -269,7 +272,7 @@ static enum err claim_old(struct fat32_proof *p, const char *folder, const char 
 
     format_text(path, sizeof path, "%s/%s", folder, name);
     e = fat32_find(fs, path, old);
-    /* Nothing is replaced, so that nothing more is claimed. */
+    /* Nothing is replaced, so nothing more is claimed. */
     if (e == ERR_NOT_FOUND)
         return ERR_OK;
     if (e == ERR_OK && old->is_directory)
@@ -295,7 +298,7 @@ enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *fo
     e = claim_old(p, folder, name, table);
     if (e == ERR_OK)
         e = find_folder(p, folder, parent);
-    /* The folder changes, too: its clusters have to be its own. */
+    /* The folder changes, too: its clusters must be its own. */
     if (e == ERR_OK) {
         p->old = *parent;
         e = claim_folder(p, &p->old, table);

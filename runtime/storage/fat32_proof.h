@@ -1,8 +1,9 @@
-/* Before anything is written to a volume: a proof that what is to be written, renamed or freed is one file's alone.
- * Every folder is walked and every chain of clusters followed, once, with a bound on what is read. A file system that
- * has any damage is left as it is, because what a damaged entry or chain still holds cannot be told from what is free.
- * If the bound ends the walk, the file's own chain and the free clusters of the FAT have to do, unless the volume
- * says that it was not unmounted. */
+/* Before anything is written to a volume: a proof that what is to be written, renamed or freed
+ * belongs to one file alone. Every folder is walked and every chain of clusters followed, once,
+ * with a limit on what is read. A file system with any damage is left as it is, because the
+ * clusters of a damaged entry or chain cannot be told from free ones. If the limit ends the
+ * walk, checking the file's own chain and the free clusters of the FAT must suffice, unless the
+ * volume says that it was not unmounted. */
 #ifndef INGOT_RUNTIME_FAT32_PROOF_H
 #define INGOT_RUNTIME_FAT32_PROOF_H
 
@@ -23,40 +24,40 @@ struct fat32_claim {
     const struct file_extent *extents; /* (n), of whole clusters */
     uint32_t n;
     uint32_t first;  /* the chain's first cluster */
-    unsigned owners; /* entries seen so far whose chains begin there: one at the end */
+    unsigned owners; /* entries seen so far whose chains begin there: exactly one at the end */
 };
 
-/* A walk over a volume; nothing in it outlives a call. */
+/* A walk over a volume; nothing of it outlives a call. */
 struct fat32_proof {
     struct fat32 *fs;
     struct fat32_claim claims[FAT32_MOST_CLAIMS];
     unsigned n_claims;
-    uint64_t
-        clusters;    /* in all chains so far: more than the volume has means that some are shared */
-    uint64_t length; /* of the chain that was followed last */
-    uint64_t visits; /* entries of folders so far */
-    uint32_t first_read, last_read; /* fs->n_reads at which it began, and at which the walk ends */
+    uint64_t clusters; /* sum over all chains so far: if it exceeds the volume's clusters, some are
+                      * shared */
+    uint64_t length;   /* of the chain that was followed last */
+    uint64_t visits;   /* entries of folders so far */
+    uint32_t first_read, last_read; /* fs->n_reads when it began, and when the walk must end */
     bool is_dirty;                  /* the volume was in use when it was last removed */
     bool gave_up;
-    bool is_strict; /* folders without "." and ".." are damage */
+    bool is_strict; /* folders without "." and ".." count as damage */
     unsigned depth;
     struct fat32_directory stack[FAT32_MOST_DEPTH];
     uint32_t firsts[FAT32_MOST_DEPTH]; /* clusters of these folders; 0: the root, as ".." has it */
     struct fat32_entry entry;
-    struct fat32_entry old; /* of a file that is to be replaced */
-    struct file file;       /* it, then the exFAT bitmap */
+    struct fat32_entry old; /* of a file that will be replaced */
+    struct file file;       /* the claim, then the exFAT bitmap */
     struct file folder;
 };
 
-/* Whether a file that fat32_open_file resolved may be written in place. ERR_UNSUPPORTED: it has the attribute read-only.
- * ERR_BAD_FILESYSTEM: the volume is damaged; fs->why names the damage and the program that repairs it. Those of the
- * device. */
+/* Whether a file that fat32_open_file resolved may be written in place. ERR_UNSUPPORTED: it is
+ * read-only. ERR_BAD_FILESYSTEM: the volume is damaged; fs->why names the damage and the program
+ * that repairs it. Errors of the device. */
 enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct fat32_entry *entry,
                           const struct file *file);
 
-/* Whether folder/name may be made (fat32_write.h), or replaced; the table is free again afterwards. ERR_BAD_ARGUMENT: a
- * folder has that name. ERR_UNSUPPORTED: the file there has the attribute read-only. Others as above;
- * ERR_TOO_FRAGMENTED: it has more pieces than the table. */
+/* Whether folder/name may be made (fat32_write.h), or replaced; the table is free again
+ * afterwards. ERR_BAD_ARGUMENT: a folder has that name. ERR_UNSUPPORTED: the existing file is
+ * read-only. Others as above; ERR_TOO_FRAGMENTED: it has more pieces than the table. */
 enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *folder,
                          const char *name, const struct file_table *table);
 

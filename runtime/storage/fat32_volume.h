@@ -1,5 +1,6 @@
-/* Shared by the parts of FAT32 and exFAT alone: fat32.c and exfat.c read the volume and its FAT,
- * partitions.c says where it begins, fat32_directory.c and exfat_directory.c read the directories. */
+/* Shared only by the parts of FAT32 and exFAT: fat32.c and exfat.c read the volume and its FAT,
+ * partitions.c finds where it begins, fat32_directory.c and exfat_directory.c read the
+ * directories. */
 #ifndef INGOT_RUNTIME_FAT32_VOLUME_H
 #define INGOT_RUNTIME_FAT32_VOLUME_H
 
@@ -45,21 +46,22 @@ enum { /* a long entry */
 };
 extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* where its UTF-16 units are */
 
-/* The checksum by which long entries belong to a short name of 11 bytes. */
+/* The checksum that ties long entries to a short name of 11 bytes. */
 uint8_t fat32_name_checksum(const uint8_t *short_name);
 
 /* fs->why = why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
-/* Set fs->sealed of a mounted volume by its length and its partition's, if the table has_length. */
+/* Set fs->sealed of a mounted volume from its length and its partition's, if the table
+ * has_length. */
 void fat32_seal(struct fat32 *fs, bool has_length);
 
-/* *out = the 512 bytes of a sector of the device; they stay until the next call.
- * ERR_TRUNCATED: beyond the partition or the device. ERR_IO, ERR_TIMEOUT. */
+/* *out = the 512 bytes of a sector of the device, valid until the next call. ERR_TRUNCATED:
+ * beyond the partition or the device. ERR_IO, ERR_TIMEOUT. */
 enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out);
 
 /* *next = the cluster after `cluster`, 0 at the end of the chain. ERR_BAD_FILESYSTEM: cluster or
- * its successor is none of the volume's. */
+ * its successor is outside the volume. */
 enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next);
 
 /* First sector of a cluster of the volume. */
@@ -74,7 +76,7 @@ enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry
 /* *out = the next 32 bytes of the directory, or NULL at its end. */
 enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out);
 
-/* A name of n UTF-16 units, or up to a zero, as UTF-8 of FAT32_NAME_BYTES at most. */
+/* A name of n UTF-16 units, or up to a zero, as UTF-8 of at most FAT32_NAME_BYTES. */
 void fat32_put_long_name(const uint16_t *units, unsigned n, char *out);
 
 /* Little-endian fields at any address. */
@@ -93,13 +95,13 @@ static inline uint64_t fat32_u64(const uint8_t *p)
     return fat32_u32(p) | (uint64_t)fat32_u32(p + 4) << 32;
 }
 
-/* Whether two names are the same but for the case of letters. */
+/* Whether two names are equal, ignoring case. */
 bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
-/* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
+/* A boot sector of any FAT, not a partition table: both end in 55 AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);
 
-/* Read what the boot sector of the volume at fs->first_sector says of it. Errors as fat32_mount. */
+/* Read what the boot sector at fs->first_sector says about its volume. Errors as fat32_mount. */
 enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot);
 
 #endif

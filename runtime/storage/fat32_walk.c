@@ -1,5 +1,5 @@
-/* The walk over a volume: chains and folders. Section names are those of Microsoft's FAT32 File System Specification 1.03 and
- * of its exFAT specification. */
+/* The walk over a volume: chains and folders. Section names are those of Microsoft's FAT32 File
+ * System Specification 1.03 and of its exFAT specification. */
 #include "runtime/storage/fat32_walk.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes)
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
-/* The next n clusters of the chain that begins at `chain`: none may be another's. */
+/* The next n clusters of the chain that begins at `chain`: none may belong to another chain. */
 static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, uint64_t n)
 {
     uint64_t sector = fat32_cluster_sector(p->fs, first), end = sector + n * p->fs->cluster_sectors;
@@ -53,7 +53,7 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
         const struct fat32_claim *c = &p->claims[i];
 
         if (c->first == chain)
-            continue; /* its own: whose chain begins alike is counted */
+            continue; /* its own claim: count that a chain begins here */
         for (uint32_t x = 0; x < c->n; x++)
             if (sector < c->extents[x].sector + c->extents[x].n_sectors &&
                 c->extents[x].sector < end)
@@ -62,7 +62,8 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
     return ERR_OK;
 }
 
-/* A chain to its end. A circle is found by Brent's method: the cluster that was reached after 2^k steps comes again. */
+/* Follow a chain to its end. A cycle is found by Brent's method: the cluster that was reached
+ * after 2^k steps comes again. */
 static enum err follow(struct fat32_proof *p, uint32_t first)
 {
     uint32_t at = first, begin = first, mark = first, next;
@@ -97,7 +98,7 @@ enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x)
     enum err e;
 
     if (x->is_directory && needed == 0)
-        needed = 1; /* exFAT: its first cluster is read whatever its length says */
+        needed = 1; /* exFAT: its first cluster is read whatever its length is */
     p->length = 0;
     if (x->cluster == 0 && x->bytes == 0 && !x->is_directory)
         return ERR_OK;
@@ -125,14 +126,14 @@ static uint32_t raw_cluster(const uint8_t *raw)
            0x0fffffff;
 }
 
-/* "." or "..", as a folder of FAT32 begins, and where they lead to. */
+/* "." or "..", with which a folder of FAT32 begins, and where they lead. */
 static bool is_dots(const uint8_t *raw, const char *name, uint32_t cluster)
 {
     return memcmp(raw, name, 11) == 0 && (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0 &&
            raw_cluster(raw) == cluster;
 }
 
-/* The first two entries, where they are there, lead to this folder and to the one that it is in. */
+/* The first two entries, if they exist, must lead to this folder and to its parent. */
 static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, uint32_t parent)
 {
     uint32_t own = dir->cluster;
@@ -156,7 +157,7 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
     return e;
 }
 
-/* Go on with the entries of a folder, and come back to this one after it. */
+/* Continue with the entries of a folder, and return to this one afterwards. */
 static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
 {
     struct fat32_directory *dir;
@@ -176,7 +177,8 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Entries that have clusters, and are of a kind that has none, were files whose attributes are damaged. */
+/* Entries that have clusters, but are of a kind without any, were files whose attributes are
+ * damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {
     if (is_long)
@@ -184,9 +186,9 @@ static bool is_odd(const uint8_t *raw, bool is_long)
     return raw[0] == '.' || ((raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0);
 }
 
-/* From the end of a folder on nobody reads, and some leave old bytes there. An entry that has a file's form and leads to
- * clusters in use is a file, hidden by an end that is damage: a new entry would go over it. Each one may take two reads, so
- * that the walk may end here. */
+/* Nobody reads after the end of a folder, and some tools leave old bytes there. An entry there
+ * that has a file's form and leads to used clusters is a file, hidden by a damaged end mark: a
+ * new entry would overwrite it. Each such entry may take two reads, so the walk may end here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {
     enum err e = ERR_OK;
@@ -257,8 +259,8 @@ static enum err visit_entry(struct fat32_proof *p)
     return p->entry.is_directory ? enter(p, &p->entry) : fat32_visit_chain(p, &p->entry);
 }
 
-/* Each entry of a sound folder is read once, and so is its end. If many entries lead to the same folder, it would be read again
- * and again from the buffer, which no bound on reads ends. */
+/* Each entry of a valid folder is read once, and so is its end. If many entries led to the same
+ * folder, it would be read again and again from the buffer, which no limit on reads ends. */
 static uint64_t most_visits(const struct fat32_proof *p)
 {
     uint64_t reads = p->fs->n_reads - p->first_read + 1u;

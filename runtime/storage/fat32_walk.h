@@ -1,4 +1,5 @@
-/* A walk over a volume, for fat32_proof.c alone: each chain of clusters is followed and compared with what is claimed. */
+/* A walk over a volume, only for fat32_proof.c: each chain of clusters is followed and compared
+ * with the claims. */
 #ifndef INGOT_RUNTIME_FAT32_WALK_H
 #define INGOT_RUNTIME_FAT32_WALK_H
 
@@ -7,18 +8,19 @@
 #include "board/err.h"
 #include "runtime/storage/fat32_proof.h"
 
-/* fs->why = that the file system is damaged, by what, and the program that repairs it. Returns ERR_BAD_FILESYSTEM. */
+/* fs->why = a message that the file system is damaged, how, and which program repairs it.
+ * Returns ERR_BAD_FILESYSTEM. */
 enum err fat32_damaged(struct fat32 *fs, const char *what);
 
-/* The same for damage that reading found; errors of the device stay what they are. */
+/* The same for damage that reading found; errors of the device do not change. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
 /* Clusters that so many bytes take. */
 uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes);
 
-/* Follow the chain of an entry to its end: p->length. ERR_BAD_FILESYSTEM: it is shorter than its file, is a circle, meets a free
- * cluster, leaves the volume or has clusters of a claim that is not its own. Those of the device. p->gave_up: it was
- * not followed to its end. */
+/* Follow the chain of an entry to its end: p->length. ERR_BAD_FILESYSTEM: it is shorter than its
+ * file, is a cycle, meets a free cluster, leaves the volume or has clusters of another's claim.
+ * Errors of the device. p->gave_up: it was not followed to its end. */
 enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x);
 
 /* All folders and files, from the root on. Errors as above. */

@@ -1,5 +1,5 @@
-/* Entries of folders, made and changed. Section names are those of Microsoft's FAT32 File System Specification 1.03, "FAT
- * Directory Structure" and "Long File Name Implementation". */
+/* Make and change entries of folders. Section names are those of Microsoft's FAT32 File System
+ * Specification 1.03, "FAT Directory Structure" and "Long File Name Implementation". */
 #include "runtime/storage/fat32_write.h"
 
 #include <string.h>
@@ -17,10 +17,11 @@ enum {
     MOST_PARTS = (FAT32_NEW_NAME_BYTES + LDIR_UNITS - 1) / LDIR_UNITS,
     FIRST_YEAR = 1980,
     LAST_YEAR = FIRST_YEAR + 127,
-    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980: of a machine that does not know the date */
+    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980: for a machine that does not know the date */
 };
 
-/* The new entries, as they will stand in the folder: long entries, last part first, then the short one. */
+/* The new entries, as they will be in the folder: long entries in reverse order, then the short
+ * one. */
 struct new_entry {
     const char *name;
     uint8_t short_name[SHORT_BYTES];
@@ -31,13 +32,13 @@ struct new_entry {
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
 
-/* The place for new entries: one sector, so that one write makes them visible. If they do not fit what it has free, the sector after
- * it becomes the folder's end first. */
+/* The place for new entries: one sector, so that one write makes them visible. If they do not fit
+ * into its free part, the next sector first becomes the folder's end. */
 struct place {
     uint64_t sector;  /* 0: its clusters are full */
-    unsigned index;   /* of the first entry that is free there */
-    uint32_t cluster; /* the folder's that has the sector */
-    bool at_end;      /* nothing is behind the first free one */
+    unsigned index;   /* index of the first free entry there */
+    uint32_t cluster; /* the folder's cluster that has the sector */
+    bool at_end;      /* nothing comes after the first free entry */
     bool fits;
 };
 
@@ -56,7 +57,8 @@ bool fat32_is_new_name(const char *name)
     return n != 0 && n < FAT32_NEW_NAME_BYTES && is_letter_or_digit(name[0]) && name[n - 1] != '.';
 }
 
-/* The date and time of the machine ("Date and Time Formats"), which counts years from 1980 on and seconds by two. */
+/* The machine's date and time ("Date and Time Formats"), which counts years from 1980 on and
+ * seconds in steps of two. */
 static void stamp(const struct fat32 *fs, struct new_entry *new)
 {
     const struct platform *platform = fs->device.timeout.platform;
@@ -85,7 +87,7 @@ static void put_place(uint8_t *raw, uint32_t cluster, uint32_t bytes)
     put_u16(raw + DIR_FILE_SIZE + 2, bytes >> 16);
 }
 
-/* Letters and digits of a part of the name, upper case. */
+/* Letters and digits of a part of the name, in upper case. */
 static unsigned put_upper(uint8_t *out, unsigned most, const char *text, size_t bytes)
 {
     unsigned n = 0;
@@ -185,7 +187,7 @@ static enum err choose_short_name(struct fat32 *fs, const char *folder, struct n
         enum err e = fat32_open_directory(fs, folder, &dir);
 
         put_short_name(new, number);
-        /* All entries of the folder, for each number anew: there are few. */
+        /* Read all entries of the folder again for each number: there are few. */
         while (e == ERR_OK && !taken && (e = fat32_next_raw(&dir, &raw)) == ERR_OK && raw != NULL &&
                raw[0] != NAME_END)
             taken = raw[0] != NAME_DELETED && raw[DIR_ATTR] != ATTR_LONG_NAME &&
@@ -196,7 +198,7 @@ static enum err choose_short_name(struct fat32 *fs, const char *folder, struct n
     return fat32_fail(fs, ERR_NO_SPACE, "too many files of the folder have names that begin alike");
 }
 
-/* Room for n entries in one sector of the folder; else its end. */
+/* Find room for n entries in one sector of the folder, or at its end. */
 static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, struct place *place)
 {
     struct fat32_directory dir;
@@ -230,7 +232,8 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* A new cluster at the end of the folder that begins with these entries; NULL: with its end. */
+/* A new cluster at the end of the folder that begins with these entries; NULL: with the end
+ * mark. */
 static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
                      uint32_t *cluster)
 {
@@ -247,8 +250,9 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* The end of the folder again in the sector after this one, *next, where nobody looks yet. No entry is put there before this
- * sector leads to it: after a cut it would lie behind the end, where a file that damage has hidden lies, too. */
+/* Write the end of the folder also to the sector after this one, *next, which nobody reads yet.
+ * No entry goes there before this sector leads to it: after a power cut it would be behind the
+ * end mark, where files that damage has hidden are, too. */
 static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
     const uint8_t *found;
@@ -257,7 +261,7 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     *next = (struct place){
         .sector = place->sector + 1, .cluster = place->cluster, .at_end = true, .fits = true
     };
-    /* The cluster's last sector: the folder's next cluster, or a new one. */
+    /* The cluster's last sector: continue in the folder's next cluster, or in a new one. */
     if (next->sector == fat32_cluster_sector(fs, place->cluster) + fs->cluster_sectors) {
         e = fat32_next_cluster(fs, place->cluster, &next->cluster);
         if (e == ERR_OK && next->cluster == 0)
@@ -272,7 +276,8 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     return fat32_put_sectors(fs, next->sector, 1);
 }
 
-/* One sector is written: the entries are visible, or, where they do not fit, the folder goes on in the next sector. */
+/* Write one sector: the entries become visible, or, if they do not fit, the folder continues in
+ * the next sector. */
 static enum err put_here(struct fat32 *fs, const struct new_entry *new, const struct place *place)
 {
     const uint8_t *found;
@@ -282,13 +287,13 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
     if (e != ERR_OK)
         return e;
     at = fs->buffer + (place->sector - fs->buffer_sector) * SECTOR_BYTES;
-    /* Nobody cleared what lies behind an end. */
+    /* Nobody has cleared what comes after an end mark. */
     if (place->at_end)
         memset(at + place->index * FAT32_ENTRY_BYTES, 0,
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);
     if (place->fits) {
         memcpy(at + place->index * FAT32_ENTRY_BYTES, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
-    } else { /* what is free here is no longer an end */
+    } else { /* free entries here no longer mark the end */
         for (unsigned i = place->index; i < FAT32_SECTOR_ENTRIES; i++)
             at[i * FAT32_ENTRY_BYTES] = NAME_DELETED;
     }
@@ -306,10 +311,10 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     e = find_place(fs, folder, new->n, &place);
     if (e != ERR_OK)
         return e;
-    /* No room in its clusters: one more, with the entries in it. */
+    /* No room in its clusters: add one more, with the entries in it. */
     if (place.sector == 0)
         return grow(fs, new, place.cluster, &place.cluster);
-    /* First the new end, then the way to it, then the entries. */
+    /* First the new end, then the link to it, then the entries. */
     if (!place.fits) {
         e = end_behind(fs, &place, &next);
         if (e == ERR_OK)
@@ -321,7 +326,7 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
 
 /* ---- folders and files ----------------------------------------------------------------------- */
 
-/* An empty folder of the root. */
+/* An empty folder in the root. */
 static enum err make_folder(struct fat32 *fs, const char *name)
 {
     struct new_entry new = { .name = name, .attributes = ATTR_DIRECTORY };
@@ -329,11 +334,11 @@ static enum err make_folder(struct fat32 *fs, const char *name)
     enum err e = fat32_find_free(fs, &new.cluster);
 
     stamp(fs, &new);
-    /* "." and "..", as each folder but the root begins. */
+    /* "." and "..", with which each folder except the root begins. */
     put_short_entry(&new, (const uint8_t *)".          ", first);
     new.attributes = ATTR_DIRECTORY;
     put_short_entry(&new, (const uint8_t *)"..         ", first + FAT32_ENTRY_BYTES);
-    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* the root's number there is 0 */
+    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* the root has number 0 there */
     if (e == ERR_OK)
         e = fat32_clear_cluster(fs, new.cluster, first);
     if (e == ERR_OK)
@@ -346,7 +351,7 @@ static bool same(const char *a, const char *b)
     return fat32_names_equal(a, strlen(a), b, strlen(b));
 }
 
-/* The entry of that name: *sector and *index are where it is. ERR_NOT_FOUND. */
+/* The entry of that name, at *sector and *index. ERR_NOT_FOUND. */
 static enum err find_entry(struct fat32 *fs, const char *folder, const char *name,
                            struct fat32_entry *entry, uint64_t *sector, unsigned *index)
 {
@@ -361,7 +366,7 @@ static enum err find_entry(struct fat32 *fs, const char *folder, const char *nam
     return e;
 }
 
-/* The entry's clusters and attributes are others from the write of this one sector on. */
+/* Writing this one sector changes the entry's clusters and attributes. */
 static enum err replace(struct fat32 *fs, uint64_t sector, unsigned index,
                         const struct new_entry *new)
 {
@@ -413,7 +418,7 @@ static enum err publish(struct fat32 *fs, const char *folder, const char *name,
                         const struct file *file)
 {
     struct fat32_directory dir;
-    enum err e = fat32_link_file(fs, file); /* its clusters are taken from here on */
+    enum err e = fat32_link_file(fs, file); /* its clusters are in use from here on */
 
     if (e == ERR_OK)
         e = fat32_open_directory(fs, folder, &dir);
@@ -433,7 +438,7 @@ enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                           "a name has up to 63 letters, digits, '-', '_' and '.' of ASCII");
     e = fat32_check_free(fs, file);
     if (e == ERR_OK)
-        /* After a cut the count of free clusters would be wrong. */
+        /* After a power cut the count of free clusters would be wrong. */
         e = fat32_forget_free(fs);
     if (e == ERR_OK)
         e = publish(fs, folder, name, file);

@@ -6,14 +6,17 @@
 
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
-    LEAST_REQUESTS = 4,    /* of a read: what has come is checked while the rest does */
-    FEW_IN_FLIGHT = 2,     /* of a device that has no wish: the current one, and the next */
-    PART_SECTORS = 128,    /* of which a part is a multiple: 64 KiB */
-    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
+    LEAST_REQUESTS = 4,    /* bytes of a read after which the data are checked while the rest
+                            * arrives */
+    FEW_IN_FLIGHT = 2,     /* bytes of a request if the device has no preference: the current
+                            * one, and the next */
+    PART_SECTORS = 128,    /* parts are multiples of this: 64 KiB */
+    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same
+                            * time */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
-    LEAST_LOOKS = 8192, /* of another core, before the device counts as silent: twice a full queue
-                            * of requests at a block a look */
-    UNSEEN_LIMITS = 16, /* and so many limits are too long even where that core never looks */
+    LEAST_LOOKS = 8192,    /* polls of another core before the device counts as silent: twice a full
+                         * queue of requests at one block a poll */
+    UNSEEN_LIMITS = 16,    /* and so many limits are too long even if that core never polls */
     TABLE_ALIGN = 64,
 };
 
@@ -22,7 +25,7 @@ static uint64_t file_end(const struct file *f)
     return (f->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Put *extent and *sector where file sector `at` lies; *extent == n_extents: beyond the end. */
+/* Set *extent and *sector to where file sector `at` lies; *extent == n_extents: beyond the end. */
 static void file_seek(const struct file *f, uint64_t at, uint32_t *extent, uint64_t *sector)
 {
     uint32_t i = 0;
@@ -41,12 +44,12 @@ static struct file_slot *file_slot(struct file_read *r, uint32_t nth)
 static void file_fail(struct file_read *r, enum err e, uint64_t sector)
 {
     if (r->failure != ERR_OK)
-        return; /* the first failure names the place */
+        return; /* the first failure determines the place in the message */
     r->failure = e;
     r->failed_sector = sector;
 }
 
-/* Looks of another core at the device so far. */
+/* How often another core has polled the device so far. */
 static uint32_t file_looks(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
@@ -62,7 +65,7 @@ static void file_end_silence(struct file_read *r)
     r->looks = file_looks(r);
 }
 
-/* A request came back broken, or could not be handed over: again later, or never. */
+/* A request came back with an error, or could not be submitted: again later, or never. */
 static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum err e)
 {
     bool passing = e == ERR_IO || e == ERR_TIMEOUT;
@@ -85,7 +88,7 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        file_end_silence(r); /* this wait is ours, and bounded by the retries */
+        file_end_silence(r); /* this wait is our own, and the retries bound it */
         return;
     }
     slot->request.done = false;
@@ -129,7 +132,7 @@ static uint32_t file_depth(const struct file_read *r)
     return min_u32(wanted, FILE_READ_DEPTH);
 }
 
-/* For a request: what the device wants, but no more than a part of the read. */
+/* Bytes of a request: what the device prefers, but no more than a part of the read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
@@ -174,16 +177,16 @@ static void file_issue(struct file_read *r)
             return;
         }
         file_issue_one(r);
-        /* A full queue, or a failure that waits: more requests would only wait as well. */
+        /* A full queue, or a failure that waits: more requests would only wait, too. */
         if (file_slot(r, r->n_slots - 1)->state == FILE_SLOT_WAITING)
             return;
     }
 }
 
-/* Time without an answer. A caller may compute for a while between two polls, and then the
- * device was not silent: hence the cap on a single gap. If another core looks at the device, this
- * core's clock says nothing about it: under an emulator the other may have stood still for seconds
- * because its thread did. Its looks tell. */
+/* Time without an answer. A caller may compute for a while between two polls, without the device
+ * being silent: hence the limit for a single gap. If another core polls the device, this core's
+ * clock says nothing about it: in an emulator the other core's thread may have stood still for
+ * seconds. Its polls are counted instead. */
 static bool file_is_silent_too_long(struct file_read *r)
 {
     const struct file_timeout *timeout = &r->file->timeout;
@@ -219,7 +222,7 @@ static void file_time_out(struct file_read *r)
     r->n_slots = 0;
 }
 
-/* After a failure only requests in flight count: the device may still write their buffers. */
+/* After a failure only requests in flight matter: the device may still write to their buffers. */
 static bool file_is_drained(struct file_read *r)
 {
     for (uint32_t i = 0; i < r->n_slots; i++) {
@@ -306,7 +309,7 @@ static enum err file_start(struct file_read *r, const struct file *f, uint64_t o
     memset(r, 0, sizeof *r);
     r->write = write;
     r->file = f;
-    r->status = ERR_RANGE; /* a poll of a read that did not start says so again */
+    r->status = ERR_RANGE; /* polling a read that did not start returns the same error */
     if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0)
         return ERR_RANGE;
     if (offset > end || bytes > end - offset)

@@ -1,4 +1,4 @@
-/* A file as extents on a block device, and asynchronous reads of byte ranges of it. */
+/* A file as extents on a block device, and asynchronous reads of its byte ranges. */
 #ifndef INGOT_RUNTIME_FILE_H
 #define INGOT_RUNTIME_FILE_H
 
@@ -11,19 +11,19 @@
 #include "runtime/base/platform.h"
 
 enum {
-    FILE_MAX_EXTENTS = 2048, /* of a table that a card's files are resolved to */
-    FILE_FEW_EXTENTS = 4,    /* that need no table */
+    FILE_MAX_EXTENTS = 2048, /* size of a table for the extents of a card's file */
+    FILE_FEW_EXTENTS = 4,    /* extents that need no table */
     FILE_NAME_BYTES = 256,
-    FILE_READ_DEPTH = 12,  /* requests that one read keeps in flight at most: 3 MiB */
-    FILE_READ_RETRIES = 3, /* of one request, before the read fails */
+    FILE_READ_DEPTH = 12,  /* most requests that one read has in flight: 3 MiB */
+    FILE_READ_RETRIES = 3, /* retries of one request before the read fails */
 };
 
 /* How long a device may stay silent. */
 struct file_timeout {
-    /* Its clock counts, and while a read goes on its watchdog is fed and its LED is lit. NULL:
-     * none of this, and no limit. */
+    /* Its clock counts; while a read runs, its watchdog is fed and its LED is lit. NULL: none of
+     * this, and no limit. */
     const struct platform *platform;
-    uint64_t limit_ticks; /* without an answer to a read that waits for one: seconds */
+    uint64_t limit_ticks; /* seconds without an answer to a read that waits */
 };
 
 struct file_extent {
@@ -31,13 +31,13 @@ struct file_extent {
     uint64_t n_sectors;
 };
 
-/* Memory of the caller's for the extents of one file. */
+/* Memory of the caller for the extents of one file. */
 struct file_table {
     struct file_extent *extents;
     uint32_t most;
 };
 
-/* A copy has the table in common with the file it was copied from. */
+/* A copy shares the table with the file from which it was copied. */
 struct file {
     struct block_device *device;
     struct file_timeout timeout;
@@ -59,14 +59,14 @@ struct file_slot {
     uint16_t backoff; /* polls to wait before the next try */
 };
 
-/* One read in progress. Its fields are for reading; r must stay in place until it ends. */
+/* One read in progress. Its fields are read-only; r must not move until it ends. */
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
     bool write; /* a write, by file_write_start */
     uint64_t offset;
     uint64_t bytes;
-    uint64_t bytes_done; /* contiguous prefix of buffer that has arrived */
+    uint64_t bytes_done; /* contiguous bytes at the front of buffer that have arrived */
     uint64_t bytes_issued;
     uint32_t extent;                         /* where the next request starts */
     uint64_t extent_sector;                  /* sectors into that extent */
@@ -74,28 +74,30 @@ struct file_read {
     uint32_t first;                          /* oldest slot in use */
     uint32_t n_slots;                        /* slots in use */
     uint64_t polled_at;                      /* ticks at the last poll */
-    uint64_t silent_ticks;                   /* without an answer */
-    uint32_t looks;                          /* the device's, when it answered last */
+    uint64_t silent_ticks;                   /* ticks without an answer */
+    uint32_t looks;                          /* the device's count at its last answer */
     uint32_t n_timeouts;                     /* resets of the device so far */
     enum err status;                         /* ERR_BUSY, ERR_OK, or why it failed */
-    enum err failure;                        /* first failure while the rest drains, else ERR_OK */
-    uint64_t failed_sector;                  /* device sector where the request that failed began */
+    enum err failure;                        /* first failure while the rest drains, otherwise
+                                              * ERR_OK */
+    uint64_t failed_sector;                  /* device sector where the failed request began */
     uint32_t n_retries;                      /* for figures */
 };
 
 /* Start reading file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).
  * offset and bytes are multiples of 512; the end may lie up to 511 bytes after the file's end,
- * and those bytes arrive as zeros. Several reads may be in flight on one device.
- * ERR_RANGE: unaligned or beyond the file. Other failures come from file_read_poll. */
+ * and those bytes arrive as zeros. Several reads may be in flight on one device. ERR_RANGE:
+ * unaligned or beyond the file. Other failures come from file_read_poll. */
 enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                          size_t bytes);
 
-/* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all there. ERR_IO, ERR_TIMEOUT:
- * failed after the retries, r->failed_sector says where; the buffer is the caller's again (after
- * ERR_TIMEOUT only if the device has a reset, see block_device.h). Stable once ended. */
+/* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all bytes are there. ERR_IO,
+ * ERR_TIMEOUT: failed after the retries, r->failed_sector says where; the buffer belongs to the
+ * caller again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). The
+ * result is stable once ended. */
 enum err file_read_poll(struct file_read *r);
 
-/* Bytes of the request that is to come next; 0: none is in flight. */
+/* Bytes of the request that comes next; 0: none is in flight. */
 uint64_t file_read_awaited(const struct file_read *r);
 
 /* Send no more requests. Once those in flight are done, polls return ERR_ABORTED, unless the
@@ -106,19 +108,19 @@ void file_read_stop(struct file_read *r);
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes);
 
-/* The same for writing, over the file's old bytes: its size and its place stay. The bytes after
- * the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes no
- * writes. */
+/* The same for writing, over the file's old bytes: its size and its place do not change. The
+ * bytes after the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the
+ * device cannot be written. */
 enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
                           const void *buffer, size_t bytes);
 enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
                         const void *buffer, size_t bytes);
 
-/* The device's sector where byte `offset` of the file lies, for messages. */
+/* The device's sector of the file's byte `offset`, for messages. */
 uint64_t file_sector(const struct file *f, uint64_t offset);
 
-/* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
- * not contiguous. */
+/* The file's bytes in place, or NULL: device not addressable, range beyond the file, or not
+ * contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
 
 /* (n_extents) where the file lies. */
@@ -131,10 +133,10 @@ static inline const struct file_extent *file_extents(const struct file *f)
 }
 
 /* Cut a table of `most` extents from the front of *memory, 64-byte aligned. ERR_NO_SPACE:
- * *memory is as it was. */
+ * *memory does not change. */
 enum err file_table_take(struct file_table *table, struct memory_range *memory, uint32_t most);
 
-/* Set the name that messages use, cut at a character boundary where it is too long. */
+/* Set the name for messages; if it is too long, cut it at a character boundary. */
 void file_set_name(struct file *f, const char *name);
 
 /* The whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is

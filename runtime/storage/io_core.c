@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* States of a slot: core 0 fills free ones and frees those that are done, the serving core has
- * the rest. */
+/* States of a slot: core 0 fills free ones and frees finished ones; the others belong to the
+ * serving core. */
 enum { FREE, ASKED, AT_WORK, DONE };
 
 enum { NO_ORDER, STOP, RESET };
@@ -18,7 +18,7 @@ static void set_state(struct io_core_slot *s, uint32_t state)
     atomic_store_explicit(&s->state, state, memory_order_release);
 }
 
-/* ---- the serving core, or core 0 while there is none ------------------------------------------ */
+/* ---- the serving core, or core 0 if no core serves ------------------------------------------- */
 
 static struct io_core_slot *first_asked(struct io_core *c)
 {
@@ -36,7 +36,7 @@ static void submit_asked(struct io_core *c)
         enum err e = c->inner->submit(c->inner, &s->request);
 
         if (e == ERR_BUSY) {
-            return; /* its queue is full: after the next poll */
+            return; /* its queue is full: try after the next poll */
         }
         /* A refusal is a result, too. */
         if (e != ERR_OK) {
@@ -49,7 +49,7 @@ static void submit_asked(struct io_core *c)
     }
 }
 
-/* Hand back requests that are done. True: others are still at work. */
+/* Return finished requests. True: others are still in flight. */
 static bool finish(struct io_core *c)
 {
     bool busy = false;
@@ -68,8 +68,8 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* False: there is nothing to do. The count of looks is relaxed: it orders nothing, a time-out alone
- * reads it. */
+/* False: there is nothing to do. The count of polls is relaxed: it orders nothing, and only a
+ * timeout reads it. */
 static bool step(struct io_core *c)
 {
     bool busy;
@@ -97,7 +97,7 @@ static void reset_inner(struct io_core *c)
 }
 
 /* As in workers.c: this core sets `asleep` before its last look at the requests, and core 0
- * counts a request before it looks at `asleep`. One of the two sees the other. */
+ * counts a request before it reads `asleep`. One of the two sees the other. */
 static void sleep_until_asked(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);
@@ -113,7 +113,7 @@ void io_core_serve(void *io_core)
     uint32_t order = NO_ORDER;
 
     while (order != STOP) {
-        /* Read before the work: what is asked for meanwhile is noticed. */
+        /* Read before the work, so that requests made meanwhile are noticed. */
         uint32_t heard = atomic_load(&c->requests);
         bool busy = step(c);
 
@@ -121,7 +121,7 @@ void io_core_serve(void *io_core)
         if (order == RESET) {
             reset_inner(c);
         }
-        /* Answered: core 0 waits for this. */
+        /* Acknowledged: core 0 waits for this. */
         if (order != NO_ORDER) {
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
@@ -132,7 +132,7 @@ void io_core_serve(void *io_core)
     }
 }
 
-/* ---- core 0 ----------------------------------------------------------------------------------- */
+/* ---- core 0 ---------------------------------------------------------------------------------- */
 
 static void ring(struct io_core *c)
 {
@@ -188,7 +188,7 @@ bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, 
     const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
-    /* Nothing is on its way that another core could finish. */
+    /* No request is in flight that another core could finish. */
     if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }
@@ -217,7 +217,7 @@ static enum err io_core_submit(struct block_device *dev, struct block_request *r
     req->done = false;
     s->request = *req;
     s->asked = req;
-    /* From here on the slot is the serving core's. */
+    /* From here on the slot belongs to the serving core. */
     set_state(s, ASKED);
     c->next++;
     if (c->core == 0) {
@@ -266,12 +266,12 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->inner = inner;
     c->cores = cores;
     c->trace = trace;
-    c->device = *inner; /* its facts; the functions are ours */
+    c->device = *inner; /* copy its fields; the functions are ours */
     c->device.submit = io_core_submit;
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
     c->device.wanted_requests = block_device_wanted(IO_CORE_DEPTH);
-    /* Waiting is done by the requests' count, not by the device. */
+    /* Waiting uses the count of requests, not the device. */
     c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {

@@ -179,8 +179,9 @@ static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, stru
     return e;
 }
 
-/* The header of the device's block size, then its copy in the last block. A disk that was copied between
- * devices of different blocks has its header elsewhere: last the same with the other size. */
+/* The header of the device's block size, then its copy in the last block. A disk that was copied
+ * between devices of different blocks has its header elsewhere: last the same with the other
+ * size. */
 static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 {
     uint64_t end = fs->device.device->n_sectors;
@@ -268,7 +269,8 @@ static bool is_fat32_type(uint8_t type)
     return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
 }
 
-/* A type that FAT32 or exFAT usually has; only then is a partition worth a message where nothing is in it. */
+/* A type that FAT32 or exFAT usually has; only then is a partition worth a message where nothing
+ * is in it. */
 static bool is_usual_type(uint8_t type)
 {
     return is_fat32_type(type) || type == TYPE_EXFAT;
@@ -333,8 +335,9 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
         has_gpt = has_gpt || out->types[i] == TYPE_GPT;
     if (has_gpt)
         e = gpt_list(fs, out);
-    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT. Nothing in an MBR
-     * says in which blocks it counts: last those of a disk that it may have been copied from. */
+    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT.
+     * Nothing in an MBR says in which blocks it counts: last those of a disk that it may have
+     * been copied from. */
     mbr_list(fs, table, block, false, out);
     mbr_list(fs, table, other_block(block), true, out);
     return e;

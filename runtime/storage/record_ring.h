@@ -1,7 +1,7 @@
-/* Records in a file that keeps its size and its place: where it is full the newest take the place of the
- * oldest. A record begins at a sector, with a header in front of its bytes, and never goes on at the
- * file's front. Its first sector is written last: power lost at any sector leaves all of it or none,
- * and of the others at most those whose place it takes. */
+/* Records in a file that keeps its size and its place: where it is full the newest take the
+ * place of the oldest. A record begins at a sector, with a header in front of its bytes, and
+ * never goes on at the file's front. Its first sector is written last: power lost at any sector
+ * leaves all of it or none, and of the others at most those whose place it takes. */
 #ifndef INGOT_RUNTIME_RECORD_RING_H
 #define INGOT_RUNTIME_RECORD_RING_H
 
@@ -40,9 +40,9 @@ uint64_t record_ring_sectors(uint32_t bytes);
 enum err record_ring_open(struct record_ring *r, const struct file *file, void *buffer,
                           size_t bytes);
 
-/* Append a record. buffer: 64-byte aligned; its bytes stand after room for the header, with room to the
- * end of their last sector. ERR_NO_SPACE: the file is shorter than the record. Errors of file.h,
- * after which the newest record is the one before. */
+/* Append a record. buffer: 64-byte aligned; its bytes stand after room for the header, with room
+ * to the end of their last sector. ERR_NO_SPACE: the file is shorter than the record. Errors of
+ * file.h, after which the newest record is the one before. */
 enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* The location of models: the firmware's initrd, drives and cards with FAT32 or exFAT, flash that holds an .ingot raw. It
- * prints nothing: its log lines go to the function in its setup. */
+/* The location of models: the firmware's initrd, drives and cards with FAT32 or exFAT, flash
+ * that holds an .ingot raw. It prints nothing: its log lines go to the function in its setup. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
 
@@ -50,26 +50,28 @@ struct storage {
 /* Find the platform's devices and log them. Once: s must not move after it. */
 void storage_open(struct storage *s, const struct storage_setup *setup);
 
-/* The files of this storage's user that may be at work, the device of each NULL where it is not: what is written never
- * lies in their clusters. They and the list stay where they are. */
+/* The files of this storage's user that may be at work, the device of each NULL where it is not:
+ * what is written never lies in their clusters. They and the list stay where they are. */
 void storage_know_open(struct storage *s, const struct file *const *files, unsigned n);
 
-/* If nobody waits for data, again and again: a device that came or went since the start, or the last look, is logged, and
- * what models it has, and others see it from then on. files: n that are open, the device of each NULL where it is
- * not; what they are of stays what it was, though it be away. Returns whether one did. Takes as long as a drive takes to get ready. */
+/* If nobody waits for data, again and again: a device that came or went since the start, or the
+ * last look, is logged, and what models it has, and others see it from then on. files: n that
+ * are open, the device of each NULL where it is not; what they are of stays what it was, though
+ * it be away. Returns whether one did. Takes as long as a drive takes to get ready. */
 bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
 
-/* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
- * "" the first there is (initrd, then NVMe drives, USB drives, cards, flash), "initrd", "flash", or a name or path on
- * a drive or card, of which the first that has it is taken; "nvme:", "usb:" or "card:" before it looks on those
- * alone, and stands before out->name then. The first model of a card is the first by name that is one; the others are logged,
- * and what is not a model with what to do.
- * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->error_message. */
+/* Resolve a model to *out, its extents in the table, which is kept as long as *out is used.
+ * name: "" the first there is (initrd, then NVMe drives, USB drives, cards, flash), "initrd",
+ * "flash", or a name or path on a drive or card, of which the first that has it is taken;
+ * "nvme:", "usb:" or "card:" before it looks on those alone, and stands before out->name then.
+ * The first model of a card is the first by name that is one; the others are logged, and what is
+ * not a model with what to do. ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of
+ * fat32.h: s->error_message. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
 
-/* Whether storage_find_model would find a model of that name, whatever is in it. Files that are in use
- * stay as they are. Errors as above. */
+/* Whether storage_find_model would find a model of that name, whatever is in it. Files that are
+ * in use stay as they are. Errors as above. */
 enum err storage_check_model(struct storage *s, const char *name);
 
 /* The bounce that the bytes of a device go through, one of devices[]; NULL: they need none. */
@@ -78,14 +80,14 @@ struct bounce *storage_bounce(struct block_device *device);
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
-/* Visit the models of every drive and card, in their order, those of one sorted by name. If there are several,
- * names begin with "nvme:", "usb:" or "card:"; with "nvme:" and "usb:" in any case. ERR_NO_DEVICE, and what the last of those gave that cannot be read:
- * s->error_message. */
+/* Visit the models of every drive and card, in their order, those of one sorted by name. If
+ * there are several, names begin with "nvme:", "usb:" or "card:"; with "nvme:" and "usb:" in any
+ * case. ERR_NO_DEVICE, and what the last of those gave that cannot be read: s->error_message. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Resolve adapters/NAME.ingot of the first drive or card that has it, and visit what is there, sorted by name. Errors as
- * above; ERR_BAD_ARGUMENT as below. */
+/* Resolve adapters/NAME.ingot of the first drive or card that has it, and visit what is there,
+ * sorted by name. Errors as above; ERR_BAD_ARGUMENT as below. */
 enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
@@ -97,8 +99,8 @@ struct storage_memory {
     size_t bytes; /* of the file */
 };
 
-/* All of grammars/NAME.grammar, actions/NAME.txt or presets/NAME.txt, of the first card that has it. Errors as above, those of
- * the card; ERR_TOO_LONG. */
+/* All of grammars/NAME.grammar, actions/NAME.txt or presets/NAME.txt, of the first card that has
+ * it. Errors as above, those of the card; ERR_TOO_LONG. */
 enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
                               struct storage_memory *memory);
 enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,
@@ -106,14 +108,17 @@ enum err storage_read_actions(struct storage *s, const char *name, const struct 
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
                              struct storage_memory *memory);
 
-/* Whether a name may be that of a saved conversation or an adapter, and the error message about one that may not. */
+/* Whether a name may be that of a saved conversation or an adapter, and the error message about
+ * one that may not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
-/* Resolve saves/NAME.sav of the first drive or card that has it to *out. name: "chat". bytes: that are to be saved, 0 to
- * load; a card without the file is answered with the command that makes one, which names the card's other saves too. The chain to be
- * written was proved to be the file's alone (fat32_proof.h), here and below. Errors as above; ERR_BAD_ARGUMENT: a name with characters that do not
- * belong into one. ERR_UNSUPPORTED: the file has the attribute read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
+/* Resolve saves/NAME.sav of the first drive or card that has it to *out. name: "chat". bytes:
+ * that are to be saved, 0 to load; a card without the file is answered with the command that
+ * makes one, which names the card's other saves too. The chain to be written was proved to be
+ * the file's alone (fat32_proof.h), here and below. Errors as above; ERR_BAD_ARGUMENT: a name
+ * with characters that do not belong into one. ERR_UNSUPPORTED: the file has the attribute
+ * read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 
@@ -121,14 +126,17 @@ enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
 enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
                              struct file *out);
 
-/* The same for models/NAME.use, how the experts of models/NAME.ingot are used (runtime/stream/expert_use.h);
- * model: the name of its file; bytes: to save, 0 to read. ERR_TOO_FRAGMENTED as below. */
+/* The same for models/NAME.use, how the experts of models/NAME.ingot are used
+ * (runtime/stream/expert_use.h); model: the name of its file; bytes: to save, 0 to read.
+ * ERR_TOO_FRAGMENTED as below. */
 enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out);
 
-/* The same for ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
+/* The same for ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED:
+ * in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 
-/* The same for ingot.kept, for prompts (runtime/saved/kept.h). ERR_UNSUPPORTED: its card takes no writes. */
+/* The same for ingot.kept, for prompts (runtime/saved/kept.h). ERR_UNSUPPORTED: its card takes
+ * no writes. */
 enum err storage_find_kept(struct storage *s, struct file *out);
 
 /* The same for ingot.kv, where keys and values spill to. */

@@ -1,5 +1,5 @@
-/* The devices that the platform has, at the start and later: what stands in front of each, their order, and what is said
- * of them. */
+/* The devices that the platform has, at the start and later: what stands in front of each, their
+ * order, and what is said of them. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -25,7 +25,8 @@ static void log_device(struct storage *s, const struct block_device *d)
 
 /* ---- memory that a device's DMA does not reach ------------------------------------------------- */
 
-/* RAM that nobody uses goes before that of models, which have all of theirs once the start is over. */
+/* RAM that nobody uses goes before that of models, which have all of theirs once the start is
+ * over. */
 static uint8_t *take_in_reach(struct storage *s, uint64_t end)
 {
     uint8_t *taken = NULL;
@@ -48,7 +49,8 @@ static bool needs_bounce(const struct storage *s, const struct block_device *d)
            (uintptr_t)m->base + m->bytes > d->dma_end;
 }
 
-/* The device that all others use in place of d. Memory of a bounce is that of whatever comes to its place. */
+/* The device that all others use in place of d. Memory of a bounce is that of whatever comes to
+ * its place. */
 static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
 {
     uint8_t *memory = b->memory;

@@ -1,5 +1,5 @@
-/* The files of drives and cards by their folders: models to list, adapters, saves, what is reserved for keys and
- * values. */
+/* The files of drives and cards by their folders: models to list, adapters, saves, what is
+ * reserved for keys and values. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -391,8 +391,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* Name the command that makes a card with a file for a conversation of so many bytes, and with the files that the card has: a new card
- * has only the files that are named, all of one size. */
+/* Name the command that makes a card with a file for a conversation of so many bytes, and with
+ * the files that the card has: a new card has only the files that are named, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;

@@ -1,4 +1,5 @@
-/* The model that a card has where none is named: the first by name. A file that is not a model does not hide one behind it. */
+/* The model that a card has where none is named: the first by name. A file that is not a model
+ * does not hide one behind it. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -46,8 +47,8 @@ static const struct kind *kind_of(const uint8_t *begin)
     return &unknown;
 }
 
-/* The kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a model: the reader of models names it,
- * and the part that is missing. */
+/* The kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a
+ * model: the reader of models names it, and the part that is missing. */
 static const struct kind *look_at(struct storage *s, const struct file *f)
 {
     uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
@@ -98,7 +99,8 @@ static bool is_gguf(const char *name)
     return n > m;
 }
 
-/* Files of a folder that are models for other programs. Returns whether there are any; the first one is s->error_message. */
+/* Files of a folder that are models for other programs. Returns whether there are any; the first
+ * one is s->error_message. */
 static bool name_others(struct storage *s, const char *folder)
 {
     struct fat32_directory dir;
@@ -121,8 +123,8 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* The card's first by name, which is not a model, and nor is any other. The error message here says what it is; of a file that is of no
- * known kind the reader of models says more. */
+/* The card's first by name, which is not a model, and nor is any other. The error message here
+ * says what it is; of a file that is of no known kind the reader of models says more. */
 static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
                         struct file *out)
 {

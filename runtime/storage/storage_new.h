@@ -16,15 +16,16 @@ struct storage_new {
 /* The folder where a file of that name belongs by its end; NULL: a card takes none such. */
 const char *storage_new_folder(const char *name);
 
-/* Room for a file (bytes) on the first card that has it, its extents in the table, which stays the file's until it is published;
- * nothing on the card changes. path:
- * models/NAME.ingot, adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt. ERR_BAD_ARGUMENT: another path.
+/* Room for a file (bytes) on the first card that has it, its extents in the table, which stays
+ * the file's until it is published; nothing on the card changes. path: models/NAME.ingot,
+ * adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt. ERR_BAD_ARGUMENT: another path.
  * ERR_NO_DEVICE, and those of fat32_reserve: s->error_message. */
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
                           const struct file_table *table, struct storage_new *new);
 
-/* It is written: from now on the card has it, in place of one that had its name. The card is proved again first, and left as it is
- * where that fails. Errors of fat32_prove_new and fat32_publish. */
+/* It is written: from now on the card has it, in place of one that had its name. The card is
+ * proved again first, and left as it is where that fails. Errors of fat32_prove_new and
+ * fat32_publish. */
 enum err storage_new_publish(struct storage *s, const struct storage_new *new);
 
 #endif

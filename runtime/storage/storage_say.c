@@ -54,7 +54,8 @@ static bool lacks_cure(const char *why)
     return true;
 }
 
-/* The error message of the file system is the cause. The error's own text follows only where it is what the device said. */
+/* The error message of the file system is the cause. The error's own text follows only where it
+ * is what the device said. */
 enum err storage_card_error_message(struct storage *s, const struct block_device *device,
                                     enum err e)
 {

@@ -15,8 +15,9 @@ enum {
 };
 
 /* How much of a request's time a core spends on it, in percent: the time of its start, and the
- * time of the rest after no poll for one and a half times as long as it takes. 0 for a device that works
- * requests off while nobody looks: that firmware tells late of a finished request takes no core. */
+ * time of the rest after no poll for one and a half times as long as it takes. 0 for a device
+ * that works requests off while nobody looks: that firmware tells late of a finished request
+ * takes no core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {

@@ -44,16 +44,16 @@ struct expert_use {
 /* Bytes that the file must have; 0: the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
-/* Read the newest counts that are whole, into *found (what a plan wants of them) and into the experts of
- * a stream; either may be NULL, and holds zeros after an error. ERR_NOT_FOUND: nothing was saved.
- * ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves are damaged. Errors of
- * file.h. */
+/* Read the newest counts that are whole, into *found (what a plan wants of them) and into the
+ * experts of a stream; either may be NULL, and holds zeros after an error. ERR_NOT_FOUND:
+ * nothing was saved. ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves
+ * are damaged. Errors of file.h. */
 enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
                          struct plan_use *found, struct stream_expert *all);
 
 /* Save the counts of a stream, and see that they are there. ERR_NO_SPACE: the file is too small.
- * ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM: it gives back other bytes. Errors of
- * file.h. The earlier save is still there after an error. */
+ * ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM: it gives back other bytes.
+ * Errors of file.h. The earlier save is still there after an error. */
 enum err expert_use_write(struct expert_use *u, const struct file *file, const struct image *image,
                           const struct stream_expert *all);
 

@@ -93,8 +93,8 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
 /* Wait for the layer's keys and values; then they may be read, and written from the run's
- * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's error_message; the pass is over,
- * and kv_pages_take_valid returns how many are left. */
+ * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's error_message; the pass is
+ * over, and kv_pages_take_valid returns how many are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
 /* The layer has `end` positions now. Errors as above; nothing is lost of what was there. */

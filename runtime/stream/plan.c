@@ -122,8 +122,8 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
                image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* The same for a head in tiles. Its first rows stay in the memory that layers leave, and in `parts` of
- * HEAD_PARTS of the room that they have together. A tied embedding is not in memory either. */
+/* The same for a head in tiles. Its first rows stay in the memory that layers leave, and in `parts`
+ * of HEAD_PARTS of their common room. A tied embedding is not in memory either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)
 {
@@ -147,8 +147,8 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
     plan->memory.pinned += plan_head_bytes(plan);
 }
 
-/* A token takes less time, by more than the error of the rates; and a chunk of a prompt not much more, or
- * no more than a short reply regains. */
+/* A token takes less time, by more than the error of the rates; and a chunk of a prompt not much
+ * more, or no more than a short reply regains. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||
@@ -191,10 +191,9 @@ static void try_faster(struct plan *plan, const struct plan *start, const struct
 }
 
 /* A pinned head saves reading its tiles, and the card runs ahead while the head is computed. If
- * that takes longer than filling the slots, the card waits: then a part of the head in tiles, and layers
- * in its place, may be faster. If all layers stay, the slots need not be as large as these. So
- * plans are made and their times compared; without rates there are no times, and a head that fits stays
- * whole. */
+ * that takes longer than filling the slots, the card waits: pinning a part of the head, and layers
+ * in its place, may be faster. If all layers stay, smaller slots suffice. So plans are made and
+ * their times compared; without rates, a head that fits stays whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan start = *plan;
@@ -230,7 +229,8 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- experts -------------------------------------------------------------------------------- */
 
-/* The bytes that a token always needs, where an untied embedding is read by rows: every byte goes to experts. */
+/* The bytes that a token always needs, where an untied embedding is read by rows: every byte
+ * goes to experts. */
 static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     if (!w->tied && w->by_rows < w->total) {
@@ -239,8 +239,8 @@ static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t 
     return try_resident(plan, w, limit) || try_streamed(plan, w, limit);
 }
 
-/* A token takes a few of a layer's experts. So all else comes first, and what memory is left keeps the
- * experts that are used most. If not even those of one token fit, whole layers stream. */
+/* A token takes a few of a layer's experts. So all else comes first, and what memory is left
+ * keeps the experts that are used most. If not even those of one token fit, whole layers stream. */
 static bool try_experts(struct plan *plan, const struct image *image, uint64_t limit)
 {
     uint64_t least = plan_experts_least(image);
@@ -409,8 +409,9 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* For each few rows of weights all of the chunk's inputs are read again: from the cache, if they fit beside
- * the weights, as an eighth is left for. A chunk that reads a card is as long as can be. */
+/* For each few rows of weights all of the chunk's inputs are read again: from the cache, if they
+ * fit beside the weights, as an eighth is left for. A chunk that reads a card is as long as can
+ * be. */
 static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                       const struct plan *start)
 {
@@ -451,8 +452,8 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
-/* Context, chunk and rows of logits: requested or default, each bounded by the one before; but a pass
- * takes a token of each sequence. */
+/* Context, chunk and rows of logits: requested or default, each bounded by the one before; but a
+ * pass takes a token of each sequence. */
 static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;

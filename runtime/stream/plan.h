@@ -95,9 +95,9 @@ struct plan_layers {
     uint64_t read; /* bytes per pass */
 };
 
-/* Experts that stay in a cache, so many of a layer; the others are read when a router names them. A
- * layer's segment is then what stands before its experts. All 0: experts arrive with their layers, or
- * stay with them. */
+/* Experts that stay in a cache, so many of a layer; the others are read when a router names
+ * them. A layer's segment is then what stands before its experts. All 0: experts arrive with
+ * their layers, or stay with them. */
 struct plan_experts {
     uint32_t
         n_slots;    /* of a layer, but never fewer than a token takes there nor more than it has */
@@ -141,8 +141,8 @@ struct plan_rows {
     size_t sums;  /* checksums of all groups of rows, made while loading */
 };
 
-/* The table per layer, which stays on the card: a token reads its rows of it; all 0: there is none, or
- * it is used in place. */
+/* The table per layer, which stays on the card: a token reads its rows of it; all 0: there is
+ * none, or it is used in place. */
 struct plan_table {
     uint32_t n;    /* tokens whose rows are kept */
     size_t bytes;  /* of a token, as they are read */
@@ -198,13 +198,15 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
  * computing, or the last core, which does nothing else then; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
-/* The bytes of a layer's segment that stay or stream: without its experts where these are cached. */
+/* The bytes of a layer's segment that stay or stream: without its experts where these are
+ * cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
 /* Slots of a cache for a layer's experts, by plan->experts.n_slots; 0: it has none. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* For the experts that a token takes in a layer, how many a cache of so many slots lacks, times 2^16. */
+/* For the experts that a token takes in a layer, how many a cache of so many slots lacks, times
+ * 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 

@@ -20,8 +20,8 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* The type that halves the weights of a model in Q8_0; of one that has so few bits already the next smaller
- * type. INGOT_N_TYPES: none is smaller. */
+/* The type that halves the weights of a model in Q8_0; of one that has so few bits already the
+ * next smaller type. INGOT_N_TYPES: none is smaller. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {
     static const enum ingot_type types[] = {
@@ -39,8 +39,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-/* Types of keys and values that take less than what was asked for, the most exact of those with which
- * weights of `needed` bytes fit. "": none, or another reason keeps them out. */
+/* Types of keys and values that take less than what was asked for, the most exact of those with
+ * which weights of `needed` bytes fit. "": none, or another reason keeps them out. */
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {

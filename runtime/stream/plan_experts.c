@@ -1,5 +1,5 @@
-/* The sizes of a cache of experts (plan_experts_slots() in plan_segments.c says how many slots each layer
- * has). */
+/* The sizes of a cache of experts (plan_experts_slots() in plan_segments.c says how many slots
+ * each layer has). */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 

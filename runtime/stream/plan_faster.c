@@ -75,8 +75,8 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* A token's time with experts of `then` bytes in place of `now` in the same memory. The reads that are
- * not needed any more are saved, but no more than waiting. */
+/* A token's time with experts of `then` bytes in place of `now` in the same memory. The reads
+ * that are not needed any more are saved, but no more than waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {

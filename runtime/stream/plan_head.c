@@ -2,9 +2,9 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* After so many groups of rows a tile begins at the same place of a sector again. Tiles are whole
- * steps, and so is what stays: then a head of which more stays never has more sectors that two tiles
- * share. */
+/* After so many groups of rows a tile begins at the same place of a sector again. Tiles are
+ * whole steps, and so is what stays: then a head of which more stays never has more sectors that
+ * two tiles share. */
 static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;

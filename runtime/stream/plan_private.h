@@ -49,11 +49,12 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached);
 /* Bytes of a segment; of a layer without its experts where w->cached. */
 uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
 
-/* plan_head.c: plan->head in tiles, of which as much stays as fits in `room` bytes beside w->before. */
+/* plan_head.c: plan->head in tiles, of which as much stays as fits in `room` bytes beside
+ * w->before. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 
-/* plan_experts.c: bytes of the smallest cache of experts, and of all weights with it; UINT64_MAX: the
- * model has none. */
+/* plan_experts.c: bytes of the smallest cache of experts, and of all weights with it;
+ * UINT64_MAX: the model has none. */
 uint64_t plan_experts_least(const struct image *image);
 uint64_t plan_experts_need(const struct image *image);
 

@@ -80,8 +80,8 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* A chunk's work in the last layer that writes a state: keys and values of all its tokens, or the whole mixer.
- * The rest is for the one token that is read. */
+/* A chunk's work in the last layer that writes a state: keys and values of all its tokens, or
+ * the whole mixer. The rest is for the one token that is read. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
 {
@@ -176,8 +176,8 @@ static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
     return ((uint64_t)l->n_experts << 32) - left;
 }
 
-/* The chance, times 2^16, that a cache has all of a token's n experts, of which it lacks `missing` / 2^16 in
- * the mean: each by itself. */
+/* The chance, times 2^16, that a cache has all of a token's n experts, of which it lacks
+ * `missing` / 2^16 in the mean: each by itself. */
 static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 {
     uint64_t there = (1u << 16) - min_u64(missing / n, 1u << 16), all = 1u << 16;
@@ -203,8 +203,8 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
 }
 
-/* Some of a chunk's experts are always missing. A token's may all be there, and then it waits for nothing; so
- * what is missing in the mean comes to the other tokens. */
+/* Some of a chunk's experts are always missing. A token's may all be there, and then it waits
+ * for nothing; so what is missing in the mean comes to the other tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
@@ -291,8 +291,9 @@ static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
     return plan_head_share(plan, tile).n_rows / plan->head.group_rows * plan->head.group_bytes;
 }
 
-/* The head computes the logits of one token, also after a chunk. The resident part is computed in shares
- * between the tiles. A tile must be there as a whole, as all cores check it before they multiply. */
+/* The head computes the logits of one token, also after a chunk. The resident part is computed
+ * in shares between the tiles. A tile must be there as a whole, as all cores check it before
+ * they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -315,8 +316,9 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* A pass begins with a row of the embedding, and of the table per layer, for each token. The card is still busy with the
- * segments of the ring: their requests in flight, AHEAD_BYTES at most, come before the rows. */
+/* A pass begins with a row of the embedding, and of the table per layer, for each token. The
+ * card is still busy with the segments of the ring: their requests in flight, AHEAD_BYTES at
+ * most, come before the rows. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;

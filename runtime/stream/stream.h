@@ -176,15 +176,16 @@ struct stream {
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 
-/* Before stream_load: all segments are to have the digests of a file that is signed, which outlives the
- * stream. Those that do not stay are read through once, too, by way of `spare`, which is free until
- * stream_load has returned; later reads are bound by their CRC alone. */
+/* Before stream_load: all segments are to have the digests of a file that is signed, which
+ * outlives the stream. Those that do not stay are read through once, too, by way of `spare`,
+ * which is free until stream_load has returned; later reads are bound by their CRC alone. */
 void stream_sign(struct stream *s, const struct signature *signature, void *spare,
                  size_t spare_bytes);
 
 /* Read the pinned segments, or check those used in place, and check every CRC; a streamed
- * embedding is read through once for its CRC. progress may be NULL.
- * ERR_NOT_SIGNED, ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->error_message. */
+ * embedding is read through once for its CRC. progress may be NULL. ERR_NOT_SIGNED,
+ * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see
+ * s->error_message. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
 /* Begin a pass. Requests go out at once. */
@@ -220,9 +221,9 @@ enum err stream_head_check(struct stream *s, bool *again);
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* For a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place, and
- * then take them in order: *rows points at the group of token number i until the next call. Errors
- * as stream_load. */
+/* For a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place,
+ * and then take them in order: *rows points at the group of token number i until the next call.
+ * Errors as stream_load. */
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 

@@ -71,8 +71,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* A read that is not in use. NULL: all are, or an earlier read has pieces left to request, which go first because its expert
- * is needed first. */
+/* A read that is not in use. NULL: all are, or an earlier read has pieces left to request, which
+ * go first because its expert is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;
@@ -211,7 +211,8 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
     stream_name_expert(s, r->layer, r->expert, &r->read, e);
 }
 
-/* All of it has come. Reading again cures a bit that flipped on the way, but not one on the card. */
+/* All of it has come. Reading again cures a bit that flipped on the way, but not one on the
+ * card. */
 static void finish(struct stream *s, struct stream_expert_read *r)
 {
     struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];

@@ -1,10 +1,11 @@
-/* A cache of experts: slots for each layer, filled when a router names an expert that is in none. Results
- * never depend on its contents.
+/* A cache of experts: slots for each layer, filled when a router names an expert that is in none.
+ * Results never depend on its contents.
  *
- * The list of a pass' layer has the experts that its tokens take, ascending. Core 0 asks for all of
- * them at once after the router; those that are missing arrive in the order of the list. An expert
- * loses its slot to another only if no token of the pass still needs it, and the one with the least
- * moving average of use goes first. Core 0 only, but for stream_expert_at and stream_expert_there. */
+ * The list of a pass' layer has the experts that its tokens take, ascending. Core 0 asks for all
+ * of them at once after the router; those that are missing arrive in the order of the list. An
+ * expert loses its slot to another only if no token of the pass still needs it, and the one with
+ * the least moving average of use goes first. Core 0 only, but for stream_expert_at and
+ * stream_expert_there. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
 #define INGOT_RUNTIME_STREAM_EXPERTS_H
 
@@ -29,8 +30,8 @@ struct stream_expert {
     uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
     uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
-    /* For the order of the layer's experts (stream_experts_count.c), the place with this one's number:
-     * how often a single token's expert was there, and which one is there now. */
+    /* For the order of the layer's experts (stream_experts_count.c), the place with this one's
+     * number: how often a single token's expert was there, and which one is there now. */
     uint32_t found;
     uint16_t order;
     uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */
@@ -90,7 +91,8 @@ struct stream_experts {
     uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
     bool looks_ahead; /* experts=ahead */
-    /* The experts that the next layer's router names by this layer's x, to be asked for while the card idles. */
+    /* The experts that the next layer's router names by this layer's x, to be asked for while
+     * the card idles. */
     struct {
         uint32_t layer, n;
         uint16_t experts[INGOT_MAX_EXPERTS];
@@ -98,24 +100,25 @@ struct stream_experts {
     } next;
 };
 
-/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. Missing experts
- * are asked for. */
+/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. Missing
+ * experts are asked for. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
 
-/* The experts of a layer that is not computed yet are likely to be named there: n of x->next.experts.
- * Those that are missing are read while the card would idle. */
+/* The experts of a layer that is not computed yet are likely to be named there: n of
+ * x->next.experts. Those that are missing are read while the card would idle. */
 void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
 
-/* In each layer, so many keep their slots from now on: those that most tokens took, as far as that is
- * known. */
+/* In each layer, so many keep their slots from now on: those that most tokens took, as far as
+ * that is known. */
 void stream_experts_pin(struct stream *s, uint32_t n);
 
-/* Wait for number i of the list; all cores look at it after a barrier. An error sets its `failed`, and
- * stream_layer_check reports it. */
+/* Wait for number i of the list; all cores look at it after a barrier. An error sets its
+ * `failed`, and stream_layer_check reports it. */
 void stream_expert_need(struct stream *s, uint32_t i);
 
-/* The same for its first bytes alone, whose checksum is not known yet: an error sets its `first_failed`. If,
- * after stream_expert_need, its `again` is set, then what was computed from them must be computed again. */
+/* The same for its first bytes alone, whose checksum is not known yet: an error sets its
+ * `first_failed`. If, after stream_expert_need, its `again` is set, then what was computed from
+ * them must be computed again. */
 void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes);
 
 /* All cores are done with number i: it may lose its slot. */

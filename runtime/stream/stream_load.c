@@ -97,7 +97,8 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* Digest the bytes that have arrived while the rest does: a leaf at least, and two where there are cores to share them. */
+/* Digest the bytes that have arrived while the rest does: a leaf at least, and two where there
+ * are cores to share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {
@@ -128,8 +129,8 @@ static enum err check_digest(struct stream *s, struct loading *l, unsigned segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer, and a digest that has
- * begun. */
+/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer, and a
+ * digest that has begun. */
 static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
                              uint8_t *buffer, size_t bytes, uint32_t *crc)
 {
@@ -274,8 +275,8 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* Memory for a part of a segment that does not stay: a slot, or the rows' memory where there are no slots; or
- * what is free for it, where that is larger. */
+/* Memory for a part of a segment that does not stay: a slot, or the rows' memory where there are
+ * no slots; or what is free for it, where that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;
@@ -294,7 +295,8 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
     return buffer;
 }
 
-/* The part of a tiled head that stays goes there, in whole pages; *bytes: how many. NULL: nothing does. */
+/* The part of a tiled head that stays goes there, in whole pages; *bytes: how many. NULL:
+ * nothing does. */
 static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
 {
     bool head = s->head != NULL && segment == stream_tiles_segment(s);
@@ -346,7 +348,8 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     return check(s, segment, crc);
 }
 
-/* For a segment that is in memory and whose digest has begun: what is not, the experts of a layer, is read through. */
+/* For a segment that is in memory and whose digest has begun: what is not, the experts of a
+ * layer, is read through. */
 static enum err digest_rest(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -364,8 +367,8 @@ static enum err digest_rest(struct stream *s, struct loading *l, unsigned segmen
     return e;
 }
 
-/* Layers that stream are checked whenever they arrive. Embedding and head are checked now, because passes
- * read only parts of them; and everything where files are signed. */
+/* Layers that stream are checked whenever they arrive. Embedding and head are checked now,
+ * because passes read only parts of them; and everything where files are signed. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL || segment == image_embedding_segment(s->image) ||
@@ -402,8 +405,8 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have flipped on the way. If the
- * CRC was right none has. */
+/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have
+ * flipped on the way. If the CRC was right none has. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL &&

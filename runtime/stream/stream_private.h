@@ -58,8 +58,8 @@ uint16_t stream_experts_take_slot(struct stream *s, uint32_t layer, bool now);
 /* stream_experts_count.c: the list of n_tokens tokens is new. */
 void stream_experts_count(struct stream *s, uint32_t n_tokens);
 
-/* Ask for number i of the list. now: it is the first that is still needed, and another may have to make
- * room. False: it has to wait. */
+/* Ask for number i of the list. now: it is the first that is still needed, and another may have
+ * to make room. False: it has to wait. */
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);
 void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);

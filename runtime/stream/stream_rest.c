@@ -46,7 +46,8 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Bytes of the request that comes next: the smallest of those that may. UINT64_MAX: none is on its way. */
+/* Bytes of the request that comes next: the smallest of those that may. UINT64_MAX: none is on
+ * its way. */
 static uint64_t awaited(const struct stream *s)
 {
     uint64_t bytes = UINT64_MAX;

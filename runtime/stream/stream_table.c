@@ -1,6 +1,6 @@
-/* The table per layer: a token reads its rows of it, a few thousand bytes of a file of gigabytes. The
- * reads of a pass go out before the first row is wanted, and the latest rows are kept. Each row has
- * its checksum in the image, so that nothing is read through while loading. */
+/* The table per layer: a token reads its rows of it, a few thousand bytes of a file of
+ * gigabytes. The reads of a pass go out before the first row is wanted, and the latest rows are
+ * kept. Each row has its checksum in the image, so that nothing is read through while loading. */
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"

@@ -15,8 +15,8 @@ static inline size_t base64_length(size_t n)
 /* out (base64_length(n)) = the text of n bytes. */
 void base64_put(char *out, const uint8_t *bytes, size_t n);
 
-/* *n bytes of a text of `length` characters to out (most). False: it is none, or they do not fit; out may have been
- * written to. */
+/* *n bytes of a text of `length` characters to out (most). False: it is none, or they do not
+ * fit; out may have been written to. */
 bool base64_get(uint8_t *out, size_t most, const char *text, size_t length, size_t *n);
 
 #endif

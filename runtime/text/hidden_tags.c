@@ -37,8 +37,8 @@ static void end_body(struct hidden_tags *t)
 
 /* ---- its bytes ------------------------------------------------------------------------------ */
 
-/* How much of a mark has come with c. Its first character is in it once, so a mark that breaks off can
- * begin again with that alone. */
+/* How much of a mark has come with c. Its first character is in it once, so a mark that breaks
+ * off can begin again with that alone. */
 static uint8_t match(const char *mark, uint8_t matched, char c)
 {
     if (mark[matched] == c) {

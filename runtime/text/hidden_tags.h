@@ -1,5 +1,6 @@
-/* Tags of a reply that are never shown: `<|mem_NAME|>`, and with NAME store or forget all up to `<|mem_end|>` or the end of the
- * line, wherever the tokens' borders are. The text of a tag is told to whoever wants it (docs/FABRIC.md). */
+/* Tags of a reply that are never shown: `<|mem_NAME|>`, and with NAME store or forget all up to
+ * `<|mem_end|>` or the end of the line, wherever the tokens' borders are. The text of a tag is
+ * told to whoever wants it (docs/FABRIC.md). */
 #ifndef INGOT_RUNTIME_HIDDEN_TAGS_H
 #define INGOT_RUNTIME_HIDDEN_TAGS_H
 
@@ -28,11 +29,12 @@ struct hidden_tags {
     char body[HIDDEN_TAG_BODY_BYTES];
 };
 
-/* Zero t; write gets what is to be shown, whole characters where they came whole; tag may be NULL. */
+/* Zero t; write gets what is to be shown, whole characters where they came whole; tag may be
+ * NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 
-/* The text ends, or another kind of it begins: what looked like a tag so far is shown; a tag that has
- * begun is not, and is cut. */
+/* The text ends, or another kind of it begins: what looked like a tag so far is shown; a tag
+ * that has begun is not, and is cut. */
 void hidden_tags_end(struct hidden_tags *t);
 
 #endif

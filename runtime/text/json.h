@@ -43,8 +43,8 @@ void json_open(struct json *j, char *text, size_t n);
 
 /* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are
  * none, half of a surrogate pair and \u0000 are refused. A number has the characters of numbers;
- * the caller checks that it is one. For a list or an object only brackets and texts are looked at: a reader of
- * its own finds what else is wrong, before the next call here or after it. */
+ * the caller checks that it is one. For a list or an object only brackets and texts are looked
+ * at: a reader of its own finds what else is wrong, before the next call here or after it. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
 /* The same for a list, whose values have no key. */
@@ -52,9 +52,9 @@ enum json_kind json_item(struct json *j, struct json_value *v);
 
 enum { JSON_ESCAPE_BYTES = 6 };
 
-/* Write a whole character (bytes of UTF-8, as a utf8_writer has them) as it stands within a text: itself,
- * or an escape for a quote, a backslash, or what char_is_control() knows, so that a line shown as it came
- * is harmless. Returns how many bytes of out it took. */
+/* Write a whole character (bytes of UTF-8, as a utf8_writer has them) as it stands within a
+ * text: itself, or an escape for a quote, a backslash, or what char_is_control() knows, so that
+ * a line shown as it came is harmless. Returns how many bytes of out it took. */
 size_t json_escape(char out[JSON_ESCAPE_BYTES], const char *character, size_t bytes);
 
 #endif

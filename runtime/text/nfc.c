@@ -95,7 +95,8 @@ static uint32_t compose_hangul(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* The code point that a and b compose; 0: none. Few characters come here: a look at all pairs will do. */
+/* The code point that a and b compose; 0: none. Few characters come here: a look at all pairs
+ * will do. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     unsigned second = find_second(b);
@@ -140,7 +141,8 @@ bool nfc_may_change(const uint8_t *text, size_t n)
     return false;
 }
 
-/* A character at work: perhaps a starter (class 0), and the marks after it in order of their classes. */
+/* A character at work: perhaps a starter (class 0), and the marks after it in order of their
+ * classes. */
 struct composer {
     uint32_t code[NFC_MOST_MARKS + 1];
     uint8_t class[NFC_MOST_MARKS + 1];
@@ -163,7 +165,8 @@ static void write_code(struct composer *c, uint32_t code)
     }
 }
 
-/* A mark composes with the starter unless one of its class, or of a higher one, stays between them. */
+/* A mark composes with the starter unless one of its class, or of a higher one, stays between
+ * them. */
 static void compose_marks(struct composer *c)
 {
     unsigned kept = 1;

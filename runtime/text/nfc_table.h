@@ -15,8 +15,8 @@ extern const uint32_t nfc_single_first[];
 extern const uint16_t nfc_single_entry[], nfc_single_low[];
 extern const uint8_t nfc_single_high[]; /* bits 16 and up of what low[] has */
 
-/* And of those that are two: a and then b, which has no parts itself. a's bits from 16 up are the code
- * point's own; b is an index of nfc_seconds, plus 128 where nothing composes the pair. */
+/* And of those that are two: a and then b, which has no parts itself. a's bits from 16 up are
+ * the code point's own; b is an index of nfc_seconds, plus 128 where nothing composes the pair. */
 extern const unsigned nfc_n_pairs;
 extern const uint32_t nfc_pair_first[];
 extern const uint16_t nfc_pair_entry[], nfc_pair_a[];

@@ -2,7 +2,8 @@
 
 #include "runtime/text/unicode_table.h"
 
-/* For the low nibble of a run's first byte, and the classes of alternating letters: see the table. */
+/* For the low nibble of a run's first byte, and the classes of alternating letters: see the
+ * table. */
 enum { LENGTH_BYTE = 14, LENGTH_LONG = 15, UPPER_FIRST = 11, LOWER_FIRST = 12 };
 
 /* The last start at or before code. */

@@ -8,8 +8,8 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* The byte order mark that programs put in front of a text file, U+FEFF; it is not part of the text (RFC 3629, section 6).
- * Returns its bytes, or 0 where the text has none. */
+/* The byte order mark that programs put in front of a text file, U+FEFF; it is not part of the
+ * text (RFC 3629, section 6). Returns its bytes, or 0 where the text has none. */
 enum { UTF8_MARK_BYTES = 3 };
 static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
 {

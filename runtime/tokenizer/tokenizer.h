@@ -1,6 +1,5 @@
-/* SentencePiece BPE by score, Unigram, and byte-level BPE by rank of merges, over the tokenizer section of
- * an .ingot file, used where it lies. Source:
- * flash_image/FORMAT.md, section 4. */
+/* SentencePiece BPE by score, Unigram, and byte-level BPE by rank of merges, over the tokenizer
+ * section of an .ingot file, used where it lies. Source: flash_image/FORMAT.md, section 4. */
 #ifndef INGOT_RUNTIME_TOKENIZER_H
 #define INGOT_RUNTIME_TOKENIZER_H
 
@@ -71,25 +70,27 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section);
  * text_bytes is beyond what can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
-/* The most bytes that a text of text_bytes takes once it is normalized: give tokenizer_scratch_bytes() of that.
- * With less a text that grows is ERR_NO_SPACE; texts that are in the tokenizer's form do not grow. */
+/* The most bytes that a text of text_bytes takes once it is normalized: give
+ * tokenizer_scratch_bytes() of that. With less a text that grows is ERR_NO_SPACE; texts that are
+ * in the tokenizer's form do not grow. */
 size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 
 /* How many bytes of text scratch_bytes of scratch suffice for. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
 /* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
- * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts as
- * a space; in byte-level BPE a byte that the vocabulary lacks is left out, and elsewhere a character
- * whose unknown token is also bos or eos.
- * scratch: 8-byte aligned, not kept. *n_ids is set on every return, 0 on an error.
- * Errors: ERR_TOO_LONG (the ids do not fit max_ids), ERR_NO_SPACE (scratch too small),
- * ERR_BAD_TOKENIZER (a character has neither byte tokens nor an unknown token to stand for it). */
+ * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts
+ * as a space; in byte-level BPE a byte that the vocabulary lacks is left out, and elsewhere a
+ * character whose unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
+ * set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do not fit max_ids),
+ * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (a character has neither byte tokens nor
+ * an unknown token to stand for it). */
 enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
                                 size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);
 
-/* How many ids that gives, without writing them; ERR_TOO_LONG as there, only of a text beyond what can be encoded. */
+/* How many ids that gives, without writing them; ERR_TOO_LONG as there, only of a text beyond
+ * what can be encoded. */
 enum err tokenizer_count_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
                                size_t n_parts, unsigned flags, size_t *n_ids, void *scratch,
                                size_t scratch_bytes);

@@ -78,8 +78,8 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     return ERR_OK;
 }
 
-/* The run in form C. The text before it is not needed any more, so the result is written from [1] on: *start
- * and *end become its bounds. ERR_NO_SPACE: it grows by more than there is room. */
+/* The run in form C. The text before it is not needed any more, so the result is written from
+ * [1] on: *start and *end become its bounds. ERR_NO_SPACE: it grows by more than there is room. */
 static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
 {
     uint8_t *text = (uint8_t *)e->text;
@@ -147,7 +147,8 @@ static uint32_t before_spaces(const struct encoder *e, uint32_t end)
     return start;
 }
 
-/* A byte of the text, unless it is a space after another one, or in front, and these are squeezed. */
+/* A byte of the text, unless it is a space after another one, or in front, and these are
+ * squeezed. */
 static void append_byte(struct encoder *e, char c)
 {
     if (c == ' ' && (e->t->head->flags & INGOT_SQUEEZE_SPACES) &&

@@ -1,7 +1,7 @@
-/* Unigram: of all ways to cut a run into tokens the one whose scores add up to most, by Viterbi's
- * algorithm from left to right. Among equal ways to a position, the one that was found first stays, whose last
- * token is the longer one, as in SentencePiece. Sums are binary64 and have one order, so that all
- * machines cut alike. */
+/* Unigram: of all ways to cut a run into tokens the one whose scores add up to most, by
+ * Viterbi's algorithm from left to right. Among equal ways to a position, the one that was found
+ * first stays, whose last token is the longer one, as in SentencePiece. Sums are binary64 and
+ * have one order, so that all machines cut alike. */
 #include "runtime/text/utf8.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 
@@ -18,7 +18,8 @@ static uint32_t character_bytes(const char *s, size_t n)
     return (uint32_t)bytes;
 }
 
-/* To `end` by this piece, if that is better than what is known: e->prev is where the piece begins. */
+/* To `end` by this piece, if that is better than what is known: e->prev is where the piece
+ * begins. */
 static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, double score)
 {
     double sum = e->best[start] + score;
@@ -31,7 +32,8 @@ static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, 
     e->id[end] = id;
 }
 
-/* Every token that begins at `start`, and what stands for the character there if none is just it. */
+/* Every token that begins at `start`, and what stands for the character there if none is just
+ * it. */
 static void offer_pieces(struct encoder *e, const char *s, uint32_t start, uint32_t n)
 {
     struct prefix p = { 0, e->t->head->n_sorted, 0 };

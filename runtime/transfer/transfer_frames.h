@@ -1,6 +1,7 @@
-/* Frames on a serial line, for files between `ingot send` and a board: between two bytes 0x7e a kind, a number, data and a
- * CRC-32C of all of them. The bytes that a line gives a meaning to (Ctrl-C, XON, XOFF, 0x7d, 0x7e) are sent as 0x7d and
- * the byte with bit 5 turned over, as in RFC 1662 (4.2), so flow control and Ctrl-C go on to work. */
+/* Frames on a serial line, for files between `ingot send` and a board: between two bytes 0x7e a
+ * kind, a number, data and a CRC-32C of all of them. The bytes that a line gives a meaning to
+ * (Ctrl-C, XON, XOFF, 0x7d, 0x7e) are sent as 0x7d and the byte with bit 5 turned over, as in
+ * RFC 1662 (4.2), so flow control and Ctrl-C go on to work. */
 #ifndef INGOT_RUNTIME_TRANSFER_FRAMES_H
 #define INGOT_RUNTIME_TRANSFER_FRAMES_H
 
@@ -17,7 +18,8 @@ enum {
     TRANSFER_STEP_BYTES = 65536,                        /* where a transfer may go on */
 };
 
-/* Frames to the board, and its answers. The number is an offset in the file, unless a row says otherwise. */
+/* Frames to the board, and its answers. The number is an offset in the file, unless a row says
+ * otherwise. */
 enum transfer_kind {
     TRANSFER_PING =
         'p', /* is anybody there? -> the same. Before bytes that are sent once more, too */
@@ -59,7 +61,8 @@ struct transfer_decoder {
 enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
                                   struct transfer_frame *out);
 
-/* Write a frame to out (TRANSFER_WIRE_BYTES); f->bytes is TRANSFER_DATA_BYTES at the most. Returns its length. */
+/* Write a frame to out (TRANSFER_WIRE_BYTES); f->bytes is TRANSFER_DATA_BYTES at the most.
+ * Returns its length. */
 size_t transfer_put(uint8_t *out, const struct transfer_frame *f);
 
 /* Little-endian numbers of frames. */

@@ -28,8 +28,8 @@ static uint64_t now(const struct transfer *t)
     return t->wire->millis(t->wire->context);
 }
 
-/* Once for the same place: what was on its way behind it comes first. The far end sends a ping and then all from there on, so
- * behind the ping it may be asked for once more. */
+/* Once for the same place: what was on its way behind it comes first. The far end sends a ping
+ * and then all from there on, so behind the ping it may be asked for once more. */
 static void ask_again(struct transfer *t)
 {
     if (t->again_at != t->sink.at || now(t) - t->again_ms >= AGAIN_MS) {

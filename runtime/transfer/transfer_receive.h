@@ -1,4 +1,5 @@
-/* The board's side of `ingot send`: bytes by frames to a file, from where an earlier try was cut. */
+/* The board's side of `ingot send`: bytes by frames to a file, from where an earlier try was
+ * cut. */
 #ifndef INGOT_RUNTIME_TRANSFER_RECEIVE_H
 #define INGOT_RUNTIME_TRANSFER_RECEIVE_H
 
@@ -24,13 +25,14 @@ struct transfer {
     uint8_t out[TRANSFER_WIRE_BYTES];
 };
 
-/* Fill the file from the wire until the far end says that it is whole, and read it back: it is, or ERR_BAD_CHECKSUM.
- * ERR_TIMEOUT: nothing came for half a minute. ERR_ABORTED: a Ctrl-C. Those of the file. In every case
- * transfer_conclude follows. */
+/* Fill the file from the wire until the far end says that it is whole, and read it back: it is,
+ * or ERR_BAD_CHECKSUM. ERR_TIMEOUT: nothing came for half a minute. ERR_ABORTED: a Ctrl-C. Those
+ * of the file. In every case transfer_conclude follows. */
 enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
                           const struct file *file);
 
-/* Tell the far end how it ended, until it has heard; error_message NULL: well. False: it has not said so. */
+/* Tell the far end how it ended, until it has heard; error_message NULL: well. False: it has not
+ * said so. */
 bool transfer_conclude(struct transfer *t, const char *error_message);
 
 #endif

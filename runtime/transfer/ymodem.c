@@ -64,9 +64,10 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
-/* A byte between blocks, or behind a damaged one. A sender sends no Ctrl-C there, but a damaged block may have such bytes of
- * data: only those with silence behind them are a person's, and enough of them since the last block end the transfer. Returns
- * whether they do; *byte is what came next. */
+/* A byte between blocks, or behind a damaged one. A sender sends no Ctrl-C there, but a damaged
+ * block may have such bytes of data: only those with silence behind them are a person's, and
+ * enough of them since the last block end the transfer. Returns whether they do; *byte is what
+ * came next. */
 static bool is_stopped(struct ymodem *y, int *byte)
 {
     unsigned keys = 0;
@@ -114,7 +115,8 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
     return DAMAGED;
 }
 
-/* Until the line is quiet: what is left of a block that came wrong. True: somebody has stopped the transfer. */
+/* Until the line is quiet: what is left of a block that came wrong. True: somebody has stopped
+ * the transfer. */
 static bool drain(struct ymodem *y)
 {
     for (unsigned i = 0; i < 4 * YMODEM_BLOCK_BYTES; i++) {
@@ -284,7 +286,8 @@ static enum err end_file(struct ymodem *y, const struct blocks *b)
     return e;
 }
 
-/* The blocks of a file, to its end. After an error but ERR_ABORTED of the sender's, that is told to stop. */
+/* The blocks of a file, to its end. After an error but ERR_ABORTED of the sender's, that is told
+ * to stop. */
 static enum err read_file(struct ymodem *y, uint64_t left)
 {
     struct blocks b = { .left = left, .number = 1 };

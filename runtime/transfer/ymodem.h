@@ -1,5 +1,6 @@
-/* Files by YMODEM, which terminal programs send (lrzsz's sb, minicom, Tera Term): blocks of 128 or 1,024 bytes with a CRC-16, one
- * at a time. Source: Chuck Forsberg, XMODEM/YMODEM Protocol Reference, 1988. */
+/* Files by YMODEM, which terminal programs send (lrzsz's sb, minicom, Tera Term): blocks of 128
+ * or 1,024 bytes with a CRC-16, one at a time. Source: Chuck Forsberg, XMODEM/YMODEM Protocol
+ * Reference, 1988. */
 #ifndef INGOT_RUNTIME_YMODEM_H
 #define INGOT_RUNTIME_YMODEM_H
 
@@ -29,10 +30,11 @@ struct ymodem {
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
 
-/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or not any more. ERR_ABORTED: the sender gave up, or
- * y->stopped: a Ctrl-C before it began, two of them later. ERR_BAD_CHECKSUM: a block never came whole, or is missing.
- * ERR_TRUNCATED: the file ended too early; ERR_RANGE: it goes on beyond its length. ERR_UNSUPPORTED: it does not say how long
- * the file is. Those of open, close and the file. */
+/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or not any more.
+ * ERR_ABORTED: the sender gave up, or y->stopped: a Ctrl-C before it began, two of them later.
+ * ERR_BAD_CHECKSUM: a block never came whole, or is missing. ERR_TRUNCATED: the file ended too
+ * early; ERR_RANGE: it goes on beyond its length. ERR_UNSUPPORTED: it does not say how long the
+ * file is. Those of open, close and the file. */
 enum err ymodem_receive(struct ymodem *y);
 
 #endif

@@ -5,10 +5,10 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/json.h"
 
-/* Strangers' text in a sentence: no longer than this. */
+/* The longest foreign text in a message. */
 #define SHOWN "%.40s"
 
-/* In ASCII alone: it goes to the model and to the console. */
+/* Only ASCII, because it goes to the model and to the console. */
 __attribute__((format(printf, 2, 0))) static enum action_reply
 wrong(char *error_message, const char *format, const char *what)
 {
@@ -23,7 +23,7 @@ wrong(char *error_message, const char *format, const char *what)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Decimal digits alone, without a leading zero: as the grammar has them. */
+/* Only decimal digits without a leading zero, as in the grammar. */
 static bool read_number(const char *text, uint32_t *n)
 {
     size_t digits = strspn(text, "0123456789");
@@ -85,7 +85,7 @@ static bool read_argument(const struct actions *a, const struct action_argument 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* Arguments may come before the action's name, so they are kept until all are there. */
+/* Arguments may come before the action's name, so they are kept until all are read. */
 struct members {
     struct json_value action, argument[ACTION_ARGUMENTS];
     unsigned n;
@@ -116,7 +116,8 @@ static bool read_members(struct members *m, char *text, size_t bytes, const char
     return true;
 }
 
-/* The place of an argument's name; ACTION_ARGUMENTS: the action has none of that name. */
+/* The index of an argument by its name; ACTION_ARGUMENTS: the action has no argument of that
+ * name. */
 static unsigned place_of(const struct action *action, const char *key)
 {
     for (unsigned k = 0; k < action->n_arguments; k++) {
@@ -190,7 +191,7 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
     return read_arguments(a, &m, call, error_message);
 }
 
-/* ---- said ------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static const char result_begins[] = "{\"result\":\"", error_begins[] = "{\"error\":\"";
 

@@ -6,26 +6,27 @@
 
 #include "runtime/features/acting/actions.h"
 
-enum { ACTION_CALL_BYTES = 256 /* of a call at most, with a NUL */ };
+enum { ACTION_CALL_BYTES = 256 /* bytes of a call at most, with a NUL */ };
 
 enum action_reply {
-    ACTION_PROSE,  /* it is not a call, and means nothing here */
-    ACTION_CALLED, /* *call is what is to be done */
-    ACTION_WRONG,  /* a call that the table does not have: error_message says why */
+    ACTION_PROSE,  /* it is not a call */
+    ACTION_CALLED, /* *call says what to do */
+    ACTION_WRONG,  /* a call that the table does not allow: error_message says why */
 };
 
-/* text (bytes, and a NUL after them) is overwritten. Any bytes. */
+/* Parse text (bytes, followed by a NUL), which is overwritten. Any bytes. */
 enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
                                    struct action_call *call, char error_message[ACTION_TEXT_BYTES]);
 
-/* The text of the turn that tells the model what came of it, {"result":"..."} or {"error":"..."}; the length. */
+/* Write the turn that tells the model the outcome, {"result":"..."} or {"error":"..."}; returns
+ * its length. */
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
 size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
 
-/* Whether a turn is such a text, and nobody said it. */
+/* Whether a turn is such a text, so that no person said it. */
 bool action_is_answer(const char *text, size_t bytes);
 
-/* The arguments as people read them: "on", "light, 500 ms", "". */
+/* The arguments for people: "on", "light, 500 ms", "". */
 const char *action_call_text(const struct actions *a, const struct action_call *call,
                              char text[ACTION_TEXT_BYTES]);
 

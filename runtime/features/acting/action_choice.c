@@ -7,8 +7,8 @@
 #include "runtime/session/token_scores.h"
 #include "runtime/text/format_text.h"
 
-/* How much of a prior is taken away, and how much more likely than "nothing" a change must be. By the tuned half of
- * tests/golden/acting/sentences.txt. */
+/* How much of a prior is subtracted, and how much more likely than "nothing" a change must be.
+ * Chosen with the tuned half of tests/golden/acting/sentences.txt. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 
@@ -34,12 +34,12 @@ static const struct example {
     { "%s off", 0, CHOICE_OFF },
     { "I like the %s.", 0, CHOICE_NONE },
 };
-/* Texts that ask for nothing at all. */
+/* Texts that ask for nothing. */
 static const char *const neutral[] = { "N/A", "Hello." };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* ---- tokens ------------------------------------------------------------------------------------ */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* The tokens of a turn and of the beginning of its reply. */
 static enum err encode(struct chat *c, const struct chat_turn *turn, const char *reply, bool bos,
@@ -93,7 +93,7 @@ static enum err put_example(struct action_choice *k, struct chat *c, const struc
     return e == ERR_OK ? session_put(c->session, k->ids[0], n) : e;
 }
 
-/* ---- scores ------------------------------------------------------------------------------------ */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static double log_share(const struct session *s, uint32_t id)
 {
@@ -105,7 +105,7 @@ static double log_share(const struct session *s, uint32_t id)
     return scores.taken.log_share;
 }
 
-/* Tokens that all choices begin with; one at least of each is left. */
+/* Tokens with which all choices begin; at least one token of each remains. */
 static size_t common(const struct action_choice *k)
 {
     size_t n = 0;
@@ -119,7 +119,7 @@ static size_t common(const struct action_choice *k)
     }
 }
 
-/* score[i]: the log likelihood of choice i after what the sequence and the common tokens have. */
+/* score[i]: the log likelihood of choice i after the sequence and the common tokens. */
 static enum err score_ids(struct action_choice *k, struct session *s, const struct stop *stop)
 {
     size_t shared = common(k);
@@ -130,7 +130,7 @@ static enum err score_ids(struct action_choice *k, struct session *s, const stru
     for (unsigned i = 0; i < CHOICES && e == ERR_OK; i++) {
         k->score[i] = log_share(s, k->ids[i][shared]);
     }
-    for (unsigned i = 0; i < CHOICES; i++) { /* those of several tokens */
+    for (unsigned i = 0; i < CHOICES; i++) { /* choices of several tokens */
         for (size_t t = shared; t + 1 < k->n_ids[i] && e == ERR_OK; t++) {
             e = session_append(s, &k->ids[i][t], 1, stop);
             k->score[i] += e == ERR_OK ? log_share(s, k->ids[i][t + 1]) : 0;
@@ -155,7 +155,7 @@ static enum err score(struct action_choice *k, struct chat *c, const struct acti
     return e;
 }
 
-/* Measure, once, how likely each answer is for a pin when nothing is asked. */
+/* Measure once how likely each answer is for a pin when nothing is asked. */
 static enum err measure_prior(struct action_choice *k, struct chat *c, const struct actions *a,
                               unsigned pin, const struct stop *stop)
 {
@@ -213,9 +213,9 @@ static enum err decide(struct action_choice *k, struct chat *c, const struct act
     return e == ERR_OK ? score(k, c, a, pin, text, bytes, stop) : e;
 }
 
-/* ---- a look aside ------------------------------------------------------------------------------ */
+/* ---- trying a reply and going back ----------------------------------------------------------- */
 
-/* The sequence and its hash come back to where they were. */
+/* Restore the sequence and its hash. */
 static void come_back(struct session *s, uint32_t n, const struct session_hash *hash)
 {
     (void)session_cut(s, n);
@@ -241,7 +241,7 @@ enum err action_choose(struct action_choice *k, struct chat *c, const struct act
     return e;
 }
 
-/* The likeliest token of a reply begins with a brace. */
+/* The most likely first token of a reply begins with a brace. */
 static bool begins_call(const struct session *s)
 {
     uint32_t vocab = s->model->image.header->params.vocab;

@@ -8,7 +8,7 @@
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 #define HAS(e, list) (action_match_list(e, list, COUNT(list)) != 0)
 
-/* A sentence that begins so is a question, ... */
+/* A sentence that begins with one of these is a question, ... */
 static const char *const asking_words[] = {
     "is",      "are",     "am",      "was",     "were",   "did",    "does",  "do",
     "has",     "have",    "had",     "how",     "what",   "why",    "who",   "whose",
@@ -16,12 +16,12 @@ static const char *const asking_words[] = {
     "wasn't",  "didn't",  "doesn't", "haven't", "hasn't", "what's", "who's", "how's",
     "where's", "whether", "must",    "shall",   "since"
 };
-/* ... and so it is one, but not before one of `asked`: "could you ...". */
+/* ... and so is one with these, but not before one of `asked`: "could you ...". */
 static const char *const polite_words[] = { "can",   "could",    "would", "will",
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",
                                      "somebody", "someone", "anybody", "anyone" };
-/* A sentence that begins so asks to be told something. */
+/* A sentence that begins with one of these asks to be told something. */
 static const char *const telling_words[] = { "tell",   "check", "read", "show",
                                              "report", "say",   "give", "look" };
 static const char *const courtesies[] = { "please", "hey", "ok",  "okay", "hi",  "hello",
@@ -40,7 +40,7 @@ static const char *const apart_words[] = {
     "hour",       "second",      "o'clock",   "noon",    "midnight", "whether", "would_have",
     "could_have", "should_have", "shouldn't"
 };
-/* A clause that begins so is about other people. */
+/* A clause that begins with one of these is about other people. */
 static const char *const others[] = { "he",      "she",       "they",     "somebody",
                                       "someone", "everybody", "everyone", "nobody",
                                       "people",  "my",        "his",      "her",
@@ -57,7 +57,7 @@ static const char *const running[] = {
     "how_long_has_it", "since_when_are_you", "since_when_have_you"
 };
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static bool begins_word(const char *text, size_t i)
 {
@@ -66,7 +66,7 @@ static bool begins_word(const char *text, size_t i)
                         text[i - 1] == '\''));
 }
 
-/* To the next word in text (bytes) from *i on. False: there is none. */
+/* Move to the next word in text (bytes) from *i on. False: there is none. */
 static bool next_word(const char *text, size_t bytes, size_t *i)
 {
     while (*i < bytes && !begins_word(text, *i)) {
@@ -101,7 +101,7 @@ static bool first_word(const char *text, size_t bytes, struct ear *e)
     return false;
 }
 
-/* The word after the one that the ear is at; false: there is none. */
+/* The word after the current one; false: there is none. */
 static bool word_after(const struct ear *at, struct ear *e)
 {
     size_t i = 0;
@@ -115,9 +115,10 @@ static bool word_after(const struct ear *at, struct ear *e)
     return true;
 }
 
-/* ---- quotations ------------------------------------------------------------------------------- */
+/* ---- quotations ------------------------------------------------------------------------------ */
 
-/* The bytes of a quotation mark at text[i]; 0: it is none. An apostrophe within a word is none. */
+/* The number of bytes of a quotation mark at text[i]; 0: it is not one. An apostrophe within a
+ * word is not one. */
 static size_t mark_bytes(const char *text, size_t bytes, size_t i)
 {
     static const char *const marks[] = {
@@ -138,7 +139,8 @@ static size_t mark_bytes(const char *text, size_t bytes, size_t i)
     return 0;
 }
 
-/* Quotations of two words and more become blanks; one word may be the name of a thing. One that does not end goes to the end. */
+/* Replace quotations of two or more words by spaces; a single word may be the name of a thing. A
+ * quotation without an end reaches to the end of the text. */
 static void blank_quotations(char *text, size_t bytes)
 {
     size_t i = 0;
@@ -163,7 +165,7 @@ static void blank_quotations(char *text, size_t bytes)
     }
 }
 
-/* ---- sentences and clauses --------------------------------------------------------------------- */
+/* ---- sentences and clauses ------------------------------------------------------------------- */
 
 static bool ends_sentence(char c)
 {
@@ -175,7 +177,7 @@ static bool ends_clause(char c)
     return ends_sentence(c) || c == ',' || c == ';' || c == ':';
 }
 
-/* Whether it is a question by its first words. */
+/* Whether its first words make it a question. */
 static bool is_asking(const char *text, size_t bytes)
 {
     struct ear first, second;
@@ -213,7 +215,7 @@ static bool is_past(const struct ear *first)
     return end.at - verb.at > 3 && memcmp(end.at - 2, "ed", 2) == 0;
 }
 
-/* A word that ends with n't denies, and so do not_words. */
+/* A word that ends with n't negates, and so do not_words. */
 static bool is_denied(const char *text, size_t bytes)
 {
     for (size_t i = 0; next_word(text, bytes, &i); i++) {
@@ -236,7 +238,7 @@ static bool clause_asks(const char *text, size_t bytes)
     return !is_denied(text, bytes) || has_word(text, bytes, stay_words, COUNT(stay_words));
 }
 
-/* The end of a clause from i on: before its mark, or before "but". */
+/* The end of a clause from i on: before its punctuation mark, or before "but". */
 static size_t clause_end(const char *text, size_t i, size_t bytes)
 {
     size_t from = i;
@@ -263,7 +265,7 @@ static void read_clauses(char *text, size_t bytes)
     }
 }
 
-/* A sentence of the request: blanks, where all of it asks for nothing. */
+/* Take one sentence into the request: as spaces, if all of it asks for nothing. */
 static void read_sentence(struct action_form *f, size_t from, size_t to, bool has_mark)
 {
     char *text = f->request + from;
@@ -299,7 +301,7 @@ void action_form_read(struct action_form *f, const char *text, size_t bytes)
     }
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------- */
+/* ---- what a person asks for ------------------------------------------------------------------ */
 
 static bool names(const struct action_form *f, const char *name)
 {

@@ -1,6 +1,7 @@
-/* The form of what a person says: which of it asks for something to be done now, and what it asks to be told. A question how a
- * light is switched on, a wish, "don't", a quotation, another time and other people's doings ask for nothing. Words are looked
- * for, in English, and nothing is understood. docs/ACTING.md says how well. */
+/* The form of what a person says: which part asks for something to be done now, and which part
+ * asks to be told something. A question how a light is switched on, a wish, "don't", a
+ * quotation, another time and other people's actions ask for nothing. It looks for English words
+ * and does not understand them. docs/ACTING.md says how well this works. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_FORM_H
 #define INGOT_RUNTIME_ACTING_ACTION_FORM_H
 
@@ -10,15 +11,17 @@ enum { FORM_BYTES = 512 /* longer texts ask for nothing */ };
 
 struct action_form {
     size_t bytes;
-    char request[FORM_BYTES]; /* the text with blanks in the place of all that asks for nothing */
-    char plain[FORM_BYTES];   /* the text with blanks in the place of quotations */
+    char request[FORM_BYTES]; /* the text with spaces in place of everything that asks for
+                               * nothing */
+    char plain[FORM_BYTES];   /* the text with spaces in place of quotations */
     bool is_question;         /* it asks to be told something */
 };
 
-/* text (bytes, of a person). Longer than FORM_BYTES: of an empty text. */
+/* Analyse text (bytes, of a person). A text longer than FORM_BYTES counts as empty. */
 void action_form_read(struct action_form *f, const char *text, size_t bytes);
 
-/* Which way the text asks output `pin` to go now: SAID_ON, SAID_OFF (action_said.h), both, where words alone cannot tell, or 0. */
+/* The way that the text asks output `pin` to go now: SAID_ON, SAID_OFF (action_said.h), both if
+ * words alone do not decide, or 0. */
 unsigned action_form_asks(const struct action_form *f, const struct actions *a, unsigned pin);
 
 /* Whether the text asks about an action that reads, or about the state of an output. */

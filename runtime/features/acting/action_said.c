@@ -5,9 +5,9 @@
 #include "runtime/features/acting/action_word.h"
 #include "runtime/text/format_text.h"
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-/* As people ask for it in English; a file of actions has others. */
+/* Words that people use in English; a file of actions adds others. */
 static const char *const on_words[] = { "start", "started", "starting", "run",      "running",
                                         "open",  "opened",  "opening",  "activate", "enable",
                                         "use",   "need",    "power" };
@@ -16,20 +16,20 @@ static const char *const off_words[] = { "stop",    "stopped", "stopping",   "cl
                                          "cut",     "enough",  "kill",       "silence", "mute" };
 static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
                                          "none", "dont", "without", "cannot" };
-/* After one of these "on" and "off" say how a line shall be that is named later: "turn on the lamp", not "sat
- * on the lamp". */
+/* After one of these, "on" and "off" tell the state of a line that is named later: "turn on the
+ * lamp", not "sat on the lamp". */
 static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
                                           "putting", "set",     "power",  "keep",      "leave",
                                           "go",      "back",    "shut",   "it",        "them" };
-/* For a sentence that asks for nothing now. */
+/* Words of a sentence that asks for nothing now. */
 static const char *const told_words[] = { "was",     "were",      "went",     "did",     "who",
                                           "happens", "yesterday", "tomorrow", "should_i" };
-/* For a pulse: its line goes on for a while. */
+/* Words for a pulse: its line stays on for a while. */
 static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second" };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* A sentence, or a part of one. An apostrophe is within a word. */
+/* A sentence, or a part of one. An apostrophe belongs to a word. */
 static bool ends_clause(char c)
 {
     return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n';
@@ -65,16 +65,16 @@ const char *action_words_add(struct actions *a, unsigned of, const char *text, s
     return NULL;
 }
 
-/* ---- a turn ------------------------------------------------------------------------------------ */
+/* ---- a turn ---------------------------------------------------------------------------------- */
 
 struct clause {
     unsigned values;
     bool is_not;
     bool is_told;
-    bool is_named; /* the pin is, or ... */
+    bool is_named; /* it names the pin, or ... */
     bool is_other; /* ... another one */
     bool has_word;
-    bool asks;  /* the word before is why or if, after which "not" denies nothing; */
+    bool asks;  /* the previous word is why or if, after which "not" negates nothing; */
     bool turns; /* it is one of turn_words */
 };
 
@@ -94,7 +94,8 @@ static unsigned pin_of(const struct action_call *call)
     return call->action->kind == ACTION_PULSE ? call->value[0] : call->action->pin;
 }
 
-/* The name of a pin, or a word for it; not where another's is longer, such as porch_light for porch. */
+/* The name of a pin, or a word for it; not if another pin's name is longer there, such as
+ * porch_light for porch. */
 static size_t match_pin(const struct actions *a, unsigned pin, const struct ear *e)
 {
     const struct pin_list *l = &a->pins.list;
@@ -126,7 +127,7 @@ static size_t match_other(const struct actions *a, unsigned pin, const struct ea
     return longest;
 }
 
-/* A number, which for a pulse may be its milliseconds, or seconds. */
+/* A number, which may be a pulse's milliseconds or seconds. */
 static void hear_number(struct ear *e, const struct action_call *call, struct action_heard *h)
 {
     uint32_t n = 0;
@@ -138,7 +139,7 @@ static void hear_number(struct ear *e, const struct action_call *call, struct ac
     h->has_ms |= n == call->value[1] || n * 1000 == call->value[1];
 }
 
-/* The bytes of a word for on, or for off; 0: it is none. */
+/* The number of bytes of a word for on, or for off; 0: it is neither. */
 static size_t match_value(const struct actions *a, const struct action_call *call,
                           const struct ear *e, const struct clause *c, unsigned *value)
 {
@@ -156,7 +157,7 @@ static size_t match_value(const struct actions *a, const struct action_call *cal
     return on != 0 ? on : off;
 }
 
-/* Words of a sentence's own sense. */
+/* Words that change the sense of a sentence. */
 static void hear_sense(const struct actions *a, const struct ear *e, struct clause *c)
 {
     static const char *const asking[] = { "why", "if" };
@@ -219,7 +220,7 @@ void action_hear(const struct actions *a, const struct action_call *call, const 
     h->named = heard.named;
 }
 
-/* ---- what was heard ---------------------------------------------------------------------------- */
+/* ---- what a person said ---------------------------------------------------------------------- */
 
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES])

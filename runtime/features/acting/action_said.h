@@ -1,5 +1,6 @@
-/* People's words about a line, in words of theirs: a model's call drives a line only where somebody asked for
- * it. Words are looked for, and nothing is understood. docs/ACTING.md says what that does not catch. */
+/* People's words about a line, in their own words: a model's call drives a line only if
+ * somebody asked for it. It looks for words and does not understand them. docs/ACTING.md says
+ * what that does not catch. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H
 
@@ -7,24 +8,25 @@
 
 enum { SAID_ON = 1 << 0, SAID_OFF = 1 << 1 };
 
-/* Zeroed: nothing yet. */
+/* All zeros: nothing was said yet. */
 struct action_heard {
     bool named;
     unsigned values; /* SAID_ON, SAID_OFF: what a question asks for */
     bool has_number, has_ms;
 };
 
-/* Hear one more turn (bytes) of a person in a conversation that has led to this call. The values and
- * numbers of a question count alone. */
+/* Add one more turn (bytes) of a person in the conversation that has led to this call. Only the
+ * values and numbers of a question count. */
 void action_hear(const struct actions *a, const struct action_call *call, const char *text,
                  size_t bytes, bool is_question, struct action_heard *h);
 
-/* Whether the call may be done after what was heard; else `why` says why not, without a full stop. */
+/* Whether the call may run after what was said; otherwise `why` gives the reason, without a full
+ * stop. */
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 
-/* Add words with bars between them (bytes) to those of `of`: a place of an output, or one of these. NULL: they
- * are there; else a sentence without a full stop, and some of them may be. */
+/* Add words separated by bars (bytes) for `of`: the index of an output, or one of these. NULL:
+ * success; otherwise a sentence without a full stop, and some words may have been added. */
 enum { WORDS_ON = PINS_MOST, WORDS_OFF, WORDS_NOT };
 const char *action_words_add(struct actions *a, unsigned of, const char *text, size_t bytes);
 

@@ -1,4 +1,5 @@
-/* Words in what people say: letters of any script, digits, and an apostrophe within. Nothing is understood. */
+/* Words in what people say: letters of any script, digits, and apostrophes inside. Their meaning
+ * is not understood. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_WORD_H
 #define INGOT_RUNTIME_ACTING_ACTION_WORD_H
 
@@ -12,18 +13,18 @@ struct ear {
 
 char action_small(char c);
 
-/* For a word: any byte of UTF-8 too. */
+/* Characters of a word: any byte of UTF-8, too. */
 bool action_is_letter(char c);
 bool action_is_digit(char c);
 
-/* The bytes of a word at the ear's position, which begins one: also in capitals or with an s for several, and "_"
- * may be a space or a hyphen; 0: it is another. */
+/* The number of bytes of a word that begins at the current position: capitals and a plural s
+ * also match, and "_" may be a space or a hyphen; 0: it is another word. */
 size_t action_match(const struct ear *e, const char *word);
 
-/* The same for the first of n words that is there. */
+/* As above, for the first of n words that matches. */
 size_t action_match_list(const struct ear *e, const char *const *words, size_t n);
 
-/* To the end of the word at the ear's position; whether it ends with n't. */
+/* Move to the end of the word at the current position; returns whether it ends with n't. */
 bool action_pass_word(struct ear *e);
 
 #endif

@@ -7,7 +7,7 @@
 #include "runtime/features/acting/action_said.h"
 #include "runtime/text/format_text.h"
 
-/* One more; the caller has looked whether there is room. */
+/* Add one; the caller has checked that there is room. */
 static struct action *add(struct actions *a, enum action_kind kind, const char *name)
 {
     struct action *new = &a->list[a->n++];
@@ -26,7 +26,8 @@ static void add_sensor(struct actions *a, unsigned i)
     add(a, ACTION_SENSOR, a->sensors.list.sensor[i].name)->pin = i;
 }
 
-/* And the temperature, where models look for it: of a sensor of that name, or else of the machine. */
+/* Also the temperature, under the name that models look for: from a sensor of that name, or else
+ * from the machine. */
 static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
 {
     const struct sensor_list *l = &a->sensors.list;
@@ -86,7 +87,7 @@ struct action *actions_find(struct actions *a, const char *name, size_t bytes)
     return NULL;
 }
 
-/* ---- a file of more -------------------------------------------------------------------------- */
+/* ---- a file with more actions ---------------------------------------------------------------- */
 
 struct reader {
     struct actions *actions;
@@ -111,7 +112,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of the line; its length, 0: there is none. */
+/* The next word of the line, and its length; 0: there is none. */
 static size_t next_word(struct reader *r, const char **word)
 {
     while (is_blank(*r->at)) {
@@ -129,7 +130,7 @@ static bool is_word(const char *word, size_t bytes, const char *what)
     return strlen(what) == bytes && memcmp(what, word, bytes) == 0;
 }
 
-/* Names of outputs with bars between them. */
+/* Names of outputs, separated by bars. */
 static bool read_lines(struct reader *r, uint32_t *lines)
 {
     const struct pin_list *l = &r->actions->pins.list;
@@ -209,7 +210,7 @@ static bool read_pulse(struct reader *r, struct action *new)
     return next_word(r, &word) == 0 || fail(r, "nothing comes after the range");
 }
 
-/* The place that words are of; WORDS_NOT + 1: the word names none. */
+/* The place to which words belong; WORDS_NOT + 1: the word names none. */
 static unsigned words_of(const struct actions *a, const char *word, size_t bytes)
 {
     unsigned i = pin_list_find(&a->pins.list, word, bytes);
@@ -243,7 +244,7 @@ static bool read_words(struct reader *r)
     return next_word(r, &word) == 0 || fail(r, "between words is a bar, such as lamp|bulb");
 }
 
-/* One line, up to its end; *new: what it adds, where its name is not empty. */
+/* One line, up to its end; *new: what it adds, if its name is not empty. */
 static bool read_line(struct reader *r, struct action *new)
 {
     const char *word;

@@ -1,6 +1,7 @@
-/* A model's permitted actions, as one table: an action for each pin of pins=, `temperature`, `uptime`, and those
- * of a card's file. The table is told to the model (actions_prompt), holds its replies (actions_grammar),
- * and says what a call means (action_call.h). docs/ACTING.md. */
+/* A model's permitted actions, as one table: an action for each pin of pins=, `temperature`,
+ * `uptime`, and those of a card's file. The table is described to the model (actions_prompt),
+ * constrains its replies (actions_grammar), and tells what a call means (action_call.h).
+ * docs/ACTING.md. */
 #ifndef INGOT_RUNTIME_ACTING_ACTIONS_H
 #define INGOT_RUNTIME_ACTING_ACTIONS_H
 
@@ -19,7 +20,7 @@ enum {
     ACTION_ARGUMENTS = 2,
     ACTIONS_A_MINUTE = 120, /* the highest limit that can be set */
     ACTIONS_PROMPT_BYTES = 1536,
-    ACTION_TEXT_BYTES = 160, /* of a result or an error */
+    ACTION_TEXT_BYTES = 160, /* bytes of a result or an error */
     ACTION_PULSE_MS = 60000, /* the longest */
     ACTION_WORDS = 32,
 };
@@ -35,8 +36,8 @@ enum action_kind {
 
 enum argument_kind {
     ARGUMENT_SWITCH, /* on or off: 1 or 0 */
-    ARGUMENT_LINE,   /* the name of an output: its place among the pins */
-    ARGUMENT_NUMBER, /* a whole number from least to most */
+    ARGUMENT_LINE,   /* the name of an output: its index among the pins */
+    ARGUMENT_NUMBER, /* an integer from least to most */
 };
 
 struct action_argument {
@@ -49,16 +50,17 @@ struct action_argument {
 struct action {
     char name[PIN_NAME_BYTES];
     enum action_kind kind;
-    unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT; of ACTION_SENSOR its place among the sensors */
+    unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT; for ACTION_SENSOR its index among the sensors */
     unsigned n_arguments;
     struct action_argument argument[ACTION_ARGUMENTS];
-    uint32_t done; /* how often, dry runs too */
+    uint32_t done; /* how often it was done, including dry runs */
 };
 
-/* The words that a person must have said before a call drives a line: its name and which way, its name, or nothing. */
+/* The words that a person must have said before a call may drive a line: its name and the
+ * direction, its name, or nothing. */
 enum action_need { ACTION_NEEDS_VALUE, ACTION_NEEDS_NAME, ACTION_NEEDS_NOTHING };
 
-/* One more word for a pin, for on, for off or for not (action_said.h). */
+/* Another word for a pin, for on, for off or for not (action_said.h). */
 struct action_word {
     char text[PIN_NAME_BYTES];
     unsigned of;
@@ -70,8 +72,8 @@ struct actions {
     struct sensors sensors;
     unsigned n; /* 0: there are none */
     struct action list[ACTIONS_MOST];
-    uint32_t a_minute; /* at the most; 0: no limit */
-    uint32_t n_times;  /* that there have been, ever; the last of them, in ticks: */
+    uint32_t a_minute; /* at most; 0: no limit */
+    uint32_t n_times;  /* how many there have been; the times of the last ones, in ticks: */
     uint64_t times[ACTIONS_A_MINUTE];
     enum action_need need; /* actions_open leaves ACTION_NEEDS_VALUE */
     unsigned n_words;
@@ -83,9 +85,9 @@ struct action_call {
     uint32_t value[ACTION_ARGUMENTS];
 };
 
-/* The pins' and sensors' actions, and `temperature` and `uptime`; a sensor of that name is in the place of the
- * machine's own temperature. Without a pin, a sensor and a file there are none.
- * say as pins_open has it. */
+/* Make the table: the actions of pins and sensors, `temperature` and `uptime`; a sensor named
+ * temperature replaces the machine's own. Without a pin, a sensor and a file the table is empty.
+ * say: as in pins_open. */
 void actions_open(struct actions *a, const struct platform *platform, const struct pin_list *pins,
                   const struct sensor_list *sensors, bool dry, uint32_t a_minute, pins_say_fn *say,
                   void *context);
@@ -101,23 +103,25 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
 const char *actions_read(struct actions *a, const char *text,
                          char error_message[ACTION_TEXT_BYTES]);
 
-/* Their text in the system prompt; the length, 0 where there are none. */
+/* Write their text for the system prompt; returns the length, 0 if there are none. */
 size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 
-/* Bytes of work for the next, 8-byte aligned. */
+/* Bytes of work memory for actions_grammar, 8-byte aligned. */
 enum { ACTIONS_WORK_BYTES = 48 << 10 };
 
-/* A grammar (flash_image/format/grammar.h) of replies that are one call of the table, or prose that does
- * not begin with "{", to memory (room bytes, 4-byte aligned). ERR_TOO_LONG: it has no room. */
+/* Write a grammar (flash_image/format/grammar.h) of replies that are either one call of the
+ * table, or prose that does not begin with "{", to memory (room bytes, 4-byte aligned).
+ * ERR_TOO_LONG: it does not fit. */
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Do what a call (action_call.h) says, once more checked; `result` is what is said of it. False: it was
- * not done, and `result` says why. stop ends a pulse early, its line off. */
+/* Do what a call (action_call.h) says, after checking it once more; `result` is the outcome in
+ * words. False: it was not done, and `result` says why. stop ends a pulse early, with its line
+ * off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 
-/* The action of a name (bytes); NULL: there is none. */
+/* The action of this name (bytes); NULL: there is none. */
 struct action *actions_find(struct actions *a, const char *name, size_t bytes);
 
 #endif

@@ -10,9 +10,9 @@ static bool fail(char *result, const char *why)
     return false;
 }
 
-/* ---- how often ------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Whether one more is within the limit; then it is counted. */
+/* Whether one more is within the limit; if so, it is counted. */
 static bool may_act(struct actions *a)
 {
     const struct platform_clock *clock = &a->platform->clock;
@@ -137,7 +137,7 @@ static bool do_pulse(struct actions *a, unsigned pin, uint32_t ms, const struct 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* As action_call_read has checked it: here for callers that have not. */
+/* Repeats the checks of action_call_read, for callers that have not used it. */
 static bool is_sound(const struct actions *a, const struct action_call *call)
 {
     const struct action *action = call->action;

@@ -1,4 +1,5 @@
-/* The table as a model is told of it. Models are trained on these words: they do not change. */
+/* The description of the table for a model. Models are trained on these words, so they must not
+ * change. */
 #include "runtime/features/acting/actions.h"
 
 #include <stdarg.h>
@@ -43,7 +44,7 @@ static void put_argument(struct writer *w, const struct actions *a, const struct
     }
 }
 
-/* The first action of the table with its first value. */
+/* The first action of the table, with its first value. */
 static void put_example(struct writer *w, const struct action *first)
 {
     put(w, "{\"action\":\"%s\"", first->name);

@@ -1,4 +1,5 @@
-/* A model's actions: from the boot options to the chat that tells it, and the grammar that holds it. */
+/* A model's actions: from the boot options to the chat that describes them, and the grammar for
+ * calls. */
 #include <assert.h>
 #include <string.h>
 
@@ -9,14 +10,14 @@
 #include "runtime/features/grammar/app_grammar.h"
 #include "runtime/text/format_text.h"
 
-enum { FILE_BYTES = 4096 /* of actions/NAME.txt, with a sector for the end */ };
+enum { FILE_BYTES = 4096 /* bytes of actions/NAME.txt, with a sector for the end */ };
 
 static void say_pin(void *context, const char *error_message)
 {
     console_log(context, "warning: %s", error_message);
 }
 
-/* Lines, or the name of a file of them. */
+/* Lines, or the name of a file with lines. */
 static void add_lines(struct app *a, const char *text)
 {
     const struct app_files *files = a->setup.files;
@@ -54,7 +55,7 @@ void app_open_actions(void *state, struct app *a)
         (void)sensor_list_read(&sensors, o->sensors);
     }
     if (o->pins[0] != '\0') {
-        (void)pin_list_read(&pins, o->pins); /* the option took it */
+        (void)pin_list_read(&pins, o->pins); /* the option accepted it */
     }
     actions_open(actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
                  a->setup.console);
@@ -96,7 +97,7 @@ void app_hold_to_actions(struct app *a)
 
     grammar_constraint_off(c);
     if (acting_of(&a->chat)->at_work == NULL || a->setup.options->load.beams > 1) {
-        return; /* calls are checked all the same */
+        return; /* calls are checked in any case */
     }
     e = actions_grammar(&acting_of(&a->chat)->actions, grammar_constraint_memory(c),
                         INGOT_GRAMMAR_BYTES, grammar_constraint_work(c), &bytes);

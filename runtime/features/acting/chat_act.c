@@ -14,7 +14,7 @@
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* With what the actions add to it, in place of *text (*bytes). */
+/* The text with the description of the actions added, in place of *text (*bytes). */
 static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
 {
     struct acting_state *s = state;
@@ -99,7 +99,7 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, k };
 }
 
-/* Text that looked like a call and is not one. */
+/* Text that looked like a call but is not one. */
 static void show_held(struct chat *c, struct chat_call *k)
 {
     k->reply = ACTION_PROSE;
@@ -142,7 +142,7 @@ static void say_end(void *state, const struct feature_turn *t)
 
 /* ---- done ------------------------------------------------------------------------------------ */
 
-/* The action in one dim line: (light: on), (temperature is 41.5 C). */
+/* ---- running an action ----------------------------------------------------------------------- */
 static void show_done(struct chat *c, const struct chat_call *k, bool done, const char *result)
 {
     char arguments[ACTION_TEXT_BYTES] = "";
@@ -203,8 +203,9 @@ void chat_show_read(struct chat *c, const char *result)
     console_to_log(c->console, false);
 }
 
-/* Whether a person of this conversation has asked for what the call drives. Only words that are known to be a person's are
- * heard: not what tools, actions, files and other programs have put into turns. The last of them are the question. */
+/* Whether a person in this conversation has asked for what the call drives. Only text that is
+ * known to be a person's counts: not what tools, actions, files and other programs have put into
+ * turns. The last of these texts are the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
 {
     const struct turns *t = &c->turns;
@@ -258,7 +259,7 @@ static size_t next_turn(void *state, struct feature_turn *t, char text[FEATURE_T
     return chat_act(t->chat, &((struct acting_state *)state)->call, text);
 }
 
-/* Other weights may have been trained otherwise. */
+/* Other weights may have been trained differently. */
 static void weights_changed(void *state, struct chat *c)
 {
     struct acting_state *s = state;

@@ -1,5 +1,5 @@
-/* A model that acts: its reply may be a call of an action, which is not shown, but done, and what came of it
- * is the next turn. Only the chat's own files include it. */
+/* A model that acts: its reply may be a call of an action. The call is not shown but run, and
+ * its outcome becomes the next turn. Only the chat's own files include it. */
 #ifndef INGOT_RUNTIME_CHAT_ACT_H
 #define INGOT_RUNTIME_CHAT_ACT_H
 
@@ -14,7 +14,7 @@ enum { CHAT_CALLS = 4 /* for one question */ };
 /* The text of a reply, as long as it may be a call. */
 struct chat_call {
     struct actions *actions;   /* NULL: no reply is a call */
-    struct feature_text next;  /* gets what is not a call */
+    struct feature_text next;  /* gets text that is not a call */
     struct feature_turn *turn; /* at work */
     enum { CALL_BEGINS, CALL_HELD, CALL_PROSE } state;
     char text[ACTION_CALL_BYTES];
@@ -26,13 +26,13 @@ struct chat_call {
 
 /* How a model acts. */
 enum acting_way {
-    ACTING_UNKNOWN,   /* not measured yet: as ACTING_BY_CALLS */
-    ACTING_BY_CALLS,  /* its reply may be a call: it was trained to */
-    ACTING_BY_CHOICE, /* it was not: what it does is decided before its reply */
+    ACTING_UNKNOWN,   /* not measured yet: treated as ACTING_BY_CALLS */
+    ACTING_BY_CALLS,  /* its reply may be a call: it was trained to act */
+    ACTING_BY_CHOICE, /* it was not trained to act: Ingot decides before its reply */
 };
 
 struct acting_state {
-    struct actions actions;  /* of pins=, sensors= and actions= */
+    struct actions actions;  /* from pins=, sensors= and actions= */
     struct actions *at_work; /* what the model may do; NULL: nothing, or it has no template */
     char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
     struct chat_call call;
@@ -41,8 +41,7 @@ struct acting_state {
     struct action_form form; /* of the latest question */
     char note[512];          /* (note_bytes) what was read and done for it */
     size_t note_bytes;
-    char
-        asked[560]; /* what the model is told in the place of the question, where there is a note */
+    char asked[560]; /* what the model reads in place of the question, if there is a note */
 };
 
 static inline struct acting_state *acting_of(const struct chat *c)
@@ -50,28 +49,32 @@ static inline struct acting_state *acting_of(const struct chat *c)
     return c->features->state[FEATURE_acting];
 }
 
-/* Replies are one call of an action or prose, where there are actions; else they are free. */
+/* Constrain replies to one call of an action or prose, if there are actions; otherwise they are
+ * free. */
 void app_hold_to_actions(struct app *a);
 
-/* The options are read: what pins=, sensors= and actions= let the model do. And the model is told of it. */
+/* Call after reading the options: what pins=, sensors= and actions= allow. The second adds it to
+ * the model's system prompt. */
 void app_open_actions(void *state, struct app *a);
 void app_tell_actions(void *state, struct app *a);
 
-/* Do what the call says, show it, and make the text of the next turn; its length. */
+/* Run the call, show it, and write the text of the next turn; returns its length. */
 size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_ANSWER_BYTES]);
 
 /* Show the result of an action (done, or why not), or another reading: a dim line, or an event. */
 void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
 void chat_show_read(struct chat *c, const char *result);
 
-/* A model that was not trained to act: do what the turn asks for, and tell the model of it. As `told` of struct feature. */
+/* For a model that was not trained to act: do what the turn asks for, and tell the model about
+ * it. As `told` of struct feature. */
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
-/* Whether the constraint at work holds the reply to this turn. A grammar of one's own holds one decision, and not what is said
- * of its result; the table's holds the replies of models that act by calls. */
+/* Whether the current constraint applies to the reply to this turn. A user's own grammar applies
+ * to one decision, and not to the sentence about its result; the table's grammar applies to
+ * replies of models that act by calls. */
 bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
 
-/* Whether the question named something to read, and the reply came without. */
+/* Whether the question named something to read, but the reply came without reading it. */
 bool chat_read_nothing(struct acting_state *s, const struct feature_turn *t);
 
 extern const struct chat_command actions_command;

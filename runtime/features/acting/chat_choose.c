@@ -1,5 +1,6 @@
-/* A model that was not trained to act: before its reply, what was asked about is read, and what was asked for is decided and
- * done. The reply then knows of both. docs/ACTING.md. */
+/* For a model that was not trained to act: before its reply, what was asked about is read, and
+ * what was asked for is decided and done. The reply then takes both into account.
+ * docs/ACTING.md. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -9,14 +10,14 @@
 #include "runtime/features/grammar/app_grammar.h"
 #include "runtime/text/format_text.h"
 
-/* ---- which way ----------------------------------------------------------------------------------- */
+/* ---- which way ------------------------------------------------------------------------------- */
 
 /* Measured once for a model and its weights. */
 static enum acting_way way_of(struct acting_state *s, struct chat *c, const struct stop *stop)
 {
     bool is_trained;
 
-    if (grammar_of(c)->is_own) { /* what it holds is the decision */
+    if (grammar_of(c)->is_own) { /* what it constrains is the decision */
         return ACTING_BY_CALLS;
     }
     if (s->way == ACTING_UNKNOWN && action_is_trained(&s->choice, c, stop, &is_trained) == ERR_OK) {
@@ -25,7 +26,7 @@ static enum acting_way way_of(struct acting_state *s, struct chat *c, const stru
     return s->way;
 }
 
-/* ---- what is told -------------------------------------------------------------------------------- */
+/* ---- what the model is told ------------------------------------------------------------------ */
 
 static void note(struct acting_state *s, const char *result)
 {
@@ -77,9 +78,9 @@ static void read_asked(struct acting_state *s, struct chat *c, const struct stop
     }
 }
 
-/* ---- what is done -------------------------------------------------------------------------------- */
+/* ---- what is done ---------------------------------------------------------------------------- */
 
-/* The last look before an output is driven: the same as at a call that the model writes. */
+/* The last check before an output is driven: the same as for a call that the model writes. */
 static bool is_asked(struct acting_state *s, char why[ACTION_TEXT_BYTES])
 {
     struct action_heard heard = { .named = false };
@@ -115,7 +116,7 @@ static void do_asked(struct acting_state *s, struct feature_turn *t, const struc
     }
 }
 
-/* ---- the hooks ----------------------------------------------------------------------------------- */
+/* ---- the hooks ------------------------------------------------------------------------------- */
 
 static bool is_stopped(void *context)
 {
@@ -138,7 +139,8 @@ const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes)
     if (s->note_bytes == 0) {
         return NULL;
     }
-    /* Not the question, too: a small model answers it from what it has learned, "The door is open.", whatever was read. */
+    /* The question itself is left out: a small model answers it from its training, "The door is
+     * open.", whatever was read. */
     *bytes = format_text(s->asked, sizeof s->asked, "Reply only with this sentence: The %s.",
                          s->note);
     *bytes = min_size(*bytes, sizeof s->asked - 1);

@@ -9,7 +9,7 @@ static bool can_touch(const struct platform_pins *p)
     return p->error_message != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
 }
 
-/* Why a pin is not to be used; NULL: it may be. */
+/* Why a pin must not be used; NULL: it may be used. */
 static const char *error_message_of(const struct platform_pins *platform, const struct pin *pin)
 {
     if (!can_touch(platform)) {
@@ -63,7 +63,8 @@ void pins_set_dry(struct pins *p, bool dry)
     p->dry = dry;
 }
 
-/* The last look before a line is touched: at what was named, and at what the board says of it now. */
+/* The last check before a line is touched: against the named pins, and against what the board
+ * says about the line now. */
 static const char *check(const struct pins *p, unsigned i, bool writes)
 {
     if (i >= p->list.n) {

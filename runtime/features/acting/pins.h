@@ -1,4 +1,4 @@
-/* The pins that were named, and the only place that touches a line: each write and read is checked here
+/* The named pins, and the only code that touches a line: each write and read is checked here
  * once more, against the list and against the board. Core 0. */
 #ifndef INGOT_RUNTIME_ACTING_PINS_H
 #define INGOT_RUNTIME_ACTING_PINS_H
@@ -9,25 +9,25 @@
 struct pins {
     const struct platform_pins *platform;
     struct pin_list list;
-    bool dry;    /* nothing is touched */
+    bool dry;    /* no line is touched */
     bool is_set; /* the lines have their directions */
-    uint32_t on; /* bit i: pin i was written on, or would have been */
+    uint32_t on; /* bit i: pin i was switched on, or would have been */
 };
 
-/* The pins of `list` that the board lets be used; say(context, sentence) hears why another is not. Outputs
- * are off from here on, unless it is a dry run. */
+/* Open the pins of `list` that the board permits; say(context, sentence) is told why another is
+ * not. Outputs are off from here on, unless it is a dry run. */
 typedef void pins_say_fn(void *context, const char *error_message);
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context);
 
-/* From here on lines are touched, or they are not; those that never were get their directions. */
+/* From here on lines are touched, or not; lines that never were get their directions. */
 void pins_set_dry(struct pins *p, bool dry);
 
-/* Pin i is on or off from now on. NULL: it is; else an error message without a full stop, and nothing was
- * touched. */
+/* Switch pin i on or off. NULL: success; otherwise a sentence without a full stop, and nothing
+ * was touched. */
 const char *pins_write(struct pins *p, unsigned i, bool on);
 
-/* Whether pin i is on. In a dry run what was said last of an output, and off for an input. */
+/* Whether pin i is on. In a dry run: the last value of an output, and off for an input. */
 const char *pins_read(struct pins *p, unsigned i, bool *on);
 
 #endif

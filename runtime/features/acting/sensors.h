@@ -1,4 +1,4 @@
-/* The sensors that were named, and the only place that uses an I2C bus. Core 0. */
+/* The named sensors, and the only code that uses an I2C bus. Core 0. */
 #ifndef INGOT_RUNTIME_ACTING_SENSORS_H
 #define INGOT_RUNTIME_ACTING_SENSORS_H
 
@@ -11,15 +11,16 @@ struct sensors {
     struct sensor_list list;
 };
 
-/* The sensors of `list` whose bus the board has; say(context, sentence) hears why another is not. Their buses are
- * for nothing else from here on, and nothing is driven yet. */
+/* Open the sensors of `list` whose bus the board has; say(context, sentence) is told why another
+ * is not. Their buses are reserved from here on, but nothing is driven yet. */
 void sensors_open(struct sensors *s, const struct platform_i2c *platform,
                   const struct sensor_list *list, pins_say_fn *say, void *context);
 
 enum { SENSOR_ERROR_MESSAGE_BYTES = 96 };
 
-/* Read sensor i, in thousandths of a degree Celsius. False: it cannot be, and `error_message` is an error message without a
- * full stop. Takes a millisecond, and a tenth of a second where somebody holds the bus. */
+/* Read sensor i, in thousandths of a degree Celsius. False: this failed, and `error_message` is
+ * a sentence without a full stop. Takes a millisecond, or a tenth of a second if something holds
+ * the bus. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
                   char error_message[SENSOR_ERROR_MESSAGE_BYTES]);
 

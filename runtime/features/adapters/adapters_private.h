@@ -1,4 +1,4 @@
-/* Shared parts of adapters.c and adapters_work.c; nobody else includes it. */
+/* Shared parts of adapters.c and adapters_work.c; no other folder includes it. */
 #ifndef INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 #define INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 
@@ -7,13 +7,13 @@
 /* The entry of that name; NULL: it is not loaded. */
 struct adapters_entry *adapters_entry(struct adapters *a, const char *name);
 
-/* Whether some set has it. */
+/* Whether any set uses it. */
 bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *e);
 
-/* Forget the one that was at work longest ago; false: all are at work. */
+/* Drop the one unused longest; false: all are in use. */
 bool adapters_forget_oldest(struct adapters *a);
 
-/* a->error_message becomes an error message on the adapter. Returns e. */
+/* Set a->error_message to a message about the adapter. Returns e. */
 __attribute__((format(printf, 4, 5))) enum err
 adapters_refuse(struct adapters *a, enum err e, const char *name, const char *format, ...);
 

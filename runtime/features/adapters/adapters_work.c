@@ -1,4 +1,4 @@
-/* The sets of adapters that are at work, and their work space. */
+/* The sets of adapters in use, and their work space. */
 #include <assert.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, 
                                "there is no room for its work space: adapters=SIZE makes more");
     }
     while (work > (size_t)(top - a->end)) {
-        bool gone = adapters_forget_oldest(a); /* those that are not at work are in the way */
+        bool gone = adapters_forget_oldest(a); /* adapters that are not in use are in the way */
 
         assert(gone);
         (void)gone;

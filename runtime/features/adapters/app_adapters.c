@@ -1,4 +1,4 @@
-/* Adapters (LoRA): their memory, and which of them are at work. */
+/* Adapters (LoRA): their memory, and the ones in use. */
 #include "runtime/features/adapters/app_adapters.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_SHARE = 8 /* of the memory, where nobody asked for more */ };
+enum { MOST_SHARE = 8 /* of the memory, if nobody asked for more */ };
 
 static void add_room(void *context, const char *name, uint64_t bytes)
 {
@@ -16,7 +16,7 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* For those that the boot option names: a path of a computer is in no list. */
+/* For the adapters of the boot option: a path on a computer is in no list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -45,7 +45,7 @@ static uint64_t wanted_room(struct app *a)
     if (a->setup.options->load.adapters != 0) {
         return a->setup.options->load.adapters;
     }
-    (void)files->list_adapters(files->context, add_room, &room); /* none: a card without them */
+    (void)files->list_adapters(files->context, add_room, &room); /* none: a card without adapters */
     return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
 }
 
@@ -112,7 +112,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
     return e;
 }
 
-/* One that was loaded may have taken another's room. */
+/* A loaded adapter may have taken another's room. */
 static enum err check_loaded(struct app *a, const struct adapter_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -156,14 +156,14 @@ enum err app_use_adapters(struct app *a, const char *text)
     enum err e = app_use_adapter_sets(a, &text, 1);
 
     a->target.model.transformer.lora = adapters_at_work(&adapters_of(&a->chat)->adapters);
-    if (e == ERR_OK) { /* "off" is a list of none */
+    if (e == ERR_OK) { /* "off" is an empty list */
         format_text(adapters_of(&a->chat)->adapted, sizeof adapters_of(&a->chat)->adapted, "%s",
                     adapters_at_work(&adapters_of(&a->chat)->adapters) != NULL ? text : "");
     }
     return e;
 }
 
-/* The target is loaded: those of the boot option go to work. */
+/* Call when the target is loaded: uses the adapters of the boot option. */
 static enum err load_those_of_options(void *state, struct app *a)
 {
     struct adapters_state *s = state;

@@ -1,4 +1,4 @@
-/* Adapters (LoRA) of a model: their memory, and which of them are at work. */
+/* A model's adapters (LoRA): their memory, and the ones in use. */
 #ifndef INGOT_RUNTIME_APP_ADAPTERS_H
 #define INGOT_RUNTIME_APP_ADAPTERS_H
 
@@ -8,10 +8,10 @@
 #include "runtime/options/adapter_list.h"
 
 struct adapters_state {
-    struct memory_range ram; /* of `adapters`, in front of the target */
+    struct memory_range ram; /* bytes of `adapters`, in front of the target */
     struct adapters adapters;
-    char adapted[ADAPTER_LIST_BYTES];         /* the list of those at work */
-    struct adapter_list lists[ADAPTERS_SETS]; /* while sets go to work */
+    char adapted[ADAPTER_LIST_BYTES];         /* the list of those in use */
+    struct adapter_list lists[ADAPTERS_SETS]; /* while sets are being changed */
 };
 
 static inline struct adapters_state *adapters_of(const struct chat *c)
@@ -19,15 +19,16 @@ static inline struct adapters_state *adapters_of(const struct chat *c)
     return c->features->state[FEATURE_adapters];
 }
 
-/* The adapters of a list (runtime/options/adapter_list.h) are at work from now on; those that are not in
- * memory are loaded before. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
- * adapters_use; a->error_message, and those before are still at work. */
+/* Use the adapters of a list (runtime/options/adapter_list.h) from now on; those that are not in
+ * memory are loaded first. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
+ * adapters_use; a->error_message, and the previous ones stay in use. */
 enum err app_use_adapters(struct app *a, const char *list);
 
-/* The same for n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */
+/* The same for n lists, 1 to ADAPTERS_SETS, for parallel sequences: list i is
+ * adapters_of_set(i). */
 enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
 
-/* The same while a conversation is open, which is computed again where other ones are at work now. */
+/* The same during a conversation, which is computed again if other adapters are in use now. */
 enum err app_change_adapters(struct app *a, const char *list);
 
 extern const struct chat_command adapter_commands[];

@@ -1,4 +1,4 @@
-/* Commands that concern adapters (LoRA). */
+/* Commands about adapters (LoRA). */
 #include "runtime/app/commands_private.h"
 #include "runtime/features/adapters/app_adapters.h"
 
@@ -15,7 +15,7 @@ struct listing {
     unsigned n;
 };
 
-/* NULL: it is not at work. */
+/* NULL: it is not in use. */
 static const struct lora_use *use_of(const struct lora *l, const struct lora_adapter *adapter)
 {
     for (uint32_t i = 0; adapter != NULL && i < l->n; i++) {
@@ -66,7 +66,7 @@ static void print_adapter(void *context, const char *file, uint64_t bytes)
     l->n++;
 }
 
-/* Those that were named by a path. */
+/* Adapters that were named by a path. */
 static void print_others(struct listing *l)
 {
     for (uint32_t i = 0; i < ADAPTERS_MOST; i++) {

@@ -1,4 +1,4 @@
-/* A search in the place of a draw. */
+/* Search for the reply instead of sampling it. */
 #include <string.h>
 
 #include "runtime/features/beams/beams_state.h"

@@ -1,4 +1,4 @@
-/* Branches of a conversation at the fixed points of a start and of a turn. */
+/* Branches of a conversation: the hooks of a start and of a turn. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -51,7 +51,8 @@ static void change_weights(void *state, struct chat *c)
     }
 }
 
-/* The other answer stays as a branch; not on a locked line, as it may drop another branch. */
+/* Keep the previous answer as a branch; not on a locked line, because that may drop another
+ * branch. */
 static void retry(void *state, struct chat *c, bool begins)
 {
     struct chat_branches *b = state;
@@ -77,7 +78,7 @@ static const char *check(void *state, struct chat *c, const char *name)
     }
 }
 
-/* One that is kept, or a new one that is empty. */
+/* A kept branch, or a new one that is empty. */
 static void enter(void *state, struct chat *c, const char *name)
 {
     uint32_t pending;

@@ -1,4 +1,4 @@
-/* Commands that concern several lines of a conversation. */
+/* Commands about the branches of a conversation. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>

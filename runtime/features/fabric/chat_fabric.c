@@ -10,7 +10,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
 
-enum { BACKGROUND_TOKENS = 16 /* of a text that the model makes up */ };
+enum { BACKGROUND_TOKENS = 16 /* tokens of a text that the model makes up */ };
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
@@ -34,7 +34,8 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
-/* The beginning of every conversation may be kept from an earlier one, and is not computed then. */
+/* The beginning of every conversation may come from an earlier one, in which case it is not
+ * computed. */
 static uint32_t first_of_turn(struct chat *c, uint32_t own)
 {
     size_t n = own == 0 ? chat_encode_opening(c) : 0;
@@ -78,9 +79,9 @@ void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
     }
 }
 
-/* ---- what the model says anyhow ------------------------------------------------------------- */
+/* ---- what the model says in any case --------------------------------------------------------- */
 
-/* Beginnings of texts that the model makes up: gates stay shut for such. */
+/* Beginnings of texts that the model makes up: gates stay shut for such texts. */
 static enum err look_around(struct chat *c)
 {
     struct session *s = c->session;
@@ -112,7 +113,7 @@ static enum err look_around(struct chat *c)
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* The start of the answer of "QUESTION = ANSWER", and how long the question is. */
+/* The start of the answer in "QUESTION = ANSWER", and the length of the question. */
 struct split {
     const char *answer;
     size_t question, answer_bytes;
@@ -130,7 +131,7 @@ static struct split split_text(const char *text, size_t bytes)
 
     if (answer != text) {
         s.question = (size_t)(answer - text) - (sizeof " = " - 1);
-    } else { /* an error message: all but its last word asks for it */
+    } else { /* a sentence: all of it except its last word is the question */
         while (s.question > 0 && is_end(text[s.question - 1])) {
             s.question--;
         }
@@ -146,7 +147,7 @@ static struct split split_text(const char *text, size_t bytes)
 
 struct collect {
     struct chat *chat;
-    const uint32_t *ids; /* what was put */
+    const uint32_t *ids; /* the text that was put */
     uint32_t first, n, end;
 };
 
@@ -160,7 +161,7 @@ static void visit_example(void *context, uint32_t position, const float *logits)
     fabric_add_example(f, f->last, i < k->n ? k->ids[i] : k->end);
 }
 
-/* The question is computed, all but its last token: ids[0] of the n that its answer is learnt from. */
+/* Compute the question except its last token: ids[0] of the n from which its answer is learnt. */
 static enum err ask(struct chat *c, const char *text, const struct split *split, struct collect *k,
                     uint32_t *ids)
 {
@@ -180,7 +181,7 @@ static enum err ask(struct chat *c, const char *text, const struct split *split,
     return session_append(s, ids, 1, NULL);
 }
 
-/* A note that is there gives way to one that says otherwise; its text stays with that. */
+/* A note that contradicts the new one is replaced by it; the new note keeps the old text. */
 static void replace(struct chat *c, uint32_t old, enum fabric_name space, const char *text,
                     size_t bytes, const struct split *split)
 {
@@ -194,7 +195,8 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
     n->before_bytes = replaced->bytes;
 }
 
-/* The question's direction makes the note; the answer's tokens, each after those before it, its examples, where there is room. */
+/* The question's direction makes the note; the answer's tokens, each after those before it,
+ * become its examples, as far as there is room. */
 static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
 {
@@ -229,7 +231,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
                             : session_append_visit(c->session, ids, k.n, visit_example, &k);
 }
 
-/* The latest note becomes what it replaced, which is found by its words. */
+/* The latest note becomes the one that it replaced, which is found by its words. */
 static void put_replaced_back(struct fabric *f, const struct fabric_note *replaced)
 {
     struct fabric_note *last = &f->notes[f->n_notes - 1];
@@ -245,7 +247,7 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* Additions since then are not remembered after all. The weights of the others are what they were. */
+/* Drop the notes added since then. The weights of the others are restored. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;
@@ -286,7 +288,7 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     return e;
 }
 
-/* The current conversation is put back afterwards. */
+/* The current conversation is restored afterwards. */
 struct kept {
     struct session_hash hash;
     uint32_t n_ids;

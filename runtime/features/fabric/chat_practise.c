@@ -24,15 +24,19 @@
 #include "runtime/features/lessons/chat_learn_private.h"
 #include "runtime/features/lessons/vector.h"
 
-#define AIM (2.0f * CHAT_LEARN_MARGIN)   /* of a step, so that the next ones leave it the margin */
-#define LIKELY 0.25f                     /* of a reach */
-#define SELDOM 0.05f                     /* ... in a look at those that were swept */
-#define SURE (1.25f * CHAT_LEARN_MARGIN) /* of a sweep, whose logits are rounded otherwise */
+#define AIM \
+    (2.0f * CHAT_LEARN_MARGIN) /* fraction of a step, so that the following steps leave
+                                          * it the margin */
+#define LIKELY 0.25f           /* fraction of a bound */
+#define SELDOM 0.05f           /* ... in a look at swept examples */
+#define SURE \
+    (1.25f * CHAT_LEARN_MARGIN) /* tolerance of a sweep, whose logits are rounded
+                                          * differently */
 
 enum {
-    SWEEPS = 24,   /* between two looks */
+    SWEEPS = 24,   /* sweeps between two looks */
     STRONGEST = 8, /* rivals in a sweep */
-    TOGETHER = 4,  /* notes that are practised from nothing have the budget of one */
+    TOGETHER = 4,  /* notes that are practised from nothing share the budget of one */
     SWEEP = 16, /* multiplications by a plain loop cost as much as so many of the head's kernel */
 };
 /* An example that may not win. */
@@ -45,15 +49,15 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    uint32_t loses;      /* of a look: examples that do not win by the margin, ... */
+    uint32_t loses;      /* result of a look: examples that do not win by the margin, ... */
     uint32_t lost;       /* ... and those that do not win */
-    float reach;         /* of a look: the share of its reach that counts */
-    uint64_t work, most; /* multiplications so far, and their budget; 0: without one */
+    float reach;         /* for a look: the fraction of the bound that counts */
+    uint64_t work, most; /* multiplications so far, and their budget; 0: no budget */
     uint32_t n_doubts;
     struct doubt doubts[MODEL_LEARN_ROWS];
 };
 
-/* Notes of the namespace that are still strong, and have examples. */
+/* Notes of the namespace that are still strong and have examples. */
 static bool takes_part(const struct practice *p, const struct fabric_note *n)
 {
     return n->space == p->space && n->strength >= FABRIC_STRONG && n->n_examples != 0;
@@ -65,7 +69,7 @@ static uint64_t head_work(const struct practice *p)
            fabric_of(p->chat)->fabric.dim;
 }
 
-/* By the person, or as the budget is spent. */
+/* Stopped by the person, or because the budget is spent. */
 static enum err ends(struct practice *p)
 {
     p->lesson->takes_long = p->most != 0 && p->work > p->most;
@@ -74,7 +78,7 @@ static enum err ends(struct practice *p)
 
 /* ---- a look --------------------------------------------------------------------------------- */
 
-/* By the whole head, which took `adapted`. */
+/* With the whole head, whose input is `adapted`. */
 static void judge(struct practice *p, const struct doubt *d, const float *adapted,
                   const float *logits)
 {
@@ -104,7 +108,7 @@ static void judge(struct practice *p, const struct doubt *d, const float *adapte
     }
 }
 
-/* f->key becomes the state of example i as the head takes it now. */
+/* f->key becomes the state of example i, as the head reads it now. */
 static void adapt(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -124,7 +128,7 @@ static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *lo
     transformer_logits_of_rows(t, f->key, f->targets + i, 1, row, logits + n);
 }
 
-/* By its rivals alone; f->key is adapted. False: the whole head is needed. */
+/* Decide with its rivals alone; f->key is adapted. False: the whole head is needed. */
 static bool surely_wins(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -145,7 +149,8 @@ static bool surely_wins(struct practice *p, uint32_t i)
     return logits[FABRIC_RIVALS] - most > SURE;
 }
 
-/* The doubts, at once: the head is read once for them. Rows lie in f->gradient, for no step is taken now. */
+/* Check all doubtful examples at once: the head is read once for them. Rows are in f->gradient,
+ * because no step is taken now. */
 static enum err settle(struct practice *p)
 {
     struct transformer *t = &p->chat->session->model->transformer;
@@ -155,7 +160,7 @@ static enum err settle(struct practice *p)
     enum err e = n != 0 ? transformer_logits_of_adapted(t, f->gradient, n, &logits) : ERR_OK;
 
     for (uint32_t k = 0; k < n && e == ERR_OK; k++) {
-        /* the first time is for free: after a load all examples need one */
+        /* the first time does not count: after a load all examples need one */
         p->work += isinf(f->ceiling[p->doubts[k].example]) ? 0 : head_work(p);
         judge(p, &p->doubts[k], f->gradient + (size_t)k * f->dim,
               logits + k * t->act.logits_stride);
@@ -201,7 +206,7 @@ static enum err look_at_marked(struct practice *p, struct fabric_note *n)
     return e;
 }
 
-/* Which examples a look is at: those of notes that may not win, all, or those that are marked. */
+/* The examples of a look: those of notes that may not win, all, or the marked ones. */
 enum which { NEW, ALL, MARKED };
 
 /* It won when it was practised last, and nothing has faded since. */
@@ -284,7 +289,7 @@ static enum err sweep(struct practice *p, uint32_t *steps)
 
 /* ---- until all win -------------------------------------------------------------------------- */
 
-/* The marked ones win; those that are not marked may have lost by it. */
+/* Marked ones win now; unmarked ones may have lost because of it. */
 static enum err practise_marked(struct practice *p)
 {
     struct chat_lesson *lesson = p->lesson;
@@ -305,7 +310,7 @@ static enum err practise_marked(struct practice *p)
     return e;
 }
 
-/* Once: as long as the head's longest row no other is. */
+/* Computed once: no other row is longer than the head's longest row. */
 static void measure_head(struct chat *c)
 {
     struct fabric *f = &fabric_of(c)->fabric;
@@ -348,7 +353,7 @@ static enum err practise(struct practice *p)
     return e;
 }
 
-/* For `notes` of them, of which the longest answer has `tokens`. */
+/* For `notes` notes, whose longest answer has `tokens` tokens. */
 static uint64_t budget(const struct practice *p, uint32_t notes, uint32_t tokens)
 {
     uint64_t of_head = tokens * fabric_of(p->chat)->budget_heads * head_work(p);
@@ -356,7 +361,7 @@ static uint64_t budget(const struct practice *p, uint32_t notes, uint32_t tokens
     return notes * max_u64(of_head, fabric_of(p->chat)->budget);
 }
 
-/* Results of the looks become the notes'. */
+/* Copy the results of the looks to the notes. */
 static void note_wins(struct practice *p, bool looked)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -366,13 +371,13 @@ static void note_wins(struct practice *p, bool looked)
 
         if (takes_part(p, n)) {
             p->lesson->examples += n->n_examples;
-            n->wins = n->wins && looked; /* what no look has seen is found by its words */
+            n->wins = n->wins && looked; /* a note that no look has seen is found by its words */
             n->strength = n->wins ? 1.0f : n->strength;
         }
     }
 }
 
-/* The gates, then practice within p->most. */
+/* Make the gates, then practise within p->most. */
 static enum err learn(struct practice *p)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;

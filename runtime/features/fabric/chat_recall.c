@@ -8,22 +8,23 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
-/* In front of what is told, and between it and the turn: of nine forms the best. SmolLM2-135M answers 37 of 40 questions in a third turn
- * so, and 32 if the memory is told again after the question. */
+/* The text in front of the memories, and between them and the turn: the best of nine forms. With
+ * it SmolLM2-135M answers 37 of 40 questions in a third turn; if the memory is repeated after
+ * the question, 32. */
 #define KNOWN "I know this:"
 #define DOUBTED " It may be that"
 #define ASKED "\n\nQuestion: "
-#define AS_TOLD 3.0f /* more than any score */
+#define AS_TOLD 3.0f /* larger than any score */
 
 /* ---- how rare a word is --------------------------------------------------------------------- */
 
 enum {
-    COMMON = 64, /* ids below vocab / COMMON are those of the commonest words, */
-    RARE = 4,    /* from vocab / RARE on of rare ones */
+    COMMON = 64, /* ids below vocab / COMMON are those of the most common words, */
+    RARE = 4,    /* ids from vocab / RARE on are rare */
     WORD_BYTES = 64,
 };
 
-/* log2, a straight line between powers of two. */
+/* log2, linear between powers of two. */
 static float log_2(uint32_t x)
 {
     uint32_t power = 0;
@@ -50,7 +51,7 @@ static float weigh(struct chat *c, const char *word, size_t bytes)
     return min_float(max_float((log_2(max_u32(ids[0], 1)) - least) / (most - least), 0.0f), 1.0f);
 }
 
-/* ASCII alone changes; other letters stay as they are written. */
+/* Only ASCII changes; other letters stay as they are written. */
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -61,8 +62,9 @@ static char capital(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* After a blank, as it is written, in small letters and with a capital: the commonest counts. A vocabulary that has a word with a
- * capital, and not or more seldom without, knows a name: "Paris". */
+/* After a space: as it is written, in small letters, and with a capital; the most common form
+ * counts. If a vocabulary has a word with a capital, and in small letters more rarely or not at
+ * all, the word is a name: "Paris". */
 static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
     char text[WORD_BYTES + 1] = " ";
@@ -118,7 +120,7 @@ uint32_t chat_recall_opening(struct chat *c)
     return crc32c(session_model_crc(c->session), c->opening.ids, n * sizeof c->opening.ids[0]);
 }
 
-/* The turn is the note's question, however it is written. */
+/* The turn is the note's question, in any spelling. */
 static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char *text,
                          size_t bytes)
 {
@@ -131,13 +133,13 @@ static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char
     return question->n != 0 && recall_is_same(&fabric_of(c)->recall.asked, question);
 }
 
-/* The adapter answers a first turn that asks as it was told. */
+/* The adapter answers a first turn that asks in the taught words. */
 static bool is_by_heart(struct chat *c, const struct fabric_note *n)
 {
     return !c->started && n->wins && n->opening == chat_recall_opening(c);
 }
 
-/* Its namespace lets it speak: it has not faded. */
+/* Its namespace allows it to speak, and it has not faded. */
 static float score(struct chat *c, const struct fabric_note *n, const char *text, size_t bytes)
 {
     struct chat_recall *r = &fabric_of(c)->recall;
@@ -163,7 +165,7 @@ struct found {
     float scores[RECALL_NOTES];
 };
 
-/* The best first, of equals the newest. */
+/* The best first; among equals the newest. */
 static void put_found(struct found *f, uint32_t note, float score)
 {
     uint32_t at = f->n < RECALL_NOTES ? f->n++ : RECALL_NOTES - 1;
@@ -190,7 +192,7 @@ static void find(struct chat *c, const char *text, size_t bytes, struct found *f
     }
 }
 
-/* An answer that says a rare word of its question again: "16 Harbour Street" does not. */
+/* An answer that repeats a rare word of its question: "16 Harbour Street" does not. */
 static bool stands_alone(struct chat *c, const struct fabric_note *n)
 {
     struct recall_text *t = &fabric_of(c)->recall.memory;
@@ -221,11 +223,11 @@ static bool tell(struct chat *c, const struct fabric_note *note, size_t *n, size
         bytes = note->question;
     }
     if (*n + sizeof DOUBTED + note->bytes + sizeof ". " > sizeof KNOWN + budget) {
-        return false; /* with all that stands around its text */
+        return false; /* with the text around it */
     }
     *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, "%s %.*s",
                       note->space == FABRIC_CONTESTED ? DOUBTED : "", (int)bytes, text);
-    if (text == note->text && has_answer(note)) { /* the question, and now its answer */
+    if (text == note->text && has_answer(note)) { /* first the question, and now its answer */
         const char *answer = fabric_answer(note);
 
         *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, " %.*s",

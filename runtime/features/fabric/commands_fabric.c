@@ -29,9 +29,9 @@ static const char *thousandths(char buffer[FORMAT_NUMBER_BYTES], float x)
     return format_milli(buffer, (uint64_t)(x * 1000.0f + 0.5f), 3);
 }
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- listing -------------------------------------------------------------------------------- */
 
-/* Seconds of when its latest note was learnt or needed; 0: it has none. */
+/* Seconds when its latest note was learnt or needed; 0: it has no notes. */
 static uint64_t latest(const struct fabric *f, int space, float *strength)
 {
     uint64_t when = 0;
@@ -92,7 +92,7 @@ static enum command_result command_fabric(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* "3 days", of seconds. */
+/* "3 days", from seconds. */
 static const char *age_text(char *text, size_t bytes, uint64_t seconds)
 {
     static const struct {
@@ -146,9 +146,9 @@ static enum command_result command_what(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* ---- what changes it ------------------------------------------------------------------------ */
+/* ---- changing ------------------------------------------------------------------------------- */
 
-/* The namespace of a name. False: said that it is none. */
+/* The namespace of a name. False: printed that there is none. */
 static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 {
     *space = fabric_find(name, strlen(name));

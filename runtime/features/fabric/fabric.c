@@ -16,13 +16,13 @@ const struct fabric_kind fabric_kinds[FABRIC_SPACES] = {
 };
 
 enum {
-    RANKS = 64, /* of all together */
+    RANKS = 64, /* sum over all namespaces */
     ALIGN_FLOATS = 16,
-    SEED = 5, /* of A: the same on every board */
+    SEED = 5, /* seed of A: the same on every board */
     SCALE_RANK = 32,
     HOUR = 3600,
-    PLAN_SHARE = 64,       /* of a plan's bytes that notes may have beyond the least */
-    EXAMPLES_OF_NOTE = 12, /* tokens of an answer, as a rule */
+    PLAN_SHARE = 64,       /* part of a plan's bytes that notes may have beyond the minimum */
+    EXAMPLES_OF_NOTE = 12, /* usual number of tokens of an answer */
 };
 #define FIRST_BIAS (-1.0f)
 #define CONFLICT_NORM 0.1f
@@ -46,7 +46,7 @@ enum fabric_name fabric_find(const char *name, size_t bytes)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* For one more note, and of one more example. */
+/* For one more note, and for one more example. */
 static size_t note_bytes(uint32_t dim)
 {
     return padded(dim) * sizeof(float) + sizeof(struct fabric_note);
@@ -70,8 +70,8 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
-    /* Gates and parts, four vectors of a turn, background, keys, examples, a gradient and its past.
-     * */
+    /* Gates and parts, four vectors of a turn, background, keys, examples, a gradient and its
+     * past. */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      6 * FABRIC_MOST_RANK;
     size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS) + padded(room.notes);
@@ -94,7 +94,7 @@ static void empty_space(struct fabric *f, enum fabric_name i)
     uint32_t rank = fabric_kinds[i].rank;
 
     micro_lora_open(&s->lora, s->lora.weights, f->dim, rank, SEED + (unsigned)i);
-    /* As strong with few directions as with many. */
+    /* Equally strong with few directions and with many. */
     s->lora.scale = (float)SCALE_RANK / (float)rank;
     memset(s->gate, 0, f->dim * sizeof *s->gate);
     s->bias = FIRST_BIAS;
@@ -124,7 +124,7 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     memset(f, 0, sizeof *f);
     f->dim = dim;
     f->room = room;
-    /* The order of these calls is that of the memory: floats first, bytes last. */
+    /* The order of these calls is the order of the memory: floats first, bytes last. */
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].gate = take(&at, row);
         f->spaces[i].part = take(&at, row);
@@ -176,10 +176,10 @@ void fabric_watch(struct fabric *f, uint32_t from)
     memset(f->sum, 0, f->dim * sizeof *f->sum);
 }
 
-/* In the order of positions, whatever the chunks are, so that the sum has the same bits. */
+/* In the order of positions, whatever the chunks are, so that the sum always has the same bits. */
 void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
 {
-    /* Tokens of the system prompt say nothing of the question. */
+    /* Tokens of the system prompt say nothing about the question. */
     if (f->watches && position >= f->from) {
         vector_add(f->sum, hidden, 1.0f, f->dim);
         f->n_seen++;
@@ -190,7 +190,7 @@ void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
 static void direct(const struct fabric *f, const float *mean, float *key)
 {
     memcpy(key, mean, f->dim * sizeof *key);
-    /* All hidden states share a direction, which would make all keys alike. */
+    /* All hidden states share a direction, which would make all keys similar. */
     vector_add(key, f->centre, -1.0f, f->dim);
     (void)vector_normalize(key, f->dim);
 }
@@ -215,7 +215,7 @@ static void ask_turn(struct fabric *f)
     float *mean = f->key;
 
     memcpy(mean, f->sum, f->dim * sizeof *mean);
-    /* The mean of the turn, as a direction, against every gate. */
+    /* Compare the turn's mean, as a direction, with every gate. */
     vector_scale(mean, 1.0f / (float)f->n_seen, f->dim);
     direct(f, mean, f->key);
     ask_gates(f, f->key);
@@ -244,13 +244,13 @@ static bool is_open(const struct fabric_space *s)
     return s->open > FABRIC_SHUT;
 }
 
-/* The hidden state is like one that the namespace has learnt from. Elsewhere what it adds would be
- * anything, and the reply words that nobody wrote. */
+/* The hidden state is similar to one from which the namespace has learnt. Elsewhere its
+ * contribution would be arbitrary, and the reply words that nobody wrote. */
 static bool is_near(struct fabric *f, int space)
 {
     float length = sqrtf(vector_dot(f->last, f->last, f->dim));
 
-    /* While it learns it speaks everywhere. */
+    /* While it learns, it contributes everywhere. */
     if (f->practised == (uint32_t)space) {
         return true;
     }
@@ -287,7 +287,7 @@ static void make_part(struct fabric *f, struct fabric_space *s)
     s->norm = sqrtf(vector_dot(s->part, s->part, f->dim));
 }
 
-/* Two that want opposites: the less sure is left out. */
+/* Two namespaces want opposites: the less certain one is left out. */
 static void settle_conflicts(struct fabric *f, bool speaks[FABRIC_SPACES])
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -310,7 +310,7 @@ void fabric_adapt(struct fabric *f, float *hidden)
 {
     bool speaks[FABRIC_SPACES];
 
-    /* Every part is made of the state before any of them. */
+    /* All parts are computed from the state before any is added. */
     memcpy(f->last, hidden, f->dim * sizeof *hidden);
     if (f->watches && f->n_seen != 0) {
         ask_turn(f);
@@ -347,7 +347,7 @@ void fabric_need(struct fabric *f, uint32_t i)
     need(f, i);
 }
 
-/* The notes whose examples spoke. */
+/* The notes whose examples contributed. */
 void fabric_needed(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -367,7 +367,7 @@ static void fade(struct fabric *f, int space, uint64_t hours)
     struct micro_lora *m = &f->spaces[space].lora;
     float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
 
-    /* Both matrices fade, so that what they do together fades by the square. */
+    /* Both matrices fade, so their product fades by the square. */
     vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
     for (uint32_t i = 0; i < f->n_notes; i++) {
         f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
@@ -412,7 +412,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
     uint32_t rank = to->rank < from->rank ? to->rank : from->rank;
 
     assert(dst != src);
-    /* Half of the source is added: both were learnt with full strength. */
+    /* Add half of the source: both were learnt with full strength. */
     vector_add(to->weights, from->weights, 0.5f, (size_t)rank * f->dim);
     vector_add(to->weights + (size_t)to->rank * f->dim, from->weights + (size_t)from->rank * f->dim,
                0.5f, (size_t)rank * f->dim);
@@ -475,7 +475,7 @@ void fabric_forget(struct fabric *f, uint32_t i)
     assert(i < f->n_notes);
     fabric_drop(f, i);
     left = f->spaces[space].notes;
-    /* A memory cannot be taken out of an adapter: the adapter is learnt again without this note. */
+    /* A memory cannot be subtracted from an adapter: the adapter learns again without this note. */
     empty_space(f, space);
     f->spaces[space].notes = left;
 }

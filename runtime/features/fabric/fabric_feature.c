@@ -1,4 +1,4 @@
-/* The memory fabric at the fixed points of a start. */
+/* The memory fabric: the hooks of a start. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -34,12 +34,12 @@ void chat_fabric_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
-    if (s->room.notes == 0) { /* nobody has planned more */
+    if (s->room.notes == 0) { /* no plan reserved more */
         s->room = fabric_plan_room(dim, 0);
     }
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
                 s->room);
-    if (s->epoch == 0) { /* nobody has set it: the machine may know the date */
+    if (s->epoch == 0) { /* nobody has set the clock: the machine may know the date */
         s->epoch = c->console->platform->clock.date;
     }
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
@@ -53,7 +53,7 @@ void chat_fabric_open(struct chat *c)
     features_switch(c->features, FEATURE_memory_tags, true); /* it does what they ask for */
 }
 
-/* And the memories of an earlier start from their file, where there is one. */
+/* Also load the memories of an earlier start from their file, if there is one. */
 static void open_fabric(void *state, struct app *a)
 {
     struct fabric_state *s = state;

@@ -5,12 +5,13 @@
 #include "runtime/features/lessons/vector.h"
 
 enum { GATE_ROUNDS = 400 };
-#define OPEN_MARGIN 4.0f    /* w x + b of a note: g is .98 */
-#define SHUT_MARGIN (-6.0f) /* of all others: g is .0025, and shut */
+#define OPEN_MARGIN 4.0f    /* w x + b for a note: g is .98 */
+#define SHUT_MARGIN (-6.0f) /* for all others: g is .0025, and shut */
 #define BIAS \
-    (-20.0f) /* so that a gate falls steeply around its notes: of a cosine of .6 it is shut */
-#define GATE_RATE 1.5f /* of what is missing: beyond the margin, so that a few rounds are enough */
-#define LONGEST 50.0f  /* weights, as a vector */
+    (-20.0f) /* slope, so that a gate falls steeply around its notes: it is shut at a cosine of
+              * .6 */
+#define GATE_RATE 1.5f /* factor on the missing margin, so that a few rounds are enough */
+#define LONGEST 50.0f  /* limit of the weights' length, as a vector */
 
 /* ---- gates ---------------------------------------------------------------------------------- */
 
@@ -26,7 +27,7 @@ static const float *key_of(struct fabric *f, uint32_t i)
     return f->key;
 }
 
-/* One look at everything: steps for those on the wrong side of their margin. */
+/* One pass over everything: steps for those on the wrong side of their margin. */
 static bool go_round(struct fabric *f, enum fabric_name space)
 {
     struct fabric_space *s = &f->spaces[space];

@@ -1,4 +1,4 @@
-/* A fabric as bytes, so that it outlives a start. */
+/* A fabric as bytes, so that it survives a restart. */
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static enum err move_spaces(struct fabric *f, fabric_move_fn *move, void *contex
     return e;
 }
 
-/* The consequences of the move. */
+/* Fix up what the move has changed. */
 static void measure(struct fabric *f)
 {
     for (uint32_t i = 0; i < f->n_examples; i++) {
@@ -87,7 +87,7 @@ static void measure(struct fabric *f)
     }
 }
 
-/* How many notes each namespace has, where their numbers can be believed. */
+/* How many notes each namespace has, if their numbers are valid. */
 static void count_notes(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -124,7 +124,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
         }
     }
     for (uint32_t i = 0; i < f->n_examples;
-         i++) { /* so that both go on alike: who saved, and who loads */
+         i++) { /* so that the one that saved and the one that loads continue identically */
         f->ceiling[i] = INFINITY;
     }
     if (loads) {
@@ -136,7 +136,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
     return e;
 }
 
-/* Examples of notes lie one after the other, in their order. */
+/* Examples of notes are contiguous, in the order of the notes. */
 static bool notes_are_sound(const struct fabric *f)
 {
     uint32_t first = 0;

@@ -1,4 +1,4 @@
-/* The kept parts of memories and of answers that the model gives anyhow. */
+/* Storage of memories and of answers that the model gives in any case. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

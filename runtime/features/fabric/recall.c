@@ -5,7 +5,7 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    STEM = 4, /* letters that inflected words have in common */
+    STEM = 4, /* letters that inflected words must share */
     ENDING = 3,
     FIRST_CJK = 0x2e80,
     FIRST_HANGUL = 0xac00,
@@ -15,7 +15,8 @@ enum {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The character at text[at], and how many bytes it has; what is not UTF-8 is one byte and separates words. */
+/* The character at text[at], and its number of bytes; invalid UTF-8 is one byte and separates
+ * words. */
 static uint32_t code_at(const char *text, size_t bytes, size_t at, size_t *n)
 {
     int length = utf8_check((const uint8_t *)text + at, bytes - at);
@@ -44,14 +45,14 @@ static bool is_letter(uint32_t code)
     return is_in(code, UNICODE_IS_L | UNICODE_IS_M | UNICODE_IS_N);
 }
 
-/* Scripts without blanks between words, such as Chinese: each character counts as a word. */
+/* Scripts without spaces between words, such as Chinese: each character counts as a word. */
 static bool stands_alone(uint32_t code)
 {
     return code >= FIRST_CJK && (code < FIRST_HANGUL || code > LAST_HANGUL) &&
            is_in(code, UNICODE_IS_LO);
 }
 
-/* A capital as its small letter: ASCII, Latin-1, Greek, Cyrillic, and the pairs of Latin Extended-A. Others stay. */
+/* Lower case: ASCII, Latin-1, Greek, Cyrillic, and the pairs of Latin Extended-A. Others stay. */
 static uint32_t lower(uint32_t code)
 {
     static const struct {
@@ -102,7 +103,8 @@ static size_t letters_end(const char *text, size_t bytes, size_t at)
     return at;
 }
 
-/* A word from `at` on; *next: where the text goes on after it and after what hangs on it by an apostrophe. */
+/* A word from `at` on; *next: where the text continues after it and after an ending with an
+ * apostrophe. */
 static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 {
     size_t n, end = letters_end(text, bytes, at);
@@ -120,7 +122,7 @@ static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 
 void recall_read(struct recall_text *t, const char *text, size_t bytes)
 {
-    bool first = true; /* of its sentence, where a capital alone says nothing */
+    bool first = true; /* first of its sentence, where a capital says nothing */
     size_t at = 0, next, n;
 
     t->text = text;
@@ -154,9 +156,10 @@ void recall_weigh(struct recall_text *t, recall_rarity_fn *rarity, void *context
     }
 }
 
-/* ---- words that are alike ------------------------------------------------------------------- */
+/* ---- similar words -------------------------------------------------------------------------- */
 
-/* How far two words go on alike, in letters, and how many letters of each are left. */
+/* How many letters two words have in common at the beginning, and how many letters of each
+ * remain. */
 struct likeness {
     uint32_t common, left_a, left_b;
 };
@@ -239,7 +242,7 @@ static float share(float part, float of)
     return of > 0.0f ? part / of : 0.0f;
 }
 
-/* For what was asked, what the memory has; 0 also where it lacks a name. */
+/* How much of what was asked is in the memory; 0 also if it lacks a name. */
 static float asked_share(const struct recall_text *asked, const struct recall_text *memory)
 {
     float there = 0.0f, all = 0.0f;
@@ -276,8 +279,8 @@ static float question_share(const struct recall_text *asked, const struct recall
     return share(there, question != 0 ? all : all - rarest);
 }
 
-/* The memory's first name was not asked for, and a word was that is in no vocabulary and not in the memory: a name, perhaps in
- * small letters. */
+/* The memory's first name was not asked for, but a word was that is neither in the vocabulary
+ * nor in the memory: perhaps a name in small letters. */
 static bool is_about_another(const struct recall_text *asked, const struct recall_text *memory,
                              uint32_t question)
 {
@@ -324,7 +327,8 @@ bool recall_is_same(const struct recall_text *a, const struct recall_text *b)
     return a->n == b->n && n_same(a, b) == a->n;
 }
 
-/* After their first n words they have a common word in common, such as "is": then they differ before it, in their subject. */
+/* After their first n words they share a common word, such as "is": then they differ before it,
+ * in their subject. */
 static bool differ_in_subject(const struct recall_text *a, const struct recall_text *b, uint32_t n)
 {
     for (uint32_t i = n; i < a->n; i++) {

@@ -1,4 +1,4 @@
-/* Grammars: their memory, and which one holds the replies. */
+/* Grammars: their memory, and the one that constrains replies. */
 #include "runtime/features/grammar/app_grammar.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool has_room(const struct app *a)
            grammar_of(&a->chat)->otherwise != NULL;
 }
 
-/* Kept: the one before is read again, and says nothing. */
+/* Kept, because the previous one is read again without a message. */
 static enum err refuse(struct app *a, enum err e, const char *name, const char *error_message)
 {
     format_text(grammar_of(&a->chat)->error_message, sizeof grammar_of(&a->chat)->error_message,
@@ -48,7 +48,7 @@ static enum err use_file(struct app *a, const char *name)
     return e == ERR_OK ? ERR_OK : refuse(a, e, name, error_message);
 }
 
-/* Whether the text begins so; *rest is what follows. */
+/* Whether the text begins with this; *rest is what follows. */
 static bool begins(const char *text, const char *word, const char **rest)
 {
     size_t n = strlen(word);
@@ -57,8 +57,8 @@ static bool begins(const char *text, const char *word, const char **rest)
     return strncmp(text, word, n) == 0;
 }
 
-/* A compiled grammar in pieces of base64, from a program that has one and no card. From the first on none is at work; the last
- * one puts it to work. */
+/* A compiled grammar in pieces of base64, from a program when there is no card. From the first
+ * piece on no grammar is in use; the last piece puts this one to use. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
@@ -145,7 +145,7 @@ enum err app_use_grammar(struct app *a, const char *text)
     if (e == ERR_OK && text != kept) {
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
     } else if (e != ERR_OK && text != kept) {
-        (void)use(a, kept); /* it was at work before */
+        (void)use(a, kept); /* it was in use before */
         a->error_message = grammar_of(&a->chat)->error_message;
     }
     return e;
@@ -187,7 +187,7 @@ static void reset(void *state, struct chat *c)
     features_switch(c->features, FEATURE_grammar, false);
 }
 
-/* ---- of a reply ------------------------------------------------------------------------------ */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static void choose(void *state, struct feature_turn *t, struct generate_params *p,
                    struct generator *g)

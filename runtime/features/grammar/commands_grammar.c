@@ -1,4 +1,4 @@
-/* The command that holds replies to a grammar. */
+/* The command that constrains replies by a grammar. */
 #include "runtime/app/commands_private.h"
 #include "runtime/features/grammar/app_grammar.h"
 

@@ -1,5 +1,5 @@
-/* The checked view of a compiled grammar (flash_image/format/grammar.h), and grammars that are lists of
- * choices, which need no compiler. */
+/* The checked view of a compiled grammar (flash_image/format/grammar.h), and grammars that are
+ * lists of choices, which need no compiler. */
 #ifndef INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
 #define INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
 
@@ -16,20 +16,22 @@ struct grammar {
     const struct ingot_grammar_call *calls;
 };
 
-/* A view of `bytes` bytes at memory, which is 4-byte aligned and stays. Any bytes: every number is
- * looked at. ERR_BAD_MODEL: *error_message says why it is not a grammar, without a full stop. */
+/* Make a view of `bytes` bytes at memory, which is 4-byte aligned and stays. Accepts any bytes:
+ * every number is checked. ERR_BAD_MODEL: *error_message says why it is not a grammar, without a
+ * full stop. */
 enum err grammar_open(struct grammar *g, const void *memory, size_t bytes,
                       const char **error_message);
 
 enum { GRAMMAR_WORK_BYTES = 16 << 10 };
 
-/* The grammar of texts such as "yes|no|not sure" to memory (room bytes, 4-byte aligned); \| is the
- * character, \\ the backslash. work: GRAMMAR_WORK_BYTES, 4-byte aligned. *bytes: of the grammar. ERR_BAD_ARGUMENT: a choice is empty;
- * ERR_TOO_LONG: it has no room. *error_message as above. */
+/* Write the grammar of texts such as "yes|no|not sure" to memory (room bytes, 4-byte aligned);
+ * \| is the character, \\ the backslash. work: GRAMMAR_WORK_BYTES, 4-byte aligned. *bytes: size
+ * of the grammar. ERR_BAD_ARGUMENT: a choice is empty; ERR_TOO_LONG: it does not fit.
+ * *error_message as above. */
 enum err grammar_from_choices(const char *text, void *memory, size_t room, void *work,
                               size_t *bytes, const char **error_message);
 
-/* Whether a text is a list of choices: more than one, so that a name is none. */
+/* Whether a text is a list of choices: more than one, so that a name does not count. */
 bool grammar_is_choices(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* A list of choices is a trie, and a trie is an automaton already. While it is built a node has its
- * first child and its next sibling; then the edges of each node are laid side by side. */
+/* A list of choices is a trie, and a trie is already an automaton. While it is built, a node has
+ * its first child and its next sibling; then the edges of each node are stored in sequence. */
 #include <string.h>
 
 #include "runtime/base/crc32c.h"
@@ -8,7 +8,7 @@
 enum { NODES = 2048, NONE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NONE: there is none; nobody's child is the root */
+    uint16_t child, sibling; /* NONE: there is none; no node has the root as its child */
     uint8_t byte, accepts;
 };
 
@@ -72,7 +72,7 @@ static enum err add_choices(struct trie *t, const char *text, const char **error
     }
 }
 
-/* A node but the root is the end of one edge. */
+/* Every node except the root is the target of one edge. */
 static void lay_out(const struct trie *t, struct ingot_grammar *head)
 {
     struct ingot_grammar_state *states = (void *)(head + 1);

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Ways that are reached without a byte: by calls that begin and end. Each is looked at once, in the order
- * in which it was found. */
+/* States that are reached without a byte: by calls that begin and end. Each is visited once, in
+ * the order in which it was found. */
 enum { REACHED = 192 };
 
 struct reach {
@@ -49,19 +49,19 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
 {
     struct grammar_way way = { (uint16_t)state, (uint16_t)frame };
 
-    /* The cost of the search for an equal way. */
+    /* The cost of the search for an equal state. */
     r->m->steps += r->n;
     if (r->n < REACHED && !has_way(r->m, r->ways, r->n, way)) {
         r->ways[r->n++] = way;
     }
 }
 
-/* The call runs for another time, after `done`. */
+/* The call runs again, after `done`. */
 static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
 {
     unsigned depth = below == 0 ? 1 : frame_of(r->m, below)->depth + 1u;
 
-    /* Deeper than any grammar needs: this way ends. */
+    /* Deeper than any grammar needs: give this state up. */
     if (depth > INGOT_GRAMMAR_DEPTH || r->n_frames == GRAMMAR_FRAMES) {
         return;
     }
@@ -70,14 +70,14 @@ static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
     reach(r, r->m->grammar->calls[call].start, r->n_frames++);
 }
 
-/* The call that the frame is has run once more. */
+/* The call of this frame has run once more. */
 static void leave(struct reach *r, unsigned frame)
 {
     const struct grammar_frame *f = frame_of(r->m, frame);
     const struct ingot_grammar_call *c = &r->m->grammar->calls[f->call];
     unsigned done = f->done + 1u;
 
-    /* Once more, and out where it has run often enough: both are ways. */
+    /* Run it once more, and also leave it if it has run often enough: follow both. */
     if (done < c->most) {
         enter(r, f->call, done, f->below);
     }
@@ -86,7 +86,7 @@ static void leave(struct reach *r, unsigned frame)
     }
 }
 
-/* Everything that can be reached from a level before the next byte. */
+/* Everything that can be reached from a level without another byte. */
 static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level)
 {
     const struct grammar *g = m->grammar;
@@ -159,7 +159,7 @@ bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte)
             }
         }
     }
-    /* Frames of ways that ended stay until grammar_settle. */
+    /* Frames of dropped states stay until grammar_settle. */
     to->n_frames = (uint16_t)r.n_frames;
     return to->n_ways != 0;
 }
@@ -195,7 +195,8 @@ bool grammar_goes_on(struct grammar_machine *m, unsigned level)
     return false;
 }
 
-/* Frames that a way of the level is in move to the front; those below a frame come before it. */
+/* Move the frames that the level's states use to the front; the frames below each of them come
+ * before it. */
 void grammar_settle(struct grammar_machine *m, unsigned level)
 {
     uint16_t *moved = m->moved;
@@ -204,7 +205,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
 
     *to = m->levels[level];
     memset(moved, 0, to->n_frames * sizeof *moved);
-    /* Mark the frames of every way, down to one that is marked. */
+    /* Mark the frames of every state, down to a marked one. */
     for (unsigned i = 0; i < to->n_ways; i++) {
         for (unsigned f = to->ways[i].frame; f != 0 && moved[f] == 0; f = m->frames[f].below) {
             moved[f] = 1;

@@ -10,14 +10,14 @@ static const uint8_t *text_of(const struct tokenizer *t, uint32_t id)
     return (const uint8_t *)tokenizer_text(t, id);
 }
 
-/* For a byte token: the byte; else the token's own text. */
+/* For a byte token, the byte; otherwise the token's own text. */
 static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n)
 {
     return (const uint8_t *)tokenizer_piece(t, id, INGOT_NO_TOKEN, n);
 }
 
-/* s (n) after its first *level bytes, which are pushed already. False: refused; *level bytes of it are
- * allowed then, and with n beyond the levels all of those that were tried. */
+/* Push s (n) after its first *level bytes, which are pushed already. False: refused; *level
+ * bytes of it are allowed, or, if n is beyond the levels, all that were tried. */
 static bool push_all(struct grammar_machine *m, const uint8_t *s, size_t n, unsigned *level)
 {
     while (*level < n) {
@@ -57,7 +57,7 @@ static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uin
 {
     uint32_t step = 1, low = from, high;
 
-    /* Mostly few begin alike: steps that double find an end near by. */
+    /* Usually few begin with it: steps of doubling length find a near end. */
     for (high = from; high < t->head->n_sorted; high += step, step *= 2) {
         uint32_t id = t->sorted[high];
 
@@ -79,7 +79,7 @@ static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uin
     return low;
 }
 
-/* How many bytes two texts begin alike, at most `most`. */
+/* The length of the common beginning of two texts, at most `most`. */
 static unsigned alike(const struct tokenizer *t, uint32_t a, uint32_t b, unsigned most)
 {
     size_t n = min_size(most, min_size(tokenizer_text_bytes(t, a), tokenizer_text_bytes(t, b)));
@@ -103,7 +103,7 @@ static void visit_sorted(struct grammar_machine *m, const struct tokenizer *t,
 
         if (push_all(m, s, tokenizer_text_bytes(t, id), &level)) {
             visit(context, id, level);
-        } else if (level < GRAMMAR_LEVELS) { /* else longer than any token may be */
+        } else if (level < GRAMMAR_LEVELS) { /* otherwise longer than any token may be */
             i = after_prefix(t, i, s, level + 1);
         }
         if (i < t->head->n_sorted) {

@@ -1,5 +1,5 @@
-/* Kept prompts at the fixed points of a start and of a turn: a prompt takes what is kept of its beginning, each of its passes
- * is kept, and the file gets it once the reply is there. */
+/* Kept prompts: the hooks of a start and of a turn. A prompt takes what is kept of its
+ * beginning, each of its passes is kept, and the file gets it after the reply. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -11,13 +11,12 @@
 struct kept_state {
     struct kept kept;
     struct session_watch watch;
-    size_t bytes; /* of memory for blocks; 0: none was asked for */
-    uint32_t
-        n_prompt; /* tokens up to the end of the turn's prompt; what comes after it is a reply */
-    bool said;    /* kept.error_message */
+    size_t bytes;      /* bytes of memory for blocks; 0: not requested */
+    uint32_t n_prompt; /* tokens up to the end of the turn's prompt; after it comes a reply */
+    bool said;         /* kept.error_message */
 };
 
-/* At most half of what is left: the model needs some, too. */
+/* At most half of what is left: the model needs memory, too. */
 static size_t memory(void *state, const struct app *a, const struct image *image)
 {
     struct kept_state *s = state;
@@ -28,7 +27,7 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return s->bytes != 0 ? arena_take_bytes(s->bytes) : 0;
 }
 
-/* A reply is kept as a whole when it has ended: its passes are of one token each. */
+/* A reply is kept as a whole when it has ended, because its passes have one token each. */
 static void keep_pass(void *context, struct session *session)
 {
     struct kept_state *s = context;
@@ -121,7 +120,8 @@ static void take(void *state, struct feature_turn *t)
     say_error_message(s, t->chat->console);
 }
 
-/* The reply is there: it is kept in memory, too, and its prompt goes to the card. The next prompt waits for that. */
+/* The reply has ended: keep it in memory, too, and write its prompt to the card. The next prompt
+ * waits for that. */
 static void write(void *state, struct feature_turn *t, const char *reason)
 {
     struct kept_state *s = state;

@@ -1,4 +1,4 @@
-/* Lessons that an earlier start saved, of any feature that learns. */
+/* Lessons saved by an earlier start, for every feature that learns. */
 #include "runtime/features/lessons/app_learnt.h"
 
 #include "runtime/app/app_private.h"

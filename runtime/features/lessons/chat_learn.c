@@ -68,7 +68,8 @@ void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, u
     vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
 }
 
-/* From h and its logits; feels: its EWC penalty knows the example then. True: the target wins, and there was nothing to learn. */
+/* From h and its logits; feels: its EWC penalty counts the example. True: the target wins
+ * already, so there was nothing to learn. */
 static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                       float sign, bool feels)
 {
@@ -99,7 +100,7 @@ static bool step(struct chat *c, const float *h, const float *logits, uint32_t t
     return wins;
 }
 
-/* Every example once, those of earlier lessons too, which a step may have hurt. */
+/* Every example once, including those of earlier lessons, which a step may have hurt. */
 static enum err practise(struct chat *c, bool *all_win)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -128,7 +129,7 @@ static enum err practise(struct chat *c, bool *all_win)
     return ERR_OK;
 }
 
-/* ---- what the model knows already ----------------------------------------------------------- */
+/* ---- what the model knows before lessons ----------------------------------------------------- */
 
 uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed)
 {
@@ -141,7 +142,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
 }
 
-/* F of a token that the model itself drew: no step is taken. */
+/* Count F for a token that the model itself drew; takes no step. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -165,9 +166,9 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
     return *n != 0 ? session_append(c->session, c->opening.ids, *n, NULL) : ERR_OK;
 }
 
-/* A text that the model makes up says which weights matter to what it can do: what was packed is the
- * first task, and the EWC penalty holds it. Each text begins as conversations do, and ends where it is n long,
- * or where the model ends it. */
+/* A text that the model makes up tells which weights its abilities depend on: the packed model
+ * is the first task, and the EWC penalty protects it. Each text begins like a conversation, and
+ * ends at n tokens, or when the model ends it. */
 static enum err feel_itself(struct chat *c)
 {
     struct session *s = c->session;
@@ -210,9 +211,9 @@ static enum err feel_itself(struct chat *c)
 /* Tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
-    uint32_t end;  /* what comes after the last one */
-    float sign;    /* of steps at once; 0 and less: they are kept, */
-    uint32_t most; /* ... of a bad reply so many at most */
+    uint32_t end;  /* the token after the last one */
+    float sign;    /* number of steps at once; 0 and less: the examples are only kept, */
+    uint32_t most; /* ... at most so many of a bad reply */
 };
 
 static void visit_learn(void *context, uint32_t position, const float *logits)
@@ -287,7 +288,7 @@ static void settle(struct chat *c, const struct learner_totals *before, struct c
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* How many of the taught examples win, by however little, of *all (NULL: nobody asks). */
+/* How many of the taught examples win, by any margin, of *all (NULL: not wanted). */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -341,7 +342,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         e = practise(c, &lesson->wins);
         lesson->rounds++;
     }
-    if (e == ERR_OK && !lesson->wins) { /* some may win, and not by the margin */
+    if (e == ERR_OK && !lesson->wins) { /* some may win, but not by the margin */
         uint32_t wins;
 
         e = count_wins(c, &wins, &lesson->examples);
@@ -390,7 +391,7 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     return e;
 }
 
-/* A /bad may not make these worse: answers that were taught, and earlier replies. */
+/* A /bad must not make these worse: taught answers and earlier replies. */
 struct watched {
     uint32_t wins, strange;
 };
@@ -424,7 +425,8 @@ static enum err watch(struct chat *c, const struct watched *before, struct chat_
     return e;
 }
 
-/* The reply's tokens once more, from the one before it on; ids: of the conversation, n of them. */
+/* Compute the reply's tokens again, from the one before it on; ids: of the conversation, n of
+ * them. */
 static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uint32_t n,
                         struct collect *k)
 {
@@ -457,7 +459,7 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     if (room == 0) {
         return ERR_NO_SPACE;
     }
-    if (!good) { /* few of them stay: those of earlier replies need not go for all */
+    if (!good) { /* few of them stay, so earlier replies need not make room for all */
         room = min_u32(room, max_u32(LESSONS_ROOM - lessons_of(c)->lessons.n, CHAT_LEARN_LOOKED));
         k.most = room;
         e = count_watched(c, &before);

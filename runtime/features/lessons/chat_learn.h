@@ -1,5 +1,5 @@
-/* Learning from a conversation: the last reply was good or bad, or an answer is taught. Only with
- * learn=on, as it changes what the model says. */
+/* Learning from a conversation: the last reply was good or bad, or an answer is taught. Only
+ * with learn=on, because it changes what the model says. */
 #ifndef INGOT_RUNTIME_CHAT_LEARN_H
 #define INGOT_RUNTIME_CHAT_LEARN_H
 
@@ -13,20 +13,20 @@
 #include "runtime/saved/saved_chat.h"
 
 enum {
-    CHAT_LEARN_FELT =
-        512, /* tokens of its own by which the model finds out what matters to it ... */
-    CHAT_LEARN_TEXT = 64,         /* ... in texts of so many */
-    CHAT_LEARN_ROUNDS = 100,      /* of a lesson, at most */
-    CHAT_LEARN_ANSWER_TOKENS = 64 /* of an answer, with its end */
+    CHAT_LEARN_FELT = 512,   /* own tokens from which the model learns what matters to it ... */
+    CHAT_LEARN_TEXT = 64,    /* ... in texts of this many tokens */
+    CHAT_LEARN_ROUNDS = 100, /* steps of a lesson, at most */
+    CHAT_LEARN_ANSWER_TOKENS = 64 /* tokens of an answer, with its end */
 };
 
 struct lessons_state {
     bool learns; /* chat_learn_open */
     struct lessons lessons;
-    struct hidden_watch watch;         /* by which they adapt the model */
-    uint32_t *kept_ids;                /* (context) of the conversation, during a lesson */
-    uint64_t ticks;                    /* that steps took */
-    void (*also_told)(struct chat *c); /* /learned begins with it; NULL: nothing. The policy's */
+    struct hidden_watch watch;         /* the lessons that adapt the model */
+    uint32_t *kept_ids;                /* (context) ids of the conversation, during a lesson */
+    uint64_t ticks;                    /* time that steps took */
+    void (*also_told)(struct chat *c); /* /learned begins with this text of the policy; NULL:
+                                        * none */
 };
 
 static inline struct lessons_state *lessons_of(const struct chat *c)
@@ -37,43 +37,44 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
     uint32_t made_room; /* examples of earlier replies that made room for these */
-    uint64_t ticks;     /* of the steps: choosing candidates, rows of the head, the gradient */
-    bool apart; /* of a fabric: every gate is open for its own notes and shut for all else */
-    bool wins;  /* every token of the answer is the likeliest now, by CHAT_LEARN_MARGIN */
-    bool
-        taken_back; /* /bad: what is taught would have got worse, and nothing was changed after all */
-    bool
-        by_words; /* of a fabric: there was no room to learn it by heart; it is found by its words alone */
-    bool
-        takes_long; /* ... or it would have taken too long; of more than one note: some are not practised to the end */
-    bool replaces; /* ... it replaces a note that was there */
+    uint64_t ticks;     /* time of the steps: choosing candidates, rows of the head, the gradient */
+    bool apart;      /* for a fabric: every gate is open for its own notes and shut for everything
+                 * else */
+    bool wins;       /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
+    bool taken_back; /* /bad: taught answers would have got worse, so nothing was changed */
+    bool by_words;   /* for a fabric: there was no room to learn it by heart; it is found only by
+                   * its words */
+    bool takes_long; /* ... or it would have taken too long; for several notes: some are not fully
+                     * practised */
+    bool replaces;   /* ... it replaces an earlier note */
     uint32_t examples,
-        lost; /* ... tokens that were practised, and those that are not the likeliest */
+        lost; /* ... tokens that were practised, and those that are not the most likely */
 };
 
-/* The model planned room for it (model_setup.learns). False: its head is streamed, and rows of it are
- * nowhere in memory; nothing is learnt then. */
+/* The model planned room for lessons (model_setup.learns). False: its head is streamed, so its
+ * rows are not in memory, and nothing is learnt. */
 bool chat_learn_open(struct chat *c);
 
-/* A fresh conversation's answer to question becomes answer, in as many steps as that takes.
- * The current conversation stays; its tokens are computed again with the next line.
- * ERR_TOO_LONG, ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt in it is
- * forgotten again; ERR_NO_SPACE: what is taught already fills the room for examples; errors of session_run. */
+/* Make answer the answer of a fresh conversation to question, in as many steps as needed. The
+ * current conversation stays; its tokens are computed again with the next line. ERR_TOO_LONG,
+ * ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt is dropped;
+ * ERR_NO_SPACE: taught answers fill the room for examples; errors of session_run. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
-/* Good: one step towards each token of the last reply. Bad: at the first few places where another token was nearly as likely, that one
- * wins from now on, by little; if what was taught gets worse by it, it is practised, and if that does not help, all is undone.
- * ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: no example of it can be kept. */
+/* Good: one step towards each token of the last reply. Bad: at the first few places where
+ * another token was almost as likely, that one wins from now on, by a little. If taught answers
+ * get worse by it, they are practised, and if that does not help, all is undone. ERR_NOT_FOUND:
+ * there is no reply. ERR_NO_SPACE: no example of it can be kept. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
-/* Lessons go to a file, and comes back, in place of what is there. Errors of saved_chat_write
+/* Save lessons to a file, or load them in place of the present ones. Errors of saved_chat_write
  * and saved_chat_read (saved_chat.h); io->error_message. */
 enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
-uint64_t chat_learn_bytes(struct chat *c); /* that the file has to have, whatever comes */
+uint64_t chat_learn_bytes(struct chat *c); /* size that the file must have in any case */
 
 extern const struct chat_command lesson_commands[];
 enum { LESSON_COMMANDS = 4 };

@@ -1,6 +1,8 @@
-/* /bad: tokens of a reply give way to others. The adapter's steps change the logits of all tokens, and with each /bad a little more, so
- * that words would win which nobody would say there. So each step is looked at: only a token may win which the model without the
- * adapter has at most CHAT_LEARN_NEARLY behind its best. A step after which another one wins is made shorter, or taken back. */
+/* /bad: tokens of a reply give way to others. The adapter's steps change the logits of all
+ * tokens, and with each /bad a little more, until words win that nobody would say there. Each
+ * step is therefore checked: a token may win only if the model without the adapter has it at
+ * most CHAT_LEARN_NEARLY behind its best. A step after which another token wins is made shorter,
+ * or taken back. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -10,7 +12,7 @@
 struct look {
     const float *plain, *adapted;
     uint32_t vocab;
-    float least; /* of plain: a token below it may not win */
+    float least; /* threshold in plain: a token below it may not win */
 };
 
 static enum err look_at(struct chat *c, uint32_t example, struct look *k)
@@ -38,7 +40,7 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
     return ERR_OK;
 }
 
-/* The likeliest of the tokens that may win, other than token. k->vocab: there is none. */
+/* The most likely token that may win, other than token. k->vocab: there is none. */
 static uint32_t best_other(const struct look *k, uint32_t token)
 {
     uint32_t best = k->vocab;
@@ -62,7 +64,7 @@ static bool is_strange(const struct look *k)
     return !(k->plain[winner] >= k->least);
 }
 
-/* *yields: another token wins now, by little. */
+/* *yields: another token wins now, by a little. */
 static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;

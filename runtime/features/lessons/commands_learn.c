@@ -1,4 +1,4 @@
-/* Commands by which the model learns, with learn=on. */
+/* Commands for learning, with learn=on. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void say_ticks(struct app *a, const struct chat_lesson *lesson)
     }
 }
 
-/* Other features are told of it; where they have noted it, in words. */
+/* Other features are told; if they have noted it, their words are printed. */
 static unsigned note_rating(struct app *a, enum feature_rating rating,
                             const char *noted[FEATURES_MOST])
 {
@@ -137,7 +137,7 @@ static enum command_result command_bad(struct app *a, char *argument)
     return rate(a, false);
 }
 
-/* QUESTION = ANSWER, without the blanks around the sign. */
+/* QUESTION = ANSWER, without the spaces around the sign. */
 static char *cut_answer(char *question)
 {
     char *sign = question, *end;

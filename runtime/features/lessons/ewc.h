@@ -1,8 +1,9 @@
-/* Elastic weight consolidation (arXiv 1612.00796), online: what mattered to earlier tasks is held by
- * EWC penalty, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared gradients.
+/* Elastic weight consolidation (arXiv 1612.00796), online: the EWC penalty protects what mattered
+ * to earlier tasks, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared
+ * gradients.
  *
- * The penalty's step is implicit. With lambda in the thousands an explicit one overshoots, and grows
- * with each step; this one goes towards the anchor and never past it. */
+ * The penalty's step is implicit. With lambda in the thousands an explicit step overshoots and
+ * grows each time; this one goes towards the anchor and never past it. */
 #ifndef INGOT_RUNTIME_LEARN_EWC_H
 #define INGOT_RUNTIME_LEARN_EWC_H
 
@@ -15,27 +16,28 @@ enum { EWC_MOST_TASKS = 10, EWC_LEAST_SAMPLES = 50 };
 struct ewc {
     size_t n;
     float *fisher, *anchor; /* (n) */
-    float *mean, *spread;   /* (n) of the task's gradients, and their squared distances' sum */
-    uint32_t tasks;         /* that ended: 0 has no EWC penalty */
-    uint32_t samples;       /* of the task at work */
+    float *mean, *spread;   /* (n) mean of the task's gradients, and the sum of their squared
+                             * distances */
+    uint32_t tasks;         /* tasks that ended: with 0 there is no EWC penalty */
+    uint32_t samples;       /* gradients of the current task */
 };
 
-/* Floats of work for n weights. */
+/* Floats of memory for n weights. */
 size_t ewc_floats(size_t n);
 void ewc_open(struct ewc *e, float *memory, size_t n);
 
 /* clamp(2000 (1 + tasks / 10), 100, 15000); 0 before the first task has ended. */
 float ewc_lambda(const struct ewc *e);
 
-/* Whether the gradient belongs to another task than those before it: mean |z| > 2, after
+/* Whether the gradient belongs to another task than the previous ones: mean |z| > 2, after
  * EWC_LEAST_SAMPLES of them. */
 bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 
 /* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */
 void ewc_sample(struct ewc *e, const float *gradient);
 
-/* The weights as they are become what the EWC penalty pulls to. False: EWC_MOST_TASKS have ended; the anchor
- * stays where it is. */
+/* Make the present weights the anchor of the EWC penalty. False: EWC_MOST_TASKS have ended; the
+ * anchor does not move. */
 bool ewc_end_task(struct ewc *e, const float *weights);
 
 /* w = (w - rate g + p F anchor) / (1 + p F), p = |rate| lambda stiff */

@@ -6,7 +6,7 @@
 #include "runtime/features/lessons/vector.h"
 
 #define LONGEST_YIELD 1.0f
-enum { SEED = 18 }; /* of A: the same on every board */
+enum { SEED = 18 }; /* seed of A: the same on every board */
 
 struct learner_rule learner_default_rule(void)
 {
@@ -41,7 +41,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
     memset(l, 0, sizeof *l);
     l->rule = *rule;
-    /* Weights, gradient, the weights before a step, those before the lesson, then EWC's. */
+    /* Weights, gradient, the weights before a step, those before the lesson, then EWC's memory. */
     l->gradient = f + n;
     l->before = f + 2 * n;
     l->kept = f + 3 * n;
@@ -51,7 +51,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
 void learner_begin(struct learner *l)
 {
-    /* /undo goes back to here. */
+    /* /undo goes back to this state. */
     memcpy(l->kept, l->lora.weights, l->ewc.n * sizeof(float));
     l->kept_totals = l->totals;
     l->can_undo = true;
@@ -69,13 +69,13 @@ bool learner_undo(struct learner *l)
     return true;
 }
 
-/* False: not a gradient at all. */
+/* False: not a valid gradient. */
 static bool clip(const struct learner *l)
 {
     float square = vector_dot(l->gradient, l->gradient, l->ewc.n);
     float length = sqrtf(square);
 
-    /* The square may overflow although no part does. */
+    /* The square may overflow although no component does. */
     if (!vector_is_finite(&square, 1) || !vector_is_finite(l->gradient, l->ewc.n)) {
         return false;
     }
@@ -98,7 +98,7 @@ void learner_feel(struct learner *l, const float *h, const float *e)
     if (!l->rule.ewc_penalty || !clip(l)) {
         return;
     }
-    /* A direction unlike those before: what was learnt is guarded from here on. */
+    /* A direction unlike the earlier ones: protect what was learnt from here on. */
     if (ewc_is_new_task(&l->ewc, l->gradient)) {
         (void)ewc_end_task(&l->ewc, l->lora.weights);
     }
@@ -127,7 +127,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
     } else {
         vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
     }
-    /* Too far, or not a number: as if nothing had been. */
+    /* Too far, or not a number: restore the weights. */
     if (!learner_is_sound(l)) {
         memcpy(l->lora.weights, l->before, n * sizeof(float));
         l->totals.thrown++;
@@ -150,7 +150,7 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
     }
     /* To first order the loss rises by this much. */
     step = rise / square;
-    /* Near the minimum that would be a long way. */
+    /* Near the minimum this would be a long step. */
     if (step * sqrtf(square) > LONGEST_YIELD) {
         step = LONGEST_YIELD / sqrtf(square);
     }

@@ -1,4 +1,4 @@
-/* Lessons at the fixed points of a start. */
+/* Lessons: the hooks of a start. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -20,7 +20,7 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return wanted(a) ? arena_take_bytes(lessons_bytes(image->header->params.dim, cols)) : 0;
 }
 
-/* learn=on, and the lessons of an earlier start from their file, where there is one. */
+/* learn=on, and the lessons of an earlier start from their file, if there is one. */
 static void open_lessons(void *state, struct app *a)
 {
     struct lessons_state *l = state;

@@ -1,4 +1,4 @@
-/* Lessons as bytes, so that they outlive a start. */
+/* Lessons as bytes, so that they survive a restart. */
 #include <assert.h>
 
 #include "runtime/features/lessons/lessons.h"

@@ -19,7 +19,7 @@ void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_
 
     assert(rank >= 1 && rank <= MICRO_LORA_RANKS && dim != 0);
     *m = (struct micro_lora){ dim, rank, 1.0f, weights };
-    /* A is random and B zero: at first it changes nothing, and has a gradient. */
+    /* A is random and B is zero: at first this changes nothing, but it has a gradient. */
     vector_random(weights, half, 1.0f / sqrtf((float)dim), &seed);
     memset(weights + half, 0, half * sizeof *weights);
 }
@@ -47,7 +47,8 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     }
 }
 
-/* Put a logit into the list, which goes from the best down; the last falls off where it is full. */
+/* Insert a logit into the list, which is sorted from the best down; if it is full, the last one
+ * falls off. */
 static void insert(struct micro_lora_choice *c, uint32_t id, float logit)
 {
     uint32_t at = c->n < MICRO_LORA_CANDIDATES ? c->n++ : MICRO_LORA_CANDIDATES - 1;
@@ -69,7 +70,7 @@ static void find_best(struct micro_lora_choice *c, const float *logits, uint32_t
     for (uint32_t id = 0; id < vocab; id++) {
         if (logits[id] > least && id != target) {
             insert(c, id, logits[id]);
-            /* The list is full: only better ones come in. */
+            /* The list is full: only better ones enter. */
             if (c->n == MICRO_LORA_CANDIDATES) {
                 least = c->logits[c->n - 1];
             }
@@ -84,7 +85,7 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit)
     if (head->cap == 0.0f) {
         return head->scale;
     }
-    /* The derivative of cap tanh(x / cap), by its value. */
+    /* The derivative of cap tanh(x / cap), from its value. */
     part = logit / head->cap;
     return head->scale * (1.0f - part * part);
 }
@@ -102,7 +103,7 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     c->logits[last] = logits[target];
     c->best = last != 0 ? c->logits[0] : -INFINITY;
     most = c->best > logits[target] ? c->best : logits[target];
-    /* Softmax among these alone. */
+    /* Softmax over these only. */
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] = exp_f32(c->logits[k] - most);
         sum += c->errors[k];
@@ -136,7 +137,7 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)
     for (uint32_t k = 0; k < c->n; k++) {
         sum += exp_f32(c->logits[k] - most);
     }
-    /* The first whose running sum passes. */
+    /* The first one whose running sum exceeds the number. */
     at *= sum;
     for (uint32_t k = 0; k + 1 < c->n; k++) {
         at -= exp_f32(c->logits[k] - most);

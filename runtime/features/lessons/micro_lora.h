@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 enum {
-    MICRO_LORA_MOST_RANK = 4,   /* of a lesson */
-    MICRO_LORA_RANKS = 32,      /* of any: a fabric has larger ones */
-    MICRO_LORA_CANDIDATES = 32, /* best logits of a step, beside the target */
+    MICRO_LORA_MOST_RANK = 4,   /* rank of a lesson's adapter */
+    MICRO_LORA_RANKS = 32,      /* of any adapter: a fabric has larger ones */
+    MICRO_LORA_CANDIDATES = 32, /* best logits of a step, besides the target */
 };
 
 struct micro_lora {
@@ -38,44 +38,44 @@ struct micro_lora_choice {
     uint32_t n;
     uint32_t ids[MICRO_LORA_CANDIDATES + 1];
     float logits[MICRO_LORA_CANDIDATES + 1];
-    float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f': what a row counts in e */
+    float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f': the weight of a row in e */
     float loss_p;                            /* p of the target */
-    float best;                              /* the largest logit beside the target's */
+    float best;                              /* the largest logit besides the target's */
 };
 
 /* Floats of the weights, and of a gradient. */
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
-/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_RANKS. A is small and random from
- * `seed`, B zero: the first h~ is h to the bit. */
+/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_RANKS. A is small and random
+ * from `seed`, B is zero: at first h~ equals h to the bit. */
 void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
                      unsigned seed);
 
-/* h (dim) becomes h~. A zero B leaves every bit. */
+/* h (dim) becomes h~. A zero B changes no bit. */
 void micro_lora_apply(const struct micro_lora *m, float *h);
 
-/* The best logits of (vocab), of equals those of smaller ids, and the target < vocab. Logits that are
- * NaN are never chosen. */
+/* The best logits of (vocab), among equals those with smaller ids, and the target < vocab.
+ * Logits that are NaN are never chosen. */
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
 /* The derivative of a logit f(z) = cap tanh(scale z / cap), or scale z, from f alone. */
 float micro_lora_slope(const struct micro_lora_head *head, float logit);
 
-/* The errors of another loss: by how much the best of the others beats the target. They are those of two
- * rows, and their gradient is how fast the margin changes. c->n >= 2. */
+/* The errors of another loss: the margin of the best other token over the target. Only two rows
+ * have an error, and their gradient is the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* Which of the tokens a number of 0 .. 1 draws. */
+/* The token that a number of 0 .. 1 draws. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
-/* The gradient at (h, e), both (dim), like the weights. */
+/* The gradient at (h, e), both (dim), in the layout of the weights. */
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);
 
-/* B A of base becomes keep B A + add b a of micro, as well as base's rank can hold it (the best in
- * squares): the products are added, not A and B apart, which would mix pairs that mean different
- * things. For one dim and one scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
+/* B A of base becomes keep B A + add b a of micro, as well as base's rank allows (in least
+ * squares): the products are added, not A and B separately, which would mix unrelated pairs. For
+ * equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

@@ -1,6 +1,6 @@
-/* Two adapters become one of the first's rank. Side by side they are P Q, P (dim, n) and Q (n, dim)
- * with n <= 8. Both are made orthonormal, which leaves a core of n x n numbers; the largest singular
- * values of the core are those of the product. */
+/* Merge two adapters into one of the first's rank. Side by side they are P Q, with P (dim, n)
+ * and Q (n, dim), n <= 8. Both are made orthonormal, which leaves a core of n x n numbers; its
+ * largest singular values are those of the product. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ enum { MOST = 2 * MICRO_LORA_MOST_RANK, SWEEPS = 12 };
 
 struct core {
     uint32_t n;
-    float u[MOST][MOST]; /* columns of the core while it turns: u[j] is column j */
-    float v[MOST][MOST]; /* the turns so far: v[j] is column j */
+    float u[MOST][MOST]; /* columns of the core during the rotations: u[j] is column j */
+    float v[MOST][MOST]; /* the rotations so far: v[j] is column j */
 };
 
 size_t micro_lora_merge_floats(uint32_t dim)
@@ -20,8 +20,8 @@ size_t micro_lora_merge_floats(uint32_t dim)
     return (size_t)2 * MOST * dim;
 }
 
-/* Rows of x (n, dim) become orthonormal, x_old[i] = sum_j r[i][j] x[j]. Each row is projected twice,
- * as once leaves what rounding made; a row that the ones before it span becomes zero. */
+/* Make the rows of x (n, dim) orthonormal, x_old[i] = sum_j r[i][j] x[j]. Each row is projected
+ * twice, because once leaves rounding errors; a row that the earlier ones span becomes zero. */
 static void orthonormalize(float *x, uint32_t n, uint32_t dim, float r[MOST][MOST])
 {
     memset(r, 0, sizeof(float[MOST][MOST]));
@@ -56,8 +56,8 @@ static void rotate(float *x, float *y, uint32_t n, float c, float s)
     }
 }
 
-/* One-sided Jacobi: pairs of columns are turned until they are orthogonal. Their lengths are the
- * singular values then. */
+/* One-sided Jacobi: rotate pairs of columns until they are orthogonal. Their lengths are then
+ * the singular values. */
 static void turn_pair(struct core *k, uint32_t p, uint32_t q)
 {
     float pp = vector_dot(k->u[p], k->u[p], k->n), qq = vector_dot(k->u[q], k->u[q], k->n);
@@ -90,7 +90,7 @@ static void decompose(struct core *k)
     }
 }
 
-/* The largest column that was not taken yet; it is zero afterwards. */
+/* The largest column that was not taken yet; it becomes zero. */
 static float take_largest(struct core *k, float u[MOST], float v[MOST])
 {
     uint32_t best = 0;

@@ -1,7 +1,7 @@
-/* Operations that the tags of a reply ask for: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and `<|mem_forget|>NAMESPACE<|mem_end|>`. The tags
- * are hidden by runtime/text/hidden_tags.h.
+/* Operations that a reply asks for with tags: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and
+ * `<|mem_forget|>NAMESPACE<|mem_end|>`. runtime/text/hidden_tags.h hides the tags.
  *
- * The operations are done after the reply (chat_fabric.h), since what is learnt changes its logits. */
+ * The operations run after the reply (chat_fabric.h), because learning changes its logits. */
 #ifndef INGOT_RUNTIME_MEMORY_TAGS_H
 #define INGOT_RUNTIME_MEMORY_TAGS_H
 
@@ -13,7 +13,7 @@
 #include "runtime/text/hidden_tags.h"
 
 enum {
-    MEMORY_TAGS_OPERATIONS = 4, /* of a reply; more are counted and not done */
+    MEMORY_TAGS_OPERATIONS = 4, /* operations of a reply; further ones are counted but not done */
 };
 
 enum memory_tag { MEMORY_STORE, MEMORY_FORGET };
@@ -25,13 +25,14 @@ struct memory_operation {
     char text[FABRIC_TEXT_BYTES];
 };
 
-/* Zeroed: of a reply that begins. */
+/* All zeros at the beginning of a reply. */
 struct memory_tags {
-    uint32_t n, refused; /* operations to be done; too many, too long, cut, or of no namespace */
+    uint32_t n, refused; /* operations to do; and those that are too many, too long, cut, or of
+                          * no namespace */
     struct memory_operation operations[MEMORY_TAGS_OPERATIONS];
 };
 
-/* A tag of the reply has come. */
+/* A tag has come in the reply. */
 void memory_tags_add(struct memory_tags *t, const struct hidden_tag *tag);
 
 #endif

@@ -1,4 +1,5 @@
-/* The operations of tags in a reply are kept until the turn has ended, and then done. It is on where the fabric is. */
+/* Collects the operations of tags in a reply, and runs them after the turn. It is on whenever
+ * the fabric is. */
 #include "runtime/features/memory_tags/tags_feature.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static void obey(struct chat *c, const struct memory_operation *o)
 void memory_tags_obey(struct chat *c, const struct memory_tags *tags)
 {
     if (!lessons_of(c)->learns ||
-        c->options->line.locked) { /* a locked line changes nothing that stays */
+        c->options->line.locked) { /* a locked line makes no lasting change */
         return;
     }
     console_to_log(c->console, true);

@@ -14,7 +14,7 @@
 #define COOLER 0.5f
 #define WARMER 1.25f
 
-enum { EXPLORED_TURNS = 4 /* with policy=explore: one of so many tries something */ };
+enum { EXPLORED_TURNS = 4 /* with policy=explore: one turn in so many explores */ };
 
 void chat_policy_open(struct chat *c)
 {
@@ -30,13 +30,14 @@ void chat_policy_open(struct chat *c)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* Whether the reply can be asked for without thoughts, by other tokens at the turn's end. */
+/* Whether a reply without thoughts can be requested, by other tokens at the turn's end. */
 static bool can_stop_thoughts(const struct chat *c)
 {
     return c->options->reply.think != THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] != 0;
 }
 
-/* The turn without thoughts, after the session's ids: *n tokens; 0: there is no such turn, or no room. */
+/* The turn without thoughts, after the session's ids: *n tokens; 0: there is no such turn, or no
+ * room. */
 static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bool first, size_t *n)
 {
     uint32_t think = c->options->reply.think, room, *ids = session_room(c->session, &room);
@@ -53,8 +54,8 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* The start of the question that takes the turn's tokens [own, to): after what all conversations begin with,
- * which is often computed already. */
+/* The start of the question in the turn's tokens [own, to): after the common beginning of all
+ * conversations, which is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {
     uint32_t opening = c->started ? 0 : (uint32_t)chat_encode_opening(c);
@@ -67,7 +68,7 @@ static void see(void *experience, uint32_t position, const float *hidden)
     experience_see(experience, position, hidden);
 }
 
-/* Compute tokens up to number `to`, those of the question under the eyes of the policy. */
+/* Compute tokens up to number `to`; the policy sees those of the question. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -81,13 +82,13 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
     (void)session_cut(s, to); /* the ids stay where they are */
     e = session_run(s, stop);
     transformer_unwatch(t, &watch);
-    s->hash = hash; /* of replies alone, as without a policy */
+    s->hash = hash; /* only for replies, as without a policy */
     return e;
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* One choice of one head is another, so that others than the defaults are seen as well. */
+/* Flip one choice of one head, so that other choices than the defaults are tried as well. */
 static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 {
     uint32_t turn = policy_of(c)->experience.totals.turns, round = turn / EXPLORED_TURNS;
@@ -145,7 +146,7 @@ static void put_to_work(struct chat *c)
     p->works = true;
 }
 
-/* Compute the tokens of the question, choose, and put the choice to work until the reply ends. */
+/* Compute the tokens of the question, choose, and apply the choice until the reply ends. */
 static enum err begin(void *state, struct feature_turn *t, const struct stop *stop)
 {
     struct chat_policy *p = state;
@@ -185,9 +186,9 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
     return e;
 }
 
-/* ---- how it went ---------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
-/* The reply's tokens a second, of those that the plan expects. */
+/* The reply's tokens a second, as a fraction of the plan's prediction. */
 static float measure(const struct chat *c, const struct generate_result *r)
 {
     uint64_t hz = c->console->platform->clock.hz,
@@ -200,7 +201,7 @@ static float measure(const struct chat *c, const struct generate_result *r)
     return (float)(r->new_tokens - 1) * (float)planned / took;
 }
 
-/* Also where the reply had a limit, and nobody looked for it meanwhile. */
+/* Also if the reply had a limit that nobody checked meanwhile. */
 static bool repeats_itself(const struct session *s, const struct generate_result *r)
 {
     struct repetition repetition = { 0 };
@@ -262,7 +263,7 @@ static void clear(void *state, struct chat *c)
     memset(p->took, 0, sizeof p->took);
 }
 
-/* Without thoughts: the running reply, or of the last turn. */
+/* Whether the running reply, or the last turn's, has no thoughts. */
 static bool is_quiet(void *state, bool at_work)
 {
     const struct chat_policy *p = state;

@@ -1,7 +1,8 @@
-/* How a turn is answered, chosen by a policy that learns from how turns went (runtime/features/policy/experience.h): with
- * thoughts or without, warmer or cooler, how much of the context may be taken, whether to guess. Only with
- * policy=. The question is computed first, up to where thoughts would make a difference, since its hidden
- * states are what the policy knows it by. */
+/* How a turn is answered, chosen by a policy that learns from the results of turns
+ * (runtime/features/policy/experience.h): with thoughts or without, at a higher or lower
+ * temperature, how much of the context to use, whether to guess. Only with policy=. The question
+ * is computed first, up to where thoughts would make a difference, because the policy recognizes
+ * it by its hidden states. */
 #ifndef INGOT_RUNTIME_CHAT_POLICY_H
 #define INGOT_RUNTIME_CHAT_POLICY_H
 
@@ -16,11 +17,11 @@ struct chat_policy {
     bool works; /* a choice, for the running reply: */
     struct experience experience;
     struct policy_choice choice;
-    uint8_t took[POLICY_HEADS]; /* what was done, of the latest turn */
+    uint8_t took[POLICY_HEADS]; /* what was chosen for the latest turn */
     float throughput;           /* of its reply, as in struct policy_state */
-    float temp;                 /* of the sampler, and ... */
-    bool timed;                 /* ... of guesses, as they were */
-    uint32_t computed;          /* tokens of the prompt, before the choice; since when: */
+    float temp;                 /* saved parameters of the sampler, and ... */
+    bool timed;                 /* ... of guesses */
+    uint32_t computed;          /* tokens of the prompt before the choice; and its time: */
     uint64_t start;
     struct stream_stats before;
 };
@@ -33,22 +34,23 @@ static inline struct chat_policy *policy_of(const struct chat *c)
 /* The model planned room for it. */
 void chat_policy_open(struct chat *c);
 
-/* The last turn was good or bad, or is taken back. False: there is none that is not judged. */
+/* The last turn was good or bad, or is taken back. False: no turn waits for judgement. */
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
-/* The experience goes to a file and comes back, in place of what is there; the latest turn is judged before. Errors of
- * saved_chat_write and saved_chat_read; io->error_message. */
+/* Save the experience to a file, or load it in place of the present one; first judges the latest
+ * turn. Errors of saved_chat_write and saved_chat_read; io->error_message. */
 enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
-uint64_t chat_policy_bytes(struct chat *c); /* that the file has to have, whatever comes */
+uint64_t chat_policy_bytes(struct chat *c); /* size that the file must have in any case */
 
-/* The policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41), ...". */
+/* The policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41),
+ * ...". */
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes);
 
-/* The results of turns, and of the last one, for /learned. */
+/* The results of all turns, and of the last one, for /learned. */
 void chat_policy_print(struct chat *c);
 
 extern const struct feature_saved policy_saved;

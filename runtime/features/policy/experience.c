@@ -72,7 +72,7 @@ static float at_most_1(float x)
     return x < 1.0f ? x : 1.0f;
 }
 
-/* How questions like it went: those near it count by their cosine. */
+/* The results of similar questions: near ones count by their cosine. */
 static void look_up(struct experience *e)
 {
     struct pattern_found found[PATTERNS_BEST];
@@ -80,12 +80,12 @@ static void look_up(struct experience *e)
     float weight = 0.0f, sum = 0.0f;
 
     for (uint32_t i = 0; i < n && found[i].cosine > 0.0f; i++) {
-        /* The nearer, the more it counts. */
+        /* The nearer it is, the more it counts. */
         weight += found[i].cosine;
         sum += found[i].cosine * e->patterns.list[found[i].index].quality;
     }
     e->near = n != 0 && found[0].cosine > 0.0f ? found[0].cosine : 0.0f;
-    /* Nothing like it: neither good nor bad. */
+    /* Nothing similar: neither good nor bad. */
     e->went = weight > 0.0f ? sum / weight : 0.5f;
 }
 
@@ -104,7 +104,7 @@ static void set_inputs(const struct experience *e, const struct experience_quest
 {
     float *x = s->inputs;
 
-    /* Each input between 0 and 1. */
+    /* Each input is between 0 and 1. */
     x[0] = at_most_1((float)q->tokens / LONG_QUESTION);
     x[1] = at_most_1(4.0f * share_of_digits(q));
     x[2] = q->bytes != 0 && q->text[q->bytes - 1] == '?' ? 1.0f : 0.0f;
@@ -122,16 +122,16 @@ void experience_choose(struct experience *e, const struct experience_question *q
 {
     struct policy_state state;
 
-    /* The turn before is over: learn from it first. */
+    /* The previous turn is over: learn from it first. */
     experience_settle(e);
     memcpy(e->key, e->sum, e->patterns.dim * sizeof *e->key);
-    /* A question that nobody saw is like no other. */
+    /* A question without hidden states resembles no other. */
     if (!vector_normalize(e->key, e->patterns.dim)) {
         memset(e->key, 0, e->patterns.dim * sizeof *e->key);
     }
     look_up(e);
     set_inputs(e, q, &state);
-    /* The inputs and the state of the choice are kept until it is known how it went. */
+    /* The inputs and the state of the choice are kept until the result is known. */
     memcpy(e->open.inputs, state.inputs, sizeof e->open.inputs);
     memcpy(e->open.hidden, e->policy.hidden, sizeof e->open.hidden);
     policy_choose(&e->policy, &state, choice);
@@ -144,7 +144,7 @@ void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS])
     memcpy(e->open.choice, choice, sizeof e->open.choice);
 }
 
-/* ---- how it went ---------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------------- */
 
 void experience_ended(struct experience *e, bool by_itself, bool repeated)
 {
@@ -168,7 +168,7 @@ static bool can_rate(const struct experience *e)
 bool experience_rate(struct experience *e, bool good)
 {
     if (can_rate(e)) {
-        e->signs.good = good; /* the latest word counts */
+        e->signs.good = good; /* the latest rating counts */
         e->signs.bad = !good;
     }
     return can_rate(e);
@@ -180,7 +180,8 @@ bool experience_undone(struct experience *e)
     return can_rate(e);
 }
 
-/* Every turn that is kept, the newest too: so that one does not undo what many have shown. */
+/* Practise every kept turn, including the newest, so that one turn does not undo what many have
+ * shown. */
 static void practise(struct experience *e)
 {
     for (uint32_t i = 0; i < e->n; i++) {
@@ -194,14 +195,14 @@ static void practise(struct experience *e)
 
 void experience_settle(struct experience *e)
 {
-    /* A turn that was broken off teaches nothing. */
+    /* A turn that was stopped teaches nothing. */
     if (!can_rate(e)) {
         experience_forget(e);
         return;
     }
     e->open.quality = turn_quality(&e->signs);
     (void)patterns_add(&e->patterns, e->key, e->open.quality);
-    /* The oldest turn gives way. */
+    /* The oldest turn is dropped. */
     e->turns[e->next] = e->open;
     e->next = (e->next + 1) % EXPERIENCE_TURNS;
     e->n += e->n < EXPERIENCE_TURNS;

@@ -1,6 +1,7 @@
-/* A conversation's experience of its turns: patterns of what was asked, and a policy that learns from how the
- * answers went. A turn is looked at (experience_see), chosen for, ended, and judged when the next one begins:
- * until then somebody may call it good or bad, or take it back. The chat owns it. */
+/* A conversation's experience of its turns: patterns of what was asked, and a policy that learns
+ * from the results of the answers. A turn is seen (experience_see), chosen for, ended, and
+ * judged when the next one begins: until then somebody may rate it good or bad, or take it back.
+ * The chat owns it. */
 #ifndef INGOT_RUNTIME_EXPERIENCE_H
 #define INGOT_RUNTIME_EXPERIENCE_H
 
@@ -12,14 +13,14 @@
 #include "runtime/features/policy/patterns.h"
 #include "runtime/features/policy/policy.h"
 
-enum { EXPERIENCE_TURNS = 64 /* latest ones, which are practised */ };
+enum { EXPERIENCE_TURNS = 64 /* latest turns, which are practised */ };
 
 /* Facts before a turn. */
 struct experience_question {
     const char *text; /* (bytes) */
     size_t bytes;
     uint32_t tokens;
-    uint32_t turns;   /* of the conversation before it */
+    uint32_t turns;   /* of the conversation before the turn */
     float pressure;   /* as in struct policy_state */
     float throughput; /* the same */
 };
@@ -27,8 +28,8 @@ struct experience_question {
 struct experience_totals {
     uint32_t turns, good, bad, undone;
     uint32_t steps, thrown; /* of the policy */
-    float quality;          /* sum of all turns' */
-    float last;             /* of the latest one */
+    float quality;          /* sum over all turns */
+    float last;             /* of the latest turn */
 };
 
 struct experience {
@@ -37,15 +38,15 @@ struct experience {
     struct experience_totals totals;
     struct trajectory *turns; /* (EXPERIENCE_TURNS), a ring */
     uint32_t n, next;
-    float *sum; /* (dim) of the hidden states of a question ... */
+    float *sum; /* (dim) sum of the hidden states of a question ... */
     uint32_t n_seen, from;
-    bool is_open; /* a turn was chosen for, and not judged: */
+    bool is_open; /* a choice was made for a turn, which is not judged yet: */
     bool ended;
     struct trajectory open;
     struct turn_signs signs;
     float *key; /* (dim) its direction; zeros: it has none */
     float near; /* the highest cosine found for it, */
-    float went; /* and the quality of what was found */
+    float went; /* and the quality found there */
 };
 
 /* memory: experience_bytes(), for floats. */
@@ -55,43 +56,44 @@ void experience_open(struct experience *e, void *memory, uint32_t dim);
 /* A conversation begins. */
 void experience_begin(struct experience *e);
 
-/* A question begins: its tokens are those from this position on. */
+/* A question begins with the token at this position. */
 void experience_watch(struct experience *e, uint32_t from);
-/* The last hidden state (dim) of a token, normed. Those of a question make its direction. */
+/* The last hidden state (dim) of a token, normed. Those of a question give its direction. */
 void experience_see(struct experience *e, uint32_t position, const float *hidden);
 
-/* The policy's choice for the question that was seen. The turn before is judged first. */
+/* The policy's choice for the question that was seen. First judges the previous turn. */
 void experience_choose(struct experience *e, const struct experience_question *q,
                        struct policy_choice *choice);
-/* The final action; the policy's choice, unless somebody else chose. */
+/* The action that is carried out: the policy's choice, unless somebody else chose. */
 void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
 
-/* The reply has ended: by itself, or repeating itself. */
+/* The reply has ended: by itself, or with a repetition. */
 void experience_ended(struct experience *e, bool by_itself, bool repeated);
-/* The current turn came to nothing, and is not judged. */
+/* The current turn failed and is not judged. */
 void experience_forget(struct experience *e);
 
-/* For the latest turn, not judged yet. False: there is none. */
+/* For the latest turn, if it is not judged yet. False: there is none. */
 bool experience_rate(struct experience *e, bool good);
 bool experience_undone(struct experience *e);
 
-/* Judge the latest turn, where one is open: a pattern, a trajectory, and steps of the policy. */
+/* Judge the latest turn, if one is open: adds a pattern and a trajectory, and takes steps of the
+ * policy. */
 void experience_settle(struct experience *e);
 
-/* ---- kept beyond a start -------------------------------------------------------------------- */
+/* ---- saving --------------------------------------------------------------------------------- */
 
-/* Bytes that experience_move moves for so many patterns. */
+/* Bytes that experience_move moves for this many patterns. */
 uint64_t experience_move_bytes(const struct experience *e, uint32_t n_patterns);
 
-/* Passes memory on, or fills it. */
+/* Passes memory on to a file, or fills it from one. */
 typedef enum err experience_move_fn(void *context, void *memory, size_t bytes);
 
-/* As lessons_move: nothing that was loaded is believed before experience_is_sound. ERR_BAD_MODEL: counts
- * that cannot be. No turn is open then. */
+/* As lessons_move: loaded data are not trusted before experience_is_sound. ERR_BAD_MODEL:
+ * impossible counts. No turn is open afterwards. */
 enum err experience_move(struct experience *e, bool loads, experience_move_fn *move, void *context);
 bool experience_is_sound(const struct experience *e);
 
-/* All of it is forgotten. */
+/* Forget all of it. */
 void experience_clear(struct experience *e);
 
 #endif

@@ -79,7 +79,7 @@ static void merge(struct patterns *p, uint32_t i, const float *key, float qualit
     at->merged++;
 }
 
-/* The one that helps least: by quality, then by uses, then the oldest. */
+/* The least useful pattern: by quality, then by uses, then the oldest. */
 static uint32_t least(const struct patterns *p)
 {
     uint32_t worst = 0;
@@ -94,7 +94,7 @@ static uint32_t least(const struct patterns *p)
     return worst;
 }
 
-/* Those after it move down, so that the order stays that of age. */
+/* Those after it move down, so that they stay ordered by age. */
 static void take_out(struct patterns *p, uint32_t i)
 {
     size_t after = p->n - i - 1;

@@ -22,7 +22,7 @@ uint8_t policy_choices(enum policy_head head)
     return head == POLICY_DRAFT || head == POLICY_THOUGHTS ? 2 : 3;
 }
 
-/* Heads begin without an opinion. */
+/* Heads begin without a preference. */
 void policy_open(struct policy *p, unsigned seed)
 {
     struct policy_weights *w = &p->weights;
@@ -31,7 +31,7 @@ void policy_open(struct policy *p, unsigned seed)
     /* The same seed gives the same policy on every board. */
     vector_random(&w->w[0][0], POLICY_HIDDEN * POLICY_INPUTS, 0.3f, &seed);
     vector_random(&w->u[0][0], POLICY_HIDDEN * POLICY_HIDDEN, 0.2f, &seed);
-    /* Sigmoids of these: at first the state changes as far as the gate lets it. */
+    /* Arguments of sigmoids: at first the state changes as far as the gate lets it. */
     w->zeta = 1.0f;
     w->nu = -4.0f;
 }
@@ -45,7 +45,7 @@ static void softmax(float *p, uint8_t n)
 {
     float most = p[0], sum = 0.0f;
 
-    /* The largest off, so that no exponent overflows. */
+    /* Subtract the largest, so that no exponent overflows. */
     for (uint8_t i = 1; i < n; i++) {
         most = p[i] > most ? p[i] : most;
     }
@@ -68,7 +68,7 @@ static void run(const struct policy_weights *w, const float *x, const float *h, 
 
         s->z[i] = sigmoid_f32(sum + w->bz[i]);
         s->c[i] = tanh_f32(sum + w->bh[i]);
-        /* zeta and nu weigh what is new against what is kept. */
+        /* zeta and nu weigh the new against the old state. */
         s->next[i] = (s->zeta * (1.0f - s->z[i]) + s->nu) * s->c[i] + s->z[i] * h[i];
     }
     for (int k = 0; k < POLICY_HEADS; k++) {
@@ -98,7 +98,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
         choice->own[k] = choice->choice[k];
     }
-    /* Two rules above the heads: little memory, and a slow draft. */
+    /* Two rules above the heads: for scarce memory, and for a slow reply. */
     if (state->pressure > POLICY_PRESSURE) {
         choice->choice[POLICY_CONTEXT] = POLICY_SMALLEST_CONTEXT;
         choice->sure[POLICY_CONTEXT] = 1.0f;
@@ -109,7 +109,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
     }
 }
 
-/* -ln p to 1e-6 or so, for the loss that is shown: bits of the exponent, and artanh of the rest. */
+/* -ln p to about 1e-6, for the loss that is shown: bits of the exponent, and artanh of the rest. */
 static float minus_log(float p)
 {
     uint32_t bits = f32_bits(p > 0x1p-100f ? p : 0x1p-100f);
@@ -127,7 +127,7 @@ static void heads_back(const struct policy_weights *w, const struct step *s,
 {
     for (int k = 0; k < POLICY_HEADS; k++) {
         for (uint8_t i = 0; i < policy_choices((enum policy_head)k); i++) {
-            /* The gradient of cross-entropy, with the sign and size of how it went. */
+            /* The gradient of cross-entropy, with the sign and size of the result. */
             float d = (t->quality - 0.5f) * (s->p[k][i] - (i == t->choice[k] ? 1.0f : 0.0f));
 
             vector_add(g->v[k][i], s->next, d, POLICY_HIDDEN);
@@ -181,7 +181,7 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     (void)policy_loss(p, t, &g);
     for (int i = 0; i < N_WEIGHTS; i++) {
         w[i] -= rate * ((const float *)&g)[i];
-        /* One weight out of bounds, NaN too: the whole step is taken back. */
+        /* If one weight is out of bounds, or NaN, the whole step is taken back. */
         if (!(w[i] >= -MOST_WEIGHT && w[i] <= MOST_WEIGHT)) {
             p->weights = before;
             return false;
@@ -190,10 +190,10 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     return true;
 }
 
-/* Half for nothing, and a part for each sign of a turn that went well. */
+/* Half by default, plus a part for each sign of a turn that went well. */
 float turn_quality(const struct turn_signs *signs)
 {
-    /* A person's word counts alone. */
+    /* If a person rated the turn, only that counts. */
     if (signs->good || signs->bad) {
         return signs->good && !signs->bad ? 1.0f : 0.0f;
     }

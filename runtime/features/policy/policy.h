@@ -13,7 +13,7 @@
 enum {
     POLICY_INPUTS = 8,
     POLICY_HIDDEN = 16,
-    POLICY_CHOICES = 3, /* most of a head */
+    POLICY_CHOICES = 3, /* most choices of a head */
     POLICY_SMALLEST_CONTEXT = 2,
 };
 
@@ -21,7 +21,7 @@ enum {
 
 enum policy_head { POLICY_DRAFT, POLICY_THOUGHTS, POLICY_CONTEXT, POLICY_WARMTH, POLICY_HEADS };
 
-/* All that is learnt, one float after the other. */
+/* All learnt numbers, one float after the other. */
 struct policy_weights {
     float w[POLICY_HIDDEN][POLICY_INPUTS];
     float u[POLICY_HIDDEN][POLICY_HIDDEN];
@@ -33,23 +33,24 @@ struct policy_weights {
 
 struct policy {
     struct policy_weights weights;
-    float hidden[POLICY_HIDDEN]; /* of the conversation so far; zeros at its beginning */
+    float hidden[POLICY_HIDDEN]; /* state of the conversation so far; zeros at its beginning */
 };
 
 /* Facts before a turn, each about 0 .. 1. */
 struct policy_state {
     float inputs[POLICY_INPUTS];
-    float pressure;   /* share of the memory of keys and values that is taken */
-    float throughput; /* tokens per second, of what the plan predicts; 0: none measured yet */
+    float pressure;   /* fraction of the memory for keys and values that is in use */
+    float throughput; /* tokens per second, as a fraction of the plan's prediction; 0: not
+                       * measured yet */
 };
 
 struct policy_choice {
     uint8_t choice[POLICY_HEADS]; /* 0: the default */
     float sure[POLICY_HEADS];     /* its probability */
-    uint8_t own[POLICY_HEADS];    /* what it is without the triggers, which teach nothing */
+    uint8_t own[POLICY_HEADS];    /* the choice without the triggers, which teach nothing */
 };
 
-/* A turn as it was: what was known, what was chosen, how it went. */
+/* A past turn: what was known, what was chosen, and the result. */
 struct trajectory {
     float inputs[POLICY_INPUTS];
     float hidden[POLICY_HIDDEN]; /* before it */
@@ -57,30 +58,30 @@ struct trajectory {
     float quality; /* 0 .. 1 */
 };
 
-/* How a turn went, from what the program sees of it. */
+/* The result of a turn, as far as the program sees it. */
 struct turn_signs {
-    bool good, bad; /* /good and /bad, which count alone */
-    bool stopped;   /* by itself, not at a limit */
+    bool good, bad; /* /good and /bad, which override everything else */
+    bool stopped;   /* ended by itself, not at a limit */
     bool repeated;
     bool undone;
 };
 
-uint8_t policy_choices(enum policy_head head); /* 2 or 3 */
+uint8_t policy_choices(enum policy_head head); /* 2 or 3 choices */
 
 void policy_open(struct policy *p, unsigned seed);
 void policy_begin(struct policy *p); /* a conversation */
 
-/* Choose for a turn, and go on to the next. Triggers come before what was learnt: at a pressure above
- * .9 the context is the smallest, at less than half of the throughput a draft guesses. */
+/* Choose for a turn, and advance to the next. Triggers override what was learnt: at a pressure
+ * above .9 the context is the smallest, and below half of the throughput a draft guesses. */
 void policy_choose(struct policy *p, const struct policy_state *state,
                    struct policy_choice *choice);
 
-/* Loss of a trajectory, its gradient into *g (which may be NULL): (quality - 1/2) times the sum of
- * -log p of what was chosen; so a turn that went well makes its choices likelier, and one that went
- * badly the others. Through this turn's step alone, h before it being a constant. */
+/* Loss of a trajectory, and its gradient to *g (which may be NULL): (quality - 1/2) times the
+ * sum of -log p of the choices. A turn that went well makes its choices more likely, and one
+ * that went badly the others. Only through this turn's step: the earlier h is a constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
-/* One step of gradient descent. False: it left NaN or weights beyond 100, and was thrown away. */
+/* One step of gradient descent. False: it gave NaN or weights beyond 100, and was dropped. */
 bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
 
 float turn_quality(const struct turn_signs *signs);

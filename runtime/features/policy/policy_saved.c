@@ -15,7 +15,7 @@ static bool has_any(void *state, struct app *a)
 {
     (void)state;
     (void)a;
-    return true; /* else it says why not */
+    return true; /* otherwise it says why not */
 }
 
 static unsigned n_turns(const struct app *a)

@@ -1,4 +1,5 @@
-/* The policy at a start: with policy=, and what earlier starts have seen of turns, where there is a file of it. */
+/* The policy at a start: with policy=, and with the experience of earlier starts if there is a
+ * file of it. */
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/app_learnt.h"

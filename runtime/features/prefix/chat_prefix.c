@@ -7,12 +7,12 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* First lines that differ in their first character's kind: what follows the template may join its last
- * token. */
+/* First lines whose first characters are of different kinds: what follows the template may join
+ * its last token. */
 static const char *const first_lines[] = { "a", "A", "1", "?", " a", "\n", "\xc3\xa4" };
 enum { N_FIRST_LINES = sizeof first_lines / sizeof first_lines[0] };
 
-/* Tokens of c->opening.ids that every conversation begins with. */
+/* How many tokens of c->opening.ids every conversation begins with. */
 static uint32_t count_opening(struct chat *c)
 {
     uint32_t n = (uint32_t)chat_encode_opening(c);

@@ -1,4 +1,4 @@
-/* Presets: words of a file, as the boot line has them, for the start or for a conversation. */
+/* Presets: options from a file, as in the boot arguments, for the start or for a conversation. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -11,9 +11,9 @@ struct presets_state {
     struct options before; /* while a preset is tried */
 };
 
-enum { PRESET_BYTES = 8192 /* of its text, with a sector for the end */ };
+enum { PRESET_BYTES = 8192 /* bytes of its text, with a sector for the end */ };
 
-/* A line that begins with # is not a word, unless it is in the middle of a text. */
+/* A line that begins with # is skipped, unless it is inside a text. */
 static void blank_comments(char *text)
 {
     bool quoted = false, begins = true, comment = false;
@@ -53,7 +53,7 @@ static void say(void *context, bool refused, const char *error_message)
     console_log(context, "warning: preset: %s", error_message);
 }
 
-/* For preset=, where none of their name was given. */
+/* For preset=: set the options that were not given. */
 static void open_preset(void *state, struct app *a)
 {
     const struct options_report report = { say, a->setup.console };
@@ -70,11 +70,10 @@ static void open_preset(void *state, struct app *a)
         return;
     }
     a->prompt_of_file = !options_given(o, OPTION_PROMPT);
-    (void)options_parse_preset(o, text, false,
-                               &report); /* words of the boot line go before its own */
+    (void)options_parse_preset(o, text, false, &report); /* boot options override the preset's */
 }
 
-/* Those of the preset in place of what there is. */
+/* The preset's options replace the present ones. */
 static enum err use_lists(struct app *a, const struct options *before)
 {
     struct options *o = a->setup.options;
@@ -94,8 +93,9 @@ static enum err use_lists(struct app *a, const struct options *before)
     return e;
 }
 
-/* A new conversation with the words of a preset; those that are for a start are said to be. On an error all is
- * as it was, but that adapters may be at work, and *a->error_message says why; NULL: report has. */
+/* Begin a new conversation with the options of a preset; options for a start are reported as
+ * such. After an error everything is as before, except that adapters may be in use;
+ * *a->error_message says why, or NULL if report has. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,
@@ -110,14 +110,15 @@ static enum err use_preset(struct app *a, const char *name, const struct options
     *before = *o;
     given = o->given;
     o->given =
-        (struct option_set){ 0 }; /* the start's words do not hold here; they stay for the next */
+        (struct option_set){ 0 }; /* options for a start have no effect here; they wait for the
+                                   * next one */
     o->reply.n_stops = 0;
     e = options_parse_preset(o, text, true, report);
     if (!options_given(o, OPTION_STOP)) {
         o->reply.n_stops = before->reply.n_stops;
     }
     option_set_add(&o->given, &given);
-    a->error_message = NULL; /* what is wrong with a word was said */
+    a->error_message = NULL; /* the error was printed already */
     if (e == ERR_OK) {
         e = use_lists(a, before);
     }

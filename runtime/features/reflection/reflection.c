@@ -1,5 +1,6 @@
-/* /reflect: the model looks back at the conversation, with what it remembers by tags; the turn is not part of it afterwards. A small
- * model repeats itself there and keeps nothing of use (docs/CARDS.md), so it is asked only where a person says what. */
+/* /reflect: the model looks back at the conversation and remembers with tags; the turn is
+ * removed afterwards. A small model repeats itself there and keeps nothing useful
+ * (docs/CARDS.md), so it is asked only if a person says what to look for. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
@@ -11,12 +12,12 @@
 
 #define QUESTION \
     "Look back at this conversation. What matters in it, and what should be kept in mind?"
-#define LEAST_PARAMETERS 1000000000u /* of a model that is asked QUESTION */
+#define LEAST_PARAMETERS 1000000000u /* parameters of a model that is asked QUESTION */
 
 static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
 static_assert((int)REFLECTION_GRAMMAR_BYTES <= (int)INGOT_GRAMMAR_BYTES, "and room for it");
 
-/* About how many parameters a model of such layers has, experts counted once. */
+/* Roughly how many parameters a model with such layers has, counting experts once. */
 static uint64_t n_parameters(const struct ingot_params *p)
 {
     uint64_t heads = (uint64_t)p->n_heads * p->head_dim, kv = (uint64_t)p->n_kv_heads * p->head_dim;
@@ -41,7 +42,8 @@ static bool is_worth_it(struct app *a)
     return false;
 }
 
-/* The next reply is held to whole tags if memories are kept, there is room for a grammar and none is at work. False: nothing holds it. */
+/* Constrain the next reply to whole tags if memories are kept, there is room for a grammar and
+ * none is in use. False: nothing constrains it. */
 static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *error_message;
@@ -72,7 +74,7 @@ static enum command_result command_reflect(struct app *a, char *argument)
     holds = hold_tags(a, c);
     (void)chat_reply_aside(&a->chat, question, strlen(question));
     if (holds) {
-        app_hold_to_actions(a); /* as it was */
+        app_hold_to_actions(a); /* as before */
     }
     return COMMAND_DONE;
 }

@@ -12,7 +12,8 @@
 
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
-/* States: the text; one after each byte of the tags and of the namespaces' names; the memory, and one byte of it. */
+/* States: the text; one after each byte of the tags and of the namespaces' names; the memory,
+ * and one byte of it. */
 enum {
     TEXT,
     BODY,
@@ -20,7 +21,7 @@ enum {
     BODY_TAKEN,
     FIRST_FREE,
     MOST_STATES = 128,
-    BODY_BYTES = 200, /* of a memory at most: FABRIC_TEXT_BYTES is for what a person says */
+    BODY_BYTES = 200, /* bytes of a memory at most: FABRIC_TEXT_BYTES is for what a person says */
 };
 
 struct tables {

@@ -1,4 +1,4 @@
-/* The grammar by which /reflect is held to whole memory tags (flash_image/format/grammar.h). */
+/* The grammar that constrains /reflect to whole memory tags (flash_image/format/grammar.h). */
 #ifndef INGOT_RUNTIME_REFLECTION_GRAMMAR_H
 #define INGOT_RUNTIME_REFLECTION_GRAMMAR_H
 
@@ -12,7 +12,8 @@ enum {
     REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
 };
 
-/* To memory (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), with work (REFLECTION_WORK_BYTES, 4-byte aligned); its bytes. */
+/* Write it to memory (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), with work
+ * (REFLECTION_WORK_BYTES, 4-byte aligned); returns its size. */
 size_t reflection_grammar(void *memory, void *work);
 
 #endif

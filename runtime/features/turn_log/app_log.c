@@ -1,11 +1,11 @@
-/* The log of turns: opened with the first model, and kept for the others. */
+/* The log of turns: opened with the first model, and kept for later ones. */
 #include "runtime/features/turn_log/chat_log.h"
 
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* NULL: it is open; else why not. */
+/* NULL: it is open; otherwise the reason why not. */
 static const char *open_log(struct turn_log_state *l, struct app *a)
 {
     const struct app_files *files = a->setup.files;

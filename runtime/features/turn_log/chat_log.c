@@ -1,4 +1,4 @@
-/* Turns on their way to the log. A line that cannot be written is said, and the log ends. */
+/* Write turns to the log. If a line cannot be written, this is reported and the log ends. */
 #include "runtime/features/turn_log/chat_log.h"
 
 #include "runtime/chat/chat_private.h"
@@ -26,7 +26,7 @@ static void begin(void *state, struct feature_turn *t)
     turn_log_begin(&l->log, &turn);
 }
 
-/* Its answer as it comes, without thoughts. */
+/* The reply's text as it comes, without thoughts. */
 static void write_text(void *state, const char *text, size_t bytes)
 {
     struct turn_log_state *l = state;
@@ -46,7 +46,7 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, l };
 }
 
-/* And what is known afterwards. */
+/* The facts known afterwards. */
 static void end(void *state, struct feature_turn *t, const char *reason)
 {
     struct turn_log_state *l = state;
@@ -79,7 +79,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
     }
 }
 
-/* ---- what becomes of turns ------------------------------------------------------------------- */
+/* ---- judgements ------------------------------------------------------------------------------ */
 
 /* The record of the last turn; 0: there is none. */
 static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c)
@@ -107,7 +107,7 @@ static void undo(void *state, struct chat *c)
     }
 }
 
-/* The last message is not of this conversation. */
+/* The last message does not belong to this conversation. */
 static void forget(void *state, struct chat *c)
 {
     (void)c;

@@ -1,20 +1,20 @@
-/* Turns of a conversation on their way to the log (turn_log.h), with log=on. */
+/* Write the turns of a conversation to the log (turn_log.h), with log=on. */
 #ifndef INGOT_RUNTIME_CHAT_LOG_H
 #define INGOT_RUNTIME_CHAT_LOG_H
 
 #include "runtime/features/feature.h"
 #include "runtime/features/turn_log/turn_log.h"
 
-/* The log is opened with the first model, and kept for the others. */
+/* The log, opened with the first model, and kept for later ones. */
 struct turn_log_state {
     struct turn_log log;
     bool is_open;
-    uint64_t logged;           /* the latest reply's record; 0: none of the conversation */
-    struct feature_turn *turn; /* whose text comes, ... */
-    struct feature_text next;  /* ... and where it goes on */
+    uint64_t logged;           /* the latest reply's record; 0: this conversation has none */
+    struct feature_turn *turn; /* its text goes through here, ... */
+    struct feature_text next;  /* ... and on to here */
 };
 
-/* With log=on, where there is a file for it. */
+/* With log=on, if there is a file for it. */
 void app_open_log(void *state, struct app *a);
 
 #endif

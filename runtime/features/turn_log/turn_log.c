@@ -8,8 +8,8 @@
 
 enum {
     LINE_BYTES = TURN_LOG_BYTES - (int)sizeof(struct record_header),
-    FIELDS_BYTES = 1024, /* what the fields without texts and ids take at most */
-    ID_BYTES = 11,       /* of one, with its comma */
+    FIELDS_BYTES = 1024, /* the most bytes of the fields other than texts and ids */
+    ID_BYTES = 11,       /* of one id, with its comma */
 };
 
 /* ---- a line --------------------------------------------------------------------------------- */

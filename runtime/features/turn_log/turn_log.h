@@ -1,5 +1,5 @@
-/* Turns as lines of JSON in a file of the card (log=on), so that an adapter can be trained from them on a
- * computer: `ingot log` reads it. docs/LEARNING.md has the fields. */
+/* Turns as lines of JSON in a file of the card (log=on), so that an adapter can be trained from
+ * them on a computer: `ingot log` reads it. docs/LEARNING.md describes the fields. */
 #ifndef INGOT_RUNTIME_TURN_LOG_H
 #define INGOT_RUNTIME_TURN_LOG_H
 
@@ -18,14 +18,14 @@ struct turn_log {
     struct utf8_writer utf8;
     uint32_t n;         /* bytes of the line so far */
     bool is_cut;        /* a text did not fit */
-    bool begun;         /* a line is at work */
-    uint64_t last_turn; /* the number of the one written last; 0: none of this start */
+    bool begun;         /* a line has begun */
+    uint64_t last_turn; /* number of the last written turn; 0: none since the start */
     char error_message
-        [TURN_LOG_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
+        [TURN_LOG_ERROR_MESSAGE_BYTES]; /* after an error: the message, with the cure */
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
 
-/* Facts before a reply. Texts are UTF-8, NULL: left out. */
+/* Facts before a reply. Texts are UTF-8; NULL: left out. */
 struct turn_log_turn {
     const char *model; /* its name */
     uint32_t model_crc;
@@ -35,24 +35,27 @@ struct turn_log_turn {
     size_t user_bytes;
 };
 
-/* And after it. ids (n): of the turn, from its first token on, `start` of the conversation; the reply
- * begins at number `reply` of them. end: why it ended. end_id: the token that ends replies. */
+/* Facts after a reply. ids (n): of the turn, from its first token on, which is token `start` of
+ * the conversation; the reply begins at ids[reply]. end: why it ended. end_id: the token that
+ * ends replies. */
 struct turn_log_end {
     const char *end;
     const uint32_t *ids;
     uint32_t n, start, reply, end_id;
 };
 
-/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device takes no writes; l->error_message. */
+/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device cannot be written;
+ * l->error_message. */
 enum err turn_log_open(struct turn_log *l, const struct file *file);
 
 void turn_log_begin(struct turn_log *l, const struct turn_log_turn *turn);
 void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
-/* Write the turn; nothing where none has begun. A line that is too long loses its ids, and then the ends
- * of its texts, and says so. Errors of record_ring_append; l->error_message. */
+/* Write the turn; does nothing if none has begun. A line that is too long loses its ids first,
+ * then the ends of its texts, and is marked. Errors of record_ring_append; l->error_message. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
-/* The judgement of the turn with number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: it is 0; else as above. */
+/* The judgement of turn number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: turn is 0;
+ * otherwise as above. */
 enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating);
 
 #endif

@@ -1,5 +1,6 @@
-/* lwIP as an image has it: one core that polls, one device, all memory in pools and in one heap of fixed sizes. The sizes are for
- * NET_CONNECTIONS clients; what does not fit is dropped, and TCP sends it again. */
+/* lwIP's configuration in an image: one core that polls, one device, all memory in pools and in
+ * one heap of fixed sizes. The sizes suffice for NET_CONNECTIONS clients; what does not fit is
+ * dropped, and TCP sends it again. */
 #ifndef INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
 #define INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
 
@@ -9,25 +10,26 @@
 #define LWIP_NETCONN 0
 #define LWIP_RAW 0
 #define LWIP_DNS 0
-#ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c has them */
+#ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c checks them */
 #define LWIP_NOASSERT
 #endif
 
 /* ---- memory ---- */
 
 #define MEM_ALIGNMENT 8
-/* Copies of what TCP sends, and answers of UDP: some is left while no client takes what was sent to it. */
+/* Copies of what TCP sends, and answers of UDP: enough that some is left while no client takes
+ * what was sent to it. */
 #define MEM_SIZE (64 * 1024)
 #define MEMP_NUM_PBUF 16
 #define MEMP_NUM_UDP_PCB 4
 #define MEMP_NUM_TCP_PCB \
-    28 /* connections, those that wait for a slot, and for the end of their time */
+    28 /* connections, those that wait for a slot, and those in their final wait */
 #define MEMP_NUM_TCP_PCB_LISTEN 1
 #define MEMP_NUM_TCP_SEG 160
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
 #define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS has several */
-/* Frames that came: three for each slot and one for each client that waits leave some (net_slots.c). */
+/* Received frames: three for each slot and one for each waiting client leave some (net_slots.c). */
 #define PBUF_POOL_SIZE 56
 #define PBUF_POOL_BUFSIZE 1536
 
@@ -44,7 +46,7 @@
 
 /* ---- IP ---- */
 
-/* No fragments: everything here fits a frame, and collecting fragments is what floods aim at. */
+/* No fragments: everything here fits a frame, and floods aim at the collection of fragments. */
 #define IP_REASSEMBLY 0
 #define IP_FRAG 0
 #define IP_FORWARD 0
@@ -72,7 +74,7 @@
 #define LWIP_NUM_NETIF_CLIENT_DATA 1
 #define LWIP_NETIF_EXT_STATUS_CALLBACK 1 /* a new address is announced */
 
-/* ---- marks of how much was in use ---- */
+/* ---- high-water marks ---- */
 
 #define LWIP_STATS 1
 #define LINK_STATS 0

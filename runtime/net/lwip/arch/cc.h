@@ -1,4 +1,4 @@
-/* Definitions that lwIP asks of a compiler and a machine. */
+/* Definitions that lwIP expects from a compiler and a machine. */
 #ifndef INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
 #define INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
 
@@ -12,7 +12,8 @@
 uint32_t net_random(void);
 #define LWIP_RAND() net_random()
 
-/* Nothing of lwIP prints, and its asserts are left out: what comes from a network is judged by its checks. */
+/* lwIP prints nothing, and its asserts are left out: its checks handle what comes from a
+ * network. */
 #define LWIP_PLATFORM_DIAG(x) \
     do { \
     } while (0)
