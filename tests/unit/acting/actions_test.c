@@ -340,7 +340,7 @@ static void test_dry(void)
     OK(fake.touched == 0 && a.list[0].done == 1, "no line is touched; it is counted");
     pins_set_dry(&a.pins, false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
-       "then they get their directions, and are off");
+       "after the check, the lines are outputs and off");
     OK(does("{\"action\":\"light\",\"value\":\"on\"}", "light is on") && (fake.level >> 3 & 1) == 1,
        "outputs are written");
 }

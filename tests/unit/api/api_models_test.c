@@ -44,6 +44,6 @@ int main(void)
        "paths with a name");
     OK(api_model_asked("/v1/models") == NULL && api_model_asked("/v1/modelsx") == NULL &&
            api_model_asked("/") == NULL,
-       "and others");
+       "other paths do not name a model");
     return tap_done();
 }

@@ -150,7 +150,7 @@ static void test_transfers(void)
            "%u bytes are written", n);
         OK(bcm_i2c_read(&bus, DEVICE, in, n) == ERR_OK && memcmp(in, out, n) == 0 &&
                (n == 16 || in[n] == 0),
-           "and read");
+           "the bytes are read");
     }
     OK(m.n_overflows == 0 && m.control == 0 && !m.active && (m.status & STICKY) == 0,
        "the FIFO was never too full, and all is off after it");

@@ -13,7 +13,8 @@ static void test_lines(size_t at, size_t bytes, size_t first, size_t lines)
     OK(dma_log.n == 3 && e[0].kind == DMA_FLUSHED && e[0].at == (uintptr_t)place + first * 64 &&
            e[0].value == lines * 64,
        "%zu bytes at %zu: lines %zu to %zu", bytes, at, first, first + lines - 1);
-    OK(e[1].kind == DMA_FLUSH_ENDED && e[2].kind == DMA_ORDERED, "then an end, then order");
+    OK(e[1].kind == DMA_FLUSH_ENDED && e[2].kind == DMA_ORDERED,
+       "an end is flushed before it is ordered");
 }
 
 static void test_flush(void)

@@ -82,7 +82,7 @@ static void test_emmc(void)
     OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
            f.card_hz == 49500000,
        "4 bits, high speed");
-    OK(reads(50, 300, 64), "and read");
+    OK(reads(50, 300, 64), "with 4 bits and high speed, sectors are read");
     fake.garbled = 1;
     OK(reads(51, 300, 64) && d->card.n_errors == 1, "the card is read after an error");
 }
@@ -116,7 +116,7 @@ static void test_faults(void)
     d->host.host.ops->stop(&d->host.host);
     OK(f.runs && f.card_hz == 49500000, "a DMA that does not reset: the card has its clock");
     f.sticky = 0;
-    OK(reads(3, 2, 0), "and is read");
+    OK(reads(3, 2, 0), "a card whose DMA does not reset is read");
     f.card_holds = true;
     d->host.host.ops->stop(&d->host.host);
     OK(f.runs && f.card_hz == 49500000, "a card that holds its data lines has its clock, too");
@@ -189,7 +189,8 @@ static void test_ends(void)
 
     OK(end_of_dma(HCON_32, world_end) == world_end, "DMA ends where the window does");
     OK(end_of_dma(HCON_32, UINT64_MAX) == end_of_32_bits, "DMA ends with addresses of 32 bits");
-    OK(end_of_dma(HCON_64, UINT64_MAX) == UINT64_MAX, "which are not all there are");
+    OK(end_of_dma(HCON_64, UINT64_MAX) == UINT64_MAX,
+       "without the limit of 32 bits, DMA has no end");
     OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "without DMA there is no end");
 }
 

@@ -71,7 +71,7 @@ static void test_flights(void)
     fake_land(&drive, EFI_SUCCESS);
     fake_land(&drive, EFI_SUCCESS);
     poll();
-    OK(is_read(0) && is_read(1), "then the others");
+    OK(is_read(0) && is_read(1), "the other requests end after the last one");
     drive.takes = 1;
     OK(start_large(0) == ERR_OK && start_large(1) == ERR_BUSY && !requests[1].done,
        "the firmware takes no more: the second waits outside");
@@ -81,7 +81,7 @@ static void test_flights(void)
        "the second request begins when the first has ended");
     fake_land(&drive, EFI_SUCCESS);
     poll();
-    OK(is_read(1), "and read");
+    OK(is_read(1), "the second request is read");
 }
 
 static void test_ring(void)
@@ -100,7 +100,7 @@ static void test_ring(void)
     fake_land(&drive, EFI_SUCCESS);
     poll();
     OK(is_read(1) && requests[2].done && drive.flushes == 1 && is_read(3),
-       "then the write, and the read after it");
+       "the write moves after the read, and before the read that follows it");
     drive.media.io_align = 4096;
     OK(efi_disk_open(&disk, (efi_handle)HANDLE, 0), "buffers have to lie on pages");
     requests[0] = (struct block_request){ .n_sectors = LARGE - 8, .buffer = buffer[0] + 16 };

@@ -156,7 +156,7 @@ static void test_line(void)
     efi_console_open();
     write_line("d");
     OK(fw.n_text == 2 && fw.opens == 0,
-       "nor is one that does not tell whether a byte has come: the console stays the line");
+       "a serial port that does not tell whether a byte has come is not used");
     port.dead = false;
     efi_console_open();
     write_line("\33[31mx");
@@ -313,7 +313,7 @@ static void test_clock(void)
     OK(date_of((struct efi_time){ .year = 2026, .month = 13, .day = 1 }) == 0 &&
            date_of((struct efi_time){ .year = 2026, .month = 1, .day = 32 }) == 0 &&
            date_of((struct efi_time){ .year = 2026, .month = 1, .day = 1, .hour = 24 }) == 0,
-       "nor does one with numbers that no calendar has");
+       "a clock with numbers that no calendar has says nothing");
     wall.status = FAKE_ERROR;
     OK(date_of(leap) == 0, "GetTime fails: no date");
 }

@@ -53,7 +53,8 @@ static void test_computer(void)
     OK(host_idle_processors() == -1, "the first time nothing is known");
     nanosleep(&nap, NULL);
     idle = host_idle_processors();
-    OK(idle >= 0 && idle <= most + most / 2, "then %d thousandths of a processor", idle);
+    OK(idle >= 0 && idle <= most + most / 2,
+       "the second time %d thousandths of a processor are idle", idle);
 }
 
 int main(void)

@@ -142,7 +142,8 @@ static void test_decay(void)
     last_run_alive(5);
     last_run_doing("nothing", true);
     last_run_close(true);
-    OK(page[0] == 0 && memcmp(page, page + 1, 4095) == 0, "which is not written either");
+    OK(page[0] == 0 && memcmp(page, page + 1, 4095) == 0,
+       "memory that cannot be mapped is not written either");
     map_says = ERR_OK;
     OK(!mapped_wrong, "one page, uncached");
 }

@@ -182,7 +182,8 @@ static void test_parts(bool coherent)
     OK(device.submit(&device, &a) == ERR_OK && device.submit(&device, &b) == ERR_BUSY,
        "a write with parts of blocks goes alone");
     whole = request(8, 8, 16384, true); /* the block that the first one has a part of */
-    OK(device.submit(&device, &whole) == ERR_BUSY, "also before one of whole blocks");
+    OK(device.submit(&device, &whole) == ERR_BUSY,
+       "a write with parts of blocks goes alone before one of whole blocks, too");
     for (unsigned i = 0; i < 3; i++) {
         fake_release();
         (void)device.poll(&device);

@@ -93,7 +93,7 @@ static void test_start(void)
     OK(device.error_message == NULL && device.n_sectors == FAKE_SD_SECTORS &&
            fake_sd_count(&fake, 16) == 1 && h.hz == 25000000,
        "a card of version 1, 25 MHz");
-    OK(read_at(77, 3) == ERR_OK && holds(77, 3), "which counts bytes");
+    OK(read_at(77, 3) == ERR_OK && holds(77, 3), "a card of version 1 counts bytes");
 }
 
 static void test_emmc(void)

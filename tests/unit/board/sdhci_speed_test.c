@@ -59,7 +59,7 @@ static void test_uhs(void)
     f.tunes_in_vain = true;
     (void)open_with(&setup);
     OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_DDR50,
-       "so it is where the controller finds no clock");
+       "the card is one step slower where the controller finds no clock, too");
     power_up(PLAIN_CAPS, caps_2, 2);
     setup.quirks = SDHCI_NO_1V8;
     fake.knows_1v8 = true;

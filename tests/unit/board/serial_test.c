@@ -189,12 +189,12 @@ static void test_nap(void)
     arrive("a");
     core_settle();
     serial_nap();
-    OK(core.naps == 0 && reads("a"), "nor while one waits");
+    OK(core.naps == 0 && reads("a"), "no nap begins while a byte waits");
     serial_nap();
-    OK(core.naps == 1, "then one, which the timer ends");
+    OK(core.naps == 1, "one nap begins when nothing waits, and the timer ends it");
     serial_line.naps = false;
     serial_nap();
-    OK(core.naps == 1, "and none without a timer");
+    OK(core.naps == 1, "no nap begins without a timer");
 }
 
 static void test_bounds(void)
@@ -219,7 +219,7 @@ static void test_early(void)
     arrive("!");
     OK(reads("save!"), "a byte that comes while the FIFOs go on is not lost");
     begin_between("sav", '\0');
-    OK(reads("sav"), "and none is made up");
+    OK(reads("sav"), "without a byte in between, none is made up");
 }
 
 /* A Pi 5's second line, which is polled: both are written, either is read, and one that has died holds nothing up. */
@@ -265,7 +265,7 @@ static void test_second(void)
     strcpy(other.typed, "ab");
     OK(reads("ab"), "input comes from the second");
     arrive("cd");
-    OK(reads("cd"), "and from the first");
+    OK(reads("cd"), "the first line's bytes are read, too");
     other.stuck = true;
     serial_putc('x');
     serial_putc('y');

@@ -137,7 +137,7 @@ static void test_unaligned(void)
     }
     OK(good == 5 && u->disk[7 * 512] == disk_byte(7 * 512) && n_wrong == 0,
        "buffers off the lines are refused before anything moves: %u of 5", good);
-    OK(reads(7, 1, world.area + BORDER / 2), "and one on them is read");
+    OK(reads(7, 1, world.area + BORDER / 2), "a buffer on the lines is read");
 }
 
 /* Data in the lines next to a buffer change while the controller is at work. */

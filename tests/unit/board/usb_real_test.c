@@ -156,7 +156,8 @@ static void test_keyboard_with_hub(void)
         (void)usb_look();
         (void)usb_take(&usb);
     }
-    OK(usb_has_keyboard() && reads(found[1], 4) && n_wrong == 0, "and is back with both");
+    OK(usb_has_keyboard() && reads(found[1], 4) && n_wrong == 0,
+       "the keyboard and the drive are back with their hub");
 }
 
 /* Five hubs are the most between a device and the controller (USB 2.0 4.1.1). */
@@ -319,7 +320,7 @@ static void test_answers(void)
     OK(open_all() == 1 && reads(found[0], 0), "a stick that always says that 512 bytes are left");
     u->fault = SHORT;
     u->times = 1;
-    OK(!reads(found[0], 0), "and whose data are short is not believed");
+    OK(!reads(found[0], 0), "a stick with a wrong residue and short data fails the read");
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->fault = SILENT;
@@ -329,7 +330,7 @@ static void test_answers(void)
     u->on_command = hang_at_modes;
     OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) &&
            found[0]->writable,
-       "and one that hangs on it is started again without it");
+       "a disk that hangs on MODE SENSE is reset and used without it");
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->unit = 3;

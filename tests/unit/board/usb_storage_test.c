@@ -81,7 +81,7 @@ static void test_well(void)
     memset(buffer, 0x5a, 1024);
     OK(move(9, 2, true) == ERR_OK && u->disk[9 * 512] == 0x5a && u->disk[11 * 512 - 1] == 0x5a &&
            u->disk[11 * 512] == disk_byte(11 * 512),
-       "and written");
+       "sectors are written");
     for (unsigned i = 0; i < 200; i++) /* each ring goes round */
         (void)reads(i, 3);
     OK(reads(100, 60) && n_wrong == 0, "rings go round");
@@ -118,7 +118,7 @@ static void test_faults(const char *where)
         OK(e == rows[i].expected, "%s %s: err %d", rows[i].name, where, e);
         u->times = 0;
         OK(reads(5, 9) && (f.n_addresses != before) == rows[i].begins_anew && n_wrong == 0,
-           "and the next read is right, %s",
+           "the read after the error is right, %s",
            rows[i].begins_anew ? "of a drive that begins anew" : "at once");
     }
     (void)open_drive();
@@ -136,7 +136,7 @@ static void test_silent(void)
     OK(move(5, 9, false) == ERR_BUSY, "a silent drive does not end a read");
     OK(device.reset(&device) == ERR_OK && drive.n_row == 0, "a reset does");
     u->times = 0;
-    OK(reads(5, 9) && n_wrong == 0, "and then it reads");
+    OK(reads(5, 9) && n_wrong == 0, "the drive reads after a reset");
 }
 
 /* Beyond block 2^32 only READ, WRITE and READ CAPACITY (16) reach, and across it in one command, too. */
@@ -153,7 +153,7 @@ static void test_far(void)
     memset(buffer, 0x5a, 512);
     OK(move(border + 3, 1, true) == ERR_OK && u->disk[(border + 3 - first) * 512] == 0x5a &&
            n_wrong == 0,
-       "and written there");
+       "sectors beyond 2 TiB are written");
 }
 
 static void test_pulled(void)
@@ -163,9 +163,9 @@ static void test_pulled(void)
     u->times = 1;
     OK(move(5, 9, false) == ERR_IO, "pulled in the middle");
     u->times = 0;
-    OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "and gone");
+    OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "an unplugged drive stays gone");
     plug(u);
-    OK(reads(5, 9) && n_wrong == 0, "and back");
+    OK(reads(5, 9) && n_wrong == 0, "a drive that is plugged in again is read");
 }
 
 int main(void)

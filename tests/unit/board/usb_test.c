@@ -99,7 +99,7 @@ static void test_own_ports(void)
         (void)found[i % 2]->poll(found[i % 2]);
     OK(r[0].status == ERR_OK && r[1].status == ERR_OK && is_of(buffers[0], 0, 5) &&
            is_of(buffers[1], 1, 5) && n_wrong == 0,
-       "and each reads its own");
+       "each of the two drives reads its own sectors");
     put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2, "three");
     f.units[0].block_bytes = 8192;
@@ -259,13 +259,14 @@ static void test_plugged(void)
        "a fourth takes the place of one that nobody counts on");
     usb.devices[2].in_use = usb.devices[1].in_use = true;
     put(4, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
-    OK(looks() == &usb.refused && looks() == NULL, "and none where all are counted on");
+    OK(looks() == &usb.refused && looks() == NULL,
+       "no drive is replaced where all of them are counted on");
     f.units[3].block_bytes = 8192;
     pull(&f.units[3]);
     OK(tells(2, ", port 3", false), "one goes");
     plug(&f.units[3]);
     OK(looks() == &usb.refused && usb.devices[2].error_message != NULL && n_wrong == 0,
-       "and stays unusable when it is back");
+       "a refused drive stays unusable when it is back");
 }
 
 /* One whose transfer failed for good is at its port as before, and nobody tells that it was pulled. */
@@ -279,7 +280,8 @@ static void test_failed(void)
     OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL &&
            usb.devices[0].error_message == NULL,
        "a drive that fails is not unplugged");
-    OK(unit_read(&usb.devices[0]) == 0 && looks() == NULL && n_wrong == 0, "and is read again");
+    OK(unit_read(&usb.devices[0]) == 0 && looks() == NULL && n_wrong == 0,
+       "a drive that failed is read again");
     f.units[0].times = 1;
     (void)read_from(&usb.devices[0]);
     pull(&f.units[0]);

@@ -68,7 +68,8 @@ static void test_transfers(void)
     power_up();
     (void)probe();
     OK(transfer(7, 8, 512, false) == ERR_OK && holds(7, 8, 512), "eight sectors are read");
-    OK(buffer[511] == 0 && buffer[512 + 8 * 512] == 0, "and no byte beside them");
+    OK(buffer[511] == 0 && buffer[512 + 8 * 512] == 0,
+       "no byte beside the eight sectors is written");
     memset(buffer, 0x3c, 4 * 512);
     OK(transfer(100, 4, 0, true) == ERR_OK && f.disk[100 * 512] == 0x3c &&
            f.disk[104 * 512 - 1] == 0x3c && f.disk[104 * 512] == disk_byte(104, 0),
@@ -80,14 +81,14 @@ static void test_transfers(void)
     }
     OK(f.n_notified == 302, "one notification each");
     OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
-    OK(f.n_early == 0, "and the index before the notification");
+    OK(f.n_early == 0, "the index is ordered before the notification");
     OK(f.n_wrong == 0, "each chain is a header, data and a status byte");
     OK(transfer(FAKE_SECTORS, 1, 0, false) == ERR_RANGE && transfer(0, 0, 0, false) == ERR_RANGE,
        "nothing beyond its end");
     device.dma_end = (uintptr_t)buffer + 8 * 512;
     OK(transfer(1, 8, 0, false) == ERR_OK && transfer(1, 8, 512, false) == ERR_RANGE &&
            f.n_notified == 303,
-       "nor to where somebody has said that DMA does not reach");
+       "nothing moves to memory that DMA does not reach");
     driver.used.flags = USED_NO_NOTIFY;
     (void)transfer(1, 1, 0, false);
     OK(f.n_notified == 303, "a device that looks by itself is not notified");
@@ -126,7 +127,7 @@ static void test_segments(void)
        (unsigned)device.max_sectors);
     OK(transfer(50, 40, 0, false) == ERR_OK && holds(50, 40, 0), "five segments");
     OK(transfer(50, 9, 0, false) == ERR_OK && holds(50, 9, 0) && f.n_wrong == 0,
-       "and a sector of the second");
+       "nine sectors after them are right");
     power_up();
     f.most = 8;
     OK(probe() == ERR_OK && device.queue_depth == 2 && transfer(5, 3, 0, false) == ERR_OK &&
@@ -169,7 +170,8 @@ static void test_faults(void)
     f.status = 1;
     OK(transfer(9, 1, 0, false) == ERR_IO, "a request that fails");
     f.status = 0;
-    OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0), "and the next one");
+    OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
+       "the request after a failed one is right");
     f.extra_id = 3 * 5;
     OK(transfer(9, 1, 0, false) == ERR_IO && driver.dead,
        "an answer to no request: nothing is trusted");
@@ -186,7 +188,7 @@ static void test_faults(void)
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
        "a reset ends requests");
     f.silent = false;
-    OK(transfer(9, 1, 0, false) == ERR_OK && f.n_early == 0, "and those after it are served");
+    OK(transfer(9, 1, 0, false) == ERR_OK && f.n_early == 0, "requests after a reset are served");
     f.silent = true;
     r = request(9, 1, 0, false);
     (void)device.submit(&device, &r);
@@ -209,9 +211,9 @@ static void test_reset_order(void)
     fake_release();
     OK(f.n_late > 0 && device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
        "a reset while answers are under way");
-    OK(f.n_late == 0 && f.n_early == 0, "and none arrives in a ring that is used again");
+    OK(f.n_late == 0 && f.n_early == 0, "no late answer arrives in a ring that is used again");
     f.silent = false;
-    OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0), "which works");
+    OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0), "the ring works after the reset");
     f.silent = true;
     r = request(9, 1, 0, false);
     (void)device.submit(&device, &r);

@@ -240,7 +240,7 @@ static void test_frames(void)
     }
     OK(right == 60 && f.n_notified[1] == 60, "60 go out as they are, behind an empty header");
     OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
-    OK(f.n_early == 0, "and the index before the notification");
+    OK(f.n_early == 0, "the index is ordered before the notification");
     driver.sends.used.flags = USED_NO_NOTIFY;
     (void)virtio_net_send(&driver, frame, 60);
     OK(f.n_notified[1] == 60, "a device that looks by itself is not notified");

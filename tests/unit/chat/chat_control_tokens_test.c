@@ -44,7 +44,7 @@ static void test_stops(void)
     OK(stops_at("</s>") && stops_at("<|im_end|>") && stops_at("<|eot_id|>") &&
            stops_at("<end_of_turn>") && stops_at("<|end|>") && !stops_at("<|im_start|>") &&
            !stops_at("<s>"),
-       "and what the vocabulary calls an end");
+       "control tokens that the vocabulary calls an end are stop tokens");
 }
 
 /* ---- forgery --------------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ static void test_claim(void)
        "a user-defined <|im_start|> and <|im_end|> become control tokens, and no other");
     OK(head->eot != INGOT_NO_TOKEN && tokenizer_text_bytes(&t, head->eot) == 10 &&
            memcmp(tokenizer_text(&t, head->eot), "<|im_end|>", 10) == 0,
-       "which ends a turn");
-    OK(forged(false) == 0, "and nobody can type them");
+       "<|im_end|> ends a turn");
+    OK(forged(false) == 0, "typed text cannot make a control token");
 }
 
 int main(void)

@@ -76,7 +76,7 @@ static void test_facts(void)
     OK(chat.turns.n == turns && rig.session.n_ids == n_ids && rig.session.hash.value == plain,
        "the conversation is still there");
     OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
-       "and goes on");
+       "the conversation continues after a lesson");
     for (int i = 0; i < FACTS; i++) {
         bool right = answers(facts[i].question, facts[i].answer);
 
@@ -106,7 +106,7 @@ static void test_facts(void)
        "one is forgotten, to the bit, and the other is there");
     chat_fabric_clear(&chat);
     OK(fabric_of(&chat)->fabric.n_notes == 0 && !answers(facts[2].question, facts[2].answer),
-       "and all");
+       "all memories are forgotten");
 }
 
 static void test_time(void)
@@ -187,7 +187,8 @@ static void test_stopped(void)
            f->notes[0].wins,
        "Ctrl-C in the same namespace: what was known by heart is practised again");
     console.input.aborted = false;
-    OK(answers("capital city of 1234567", "Paris"), "and answered: %.20s", text);
+    OK(answers("capital city of 1234567", "Paris"), "the first fact is still answered: %.20s",
+       text);
     f->notes[1].used = 7;
     stop_after = 0;
     OK(remember(FABRIC_WIKI, "who are you, stranger? = nobody", &lesson) == ERR_ABORTED &&

@@ -50,7 +50,7 @@ static void test_ten_turns(void)
     OK(prefilled + decoded - 10 == s->n_cached && (rig.session.n_ids - rig.session.n_cached) == 1,
        "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
        (unsigned)s->n_cached);
-    OK(cache_is_true(), "and the cache holds them");
+    OK(cache_is_true(), "the cache holds the ten turns");
 }
 
 /* The prompt's tokens, and its reply in ids[] and hash. */
@@ -80,7 +80,7 @@ static void test_system_once(void)
     OK(chat.opening.prefix.n > 5 && reply_of("bade gogo", again) == n - chat.opening.prefix.n &&
            strcmp(first, again) == 0,
        "a new conversation has %u tokens computed already: the same reply", chat.opening.prefix.n);
-    OK(begins_with_system() && cache_is_true(), "and the cache is true");
+    OK(begins_with_system() && cache_is_true(), "the cache is true after the new conversation");
     (void)options_set_quoted(&options, "system", "bade", NULL);
     chat_clear(&chat);
     other = reply_of("bade gogo", again);
@@ -111,7 +111,7 @@ static void test_undo(void)
            memcmp(ids, s->ids, length * sizeof *ids) == 0,
        "the two before it are there as they were");
     say("something else", true);
-    OK(cache_is_true(), "and go on");
+    OK(cache_is_true(), "the conversation continues after the two turns");
     memcpy(ids, s->ids, (s->n_cached + 1) * sizeof *ids);
     length = s->n_cached + 1;
     text_bytes = 0;
@@ -142,7 +142,7 @@ static void test_overflow(void)
        (unsigned)s->context, drops, failed);
     OK(wrong == 0, "the system prompt stays, and the cache is true (%u wrong)", wrong);
     OK(chat.turns.n > 1 && chat_undo(&chat) && say("gogo", true) == ERR_OK && cache_is_true(),
-       "and the last turn can still be taken back");
+       "the last turn can still be taken back");
 }
 
 /* A reply that fills the context. */
@@ -163,8 +163,8 @@ static void test_overflow_in_reply(void)
            begins_with_system(),
        "until the reply itself fills the context");
     (void)session_cut(s, s->n_cached - 10);
-    OK(cache_is_true(), "and what is in the cache is true");
-    OK(!strstr(text, "error"), "which is not an error");
+    OK(cache_is_true(), "after the full context, the cache is true");
+    OK(!strstr(text, "error"), "the reply that ended with the context is not an error");
 }
 
 /* The counts in the error message about a prompt that is too long. */

@@ -47,7 +47,7 @@ static void test_teach(uint32_t how, const char *name)
     open_learning(how);
     bytes = lessons_of(&chat)->lessons.learner.ewc.n * sizeof(float);
     OK(hash_of(QUESTION) == before, "%s: before a lesson every logit is what it is without", name);
-    OK(!answers(QUESTION, ANSWER), "and the answer another");
+    OK(!answers(QUESTION, ANSWER), "after a lesson the answer is another");
     other = hash_of("something else");
     turns = chat.turns.n;
     n_ids = rig.session.n_ids;
@@ -56,7 +56,7 @@ static void test_teach(uint32_t how, const char *name)
     OK(chat.turns.n == turns && rig.session.n_ids == n_ids && rig.session.hash.value == other,
        "the conversation is still there");
     OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
-       "and goes on");
+       "the conversation continues after lessons");
     OK(answers(QUESTION, ANSWER), "a fresh one has the answer");
     there = rig.session.hash.value;
     memcpy(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes);
@@ -134,7 +134,7 @@ static void test_bad(void)
        "/bad changes %u places", lesson.tokens);
     OK(!replies_so("hello"), "the reply is another one");
     OK(lessons_undo(&lessons_of(&chat)->lessons) && replies_so("hello"),
-       "and taken back the old one");
+       "after the lesson is taken back, the old reply comes");
 }
 
 /* Bad again and again: each time only a token wins that the model would say there. */

@@ -37,7 +37,7 @@ static void check_two(const char *before, const char *after, const char *second_
 
     OK(say("bade", true) == ERR_OK && s->n_ids - chat.reply_start == REPLY, "a reply");
     memcpy(reply, s->ids + chat.reply_start, sizeof reply);
-    OK(say("gogo", true) == ERR_OK, "and a second turn");
+    OK(say("gogo", true) == ERR_OK, "a second turn has a reply");
     n = tokens_of(before, "bade", after, TOKENIZER_BOS, wanted);
     memcpy(wanted + n, reply, sizeof reply);
     n += REPLY;
@@ -100,6 +100,7 @@ int main(void)
     start_over(REPLY);
     options_set(&options, "system", "bade", NULL);
     say("gogo", true);
-    OK(rig.session.n_ids > 0 && chat.turns.n == 1, "and with a prompt that is given");
+    OK(rig.session.n_ids > 0 && chat.turns.n == 1,
+       "a system prompt from the options begins a conversation");
     return tap_done();
 }

@@ -121,7 +121,7 @@ static void test_thoughts(void)
        "the policy asks for none: %u", count("[no thoughts]"));
     prefer(POLICY_THOUGHTS, 0);
     (void)said_of(lines[2]);
-    OK(count("[no thoughts]") == 0 && cache_is_true(), "and the past does not say so");
+    OK(count("[no thoughts]") == 0 && cache_is_true(), "the past does not say [no thoughts]");
     open_policy(POLICY_WATCH, 6);
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
@@ -209,7 +209,7 @@ static void test_judged(void)
     stop_after = -1;
     console.input.aborted = false; /* as the next line makes it */
     (void)said_of(lines[3]);
-    OK(cache_is_true() && experience()->is_open, "and the next one goes on");
+    OK(cache_is_true() && experience()->is_open, "the turn after Ctrl-C in the question continues");
     OK(say("as it stands", false) == ERR_OK && experience()->totals.turns == 4 &&
            !policy_of(&chat)->works,
        "a text as it stands is not a turn");

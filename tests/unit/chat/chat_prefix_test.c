@@ -96,7 +96,7 @@ static void test_saved(void)
            strstr(saved.error_message, "/reset") != NULL && cache_is_true(),
        "not in a conversation: %s", saved.error_message);
     chat_clear(&chat);
-    OK(answers(1), "nor is it computed for the next conversation");
+    OK(answers(1), "the next conversation does not compute the prompt again either");
 }
 
 /* ---- the power goes ------------------------------------------------------------------------- */

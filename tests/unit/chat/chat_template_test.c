@@ -128,7 +128,7 @@ static void test_prompts(void)
        "an empty system prompt: no block, not even the model's own");
     build("llama3.1", NULL);
     OK(strncmp(render(smollm2, "", false, out), "<|im_start|><|start_header_id|>system", 37) == 0,
-       "but for a template that always has one");
+       "an empty system prompt has a block where the template always has one");
 }
 
 /* ---- Jinja ----------------------------------------------------------------------------------- */

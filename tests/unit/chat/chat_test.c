@@ -69,7 +69,7 @@ static void test_stopped(void)
            s->ids[length - 1] == first[n - 1],
        "after %u tokens, the last one pending", n);
     OK(say("gogo", true) != ERR_NO_SPACE && memcmp(s->ids + length - n, first, n * 4) == 0,
-       "and the next turn goes on behind it");
+       "the next turn begins behind the stopped reply");
 }
 
 static void test_full(void)
@@ -189,7 +189,8 @@ static void test_repetition(void)
         longest = same > longest ? same : longest;
     }
     OK(n < 250 && longest == 128, "after %u tokens, %u of which were the same again", n, longest);
-    OK(s->n_cached + 1 < s->context && say("gogo", true) == ERR_OK, "and the chat goes on");
+    OK(s->n_cached + 1 < s->context && say("gogo", true) == ERR_OK,
+       "the chat continues after the repetition");
     start_over(200);
     options.sampler.repeat = 0.5f;
     chat_open(&chat, &console, s, NULL, &options, NULL);
@@ -216,7 +217,8 @@ static void test_failure(void)
     OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL, "%.120s",
        text + strspn(text, "\n"));
     rig.fake.fail_times = 0;
-    OK(s->n_cached >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
+    OK(s->n_cached >= length && say("gogo", true) == ERR_OK,
+       "the conversation continues after the card's error");
 }
 
 /* system= in place of the model's own, and no block where it is empty. */
@@ -285,7 +287,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
     OK(s->n_cached == n + 2 && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "has only the %u tokens behind it", 11 - at);
-    OK(chat.reply_start == n, "and its own reply begins there");
+    OK(chat.reply_start == n, "the next turn's own reply begins behind the tokens that it keeps");
     start_over(2);
     options_set(&options, "think", "off", NULL);
     OK(say("bade", true) == ERR_OK, "think=off");

@@ -194,10 +194,12 @@ static void test_cut(void)
     session_mark(s);
     session_append(s, ids + 20, 10, NULL);
     OK(session_cut(s, 25) == 20 && s->n_ids == 25, "a cut at 25 keeps what was marked at 20");
-    OK(session_run(s, NULL) == ERR_OK && is_after(25), "and the five after it are computed again");
+    OK(session_run(s, NULL) == ERR_OK && is_after(25),
+       "the five tokens after the mark are computed again");
     OK(session_cut(s, 15) == 10 && session_run(s, NULL) == ERR_OK && is_after(15), "15: 10");
     OK(session_cut(s, 5) == 0 && session_run(s, NULL) == ERR_OK && is_after(5), "5: nothing");
-    OK(session_append(s, ids + 5, 3, NULL) == ERR_OK && is_after(8), "and it goes on");
+    OK(session_append(s, ids + 5, 3, NULL) == ERR_OK && is_after(8),
+       "the sequence continues after the cut");
 }
 
 static int calls_left;
@@ -319,7 +321,7 @@ static void test_chat(void)
            n_restored != 0,
        "a turn is taken back to its mark: %u of %u tokens stay computed",
        (unsigned)rig.session.n_cached, before);
-    OK(is_true(), "and the state is as if it had never been");
+    OK(is_true(), "after the cut the state is as if the turn had never been");
     start_over(6);
     say("bade", true);
     say("gogo", true);
@@ -345,7 +347,7 @@ static void test_saved(void)
        saved.error_message);
     session_append(s, ids + 30, 10, NULL);
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_OK && s->n_cached == 20,
-       "and loaded %s", saved.error_message);
+       "the state is loaded %s", saved.error_message);
     OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30), "it goes on as before");
 }
 
@@ -383,7 +385,7 @@ static void test_not_loaded(void)
     card_data[FILE_BYTES / 2 + SECTOR_BYTES + 3] ^= 1;
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
            s->n_cached == 28 && session_append(s, ids + 28, 10, NULL) == ERR_OK && is_after(38),
-       "nor does a damaged file change it: %s", saved.error_message);
+       "a damaged file does not change the state: %s", saved.error_message);
 }
 
 int main(void)

@@ -118,7 +118,7 @@ static void test_there_and_back(void)
     OK(save_known() == ERR_OK, "nothing is left, and that is saved too");
     open_fabric();
     remember(FABRIC_WIKI, 3);
-    OK(load_known() == ERR_OK && fabric()->n_notes == 0, "and loaded");
+    OK(load_known() == ERR_OK && fabric()->n_notes == 0, "an empty memory is loaded");
 }
 
 static void test_clock(void)
@@ -195,7 +195,7 @@ static void test_strange(void)
                saved.before == SAVED_CHAT_LOST && fabric()->n_notes == 0,
            "%s: %s", rows[i].what, saved.error_message);
         remember(FABRIC_WIKI, 12);
-        OK(fabric()->n_notes == 1, "and a memory can be made");
+        OK(fabric()->n_notes == 1, "a memory can be made after a damaged file");
     }
     memcpy(card_data, "INGOTLRN", 8);
     change_saved(64, 0, h->version);

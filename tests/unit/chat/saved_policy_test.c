@@ -90,7 +90,7 @@ static void test_there_and_back(void)
        "another start has it, to the bit");
     turn(9);
     experience_settle(experience());
-    OK(seen() == after, "and the next turn has the bits that it had without the start between");
+    OK(seen() == after, "the next turn has the same bits as without the restart");
     OK(chat_policy_bytes(&chat) > 2 * (uint64_t)PATTERNS_MOST * experience()->patterns.dim * 4,
        "the file is for all patterns there can be");
 }

@@ -73,7 +73,7 @@ static void test_editing(void)
     OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
        "escape sequences are swallowed");
     OK(reads("a\x1b[12\nb", "a"), "a paste does not count as the end of the line");
-    OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
+    OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "a paste does not count as a character");
     OK(reads("a\xc2\x9b"
              "b\n",
              "ab"),
@@ -195,7 +195,7 @@ static void test_silence(void)
     OK(console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_OK &&
            console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_TIMEOUT &&
            bytes == 0,
-       "then silence ends the wait");
+       "silence ends the wait for a slow line");
     OK(terminal.ticks > 500000 + 9900000 && terminal.ticks < 500000 + 10500000,
        "after three seconds");
     console_platform.console.nap = NULL;
@@ -227,7 +227,7 @@ static void test_forgotten(void)
     OK(memmem(terminal.out + before, terminal.out_bytes - before, "\33[2J\33[3J", 8) != NULL,
        "are forgotten: the screen is erased, and what has scrolled off it");
     OK(is(next_line(64), "now"), "the cursor keys do not bring them back");
-    OK(is(next_line(64), "nowagain"), "but what was typed since");
+    OK(is(next_line(64), "nowagain"), "keys that are typed after the cursor keys count");
     OK(forgets("/unlock 2718") && forgets(" /unlock 2718") && forgets("/unlok 2718") &&
            forgets("/ulock 2718"),
        "a PIN is not remembered, nor is one behind a mistyped word");

@@ -94,7 +94,7 @@ static void test_request_id(void)
     console_request_id(&console, NULL, false);
     console_token_begin(&console, 7);
     console_token_end(&console);
-    OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"\"}\n"), "and none");
+    OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"\"}\n"), "a token without text is written");
 }
 
 static void test_json_output(void)
@@ -187,7 +187,7 @@ static void test_json_input(void)
        "too long a line is read to its end; its beginning is there");
     OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");
     OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last one needs no end");
-    OK(reads(ERR_NO_DEVICE, ""), "then there is none");
+    OK(reads(ERR_NO_DEVICE, ""), "after the last line there is no input");
     OK(wrote(""), "no prompt, no echo");
     plug_in("\x04", 1, true);
     OK(reads(ERR_NO_DEVICE, ""), "Ctrl-D in the place of a line");

@@ -44,7 +44,7 @@ static void test_progress(void)
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1 << 19, 1 << 20);
     OK(wrote("\33[2m[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
-       "then one");
+       "one progress line appears after half a second");
     terminal.ticks += 99000;
     console_progress(&console, "loading", 600 << 10, 1 << 20);
     OK(wrote(""), "not sooner than 100 ms after the one before");
@@ -70,11 +70,11 @@ static void test_progress(void)
     OK(wrote("\33[2m[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
        "the progress continues below the log line");
     console_write(&console, "text", 4);
-    OK(wrote(GONE "text"), "so does any text");
+    OK(wrote(GONE "text"), "text replaces the progress line");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 9);
     OK(wrote("\r\n\33[2m[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m"),
-       "which keeps its line");
+       "a log line keeps the text's line");
     console_progress_end(&console);
     OK(wrote(GONE), "the progress ends");
     console_progress_share(&console, "prompt", 1, 4);
@@ -98,7 +98,7 @@ static void test_narrow_progress(void)
     terminal.arrived = 7;
     OK(!console_aborted(&console), "a window that is made narrower says so");
     console_progress_end(&console);
-    OK(wrote("\33[2A" GONE), "and of the rows that the line takes there nothing is left");
+    OK(wrote("\33[2A" GONE), "nothing is left of the rows that the narrower window had");
 }
 
 /* Lines stay as they are: one after a second, then after five and after an eighth. */
@@ -119,7 +119,7 @@ static void test_plain_progress(void)
         lines += terminal.out[i] == '\n';
     }
     OK(lines == 14 && memchr(terminal.out, 27, terminal.out_bytes) == NULL,
-       "and %u more in 97 seconds, without a control sequence", lines);
+       "%u more lines come in 97 seconds, without a control sequence", lines);
     wrote("");
     console_progress_end(&console);
     OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
@@ -203,7 +203,7 @@ static void test_styles(void)
     console_style(&console, CONSOLE_NORMAL);
     OK(wrote("\33[36mHel\r\n\33[0m\33[2m[    0.000] x\33[0m\33[36m\r\nlo\33[0m\33[1;31m\r\n"
              "error: y\r\n\33[0m\33[36m\33[0m"),
-       "and what they interrupt goes on as it was");
+       "a reply that a log line interrupts continues with its colour");
     console_repeat_log(&console);
     OK(wrote("\33[2m[    0.000] fine\r\n[    0.000] warning: hm\r\n[    0.000] x\r\n\33[0m"),
        "no colour is kept with the log");

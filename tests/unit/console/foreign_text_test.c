@@ -86,7 +86,7 @@ static void test_tokens(void)
         for (unsigned i = 0; i < sizeof attacks / sizeof attacks[0]; i++) {
             say_token(&tokenizer, 256 + i);
         }
-        OK(is_shown_harmless(), "nor do the others");
+        OK(is_shown_harmless(), "the other characters cannot change the terminal either");
         for (unsigned i = 0; i < sizeof parts; i++) {
             say_token(&tokenizer, parts[i]);
         }
@@ -113,7 +113,8 @@ static void test_error_messages(void)
     console_log(&console, "model %.3s: fine", name);
     OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"), "in the log");
     console_repeat_log(&console);
-    OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"), "and in the log again");
+    OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"),
+       "a hostile name is shown with replacement characters in the log");
     console_progress(&console, name, 1, 9);
     terminal.ticks += 1000000;
     console_progress(&console, name, 2, 9);

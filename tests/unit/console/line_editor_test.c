@@ -35,7 +35,7 @@ static void test_marks(void)
        "a mark that takes a column of its own goes with its base");
     OK(char_joins(0x200d) && char_joins(0xfe0f) && !char_joins('e') && char_width(0x300) == 0 &&
            char_width(0x3099) == 0,
-       "which characters join");
+       "these characters join the one before them");
 }
 
 static void test_ends(void)

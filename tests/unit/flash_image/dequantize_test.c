@@ -269,7 +269,7 @@ static void test_mxfp4(void)
         same = same && ((e >= 104 && e <= 143) == (memcmp(out, again, sizeof out) == 0));
     }
     OK(right, "MXFP4 is what its 4-bit floats and powers of 2 say");
-    OK(same, "and the same in ours from 2^-24 to 2^15, and there alone");
+    OK(same, "GGML's MXFP4 and ours agree from 2^-24 to 2^15, and there alone");
 }
 
 int main(void)

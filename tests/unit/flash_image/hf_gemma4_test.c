@@ -60,7 +60,7 @@ static void test_keys_as_values(void)
        "global layers have heads of their own and no values: %s", source.error_message);
     OK(read_text(WHOLE("\"num_hidden_layers\":12,\"num_global_key_value_heads\":2")) == ERR_OK &&
            p->layers[5].n_kv_heads == 4 && !p->layers[5].v_is_k,
-       "but not without attention_k_eq_v: %s", source.error_message);
+       "without attention_k_eq_v, num_global_key_value_heads is ignored: %s", source.error_message);
     OK(read_text(WHOLE("\"num_hidden_layers\":10")) == ERR_OK && !p->layers[9].local &&
            p->layers[8].local,
        "the last layer is global: %s", source.error_message);

@@ -116,7 +116,7 @@ static void test_order(void)
                strcmp(steps, "frd") == 0 && holds("b", "new"),
            "a name without a folder: %s %s", steps, error_message);
     }
-    OK(chdir(here) == 0, "and back");
+    OK(chdir(here) == 0, "the test is back in its folder");
 }
 
 static void test_failures(void)
@@ -171,7 +171,7 @@ static void test_rights(void)
         OK(put("m", "old", modes[i]) && make("m", "new") == ERR_OK && mode_of("m") == modes[i],
            "a file of mode %o keeps it: %o %s", (unsigned)modes[i], mode_of("m"), error_message);
     OK(put("m", "old", 04755) && make("m", "new") == ERR_OK && mode_of("m") == 0755,
-       "but does not run as its owner: %o", mode_of("m"));
+       "a new file of a set-user-ID file does not run as its owner: %o", mode_of("m"));
     OK(make("n", "new") == ERR_OK && mode_of("n") == 0640, "a new one has what umask leaves: %o",
        mode_of("n"));
     umask(mask);

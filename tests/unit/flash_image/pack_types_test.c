@@ -171,7 +171,8 @@ static void test_columns(void)
            chosen("fig4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0 &&
            chosen("mxfp4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0,
        "48 and 172 are none of 32: Q8_0");
-    OK(chosen("q3_k", INGOT_ATTN_Q, 0) == INGOT_Q4_0, "and Q4_0, which pads them, for Q3_K");
+    OK(chosen("q3_k", INGOT_ATTN_Q, 0) == INGOT_Q4_0,
+       "Q4_0, which pads short rows, is chosen for Q3_K");
 }
 
 static void test_experts(void)

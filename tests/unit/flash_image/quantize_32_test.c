@@ -160,7 +160,8 @@ static void test_quantize(const struct type *t)
         sum += block_error(t, w, block) / (double)(scale * scale);
     }
     OK(never_worse, "no %s block is worse than by the plain rule", t->name);
-    OK(sum < 0.93 * plain_sum, "and together they are %.0f %% better", 100 * (1 - sum / plain_sum));
+    OK(sum < 0.93 * plain_sum, "all blocks together are %.0f %% better",
+       100 * (1 - sum / plain_sum));
 }
 
 static void test_edges(const struct type *t)

@@ -260,7 +260,7 @@ static void test_three_ways(const struct k_type *k)
         }
     }
     OK(format, "%s: the kernels read what FORMAT.md says", k->name);
-    OK(source, "and that is what stood in GGML's blocks, bit for bit");
+    OK(source, "the kernels' values are those of GGML's blocks, bit for bit");
     OK(zero, "rows of padding are zeros");
 }
 
@@ -386,7 +386,7 @@ static void test_error(const struct k_type *k)
     OK(error < (1 - k->gain) * plain, "%.1f %% better than minimum and maximum rounded",
        100 * (1 - error / plain));
     /* the scales there are not fp16 */
-    OK(worse <= 5, "and hardly a block is worse (%u of 2000)", worse);
+    OK(worse <= 5, "hardly a block is worse (%u of 2000)", worse);
 }
 
 /* Blocks of one value, of values beyond fp16 in either direction, with a single weight. */

@@ -106,7 +106,7 @@ static void test_gates(void)
            ours.errors / ours.squares);
     OK(fits && rounded >= 0.9948, "FIG4 of a bell: cosine %.5f", rounded);
     OK(ours.errors <= (1 - .053) * theirs.errors && plain.errors < theirs.errors,
-       "and %.1f %% less squared error than NF4, %.1f with the scale searched for",
+       "FIG4 has %.1f %% less squared error than NF4, %.1f with the scale searched for",
        100 * (1 - plain.errors / theirs.errors), 100 * (1 - ours.errors / theirs.errors));
     OK(end <= TABLE_NARROW && end >= .75 * TABLE_NARROW, "the outermost value is %.0f", end);
 }

@@ -69,7 +69,8 @@ static void test_q4_blocks(void)
         sum += block_error(w, block, true) / (double)(scale * scale);
     }
     OK(never_worse, "no Q4_0 block is worse than by the plain rule");
-    OK(sum < 0.9 * plain_sum, "and together they are %.0f %% better", 100 * (1 - sum / plain_sum));
+    OK(sum < 0.9 * plain_sum, "all blocks together are %.0f %% better",
+       100 * (1 - sum / plain_sum));
 }
 
 /* The least squared error of the nearest q to any of many scales of either sign. */
@@ -164,7 +165,8 @@ static void test_q8_blocks(void)
     }
     OK(near, "every Q8_0 weight is the nearest to its scale as stored");
     OK(never_worse, "no Q8_0 block is worse than by the plain rule");
-    OK(sum < 0.97 * plain_sum, "and together they are %.1f %% better", 100 * (1 - sum / plain_sum));
+    OK(sum < 0.97 * plain_sum, "all blocks together are %.1f %% better",
+       100 * (1 - sum / plain_sum));
     memset(w, 0, sizeof w);
     OK(quantize_block_q8(w, fit_ones, block) && block_error(w, block, false) == 0,
        "a block of zeros, Q8_0");

@@ -313,7 +313,7 @@ static void test_many_values(void)
     OK(complete && !other, "they are allowed, and no others");
     OK(matches("3") && matches("\"éa\"") && matches("\"èa\"") && matches("\"a\\\"b\"") &&
            matches("\"a\\\\b\""),
-       "so are a number, and letters of two bytes and escapes among them");
+       "a number, letters of two bytes and escapes are allowed");
     free(t.s);
 }
 

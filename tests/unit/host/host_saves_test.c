@@ -134,12 +134,12 @@ static void test_ours(void)
     fd = open(path("p"), O_WRONLY);
     OK(pwrite(fd, "damaged!", 8, 0) == 8 && pwrite(fd, prefix_mark, 8, 4096) == 8 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK,
-       "also by the mark of its second half: %s", files.error_message);
+       "a damaged prefix is recognized by the mark of its second half: %s", files.error_message);
     OK(ftruncate(fd, 0) == 0 && ftruncate(fd, 1 << 20) == 0 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK && !files.makes,
        "a file that truncate made: %s", files.error_message);
     OK(pwrite(fd, "x", 1, 700000) == 1 && host_saves_find_prefix(&files, 4096, &file) != ERR_OK,
-       "but not zeros with a letter far behind: %s", files.error_message);
+       "zeros with a letter far behind are not taken for a prefix: %s", files.error_message);
     close(fd);
     args.prefix = NULL;
 }

@@ -41,7 +41,8 @@ int main(void)
     OK(delay_after(3600, 10000, 20 * SERVE_PACE_BYTES) < 10000, "in larger pieces");
     OK(delay_after(3655, 50000, 50 * SERVE_PACE_BYTES) == 5000, "pauses do not add up");
     OK(stream_delay(3600, 20000, 0, 1) == 0, "a server that has a byte every twenty seconds");
-    OK(stream_delay(3600, 1000, 100, 52) == 0, "and a caller that needs a moment for it");
+    OK(stream_delay(3600, 1000, 100, 52) == 0,
+       "a caller that needs a moment for a stream is not slowed down");
     serve_pace_wait(&p, 0);
     serve_pace_take(&p, 10000, 1000000000, false);
     OK(serve_pace_delay(&p, 70000) == 60000, "early bytes are not a credit for later");

@@ -256,7 +256,7 @@ static void check_keywords(void)
        "the reply is checked: %s", why);
     OK(!serve_check_reply(&request, &bad, true, why, sizeof why) &&
            serve_check_reply(&request, &part, true, why, sizeof why),
-       "so is a call that a limit led to its end, and not one that it cut");
+       "a call that a limit led to its end is checked, one that it cut is not");
     OK(ask(USER,
            "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":"
            "{\"type\":\"string\",\"pattern\":\"(?<=a)b\"}}}") &&
@@ -385,7 +385,7 @@ static void check_histories(void)
                "\"n\":1", "messages") &&
            strstr(error_message.text, "messages[1]") != NULL &&
            strstr(error_message.text, "image_url") != NULL,
-       "which message is wrong: %s", error_message.text);
+       "the error names the message that is wrong: %s", error_message.text);
 }
 
 static void check_fields(void)

@@ -270,7 +270,7 @@ static void check_early(void)
     (void)take(POST "\r\nhello" GET);
     drain();
     OK(site_.n_over == 1 && c.stage == HTTP_READS && take(GET) == strlen(GET),
-       "or after it, where both come at once");
+       "the connection reads the next request when body and answer end at once");
     begin((struct http_answer){ .status = 404 }, true);
     (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n");
     drain();
@@ -350,7 +350,7 @@ static void check_sockets(void)
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY "\r\n");
     (void)http_connection_take(&c, "\x81\x85\0\0\0\0break", 11);
-    OK(c.stage == HTTP_BROKEN, "or breaks off");
+    OK(c.stage == HTTP_BROKEN, "a connection that breaks off within a message is closed");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(
         "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nSec-WebSocket-Version: 13\r\n" KEY

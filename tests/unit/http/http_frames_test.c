@@ -87,7 +87,7 @@ static void test_fragments(void)
              "\x82"
              "x"),
        "with a ping and a pong among them, and another message: %s", log_);
-    OK(f.pongs, "which is answered");
+    OK(f.pongs, "the ping is answered");
     OK(HEARS("END 1002", "\x80"
                          "lo"),
        "nothing has begun that could go on: %s", log_);
@@ -102,7 +102,7 @@ static void test_fragments(void)
              "a",
              "\x80"
              "b"),
-       "nor does it go on when it has ended: %s", log_);
+       "a message does not continue after its end: %s", log_);
 }
 
 /* Sections 5.1, 5.2, 5.5. */
@@ -217,10 +217,10 @@ static void test_between(void)
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0 && !sent,
        "nothing comes between it and the second one");
     OK(http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 144 && sent && out[0] == 'm',
-       "which comes next");
+       "the rest of the message comes next");
     OK(http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 3 && !sent &&
            memcmp(out, "\x8a\x01p", 3) == 0,
-       "then the answer to a ping");
+       "the answer to a ping comes after the message");
     f.pings = true;
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 2 && memcmp(out, "\x89\0", 2) == 0 &&
            http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0,
@@ -233,7 +233,7 @@ static void test_between(void)
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 4 &&
            memcmp(out, "\x88\x02\x03\xe8", 4) == 0 && f.end_sent &&
            http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 0 && !sent,
-       "and nothing after it");
+       "nothing comes after the end");
 }
 
 int main(void)

@@ -84,8 +84,8 @@ static inline bool make(const char *name, bool is_tied, enum ingot_type type, st
     o.output = folder_path(name);
     OK(bytes_save(&model, o.input) && bytes_save(&tokenizer, folder_path("tok300.bin")),
        "the small model is written");
-    OK(pack_file(&o, error_message, sizeof error_message) == ERR_OK, "and packed as %s %s",
-       image_type_name(type), error_message);
+    OK(pack_file(&o, error_message, sizeof error_message) == ERR_OK,
+       "the small model is packed as %s %s", image_type_name(type), error_message);
     *out = bytes_load(o.output);
     bytes_free(&model);
     bytes_free(&tokenizer);

@@ -90,7 +90,7 @@ static void check_signs(void)
     OK(!experience_rate(&e, true), "there is nothing to rate before the reply has ended");
     experience_ended(&e, true, false);
     OK(experience_rate(&e, true) && experience_rate(&e, false),
-       "then there is; the last word counts");
+       "an ended reply can be rated, and the last rating counts");
     experience_settle(&e);
     OK(e.totals.turns == 1 && e.totals.bad == 1 && e.totals.good == 0 && e.totals.last < 0.01f,
        "bad");

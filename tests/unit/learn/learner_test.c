@@ -52,7 +52,7 @@ static void check_guards(void)
     OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was), "NaN is thrown away");
     bad[5] = 3e38f;
     OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was),
-       "so is a gradient beyond floats");
+       "a gradient beyond floats is thrown away");
     OK(learner.totals.thrown == 2 && learner.totals.steps == 0 && learner.ewc.samples == 0,
        "both are counted, and F has heard of neither");
     vector_scale(e, 1000.0f, DIM);
@@ -170,7 +170,7 @@ static void check_tasks(void)
         g[i] += i % 2 ? 3.0f : -3.0f;
     OK(ewc_is_new_task(&e, g), "far ones are another");
     (void)ewc_end_task(&e, g);
-    OK(!ewc_is_new_task(&e, g), "which is not known before its 50th gradient");
+    OK(!ewc_is_new_task(&e, g), "no new task is found before its 50th gradient");
 }
 
 int main(void)
@@ -183,7 +183,7 @@ int main(void)
     check_tasks();
     first = history();
     OK(first == history(), "the same 1000 steps, some thrown, some undone, have the same bits");
-    OK(first == 0xb5db751du, "and these on every machine: %08x", first);
+    OK(first == 0xb5db751du, "the 1000 steps have the same bits on every machine: %08x", first);
     OK(learner.ewc.tasks >= 1, "%u tasks ended by themselves", learner.ewc.tasks);
     free(memory);
     return tap_done();

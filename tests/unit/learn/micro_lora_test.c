@@ -102,7 +102,8 @@ static void check_gradient(uint32_t rank, float scale, const struct micro_lora_h
     OK(largest > 1e-2 && worst < 2e-5 * largest + 1e-6,
        "rank %u, s %g, logits %g cap %g: A and B have the gradient of differences, off by %.1e of %.2g",
        rank, (double)scale, (double)f->scale, (double)f->cap, worst, largest);
-    OK(fabs(-log((double)c.loss_p) - loss(&m, w, f, &c)) < 1e-4, "and the target its probability");
+    OK(fabs(-log((double)c.loss_p) - loss(&m, w, f, &c)) < 1e-4,
+       "the target has the probability of its loss");
 }
 
 static void check_choice(void)

@@ -54,7 +54,7 @@ static void check_merge(struct patterns *p)
     key[0] = NAN;
     OK(patterns_add(p, key, 1.0f) == UINT32_MAX && p->n == 9, "NaN is not a pattern");
     axis(key, 0, 0.0f);
-    OK(patterns_add(p, key, 1.0f) == UINT32_MAX, "neither is a zero");
+    OK(patterns_add(p, key, 1.0f) == UINT32_MAX, "a pattern of zeros is not added");
     axis(key, 9, 1.0f);
     OK(patterns_add(p, key, 1.5f) == UINT32_MAX && p->n == 9, "quality is at most 1");
 }

@@ -108,7 +108,8 @@ static void check_quality(void)
 {
     OK(turn_quality(&(struct turn_signs){ .good = true, .undone = true }) > 0.99f,
        "/good counts alone");
-    OK(turn_quality(&(struct turn_signs){ .bad = true, .stopped = true }) < 0.01f, "so does /bad");
+    OK(turn_quality(&(struct turn_signs){ .bad = true, .stopped = true }) < 0.01f,
+       "/bad counts alone");
     OK(turn_quality(&(struct turn_signs){ .stopped = true }) > 0.7f,
        "a turn that ended by itself was good");
     OK(turn_quality(&(struct turn_signs){ .stopped = true, .repeated = true }) < 0.7f,

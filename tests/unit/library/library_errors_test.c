@@ -396,7 +396,7 @@ static void test_closed(struct rig *r)
     OK(ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER &&
            ingot_prompt(r->session, "a", 1) == INGOT_WRONG_ORDER &&
            ingot_session_clear(r->session) == INGOT_WRONG_ORDER,
-       "and its session");
+       "a closed model's session is an error");
     r->model = NULL;
 }
 

@@ -251,7 +251,7 @@ static void test_two(void)
         OK(alone[i] == together[i] && rig_guarded(&r[i]), "%s: logits %016llx, alone and in turn",
            paths[i], (unsigned long long)together[i]);
     }
-    OK(alone[0] != alone[1], "which are two models");
+    OK(alone[0] != alone[1], "the two models have different logits");
     rig_end(&r[0]);
     rig_end(&r[1]);
 }

@@ -149,7 +149,7 @@ static void test_others(enum ingot_type type)
     OK(quiet.layer > 90000 && quiet.layer <= 100000 && !quiet.disturbed, "a layer takes %u ns",
        quiet.layer);
     OK(bursts.layer == quiet.layer && !bursts.disturbed,
-       "and %u beside somebody who has the core now and then", bursts.layer);
+       "a layer takes %u ns beside a process that uses the core now and then", bursts.layer);
     OK(probe_beside(MESS, type, memory).disturbed, "a time that never comes again is doubted");
     free(memory.base);
 }

@@ -80,7 +80,7 @@ static void test_visited(void)
     OK(session_append_visit(&rig.session, ids, N, see, &last) == ERR_OK && last == N - 1 &&
            is_expected(),
        "where every token's logits are read the last one's are the same");
-    OK(n_norms == (2 * layers + 1) * N, "and all of it is computed: %u norms", n_norms);
+    OK(n_norms == (2 * layers + 1) * N, "all norms are computed: %u", n_norms);
 }
 
 /* Parts that are read and parts that are not, in one pass: the rows that move are the right ones. */

@@ -41,7 +41,8 @@ static void test_formulas(const struct hybrid *h)
            d.difference < 1e-11 * d.whole,
        "%s: logits of %d tokens differ from the formulas by %.1e of their size", h->name, N,
        d.difference / d.whole);
-    OK(memcmp(logits[N - 1], logits[N - 2], sizeof logits[0]) != 0, "and are not all the same");
+    OK(memcmp(logits[N - 1], logits[N - 2], sizeof logits[0]) != 0,
+       "logits of different tokens differ");
 }
 
 /* Each position's logits of the same bits, in chunks of a size. */
@@ -94,7 +95,7 @@ static void test_kernels(void)
     rig.features = host_cpu_features();
     same = count_same(0, 9);
     rig.features = CPU_ANY;
-    OK(same == N, "and by this CPU's own kernels: %u", same);
+    OK(same == N, "this CPU's own kernels give the same logits: %u", same);
 }
 
 /* A layer without attention takes no room for keys and values. */

@@ -466,7 +466,7 @@ static void test_sampling_of_models(void)
     OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 7 && near(o.sampler.min_p, 0) &&
            near(o.sampler.top_p, 0.95f),
        "an option goes before the model's default");
-    OK(!options_given(&o, OPTION_TOP_K), "which is not given");
+    OK(!options_given(&o, OPTION_TOP_K), "the model's default does not count as given");
     options_take_sampling(&o, &none);
     OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "a model without defaults");
     (void)parse("temp=0.5 repeat_last_n=9 seed=3");

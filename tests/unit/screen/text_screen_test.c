@@ -152,7 +152,7 @@ static void test_scroll(void)
     put("\33[2;3Hx");
     OK(changed(1, 2, 3), "the changed part of a row");
     put("\33[3;1H\n");
-    OK(changed(0, 2, 3) && t.moved == 2, "which goes up with it");
+    OK(changed(0, 2, 3) && t.moved == 2, "the changed part goes up with its row");
     put("\n\n\n\n\n");
     OK(t.moved == 3 && is(0, "") && is(2, ""), "more rows than there are");
 }

@@ -222,7 +222,7 @@ static void test_stop(void)
     params.prompt_stop = &stop;
     OK(reply(PLAIN, 0, &params) == ERR_ABORTED && said.n_begins == 0 && result.first == 0 &&
            rig.session.n_cached == 0 && rig.session.n_ids == N_PROMPT,
-       "and in the prompt, which is pending as a whole");
+       "a prompt that is stopped is pending as a whole");
 }
 
 /* ---- constraints ---------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ static void test_memory(const char *name)
     OK(open_kept(0, NULL) && ask(0, 200) == 0 && is(0, 200), "%s: the first prompt is computed",
        name);
     OK(ask(1, 200) == 128 && is(1, 200), "two blocks of another that begins so are not");
-    OK(ask(2, 200) == 64 && is(2, 200), "nor one of a third");
+    OK(ask(2, 200) == 64 && is(2, 200), "no block of a third prompt is kept");
     OK(ask(3, 100) == 0 && is(3, 100), "one that begins otherwise has none");
     OK(ask(0, 230) == 192 && is(0, 230) && ask(1, 230) == 192 && is(1, 230),
        "whichever came between");
@@ -194,7 +194,7 @@ static void test_file(void)
     OK(write_all() == 1, "a block of one more prompt is added");
     start();
     OK(open_kept(0, &file) && ask(3, 100) == 64 && is(3, 100) && ask(1, 230) == 192 && is(1, 230),
-       "and all are there");
+       "all blocks are there after the start");
 }
 
 /* A byte of each slot in turn. */
@@ -308,7 +308,7 @@ static void test_others(void)
        "another model's file begins anew");
     start();
     OK(open_kept(0, &file) && !kept.of_another && ask(0, 200) == 192 && is(0, 200),
-       "and is this model's now");
+       "the file is this model's now");
 }
 
 /* The card takes n sectors more. */

@@ -60,7 +60,7 @@ static void test_cut(const char *name)
     session_mark(s);
     session_append(s, ids + 25, 5, NULL);
     OK(session_cut(s, 25) == 25 && session_append(s, ids + 25, 5, NULL) == ERR_OK && is_after(30),
-       "and marks go on");
+       "marks continue after the cut");
     for (uint32_t n = 0; n < 30; n++) {
         (void)session_cut(s, n);
         good += session_append(s, ids + n, 30 - n, NULL) == ERR_OK && is_after(30);
@@ -138,7 +138,7 @@ static void test_guesses(void)
     }
     OK(runs > 10 && good == runs, "guesses, some right: %u of %u runs give the same logits", good,
        runs);
-    OK(kept == runs, "and wrong ones cost the tokens of their pass: %u of %u", kept, runs);
+    OK(kept == runs, "wrong guesses cost the tokens of their pass: %u of %u", kept, runs);
 }
 
 /* A layer is computed before its checksum is known, and again. */
@@ -209,7 +209,7 @@ static void test_saved(void)
     session_append(s, ids + 30, 10, NULL);
     OK(play(true, 20) == ERR_OK && session_restore(s, 20, 20) == ERR_OK &&
            session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30),
-       "and loaded: it goes on as before");
+       "the loaded state continues as before");
     for (tape.end = 0; tape.end < bytes; tape.end += bytes / 7, n++) { /* a card that fails */
         session_clear(s);
         session_append(s, ids + 5, 10, NULL);

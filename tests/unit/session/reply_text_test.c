@@ -139,7 +139,8 @@ static void test_stops(void)
     OK(stops_at("un caf\xc3\xa9!", "un ", 1), "characters of several bytes");
     begin(false);
     feed("caf\xc3", 1);
-    OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped, "and half of one at the end");
+    OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped,
+       "half of a character at the end becomes U+FFFD");
     set_stops(NULL, NULL, NULL);
     OK(stops_at("anything", "anything", 3), "none at all");
 }
@@ -232,7 +233,7 @@ static void test_thoughts(void)
     OK(reply_text_is_mark("</think>", 8) && reply_text_is_mark("[THINK]", 7) &&
            !reply_text_is_mark("</think> ", 9) && reply_text_opens("A:<think>\n", 10) &&
            !reply_text_opens("</think>\n", 9) && !reply_text_opens("think>", 6),
-       "which are marks");
+       "these strings are marks of thoughts");
 }
 
 int main(void)

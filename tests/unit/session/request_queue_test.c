@@ -183,7 +183,7 @@ static void test_order(void)
     request_queue_put(&queue, 3, 7);
     OK(take(&at_work, 1) == 3, "a set that is at work comes first");
     OK(take(NULL, 0) == 1 && queue.list[0].passed == 1 && queue.list[1].passed == 1,
-       "then the one that most wait for, the older first; that was the same round");
+       "next comes the set that most wait for, then the older one; that was the same round");
     for (uint32_t i = 4; i < 40; i++)
         request_queue_put(&queue, i, 2);
     while (n < 40 && take(NULL, 0) != 0)

@@ -108,7 +108,7 @@ static void test_definitions(void)
         }
     }
     OK(wrong == 0, "logits are those of the definitions, bit for bit (%u others)", wrong);
-    OK(far == 0, "and the model's logit is found back (%u others)", far);
+    OK(far == 0, "the model's logit is computed back (%u others)", far);
 }
 
 static void test_off(void)
@@ -125,7 +125,8 @@ static void test_off(void)
     make_logits();
     memcpy(work, logits, sizeof work);
     sampler_adjust(&s, work, VOCAB, recent, 3, NULL);
-    OK(memcmp(work, logits, sizeof work) == 0, "then nothing changes, and no scratch is touched");
+    OK(memcmp(work, logits, sizeof work) == 0,
+       "sampling without adjustments changes no logit and no scratch");
     s.params.repeat = 2;
     s.params.repeat_last = 0;
     sampler_adjust(&s, work, VOCAB, recent, 3, NULL);
@@ -185,7 +186,8 @@ static void test_ban(void)
        "unless no other token may come, as a grammar has it");
     s.params.temp = 0;
     memcpy(work, (float[4]){ 30, 20, 1, 2 }, 4 * sizeof *work);
-    OK(sampler_pick(&s, work, 4, NULL, 0, &kernels, scratch) == 3, "nor is it the likeliest");
+    OK(sampler_pick(&s, work, 4, NULL, 0, &kernels, scratch) == 3,
+       "a banned token is not picked as the likeliest");
 }
 
 static void test_sequence(void)

@@ -48,7 +48,7 @@ static void test_greedy(void)
     OK(pick(&s, l, 6, recent, 2) == 3, "a token that was there is penalized");
     OK(pick(&s, l, 6, recent, 3) == 1, "3 / 1.2 once, not twice: still level with id 3");
     l[5] = 2.6f;
-    OK(pick(&s, l, 6, recent, 3) == 5, "so that another wins");
+    OK(pick(&s, l, 6, recent, 3) == 5, "the penalty makes another token win");
     l[4] = -1;
     s = greedy(4);
     recent[0] = 4;
@@ -298,7 +298,7 @@ static void test_exact_share(void)
     sampler_init(&s, &p);
     for (int i = 0; i < 200; i++)
         others += pick(&s, equal, 4, NULL, 0) == 1;
-    OK(others > 50, "and both for a little more");
+    OK(others > 50, "a larger top_p keeps both equals");
 }
 
 static _Alignas(64) float many[MANY], many_work[MANY];

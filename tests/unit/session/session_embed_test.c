@@ -76,13 +76,14 @@ static void test_beside_talk(void)
     memcpy(next, rig.session.logits, rig_logits_bytes());
     (void)session_cut(&rig.session, TALK);
     mean = embed(text, N);
-    OK(mean != NULL && memcmp(mean, alone, dim_bytes()) == 0, "and beside a conversation");
+    OK(mean != NULL && memcmp(mean, alone, dim_bytes()) == 0,
+       "an embedding beside a conversation has the same bits");
     OK(rig.session.n_ids == TALK && rig.session.n_cached == 0 &&
            memcmp(rig.session.ids, talk, TALK * sizeof *talk) == 0,
-       "which is there, and pending");
+       "the conversation is there, and pending");
     OK(session_append(&rig.session, talk + TALK, 1, NULL) == ERR_OK &&
            memcmp(rig.session.logits, next, rig_logits_bytes()) == 0,
-       "and goes on with the same logits");
+       "the conversation continues with the same logits");
 }
 
 static bool at_once(void *context)
@@ -106,7 +107,8 @@ static void test_stop(void)
     OK(session_embed(&rig.session, N, &stop, &mean) == ERR_ABORTED && rig.session.n_ids == TALK &&
            memcmp(rig.session.ids, talk, TALK * sizeof *talk) == 0,
        "one that is stopped leaves the conversation there");
-    OK(session_append(&rig.session, talk + TALK, 1, NULL) == ERR_OK, "which goes on");
+    OK(session_append(&rig.session, talk + TALK, 1, NULL) == ERR_OK,
+       "the conversation continues after a stopped embedding");
 }
 
 int main(void)

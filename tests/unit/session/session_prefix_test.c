@@ -69,16 +69,16 @@ static void test_once(const char *name)
        "the second does not");
     (void)session_cut(s, 0);
     OK(session_append(s, ids[1], 26, NULL) == ERR_OK && is(1, 26) && prefix.n == PREFIX,
-       "nor one that is cut to nothing and told anew");
+       "a conversation that is cut to nothing and told anew does not compute the prefix again");
     (void)session_cut(s, 10);
     OK(session_append(s, ids[1] + 10, 50, NULL) == ERR_OK && is(1, 60) && prefix.n == PREFIX,
-       "or cut within it");
+       "a conversation that is cut within the prefix does not compute it again");
     OK(begin(2, 30, 0) < PREFIX && session_run(s, NULL) == ERR_OK && is(2, 30) && prefix.n == 0,
        "one that begins otherwise has nothing of it");
     OK(begin(1, PREFIX + 1, PREFIX) == 0 && session_run(s, NULL) == ERR_OK && is(1, PREFIX + 1) &&
            begin(0, PREFIX + 1, PREFIX) == PREFIX && session_run(s, NULL) == ERR_OK &&
            is(0, PREFIX + 1),
-       "and it is kept again");
+       "the prefix is kept again");
     OK(begin(0, PREFIX, PREFIX) < PREFIX && session_run(s, NULL) == ERR_OK && is(0, PREFIX),
        "the prefix alone: its last token is computed, for its logits");
 }

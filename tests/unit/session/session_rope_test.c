@@ -122,7 +122,7 @@ static void test_steps(void)
     }
     OK(back, "cut back below it token by token");
     (void)session_cut(&rig.session, 5);
-    OK(add(5, LENGTH) == ERR_OK && is(LENGTH), "and beyond it again at once");
+    OK(add(5, LENGTH) == ERR_OK && is(LENGTH), "the sequence passes the limit at once again");
     (void)session_cut(&rig.session, 20);
     OK(session_run(&rig.session, NULL) == ERR_OK && is(20),
        "cut, and computed without a token more");
@@ -227,7 +227,7 @@ static void test_group(void)
             good = session_group_pass(&group, NULL) == ERR_OK;
         good = good && both[1].n_ids == LIMIT + 4 + i;
     }
-    OK(good, "and the short one crosses the limit");
+    OK(good, "the short sequence crosses the limit");
     rig.sequences = 1;
 }
 
@@ -329,7 +329,7 @@ static void test_line_of_short(void)
     OK(session_run(s, NULL) == ERR_OK && is(30), "the line does not take keys of other factors");
     session_sequence_swap(s, &sequence);
     OK(add(LIMIT + 5, LIMIT + 6) == ERR_OK && is(LIMIT + 6),
-       "nor does the sequence when it is back");
+       "a sequence that is back below the limit does not take keys of other factors");
 }
 
 static void test_line_of_long(void)

@@ -108,7 +108,7 @@ static void test_cuts(const char *types)
     OK(good, "eight times more, at random");
     session_clear(&rig.session);
     append(0, 300);
-    OK(is(300), "and from the beginning");
+    OK(is(300), "the sequence is right from the beginning, too");
 }
 
 /* ---- saved ---------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static void test_ngram(void)
     OK(guesses_are("", 0, "") && guesses_are("a", 0, "") && guesses_are("abc", 0, ""),
        "nothing repeats, nothing is guessed");
     OK(guesses_are("abcdab", 2, "cdab"), "two tokens stand earlier");
-    OK(guesses_are("abcdxb", 1, "cd"), "or one");
+    OK(guesses_are("abcdxb", 1, "cd"), "one token earlier gives the guess");
     OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match before the later one");
     OK(guesses_are("abxabyab", 2, "yab"), "the later of two that are equally long");
     OK(guesses_are("abcdefxabcdefyabcdef", 4, "yabc"), "four tokens tell as much as six");
@@ -137,16 +137,16 @@ static void test_room(struct rig_limits l)
     rig.guesses = MODEL_GUESSES_IF_STREAMED;
     rig_open(0, 0, false);
     OK(model_most_guesses(s->model) == 0 && s->model->plan.memory.scratch == plain,
-       "nor room for them, resident");
+       "without guesses, no room is reserved for them in resident plans");
     rig_open(l.least, 0, false);
     OK(model_most_guesses(s->model) == 8 &&
            s->model->plan.memory.scratch == plain + 8 * VOCAB * sizeof(float),
        "eight rows more where weights stream");
     rig.guesses = MODEL_GUESSES;
     rig_open(0, 0, false);
-    OK(model_most_guesses(s->model) == 8, "or where they were asked for");
+    OK(model_most_guesses(s->model) == 8, "guesses that are asked for get room for eight");
     rig_open(0, 3, false);
-    OK(model_most_guesses(s->model) == 2, "and no more than a chunk");
+    OK(model_most_guesses(s->model) == 2, "a chunk of three tokens has two guesses");
 }
 
 /* ---- conversations --------------------------------------------------------------------------- */

@@ -146,7 +146,7 @@ static void test_borders(void)
        "a buffer that straddles the end goes through the bounce as a whole");
     for (size_t i = 0; i < 4096; i++)
         clean = clean && to[-1 - (long)i] == 0x5a && to[7 * SECTOR_BYTES + i] == 0x5a;
-    OK(clean, "and nothing around it is touched");
+    OK(clean, "nothing around the buffer is touched");
     to = memory.beyond - 7 * SECTOR_BYTES;
     OK(file_read_now(&r, &file, 5 * SECTOR_BYTES, to, 7 * SECTOR_BYTES) == ERR_OK &&
            same(&r, contents) && bounce.in_reach == 7 * SECTOR_BYTES,
@@ -245,7 +245,7 @@ static void test_errors(unsigned times, bool write)
        err_text(e), r.n_retries);
     OK(is_idle() && file_read_now(&r, &file, 0, memory.beyond, sizeof memory.beyond) == ERR_OK &&
            same(&r, contents),
-       "and the next read is right");
+       "the read after the failures is right");
 }
 
 /* Silent with both halves on their way and more that waits, until a reset helps or nothing does. */
@@ -262,7 +262,7 @@ static void test_silence(bool helps)
              : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
        "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
        err_text(e), device.n_resets);
-    OK(is_idle(), "and nothing is left on its way");
+    OK(is_idle(), "no request is left in flight");
 }
 
 static enum err refuse(struct block_device *dev, struct block_request *req)
@@ -300,7 +300,8 @@ static void test_not_taken(void)
     device.dev.submit = have_no_room;
     (void)bounce.device.submit(&bounce.device, &r);
     (void)bounce.device.reset(&bounce.device);
-    OK(r.done && r.status == ERR_TIMEOUT && is_idle(), "or ends with a reset");
+    OK(r.done && r.status == ERR_TIMEOUT && is_idle(),
+       "a request that is given up ends with a reset");
     device.dev.reset = NULL;
     bounce_open(&bounce, &device.dev, memory.bounce);
     OK(bounce.device.reset == NULL, "a device without a reset gets none");
@@ -324,8 +325,9 @@ static void test_memory(void)
     range = (struct memory_range){ memory.in_reach, sizeof memory.in_reach };
     end = (uintptr_t)memory.in_reach + BOUNCE_BYTES;
     OK(bounce_take_memory(&range, end - 1) == NULL && range.base == memory.in_reach,
-       "nor where its last byte would be beyond");
-    OK(bounce_take_memory(&range, end) == memory.in_reach, "but up to the end");
+       "no memory is taken where its last byte would be beyond reach");
+    OK(bounce_take_memory(&range, end) == memory.in_reach,
+       "memory up to the end of reach is taken");
 }
 
 static void test_fronts(void)

@@ -462,7 +462,7 @@ int main(int argc, char **argv)
         printf("# %s: %u done, %u refused\n", deeds[d], walk.done[d], walk.refused[d]);
     OK(walk.n_wrong == 0, "%u cards from seed %llu: %u times something else was changed",
        (unsigned)n, (unsigned long long)seed, walk.n_wrong);
-    OK(walk.most_reads < MOST_READS, "and no more than %llu reads at a time",
+    OK(walk.most_reads < MOST_READS, "no walk makes more than %llu reads at a time",
        (unsigned long long)walk.most_reads);
     return tap_done();
 }

@@ -141,7 +141,7 @@ static void test_tools(void)
            "for i in gpt pieces 2k; do dd if=$i.img of=part bs=1M skip=1 count=14 && dd if=$i.img bs=4K "
            "of=part seek=$((14 * 256)) skip=$((15 * 256)) count=$((256 - 33)) conv=notrunc && "
            "fsck.exfat -n part || exit 1; done"),
-       "and in those of partitions");
+       "fsck.exfat finds nothing wrong in volumes of partitions");
     OK(shell("sgdisk -v gpt.img | grep 'No problems found'"), "sgdisk none in the GPT");
 }
 
@@ -266,7 +266,8 @@ static void test_boot(void)
     boot[7 * 512 + 9] ^= 1;
     OK(mount() == ERR_OK, "a boot region with a wrong bit: its copy is read");
     boot[12 * 512 + 7 * 512 + 9] ^= 1;
-    OK(mount() == ERR_BAD_FILESYSTEM && why_has("checksum"), "and in both: %s", fs.why);
+    OK(mount() == ERR_BAD_FILESYSTEM && why_has("checksum"),
+       "a wrong bit in both boot regions is reported: %s", fs.why);
     memcpy(boot, whole + START, 24 * 512);
     boot[106] ^= 2; /* dirty */
     boot[112] = 50;
@@ -425,7 +426,7 @@ static void test_gpt(void)
         OK(mount() == ERR_OK, "GPT, %s: the copy is read", cases[i].name);
         memset(copy, 0, 512);
         OK(mount() == ERR_BAD_FILESYSTEM && why_has(cases[i].name) && why_has("GPT"),
-           "and without it: %s", fs.why != NULL ? fs.why : "mounted");
+           "a GPT without its copy is refused: %s", fs.why != NULL ? fs.why : "mounted");
     }
     memcpy(disk, whole, sizeof disk);
     h[40] ^= 1;

@@ -138,7 +138,8 @@ static void test_other_card(void)
            card_get(card.disk + card_fat_at(&card, 0) + 4 * (CARD_CLUSTERS + 2)) == 0,
        "a volume that ends before it: %s", fs.why != NULL ? fs.why : "passes");
     extents[0].sector = fs.data_sector - 1;
-    OK(fat32_publish(&fs, "models", "n.ingot", &file) == ERR_BAD_FILESYSTEM, "or begins behind it");
+    OK(fat32_publish(&fs, "models", "n.ingot", &file) == ERR_BAD_FILESYSTEM,
+       "a file before the first data sector is refused");
     card_make(&card, true, CARD_MBR, 4096);
     memcpy(before, card.disk, sizeof before);
     extents[0].sector = fs.data_sector + card.next + 50;

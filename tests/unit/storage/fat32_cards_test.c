@@ -95,7 +95,7 @@ static void test_cards(void)
     check_card("card.img", 203, 1);
     OK(shell("$CARD again.img --root notes:boot/deep/notes.txt *.ingot && "
              "cmp card.img again.img"),
-       "and the same bytes again");
+       "card.sh makes the same bytes again");
     OK(shell("$CARD pieces.img --fragment a.ingot"), "a card with a model in pieces");
     check_card("pieces.img", 1, 10);
     OK(shell("truncate -s 64M bare.img && mkfs.vfat -F 32 -s 1 bare.img && mmd -i"

@@ -280,7 +280,7 @@ static void test_new(void)
     make_volume();
     put_le(volume_cluster(DEEP) + 64 + 26, 2, 2);
     OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM,
-       "so is the root, to which a folder is added: %s", fs.why);
+       "a root that shares its cluster with a file is refused: %s", fs.why);
     make_volume();
     memset(volume_cluster(DEEP), 0, 512);
     OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM, "a folder of zeros: %s", fs.why);

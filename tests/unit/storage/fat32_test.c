@@ -189,7 +189,7 @@ static void test_chains(void)
     OK(open_x() == ERR_OK && file.n_extents == 0 && file.bytes == 0, "an empty file");
     OK(file_read_now(&reading, &file, 0, buffer, 0) == ERR_OK &&
            file_read_now(&reading, &file, 0, buffer, 512) == ERR_RANGE,
-       "and reads of it");
+       "a read of an empty file succeeds");
 }
 
 static void test_pieces(void)
@@ -271,7 +271,7 @@ static void test_names(void)
        "characters of one to four bytes: %s", name);
     OK(fat32_find(&fs, "A\xc3\x89\xe4\xb8\xad\xf0\x9f\x98\x80Z", &entry) == ERR_OK,
        "found by capitals");
-    OK(fat32_find(&fs, "short~1.ing", &entry) == ERR_OK, "and by its short name");
+    OK(fat32_find(&fs, "short~1.ing", &entry) == ERR_OK, "a file is found by its short name");
     name = long_name_of(mixed, 6, (uint8_t)(sum + 1));
     OK(strcmp(name, "SHORT~1.ING") == 0, "a wrong checksum drops the long name: %s", name);
     name = long_name_of(halves, 3, sum);
@@ -308,12 +308,12 @@ static void test_names(void)
     memcpy(volume_cluster(2) + 32, volume_cluster(2) + 64, 32);
     memcpy(volume_cluster(2) + 64, swap, 32);
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor pieces that changed places");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces that changed places are nobody's");
     volume_format();
     volume_add_long(units, 39, sum);
     volume_cluster(2)[32] = 1; /* the last of three parts, and the first twice */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor a piece that appears twice");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "a piece that appears twice is nobody's");
     volume_format();
     volume_add("\x05"
                "B\x81     TXT",
@@ -440,7 +440,7 @@ static void test_big(void)
        "its last sector is the right one");
     OK(file_read_now(&reading, &file, (uint64_t)3 << 30, buffer, 1024) == ERR_OK &&
            buffer[512] == 1 && buffer[514] == 0x60,
-       "and one beyond 2 GiB");
+       "a sector beyond 2 GiB is the right one");
 }
 
 int main(void)

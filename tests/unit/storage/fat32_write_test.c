@@ -199,7 +199,7 @@ static void test_again(void)
            file_extents(&reserved)[0].sector == first &&
            file_read_now(&reading, &reserved, 0, buffer, 30 * SECTOR_BYTES) == ERR_OK &&
            memcmp(buffer, new_bytes, 30 * SECTOR_BYTES) == 0,
-       "and its bytes are there again");
+       "the reserved bytes are there after the power was lost");
 }
 
 static void test_pieces(void)
@@ -213,7 +213,7 @@ static void test_pieces(void)
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.bytes == NEW_BYTES &&
            file_read_now(&reading, &file, 0, buffer, (NEW_BYTES + 511) / 512 * 512) == ERR_OK &&
            memcmp(buffer, new_bytes, NEW_BYTES) == 0,
-       "and so do we");
+       "Ingot reads the file that it wrote");
 }
 
 /* Files until nothing fits any more; names that begin alike. */
@@ -233,7 +233,7 @@ static void test_full(void)
     OK(e == ERR_NO_SPACE && n > 50, "%u files, then: %s", n, fs.why);
     OK(write_volume() && shell("fsck.vfat -n after.img") == 0 &&
            shell("mdir -b -i after.img ::models | grep -c number >n") == 0,
-       "and the volume is whole");
+       "the volume is whole after the files were written");
     read_volume("some.img");
     (void)attach(-1);
     for (n = 0, e = ERR_OK; e == ERR_OK && n < 120; n++) {

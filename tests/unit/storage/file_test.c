@@ -188,7 +188,7 @@ static void test_failures(void)
     fake.fail_status = ERR_RANGE;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_RANGE && fake.n_reads == 4,
        "a fault that no retry mends ends the read, once the other requests are back");
-    OK(fake.n_pending == 0, "so that nobody writes to its buffer any more");
+    OK(fake.n_pending == 0, "no request writes to the buffer after the read has ended");
 
     start_over();
     fake.busy_every = 2;
@@ -214,7 +214,8 @@ static void test_two_reads(void)
     OK(a == ERR_OK && memcmp(buffer, disk, BYTES / 2) == 0, "the first of two reads");
     while ((b = file_read_poll(&read_b)) == ERR_BUSY)
         ;
-    OK(b == ERR_OK && memcmp(second_buffer, disk + BYTES / 2, BYTES / 2) == 0, "and the second");
+    OK(b == ERR_OK && memcmp(second_buffer, disk + BYTES / 2, BYTES / 2) == 0,
+       "the second of two reads is right");
     OK(fake.most_pending == 5, "the queue was full: %u", fake.most_pending);
 }
 
@@ -235,7 +236,7 @@ static void test_stop(void)
            polls < 100,
        "a read that is stopped ends with what was on its way (%u polls)", polls);
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
-       "and the next one is whole");
+       "the read after a stopped one is whole");
     file_read_stop(&read_a);
     OK(file_read_poll(&read_a) == ERR_OK, "one that has ended cannot be stopped");
 }
@@ -270,7 +271,7 @@ static void test_writes(void)
 
         elsewhere = elsewhere && (ours || image[i * SECTOR_BYTES] == 0xdd);
     }
-    OK(elsewhere, "and nowhere else");
+    OK(elsewhere, "no read goes outside the extents");
     OK(file_write_now(&read_a, &file, 299 * SECTOR_BYTES, text, 2 * SECTOR_BYTES) == ERR_RANGE &&
            file_write_now(&read_a, &file, 1, text, SECTOR_BYTES) == ERR_RANGE,
        "not beyond the file, and whole sectors");
@@ -301,7 +302,8 @@ static void test_silence(void)
     file.timeout = soon;
     fake.silent = true;
     fake.dev.reset = NULL;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT, "also without a reset");
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT,
+       "a silent device without a reset ends the read with a timeout");
 
     start_over();
     file.timeout = soon;
@@ -426,7 +428,7 @@ static void test_host_write(void)
        "is written to its end");
     same = pread(fd, buffer, sizeof buffer, 0) == 10000 && buffer[0] == 0 &&
            memcmp(buffer + 512, second_buffer + 512, 10000 - 512) == 0;
-    OK(same, "and no further");
+    OK(same, "the write does not go beyond its end");
     file_device_close(&host);
     close(fd);
     unlink(path);

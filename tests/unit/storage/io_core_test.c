@@ -144,7 +144,7 @@ static void test_refusals(void)
     OK(core.device.submit(&core.device, &r) == ERR_RANGE, "a request beyond the end is refused");
     r.sector = 0;
     r.n_sectors = core.device.max_sectors + 1;
-    OK(core.device.submit(&core.device, &r) == ERR_RANGE, "and one that is too large");
+    OK(core.device.submit(&core.device, &r) == ERR_RANGE, "a request that is too large is refused");
 }
 
 static void test_errors(unsigned times)
@@ -242,7 +242,8 @@ static void test_not_taken(void)
     OK(core.device.submit(&core.device, &r) == ERR_OK && !r.done,
        "a request without a free slot waits");
     (void)core.device.reset(&core.device);
-    OK(r.done && r.status == ERR_TIMEOUT && io_core_is_idle(&core), "and ends with a reset");
+    OK(r.done && r.status == ERR_TIMEOUT && io_core_is_idle(&core),
+       "the request that timed out ends with a reset");
 }
 
 /* Without requests nobody polls: two counts that are far apart in time are the same. */
@@ -267,7 +268,7 @@ static void test_sleep(void)
     OK(slept, "without requests the core sleeps");
     (void)file_read_now(&r, &file, SECTOR_BYTES, buffers[0], sizeof buffers[0]);
     OK(same(&r, contents) && atomic_load(&polls) > after && r.n_timeouts == 0,
-       "and wakes for the next one, at once and not by the reset of a silent device");
+       "the core wakes for the next request at once, not by the reset of a silent device");
 }
 
 /* Requests that come at any moment of the core's way to sleep: each is heard. */

@@ -198,7 +198,7 @@ static void test_large(void)
     OK(mount() == ERR_OK && fs.end_sector == DISK_SECTORS, "a last LBA of 2^64 - 1");
     put_gpt_entry(0, 0, UINT64_MAX);
     sign_gpt();
-    OK(mount() != ERR_OK, "and a first one of 0: %s", fs.why);
+    OK(mount() != ERR_OK, "a first LBA of 0 is refused: %s", fs.why);
 }
 
 int main(void)

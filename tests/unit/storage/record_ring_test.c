@@ -105,7 +105,7 @@ static void test_power(void)
     }
     OK(cuts > 100 && wrong == 0,
        "power lost at %u sectors: the one before is the newest (%u wrong)", cuts, wrong);
-    OK(lost == 0, "and the next goes on (%u lost)", lost);
+    OK(lost == 0, "after lost power the next record is written (%u lost)", lost);
 }
 
 static void test_damage(void)

@@ -56,7 +56,7 @@ static void test_raw(void)
     OK(find("flash") == ERR_OK && file_memory(&file, 0, 1) == flash_memory,
        "flash can be asked for");
     OK(find("initrd") == ERR_OK && file_memory(&file, 0, 1) == initrd_memory,
-       "and so can the initrd");
+       "the initrd can be asked for");
     initrd_memory[2] = 0;
     OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s",
        storage.error_message);
@@ -375,7 +375,8 @@ static void test_no_bounce(void)
            memory.bytes == sizeof ram && strstr(console, "DMA") == NULL,
        "DMA reaches all of the models' memory: the driver's device as it is");
     open_over(part(0, 4), 0);
-    OK(storage.devices[0] == &card.dev && memory.bytes == sizeof ram, "or has no end");
+    OK(storage.devices[0] == &card.dev && memory.bytes == sizeof ram,
+       "DMA without an end needs no bounce");
     open_over(part(1, 3), end_of(1));
     OK(storage.devices[0] == &card.dev && memory.bytes == 3 * BOUNCE_BYTES &&
            strstr(console, "no memory below is free") != NULL,

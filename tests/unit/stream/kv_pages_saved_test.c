@@ -43,14 +43,14 @@ static void test_saved(void)
     memset(reference.kv.layers[0].place, 0x11, 5000);
     OK(saved_chat_read(&saved, &save_file, &other, NULL, NULL) == ERR_OK &&
            reference.n_cached == 150,
-       "and to memory");
+       "the conversation is loaded to memory");
     (void)session_cut(s, 150);
-    OK(append_both(3), "which is the same");
+    OK(append_both(3), "both conversations have the same logits");
     (void)session_cut(s, 20);
     OK(append_both(3), "from its first page on");
     session_clear(s);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "and once more %s", saved.error_message);
+       "the conversation is loaded once more %s", saved.error_message);
     (void)session_cut(s, 150);
     stream_reset(&s->model->stream);
     card_data[100] ^= 1;

@@ -172,7 +172,7 @@ static void test_trouble(void)
     flip_times = 4;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 && flip_times == 0 &&
            s->model->stream.stats.reread == 3 && heals(),
-       "and no more: %s", s->error_message);
+       "a flipped bit is read no more often: %s", s->error_message);
 
     fill_two_pages();
     card_data[second * SECTOR_BYTES] ^= 1;
@@ -181,7 +181,7 @@ static void test_trouble(void)
                   "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
                   "written") != NULL,
        "one on the card is found: %s", s->error_message);
-    OK(heals(), "and what it cost is computed again");
+    OK(heals(), "the keys that the error cost are computed again");
 
     fill_two_pages();
     card_data[(4 * page + 1) * SECTOR_BYTES] ^= 1;
@@ -200,7 +200,7 @@ static void test_trouble(void)
        "a lasting one: %s", s->error_message);
     card_device.fail_times = 0;
     s->ids[150] = 9;
-    OK(heals(), "and the card back: the lost part is computed again");
+    OK(heals(), "the lost part is computed again when the card is back");
 
     fill_two_pages();
     append_both(40);
@@ -210,7 +210,7 @@ static void test_trouble(void)
            strstr(s->error_message, "layer 1 from token 128 on, sector ") != NULL,
        "a write that fails loses nothing: %s", s->error_message);
     card_device.fail_times = 0;
-    OK(append_both(1) && append_both(50), "and is made again");
+    OK(append_both(1) && append_both(50), "the part that failed is written again");
 
     fill_two_pages();
     (void)session_cut(s, 100); /* into page 1, which is then written over in vain */
@@ -224,7 +224,7 @@ static void test_trouble(void)
     OK(rig_append(s->ids, 60, NULL) == ERR_UNSUPPORTED && s->n_cached == 100,
        "one that is cut back and cannot be written again is whole in memory: %s", s->error_message);
     card_device.dev.writable = true;
-    OK(append_both(3), "and the logits are right");
+    OK(append_both(3), "the logits are right after the failed write");
 }
 
 static void test_opening(void)

@@ -49,7 +49,7 @@ static void test_prediction(void)
     OK(within(plan.prediction.prefill_ns,
               128 * 10 * (11 * segments[1].bytes + segments[1].bytes / 8) + 10 * segments[0].bytes,
               2),
-       "and a prompt's tokens each, but for most of the last layer and the head");
+       "prefill takes the arithmetic of each token, but for most of the last layer and the head");
     set_rates(20000000, 10000);
     request.rates.io_core = 100;
     (void)plan_with((size_t)limit);
@@ -80,7 +80,7 @@ static void test_rest(void)
     (void)plan_with(0);
     OK(plan.prediction.decode_ns == compute + 12 * 1000000, "each layer has a rest");
     OK(plan.prediction.prefill_ns == transfer + 11 * 128 * 1000000ull + 128 * 500000ull,
-       "and for each token of a chunk, half of it in the last layer");
+       "prefill has a rest for each token and layer, half of it in the last layer");
     request.rates.layer = 0;
     set_rates(2000000000, 10000);
     limit = (size_t)(2 * segments[1].bytes + segments[0].bytes + segments[13].bytes);
@@ -137,7 +137,8 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.advice[0] == '\0',
        "ctx=%u is resident", plan.context);
     request.limits.context *= 2;
-    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "and twice as much is not");
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED,
+       "twice the context is not resident");
     OK(plan_bytes_as(&image, INGOT_Q8_0) >= total &&
            plan_bytes_as(&image, INGOT_Q8_0) < total + 14 * INGOT_PAGE,
        "the size in a type is reckoned up to the rounding of the segments");

@@ -262,7 +262,7 @@ static void test_arena(void)
         fits = fits && most <= bytes && plan.memory.scratch > request.work.extra_scratch;
     }
     OK(ok && fits, "the regions in pages never exceed the arena");
-    OK(later, "and once it fits it fits");
+    OK(later, "once a plan fits, it fits in every larger arena");
     OK(named, "below, the cure is another model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
     request.in_place = true;
     request.arena_bytes = most;
@@ -316,17 +316,17 @@ static void test_cache(void)
     other = plan;
     OK(chunk_with(512 << 10) == 64 && chunk_with(256 << 10) == 32 &&
            plan.memory.scratch < other.memory.scratch,
-       "or fewer tokens pass together");
-    OK(chunk_with(1 << 10) == PLAN_CACHED_CHUNK, "but %u at least", plan.chunk);
+       "fewer tokens pass together in a smaller cache");
+    OK(chunk_with(1 << 10) == PLAN_CACHED_CHUNK, "a chunk has at least %u tokens", plan.chunk);
     request.work.sequences = 40;
-    OK(chunk_with(256 << 10) == 64, "and one of each sequence");
+    OK(chunk_with(256 << 10) == 64, "a chunk has a token of each sequence");
     request.work.sequences = 0;
     request.limits.chunk = 128;
     OK(chunk_with(256 << 10) == 128, "unless it is asked for");
     request.limits.chunk = 0;
     OK(plan_with(total_bytes() / 2) == ERR_OK && plan.residency == PLAN_STREAMED &&
            plan.chunk == 128,
-       "or a card is read for each chunk");
+       "a chunk is large where a card is read for each chunk");
     make_image(INGOT_F32, 0);
     OK(chunk_with(1 << 20) == 32, "floats take four times as much");
 }
@@ -438,7 +438,7 @@ static void test_choice(void)
     plan_rated(27, 300);
     OK(!plan.head.tiled, "not where the cores are what takes the time");
     plan_rated(5, 100);
-    OK(!plan.head.tiled, "nor where few layers stream");
+    OK(!plan.head.tiled, "the head is not tiled where few layers stream");
 }
 
 /* Gemma 3 270M's shape, whose head is as large as 31 of its 18 layers: what of it stays when all layers do,

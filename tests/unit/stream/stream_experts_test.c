@@ -194,10 +194,10 @@ static void test_faults(size_t limit, uint32_t layer)
        "layer %u: wrong %u times: an error", layer, fatal);
     said = rig.session.error_message;
     OK(strstr(said, words) != NULL, "it names the expert: %s", said);
-    OK(is_well_again(), "and what follows is right");
+    OK(is_well_again(), "the token after the failed read is right");
     OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO, "layer %u: a sector fails", layer);
     OK(strstr(said, words) != NULL, "it names the expert: %s", said);
-    OK(is_well_again(), "and what follows is right");
+    OK(is_well_again(), "the token after the failed read is right");
 }
 
 /* Hidden values are computed while the last matrix arrives, and once more where the checksum then tells that

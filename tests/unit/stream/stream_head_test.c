@@ -107,7 +107,7 @@ static void test_failing(size_t limit, const char *form, uint32_t tile)
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
        "for good: %s", rig.session.error_message);
     OK(rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
-       "and so at the next request");
+       "the next request fails in the same way");
     rig.fake.fail_times = 0;
     OK(goes_on() && prompt_is_right(),
        "once it is well again the logits are those of an undisturbed run");
@@ -143,7 +143,7 @@ static void test_silent(size_t limit, const char *form)
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_TIMEOUT && is_left() && is_named(true),
        "%s, silent: %s", form, rig.session.error_message);
     rig.fake.silent = false;
-    OK(goes_on() && prompt_is_right(), "and afterwards right");
+    OK(goes_on() && prompt_is_right(), "the tokens after the error are right");
     rig.patience = 0;
 }
 
@@ -157,7 +157,7 @@ static void test_prompt(size_t limit, const char *form)
            rig.fake.n_pending == 0,
        "%s, in a prompt: %s", form, rig.session.error_message);
     rig.fake.fail_times = 0;
-    OK(prompt_is_right(), "and the next prompt is right");
+    OK(prompt_is_right(), "the next prompt is right");
 }
 
 static void test_form(size_t limit, const char *form)

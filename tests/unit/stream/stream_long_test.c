@@ -154,7 +154,7 @@ static void test_experts(unsigned n)
        (unsigned)rig.model.stream.stats.experts_read);
     rig.experts_ahead = true;
     test_errors(limit, n);
-    OK(rig.model.stream.stats.experts_ahead != 0, "and %u were ahead",
+    OK(rig.model.stream.stats.experts_ahead != 0, "%u reads of experts were ahead",
        (unsigned)rig.model.stream.stats.experts_ahead);
     rig.experts_ahead = false;
     request_sectors = 0;

@@ -95,7 +95,8 @@ static void test_rests(size_t limit)
        "%u %% of the wait for the card", percent(asleep.slept, asleep.waited));
     OK(asleep.looks * 3 < awake.looks, "it looks at the card %u times for %u", asleep.looks,
        awake.looks);
-    OK(percent(asleep.time, awake.time) <= 100, "and the tokens take %u %% of the time",
+    OK(percent(asleep.time, awake.time) <= 100,
+       "tokens take %u %% of the time that they take with core 0 awake",
        percent(asleep.time, awake.time));
     OK(asleep.longest <= 1000, "no sleep is longer than 1 ms (%u us)", asleep.longest);
 }

@@ -24,7 +24,7 @@ static void test_place(void)
     OK(append(0), "the first token");
     session_clear(&rig.session);
     kept = f->rows_kept;
-    OK(append(0) && f->rows_kept == kept + 1, "and again: its row is kept");
+    OK(append(0) && f->rows_kept == kept + 1, "the first token again uses the kept row");
     rig.flip_sector = (long)row_sector(ids[1]);
     rig.flip_times = 1000;
     OK(rig_append(&ids[1], 1, NULL) == ERR_BAD_CHECKSUM, "the second one's row comes wrong");
@@ -32,7 +32,7 @@ static void test_place(void)
     session_clear(&rig.session);
     read = f->rows_read;
     OK(append(0) && f->rows_read == read + 1, "the first one's row is read anew, and is right");
-    OK(append(1), "and so is the second one's");
+    OK(append(1), "the second token's row is read anew, and is right");
 }
 
 /* A row that arrives wrong three times is right at the fourth; one more is an error. */
@@ -48,7 +48,7 @@ static void test_rereads(void)
     rig.flip_sector = (long)row_sector(ids[0]);
     rig.flip_times = 5;
     OK(rig_append(&ids[0], 1, NULL) == ERR_BAD_CHECKSUM && rig.flip_times == 1,
-       "and no more often");
+       "a flipped bit is read no more than three times");
 }
 
 int main(void)

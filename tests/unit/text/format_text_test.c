@@ -122,7 +122,7 @@ static void test_line(void)
            0,
        "only the format ends a line");
     OK(strcmp(line("%.3s%c|", "a\342\200\250", '\n'), "a\342\200\xef\xbf\xbd|") == 0,
-       "nor does a character, nor a part of one");
+       "a character, or a part of one, in an argument does not end a line");
     OK(strcmp(line("%.*s|", 2, two), "a\342|") == 0, "nothing is read after the precision");
 }
 

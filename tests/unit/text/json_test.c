@@ -194,7 +194,7 @@ static void test_nested(void)
     json_open(&inner, object.text, object.bytes);
     OK(json_member(&inner, &v) == JSON_TEXT && strcmp(v.text, "}") == 0 &&
            json_member(&inner, &v) == JSON_NUMBER && json_member(&inner, &v) == JSON_END,
-       "and so is the object");
+       "the object after it is still there");
     for (size_t i = 0; i < 5; i++) {
         static const struct {
             const char *text, *says;

@@ -89,7 +89,7 @@ static void test_room(void)
     OK(nfc_normalize(text, 6, text, 6) == SIZE_MAX, "a text that grows does not fit its own place");
     memcpy(text, "\u0958abc", 6);
     OK(nfc_normalize(text, 6, text, sizeof text) == SIZE_MAX,
-       "nor is what is not read written over");
+       "input that was not read yet is not written over");
     memcpy(text, "e\u0301e\u0301", 6);
     OK(nfc_normalize(text, 6, text, 6) == 4 && memcmp(text, "\u00e9\u00e9", 4) == 0,
        "one that shrinks does");

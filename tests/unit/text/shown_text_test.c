@@ -53,11 +53,11 @@ static void test_attacks(void)
     OK(becomes("\302\233"
                "6n\302\235",
                FFFD "6n" FFFD),
-       "nor does a C1 control, as UTF-8");
+       "a C1 control in UTF-8 does not type into the input");
     OK(becomes("\233"
                "6n\220",
                FFFD "6n" FFFD),
-       "nor one byte alone");
+       "a C1 control of one byte does not type into the input");
     OK(becomes("\023\021", FFFD FFFD), "XOFF and XON");
     OK(becomes("\177\b", FFFD FFFD), "DEL and BS");
     OK(becomes("a\342\200\256b\342\201\246c\342\200\217\330\234", "a" FFFD "b" FFFD "c" FFFD FFFD),
@@ -120,7 +120,7 @@ static void test_names(void)
 {
     OK(names("a\nb\r\nc\td", 60, "a" FFFD "b" FFFD FFFD "c" FFFD "d"), "a name is one line");
     OK(names("\33[2J\302\205\342\200\256x\377", 60, FFFD "[2J" FFFD FFFD "x" FFFD),
-       "and obeys nothing");
+       "a name cannot change the terminal");
     OK(names("a\342\200\250b\342\200\251c\342\200\213d\342\201\240e\357\273\277f", 60,
              "a" FFFD "b" FFFD "c" FFFD "d" FFFD "e" FFFD "f"),
        "separators, and what has no width");

@@ -97,7 +97,8 @@ static void test_parts(void)
     put("r");
     OK(rows_are("one two thr", "", "") && term.escapes == 0, "as long as there is room");
     put("e");
-    OK(rows_are("one two", "thre", "") && term.row == 1 && term.column == 4, "then it moves");
+    OK(rows_are("one two", "thre", "") && term.row == 1 && term.column == 4,
+       "a word moves to the next row when there is no room");
     word_wrap_begin_word(&wrap);
     put("+seven89");
     OK(rows_are("one two", "thre", "+seven89"),

@@ -207,7 +207,8 @@ static void test_stories(void)
     OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "no text, no tokens");
     OK(tokenizer_piece(&f.t, 403, 1, &bytes)[0] == 'O' && bytes == 4,
        "the space in front falls away after BOS");
-    OK(tokenizer_piece(&f.t, 403, 2, &bytes)[0] == ' ' && bytes == 5, "and stays elsewhere");
+    OK(tokenizer_piece(&f.t, 403, 2, &bytes)[0] == ' ' && bytes == 5,
+       "the space in front stays elsewhere");
     OK(tokenizer_piece(&f.t, 3 + 10, 403, &bytes)[0] == '\n' && bytes == 1, "a byte token");
     tokenizer_piece(&f.t, 2, 403, &bytes);
     OK(bytes == 0, "a control token prints nothing");
@@ -322,7 +323,8 @@ static void test_special(void)
     open_small(&f, INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX);
     OK(text_gives(&f, "a<|end|>b", true, TOKENIZER_BOS, "1 5 6 3 5 7"),
        "a space in front of every run");
-    OK(text_gives(&f, "a", false, TOKENIZER_CONTINUE, "6"), "and none where the text goes on");
+    OK(text_gives(&f, "a", false, TOKENIZER_CONTINUE, "6"),
+       "a space is not added where the text continues");
     fixture_close(&f);
     open_small(&f, 0);
     OK(text_gives(&f, "a", false, TOKENIZER_BOS, "6"), "no BOS for a model that wants none");
@@ -360,7 +362,8 @@ static void test_limits(void)
     OK(encode(&f, &part, 1, 0, ids, 4, &n) == ERR_OK && n == 4, "four ids fit four");
     OK(encode(&f, &part, 1, TOKENIZER_BOS, ids, 4, &n) == ERR_TOO_LONG && n == 0,
        "five do not, and none is given");
-    OK(encode(&f, &part, 1, 0, ids, 0, &n) == ERR_TOO_LONG && n == 0, "nor does one fit none");
+    OK(encode(&f, &part, 1, 0, ids, 0, &n) == ERR_TOO_LONG && n == 0,
+       "one id does not fit a buffer for none, and none is given");
     OK(tokenizer_encode(&f.t, "b", 1, 0, ids, 4, &n, scratch, 8) == ERR_NO_SPACE,
        "too little scratch is an error");
     OK(tokenizer_encode(&f.t, "b", 1, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_OK && n == 1,
@@ -426,7 +429,8 @@ static void test_utf8(void)
               "a",
               R "a"),
        "a broken character is one U+FFFD");
-    OK(writes("\xe2\x82\xe2\x82\xac", R "\xe2\x82\xac"), "and the next one is whole");
+    OK(writes("\xe2\x82\xe2\x82\xac", R "\xe2\x82\xac"),
+       "the character after a broken one is whole");
     OK(writes("\xc0\xaf\xc1\xbf\xed\xa0\x80\xf4\x90\x80\x80", R R R R R R R R R R R),
        "overlong forms, surrogates and what is beyond U+10FFFF");
     OK(writes("\x80\xff"

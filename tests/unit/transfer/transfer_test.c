@@ -124,7 +124,8 @@ static void test_whole(void)
     say(TRANSFER_END, 0, NULL, 0);
     say(TRANSFER_BYE, 0, NULL, 0);
     transfer_conclude(&transfer, NULL);
-    OK(heard.n[TRANSFER_RESULT] == 1 && heard.number[TRANSFER_RESULT] == 0, "and how it ended");
+    OK(heard.n[TRANSFER_RESULT] == 1 && heard.number[TRANSFER_RESULT] == 0,
+       "the sink heard how the transfer ended");
     transfer_conclude(&transfer, "because");
     OK(heard.n[TRANSFER_RESULT] > 5 && heard.number[TRANSFER_RESULT] == 1,
        "until the far end says that it has heard, or for a while");

@@ -333,7 +333,8 @@ static void test_person(void)
     send_byte(4);
     send_byte(4);
     send_name("", "");
-    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0, "and in one data");
+    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
+       "in a block, they are data");
     begin();
     send_name("a", "5000");
     send_block(1, sent, 1024, 1024, false);
@@ -346,7 +347,7 @@ static void test_person(void)
     send_file("one", 1024);
     OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && ymodem.n_files == 1 && !ymodem.begun &&
            fake_wire.now < 45000,
-       "also between two files, and the first one counts");
+       "a sender that is gone between two files is noticed, and the first file counts");
     begin();
     send_name("a", "5000");
     send_byte(24);

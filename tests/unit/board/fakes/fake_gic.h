@@ -175,7 +175,7 @@ static inline void gic_fake_test(struct gic *gic)
     g.enabled[0] |= 1u << LEFT_TIMER;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 2 && line == LEFT_TIMER && !gic_fake_is_on(LEFT_TIMER),
-       "so is one of the core's own");
+       "a stray interrupt of the core's own is disabled and counted");
     g.latched[0] |= 1u << GIC_WAKE_UP;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 2 && gic_fake_is_on(GIC_WAKE_UP),
