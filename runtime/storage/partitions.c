@@ -64,7 +64,7 @@ static uint32_t other_block(uint32_t block)
     return block == 1 ? BIG_BLOCK : 1;
 }
 
-/* The sector of an LBA; 0 where that is beyond the device. */
+/* The sector of an LBA; 0 if it is beyond the device. */
 static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
 {
     if (lba >= fs->device.device->n_sectors / block)
@@ -72,7 +72,7 @@ static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
     return lba * block;
 }
 
-/* A partition as a table gives it: n LBAs from the first on. */
+/* A partition from a table: n LBAs from the first on. */
 static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n, uint32_t block)
 {
     uint64_t device = fs->device.device->n_sectors;
@@ -85,13 +85,14 @@ static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n
     return p;
 }
 
-/* No partition reaches into one that begins after it, and of two lengths the shorter one counts. */
+/* No partition may reach into one that begins after it; if two lengths are given, the shorter
+ * one counts. */
 static void bound(struct partitions *all, const struct partition *other)
 {
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
-        /* Guesses count in other blocks: they bound one another alone. */
+        /* Guesses count in other blocks, so they bound only one another. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)
@@ -112,7 +113,7 @@ static uint32_t header_crc(const uint8_t *header, uint32_t bytes)
     return partitions_crc32(crc, header + GPT_HEADER_CRC32 + 4, bytes - GPT_HEADER_CRC32 - 4);
 }
 
-/* The header in a sector. Its own checksum comes before what it says. */
+/* The header in a sector. Its own checksum is checked before its fields are used. */
 static enum err gpt_check_header(struct fat32 *fs, const uint8_t *h, uint64_t sector, struct gpt *g)
 {
     uint32_t bytes = fat32_u32(h + GPT_HEADER_SIZE);
@@ -150,7 +151,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     const uint8_t *at;
 
     for (uint64_t sector = g->sector; left > 0; sector++) {
-        /* The last sector may hold less than a whole one. */
+        /* The last sector may hold less than a whole entry. */
         uint32_t n = min_u32(left, SECTOR_BYTES);
         enum err e = fat32_fetch_sector(fs, sector, &at);
 
@@ -179,9 +180,9 @@ static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, stru
     return e;
 }
 
-/* The header of the device's block size, then its copy in the last block. A disk that was copied
- * between devices of different blocks has its header elsewhere: last the same with the other
- * size. */
+/* First the header for the device's block size, then its copy in the last block. A disk that was
+ * copied between devices with different blocks has its header elsewhere: finally the same with
+ * the other size. */
 static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 {
     uint64_t end = fs->device.device->n_sectors;
@@ -200,7 +201,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
             e = gpt_read(fs, sector, block, g);
         if (e == ERR_OK || e == ERR_TIMEOUT)
             return e;
-        if (i == 0) { /* what is wrong with the first copy is what a person wants to know */
+        if (i == 0) { /* a person wants to know what is wrong with the first copy */
             first = e;
             why = fs->why != NULL ? fs->why : "GPT: the disk is too small for one";
         }
@@ -217,7 +218,7 @@ static bool is_zero(const uint8_t *p, unsigned bytes)
     return any == 0;
 }
 
-/* An entry of the table; NULL: it is not used. */
+/* An entry of the table; NULL: it is unused. */
 static enum err gpt_entry(struct fat32 *fs, const struct gpt *g, uint32_t nth, const uint8_t **out)
 {
     uint32_t at = nth * g->entry_bytes;
@@ -250,7 +251,7 @@ static enum err gpt_list(struct fat32 *fs, struct partitions *out)
         if (e == ERR_OK && entry != NULL)
             out->list[out->n++] = gpt_partition(fs, &g, entry);
     }
-    /* All entries, as those that are not listed bound the others. */
+    /* Read all entries, because those that are not listed bound the others. */
     for (uint32_t i = 0; e == ERR_OK && i < g.n_entries; i++) {
         e = gpt_entry(fs, &g, i, &entry);
         if (e == ERR_OK && entry != NULL) {
@@ -269,14 +270,14 @@ static bool is_fat32_type(uint8_t type)
     return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
 }
 
-/* A type that FAT32 or exFAT usually has; only then is a partition worth a message where nothing
- * is in it. */
+/* A type that FAT32 or exFAT usually has; only such a partition is worth a message if nothing is
+ * in it. */
 static bool is_usual_type(uint8_t type)
 {
     return is_fat32_type(type) || type == TYPE_EXFAT;
 }
 
-/* An entry whose LBAs count in blocks of so many sectors. False: it is not used. */
+/* An entry whose LBAs count in blocks of so many sectors. False: it is unused. */
 static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
                           bool is_guess, struct partition *out)
 {
@@ -298,7 +299,7 @@ static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * M
 {
     struct partition p;
 
-    /* Two rounds: the usual types, then the others. */
+    /* Two rounds: first the usual types, then the others. */
     for (unsigned i = 0; i < 2 * MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
         const uint8_t *entry = table + i % MBR_ENTRIES * MBR_ENTRY;
 
@@ -335,9 +336,9 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
         has_gpt = has_gpt || out->types[i] == TYPE_GPT;
     if (has_gpt)
         e = gpt_list(fs, out);
-    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT.
-     * Nothing in an MBR says in which blocks it counts: last those of a disk that it may have
-     * been copied from. */
+    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT. An MBR
+     * does not say in which blocks it counts: finally try those of a disk from which it may have
+     * been copied. */
     mbr_list(fs, table, block, false, out);
     mbr_list(fs, table, other_block(block), true, out);
     return e;

@@ -1,5 +1,6 @@
-/* The start of the volumes of a device: the four entries of an MBR, or a GPT (UEFI Specification
- * 2.10, section 5.3). Read with the buffer of the file system that looks for its volume. */
+/* Finds where the volumes of a device start: the four entries of an MBR, or a GPT (UEFI
+ * Specification 2.10, section 5.3). Uses the buffer of the file system that looks for its
+ * volume. */
 #ifndef INGOT_RUNTIME_PARTITIONS_H
 #define INGOT_RUNTIME_PARTITIONS_H
 
@@ -10,13 +11,13 @@
 
 struct fat32;
 
-enum { PARTITIONS_MOST = 16 }; /* that are looked at: the first ones */
+enum { PARTITIONS_MOST = 16 }; /* partitions that are considered: the first ones */
 
 struct partition {
     uint64_t sector; /* its first, on the device; 0: beyond the device's end */
-    uint64_t end;    /* the sector after its last; a partition that begins before that ends it */
-    bool is_fat32;   /* the table says so; else its boot sector decides */
-    bool has_length; /* else the table gives it no sectors: it goes on to the next one */
+    uint64_t end;    /* the sector after its last; a partition that begins earlier ends it */
+    bool is_fat32;   /* the table says so; otherwise its boot sector decides */
+    bool has_length; /* otherwise the table gives it no sectors: it extends to the next one */
     bool is_guess;   /* in the blocks of another disk */
 };
 
@@ -28,12 +29,12 @@ struct partitions {
 };
 
 /* List the partitions that may hold a volume: those of every type, because the boot sector
- * decides; types of FAT32, exFAT and NTFS go first. An MBR with an entry for a GPT counts as
- * one, and then the GPT is read: its header, or the copy at the device's end where the header is
- * damaged. LBAs count in the device's blocks, or, where that leads nowhere, in those of a disk
- * that the table was copied from. If two tables differ about a partition, the shorter length
- * counts. ERR_BAD_FILESYSTEM: both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither
- * can be read. fs->why says what is wrong. */
+ * decides; types of FAT32, exFAT and NTFS go first. If an MBR has an entry for a GPT, the GPT is
+ * read: its header, or the copy at the device's end if the header is damaged. LBAs count in the
+ * device's blocks, or, if that finds nothing, in those of a disk from which the table was
+ * copied. If two tables differ about a partition, the shorter length counts. ERR_BAD_FILESYSTEM:
+ * both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither can be read. fs->why says
+ * what is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 
 /* CRC-32 of the GPT (IEEE 802.3, reflected): of the bytes so far, 0 at the start, and data. */

@@ -30,7 +30,7 @@ bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_hea
            record_ring_sectors(h->bytes) <= sectors;
 }
 
-/* For the sectors in the buffer, the first of which is number `at`. */
+/* For the sectors in the buffer, the first of which has number `at`. */
 static void look_at(struct record_ring *r, uint64_t at, const uint8_t *buffer, uint64_t n)
 {
     struct record_header h;
@@ -55,7 +55,7 @@ enum err record_ring_open(struct record_ring *r, const struct file *file, void *
         enum err e;
 
         n = min_u64(most, r->sectors - at);
-        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* no header, should nothing arrive */
+        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* no header, in case nothing arrives */
         e = file_read_now(&r->io, file, at * SECTOR_BYTES, buffer, (size_t)n * SECTOR_BYTES);
         if (e != ERR_OK) {
             return e;

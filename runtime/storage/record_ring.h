@@ -1,7 +1,7 @@
-/* Records in a file that keeps its size and its place: where it is full the newest take the
- * place of the oldest. A record begins at a sector, with a header in front of its bytes, and
- * never goes on at the file's front. Its first sector is written last: power lost at any sector
- * leaves all of it or none, and of the others at most those whose place it takes. */
+/* Records in a file that keeps its size and its place: when it is full, the newest replace the
+ * oldest. A record begins at a sector, with a header in front of its bytes, and never continues
+ * at the file's front. Its first sector is written last: after power lost at any sector all of
+ * it is there or none, and at most the records that it replaces are lost. */
 #ifndef INGOT_RUNTIME_RECORD_RING_H
 #define INGOT_RUNTIME_RECORD_RING_H
 
@@ -18,7 +18,7 @@ struct record_header {
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the header with this field zero */
     uint64_t sequence;   /* the file's first is 1 */
-    uint32_t bytes;      /* after the header, at least 1 */
+    uint32_t bytes;      /* bytes after the header, at least 1 */
     uint32_t crc;        /* CRC-32C of these */
 };
 _Static_assert(sizeof(struct record_header) == 32, "no holes");
@@ -31,18 +31,18 @@ struct record_ring {
     uint64_t sequence; /* of the newest; 0: there is none */
 };
 
-/* A sector's header, if one begins there that fits so many sectors. */
+/* A sector's header, if one begins there whose record fits so many sectors. */
 bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h);
 uint64_t record_ring_sectors(uint32_t bytes);
 
-/* Find the newest record: the file is read once, through the buffer (64-byte aligned, bytes: whole
+/* Find the newest record: reads the file once, through the buffer (64-byte aligned, bytes: whole
  * sectors), which is free again afterwards. Errors of file.h. */
 enum err record_ring_open(struct record_ring *r, const struct file *file, void *buffer,
                           size_t bytes);
 
-/* Append a record. buffer: 64-byte aligned; its bytes stand after room for the header, with room
- * to the end of their last sector. ERR_NO_SPACE: the file is shorter than the record. Errors of
- * file.h, after which the newest record is the one before. */
+/* Append a record. buffer: 64-byte aligned; its bytes come after room for the header, and the
+ * buffer reaches to the end of their last sector. ERR_NO_SPACE: the file is shorter than the
+ * record. Errors of file.h, after which the newest record is the previous one. */
 enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
+    TIMEOUT_SECONDS = 5, /* seconds of silence; a healthy card answers within 0.25 s */
 };
 
 /* ---- places ------------------------------------------------------------------------------------ */
@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* The beginning of a name; NULL: no place. */
+/* The place named at the beginning of a name; NULL: none. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -57,7 +57,7 @@ void storage_open(struct storage *s, const struct storage_setup *setup)
 
     memset(s, 0, sizeof *s);
     s->setup = *setup;
-    /* A model that came with the image is used where it lies. */
+    /* A model that came with the image is used in place. */
     if (initrd->bytes >= SECTOR_BYTES) {
         memory_device_open(&s->initrd, "initrd", initrd->base, initrd->bytes);
         storage_say(s, "storage: initrd, %s, used in place",
@@ -81,7 +81,7 @@ bool storage_is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* Read to s->sector where the device is not addressable. NULL: it cannot be read. */
+/* Read to s->sector if the device is not addressable. NULL: it cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = storage_timeout(s);
@@ -98,7 +98,7 @@ static const uint8_t *first_sector(struct storage *s, struct block_device *d)
     return s->sector;
 }
 
-/* The header of a raw .ingot, of which the first sector can be read; NULL: none is there. */
+/* The header of a raw .ingot, whose first sector can be read; NULL: there is none. */
 static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
 {
     const uint8_t *sector = NULL;
@@ -124,7 +124,7 @@ static enum err open_raw(struct storage *s, struct block_device *device, struct 
         return storage_fail(s, ERR_BAD_MAGIC,
                             "%s holds no .ingot file: write one to its first byte", device->name);
     }
-    /* The header is not checked yet: no more than the device has. */
+    /* The header is not checked yet, so take no more than the device has. */
     bytes = min_u64(h->file_bytes, room);
     bytes += min_u64(room - bytes, signature_block_bytes(SIGNATURE_MOST_PARTS));
     return file_open_device(out, device, bytes, &t);
@@ -157,7 +157,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     for (unsigned i = 0; i < s->n_open; i++) {
         const struct file *other = s->open[i];
 
-        /* Two open files with the same clusters: writing one would damage the other. */
+        /* Two open files share clusters: writing one would damage the other. */
         if (other != f && other->device == f->device && overlap(f, other)) {
             return storage_fail(
                 s, ERR_BAD_FILESYSTEM,
@@ -169,7 +169,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     return ERR_OK;
 }
 
-/* A model of the card that is mounted here; "": its first. */
+/* A model on the mounted card; "": its first. */
 static enum err open_mounted(struct storage *s, const char *name, const struct file_table *table,
                              struct file *out)
 {
@@ -191,7 +191,7 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     if (e == ERR_OK) {
         e = open_mounted(s, name, table, out);
     }
-    /* A file that is not there is explained by what was asked for. */
+    /* If a file is not there, the error explains what was asked for. */
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
         return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
                             places[device->kind].what, name);
@@ -200,14 +200,14 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
         return storage_fail(s, e, "the %s has no model: put an .ingot file into its folder models/",
                             places[device->kind].what);
     }
-    if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* what the file is has been said */
+    if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* a message about the file was printed already */
         return e;
     }
     return storage_card_error_message(s, device, e);
 }
 
-/* Erased flash does not count as flash unless its name was given, and an empty slot not as a
- * card. */
+/* Erased flash does not count as flash unless its name was given, and an empty slot does not
+ * count as a card. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->error_message != NULL) {
@@ -228,7 +228,7 @@ static enum err open_model(struct storage *s, struct block_device *d, const char
     return open_on_card(s, d, name, table, out);
 }
 
-/* No device was a candidate. One of the place that cannot be used says why. */
+/* No device was a candidate. If one of that place cannot be used, it says why. */
 static enum err no_device(struct storage *s, const struct place *place, const char *name)
 {
     for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {
@@ -249,7 +249,7 @@ static enum err no_device(struct storage *s, const struct place *place, const ch
         name[0] != '\0' ? name : "card, flash or initrd");
 }
 
-/* The place stands before the file's name, so that messages and /model have it. */
+/* The place comes before the file's name, so that messages and /model have it. */
 static void name_place(const struct place *place, struct file *f)
 {
     char name[FILE_NAME_BYTES + sizeof "nvme:"];
@@ -258,7 +258,7 @@ static void name_place(const struct place *place, struct file *f)
     file_set_name(f, name);
 }
 
-/* In the places of the devices' order, or in one. */
+/* Over all places in the devices' order, or in one place. */
 static enum err find_on_devices(struct storage *s, const struct place *place, const char *name,
                                 const struct file_table *table, struct file *out)
 {
@@ -266,7 +266,7 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
 
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
-        /* Devices of the place that was named, else all that may have it. */
+        /* Devices of the named place, otherwise all that may have it. */
         bool there = place != NULL && d->error_message == NULL && !storage_is_raw(d) &&
                      &places[d->kind] == place;
 
@@ -275,7 +275,8 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
         }
         if (e != ERR_NO_DEVICE) {
             storage_say(s, "%s",
-                        s->error_message); /* of the device before: the next one may have it */
+                        s->error_message); /* error of the previous device: the next one may have
+                                            * the model */
         }
         e = open_model(s, d, name, table, out);
     }
@@ -291,7 +292,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     const struct place *place = place_of(name);
     enum err e;
 
-    /* The initrd first: whoever gave it means it. */
+    /* The initrd first: whoever passes it wants it. */
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd, out);
     }
@@ -307,10 +308,10 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
 
 enum err storage_check_model(struct storage *s, const char *name)
 {
-    struct file found; /* extents beyond its few have no place there, and are not needed */
+    struct file found; /* extents beyond the few in the file do not fit, and are not needed */
     enum err e = storage_find_model(s, name, NULL, &found);
 
-    /* It exists; a table with room for its extents comes with the load. */
+    /* It exists; loading provides a table for its extents. */
     if (e == ERR_TOO_FRAGMENTED) {
         return ERR_OK;
     }

@@ -1,5 +1,5 @@
-/* The devices that the platform has, at the start and later: what stands in front of each, their
- * order, and what is said of them. */
+/* The platform's devices, at the start and later: what takes the place of each, their order, and
+ * their log lines. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void log_device(struct storage *s, const struct block_device *d)
 
 /* ---- memory that a device's DMA does not reach ------------------------------------------------- */
 
-/* RAM that nobody uses goes before that of models, which have all of theirs once the start is
+/* RAM outside the arena is used before that of models, which belongs to models once the start is
  * over. */
 static uint8_t *take_in_reach(struct storage *s, uint64_t end)
 {
@@ -40,7 +40,7 @@ static uint8_t *take_in_reach(struct storage *s, uint64_t end)
     return taken;
 }
 
-/* Whether models may lie where its DMA does not reach. */
+/* Whether models may be in memory that its DMA does not reach. */
 static bool needs_bounce(const struct storage *s, const struct block_device *d)
 {
     const struct memory_range *m = s->setup.memory;
@@ -49,8 +49,7 @@ static bool needs_bounce(const struct storage *s, const struct block_device *d)
            (uintptr_t)m->base + m->bytes > d->dma_end;
 }
 
-/* The device that all others use in place of d. Memory of a bounce is that of whatever comes to
- * its place. */
+/* The device that all others use in place of d. A bounce's memory stays with the slot. */
 static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
 {
     uint8_t *memory = b->memory;
@@ -98,7 +97,7 @@ static bool needs_cpu(const struct storage_setup *setup)
     return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
 }
 
-/* The driver's device of this number, with what stands in front of it. */
+/* The driver's device of this number, with what takes its place. */
 static void put_fronts(struct storage *s, unsigned i)
 {
     struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
@@ -110,7 +109,7 @@ static void put_fronts(struct storage *s, unsigned i)
     }
 }
 
-/* Boards find their devices in an order of their own; equal ones keep it. */
+/* Boards find their devices in their own order; equal ones keep it. */
 static void put_in_order(struct storage *s)
 {
     for (unsigned i = 0; i < s->n_devices; i++) {
@@ -145,7 +144,7 @@ void storage_open_devices(struct storage *s)
 
 /* ---- later ------------------------------------------------------------------------------------- */
 
-/* So that the driver gives the place of no device away that somebody counts on. */
+/* Tells the driver which devices are in use, so that it does not reuse their slots. */
 static void mark_used(struct storage *s, const struct file *const *files, unsigned n)
 {
     for (unsigned i = 0; i < s->n_devices; i++) {
@@ -181,13 +180,13 @@ static void take_device(struct storage *s, struct block_device *d)
     bool is_new = i == s->n_devices;
 
     if (is_new && (i == BOARD_MAX_BLOCK || d->n_sectors == 0)) {
-        return; /* it is named, and of no use */
+        return; /* it is named, and cannot be used */
     }
     s->found[i] = d;
     s->n_devices += is_new;
     if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->error_message = d->error_message; /* whatever is on its way there stays */
+        s->fronted[i]->error_message = d->error_message; /* requests in flight there stay */
     } else {
         put_fronts(s, i);
     }

@@ -1,5 +1,5 @@
-/* The files of drives and cards by their folders: models to list, adapters, saves, what is
- * reserved for keys and values. */
+/* The files of drives and cards by folder: models to list, adapters, saves, and files reserved
+ * for keys and values. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* The use of a file. One that is written is proved to be alone in its clusters. */
+/* How a file is used. A file that is written must be proved to have its clusters alone. */
 enum file_use { FILE_READ, FILE_WRITTEN };
 
 static enum file_use use_of(uint64_t bytes)
@@ -37,7 +37,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
     return NULL;
 }
 
-/* How many devices have a file system; none: s->error_message. */
+/* How many devices have a file system; if none has: s->error_message. */
 static unsigned count_mounted(struct storage *s)
 {
     unsigned i = 0, n = 0;
@@ -74,7 +74,7 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
     struct block_device *d;
 
     for (unsigned i = 0; n > 0 && (d = storage_mount_next(s, &i)) != NULL;) {
-        /* A single card needs no word before its names. */
+        /* A single card needs no prefix before its names. */
         bool says_place = n > 1 || d->kind != BLOCK_CARD;
         enum err e = visit_models(s, says_place ? storage_place(d->kind) : "", visit, context);
 
@@ -123,7 +123,7 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file of the first device that has it. ERR_NOT_FOUND is for the caller to explain. */
+/* A file on the first device that has it. The caller explains ERR_NOT_FOUND. */
 static enum err find_reserved(struct storage *s, const char *path, enum file_use use,
                               const struct file_table *table, struct file *out)
 {
@@ -145,7 +145,7 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
             file_set_name(out, path);
             return use == FILE_WRITTEN ? storage_check_apart(s, out) : e;
         }
-        /* The first real error_message is what a person wants to know. */
+        /* A person wants to know the first real error. */
         if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
             first = storage_card_error_message(s, d, e);
         }
@@ -172,7 +172,7 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
-/* A small file, whole. maker: what to do where there is none. */
+/* Read a small file completely. maker: what to do if there is none. */
 static enum err read_whole(struct storage *s, const char *path, const char *maker,
                            const struct file_table *table, struct storage_memory *memory)
 {
@@ -191,7 +191,7 @@ static enum err read_whole(struct storage *s, const char *path, const char *make
                             path, (unsigned long)memory->room);
     }
     memory->bytes = (size_t)file.bytes;
-    /* Whole sectors: the memory has room for them. */
+    /* Whole sectors, for which the memory has room. */
     e = file_read_now(&read, &file, 0, memory->at, (memory->bytes + 511) / 512 * 512);
     return e == ERR_OK ? e
                        : storage_fail(s, e, "sector %lu of %s: %s",
@@ -211,7 +211,7 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
     return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
 }
 
-/* The text FOLDER/NAME.txt. rule: what a name that is none is answered. */
+/* The text FOLDER/NAME.txt. rule: the message for a name that is not allowed. */
 static enum err read_text(struct storage *s, const char *folder, const char *name, const char *rule,
                           const struct file_table *table, struct storage_memory *memory)
 {
@@ -291,7 +291,7 @@ enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, 
     char path[FAT32_NAME_BYTES + 16];
     enum err e;
 
-    /* Beside the model, with another ending. */
+    /* Next to the model, with another ending. */
     format_text(path, sizeof path, "models/%.*s.use",
                 end == NULL ? (int)strlen(name) : (int)(end - name), name);
     e = find_reserved(s, path, use_of(bytes), NULL, out);
@@ -332,11 +332,11 @@ enum err storage_find_kept(struct storage *s, struct file *out)
     return e;
 }
 
-/* Conversations that a card has files for. */
+/* The conversations for which a card has files. */
 struct saves {
     char names[128]; /* with a comma after each */
     size_t n;        /* bytes of the names */
-    uint64_t bytes;  /* of the largest file */
+    uint64_t bytes;  /* size of the largest file */
 };
 
 static bool is_save(const struct fat32_entry *entry, size_t stem)
@@ -354,7 +354,7 @@ static bool is_save(const struct fat32_entry *entry, size_t stem)
     return !entry->is_directory;
 }
 
-/* A name that does not fit any more is told by dots. */
+/* Dots replace a name that does not fit. */
 static void add_save(struct saves *v, const char *name, uint64_t bytes)
 {
     static const char dots[] = "...,";
@@ -391,8 +391,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* Name the command that makes a card with a file for a conversation of so many bytes, and with
- * the files that the card has: a new card has only the files that are named, all of one size. */
+/* Name the command that makes a card with a file for a conversation of this size, and with the
+ * files that the card has: a new card has only the named files, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;
@@ -404,7 +404,7 @@ static enum err no_save(struct storage *s, const char *path, const char *name, u
         return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
                             name);
     }
-    /* The new card keeps room for what this one has. */
+    /* The new card reserves what this one reserves. */
     list_saves(s, &v);
     if (v.n == 0 && !is_default) {
         add_save(&v, "chat", 0);

@@ -1,5 +1,5 @@
-/* The model that a card has where none is named: the first by name. A file that is not a model
- * does not hide one behind it. */
+/* The model of a card if none is named: the first by name. A file that is not a model does not
+ * hide one after it. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -10,13 +10,14 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LOGGED_MODELS = 4, /* at start, so that they fit the first screen */
-    NAMED_FILES = 4,   /* that are not models, the same */
+    LOGGED_MODELS = 4, /* at the start, so that they fit the first screen */
+    NAMED_FILES = 4,   /* the same for files that are not models */
     MAGIC_BYTES = 8,
-    MOST_READS = 16384, /* of the card, while files are looked at; then no more are */
+    MOST_READS = 16384, /* reads from the card while files are checked; then no more are checked */
 };
 
-/* Files of Ingot's own, and of others, that lie where models do: by their first bytes. */
+/* Ingot's other files, and foreign ones, that are in the folder of models: recognized by their
+ * first bytes. */
 static const struct kind {
     const char *magic; /* (MAGIC_BYTES), or shorter */
     const char *what, *cure;
@@ -99,8 +100,8 @@ static bool is_gguf(const char *name)
     return n > m;
 }
 
-/* Files of a folder that are models for other programs. Returns whether there are any; the first
- * one is s->error_message. */
+/* Files of a folder that are models for other programs. Returns whether there are any;
+ * s->error_message is about the first one. */
 static bool name_others(struct storage *s, const char *folder)
 {
     struct fat32_directory dir;
@@ -123,8 +124,8 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* The card's first by name, which is not a model, and nor is any other. The error message here
- * says what it is; of a file that is of no known kind the reader of models says more. */
+/* The card's first file by name, which is not a model, and no other is. The message says what it
+ * is; for a file of an unknown kind the reader of models says more. */
 static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
                         struct file *out)
 {

@@ -6,7 +6,7 @@
 #include "runtime/storage/storage_private.h"
 #include "runtime/text/format_text.h"
 
-/* A card's folders, and what the names of their files end with. */
+/* A card's folders, and the endings of their files' names. */
 static const struct {
     const char *folder, *end;
 } kinds[] = {
@@ -53,8 +53,8 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
-/* On the mounted card. The file keeps its place at the table's front; what is left of the table
- * is for the proof, now and when the file is published. */
+/* On the mounted card. The file keeps its extents at the table's front; the rest of the table is
+ * for the proof, now and when the file is published. */
 static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
                         const struct file_table *table)
 {
@@ -95,8 +95,8 @@ enum err storage_new_publish(struct storage *s, const struct storage_new *new)
     struct file_timeout t = storage_timeout(s);
     enum err e = fat32_mount(&s->fs, new->device, &t);
 
-    /* A transfer takes minutes: meanwhile another card may have come, or this one may have been
-     * changed elsewhere. */
+    /* A transfer takes minutes: meanwhile the card may have been exchanged, or changed
+     * elsewhere. */
     if (e == ERR_OK) {
         e = fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, &new->rest);
     }

@@ -1,4 +1,4 @@
-/* Files that are made on a card while the machine runs, by fat32_write.h. */
+/* Make files on a card while the machine runs, with fat32_write.h. */
 #ifndef INGOT_RUNTIME_STORAGE_NEW_H
 #define INGOT_RUNTIME_STORAGE_NEW_H
 
@@ -8,23 +8,23 @@
 struct storage_new {
     struct block_device *device;
     char folder[16], name[FAT32_NEW_NAME_BYTES];
-    struct file file; /* clusters that are free, to be written */
+    struct file file; /* free clusters, to be written */
     struct file_table
-        rest; /* of the caller's table, which is the proof's until the file is published */
+        rest; /* the rest of the caller's table, used by the proof until the file is published */
 };
 
-/* The folder where a file of that name belongs by its end; NULL: a card takes none such. */
+/* The folder for a file with this ending; NULL: a card does not take such files. */
 const char *storage_new_folder(const char *name);
 
-/* Room for a file (bytes) on the first card that has it, its extents in the table, which stays
- * the file's until it is published; nothing on the card changes. path: models/NAME.ingot,
- * adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt. ERR_BAD_ARGUMENT: another path.
- * ERR_NO_DEVICE, and those of fat32_reserve: s->error_message. */
+/* Reserve room for a file (bytes) on the first card that has it, with its extents in the table,
+ * which stays the file's until it is published; nothing on the card changes. path:
+ * models/NAME.ingot, adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt.
+ * ERR_BAD_ARGUMENT: another path. ERR_NO_DEVICE, and those of fat32_reserve: s->error_message. */
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
                           const struct file_table *table, struct storage_new *new);
 
-/* It is written: from now on the card has it, in place of one that had its name. The card is
- * proved again first, and left as it is where that fails. Errors of fat32_prove_new and
+/* The file is written: publish it on the card, in place of one that had its name. The card is
+ * proved again first, and does not change if that fails. Errors of fat32_prove_new and
  * fat32_publish. */
 enum err storage_new_publish(struct storage *s, const struct storage_new *new);
 

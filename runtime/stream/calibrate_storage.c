@@ -10,14 +10,13 @@ enum {
     ALONE_BYTES = 256 << 10, /* one request of a file's */
     ALONE_HZ = 20,           /* or less, on a slow card: as much as it reads in 50 ms */
     ALONE_LEAST = 3,
-    ALONE_MOST = 16,    /* of them, until a tenth of a second is over */
-    LEAST_PERCENT = 50, /* below that it is the time to look */
+    ALONE_MOST = 16,    /* samples, until a tenth of a second is over */
+    LEAST_PERCENT = 50, /* below that it is only the time of a poll */
 };
 
-/* How much of a request's time a core spends on it, in percent: the time of its start, and the
- * time of the rest after no poll for one and a half times as long as it takes. 0 for a device
- * that works requests off while nobody looks: that firmware tells late of a finished request
- * takes no core. */
+/* How much of a request's time a core spends on it, in percent: the time to start it, and the
+ * time left after no poll for one and a half times its duration. 0 for a device that works while
+ * nobody polls: firmware that reports a finished request late takes no core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
@@ -58,15 +57,14 @@ static uint32_t measure_io_core(const struct plan_rates *rates, const struct fil
     return (uint32_t)spent;
 }
 
-/* Samples of the file that are read one after the other, two at a time, so that the card is never
- * idle. */
+/* Read samples of the file one after the other, two at a time, so that the card is never idle. */
 struct samples {
     const struct file *file;
     const struct platform_clock *clock;
     uint8_t *memory;
-    uint64_t bytes, step; /* of one; and from the start of one to the next */
+    uint64_t bytes, step; /* bytes of one; and from the start of one to the next */
     uint64_t start;
-    uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks since start when n had come */
+    uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks from the start until n had come */
     struct file_read reads[2];
     stream_progress_fn *progress; /* or NULL */
     void *context;
@@ -75,7 +73,7 @@ struct samples {
 static void start_sample(struct samples *p, unsigned n)
 {
     (void)file_read_start(&p->reads[n % 2], p->file, n * p->step, p->memory + n % 2 * p->bytes,
-                          (size_t)p->bytes); /* a refusal shows in the poll */
+                          (size_t)p->bytes); /* poll reports a refusal */
 }
 
 /* Wait for sample number n. */
@@ -95,7 +93,7 @@ static enum err wait_sample(struct samples *p, unsigned n)
     return read->status;
 }
 
-/* How many came, for a third of a second and LEAST_SAMPLES at least; 0: one failed. */
+/* How many came, in a third of a second and at least LEAST_SAMPLES; 0: one failed. */
 static unsigned read_samples(struct samples *p)
 {
     bool more = true;
@@ -119,8 +117,8 @@ static unsigned read_samples(struct samples *p)
     return n;
 }
 
-/* The second half of the samples counts: at first, bytes may come from a cache of the card or its
- * reader. */
+/* Only the second half of the samples counts: the first bytes may come from a cache of the card
+ * or its reader. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context)

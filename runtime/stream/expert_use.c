@@ -19,7 +19,7 @@ struct record {
 struct halves {
     struct expert_use_header h[2];
     bool valid[2];
-    unsigned newest; /* of the valid ones; 0 without any */
+    unsigned newest; /* the newest valid number; 0 without any */
 };
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void put(struct sink *s, const struct record *r)
     s->at++;
 }
 
-/* A half's payload, for its CRC alone or into a sink. */
+/* Read a half's payload, only for its CRC, or into a sink. */
 static enum err pass(struct expert_use *u, const struct file *file, unsigned half,
                      const struct expert_use_header *h, struct sink *sink)
 {
@@ -214,7 +214,7 @@ static void clear(const struct image *image, struct plan_use *found, struct stre
     }
 }
 
-/* Nothing is put before the CRC was right once; and what arrives then must have it again. */
+/* Nothing is stored before the CRC was right once; what is read for storing must have it again. */
 static enum err read_half(struct expert_use *u, const struct file *file, unsigned half,
                           const struct expert_use_header *h, struct sink sink)
 {
@@ -319,7 +319,7 @@ static enum err write_header(struct expert_use *u, const struct file *file, unsi
     return e;
 }
 
-/* The half to keep is the newest that is whole. */
+/* The newest valid half is kept. */
 static unsigned choose_kept(struct expert_use *u, const struct file *file,
                             const struct image *image, const struct halves *halves)
 {

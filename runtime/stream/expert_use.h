@@ -20,7 +20,7 @@
 
 enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_ERROR_MESSAGE_BYTES = 320 };
 
-/* Little-endian, as all that is on a card. */
+/* Little-endian, like everything on a card. */
 struct expert_use_header {
     char magic[8];       /* "INGOTUSE" */
     uint32_t version;    /* 1 */
@@ -37,22 +37,22 @@ struct expert_use {
     struct file_read io;
     _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
     _Alignas(64) struct expert_use_header header;
-    char error_message
-        [EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: an error message with the cure */
+    char
+        error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
 };
 
 /* Bytes that the file must have; 0: the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
-/* Read the newest counts that are whole, into *found (what a plan wants of them) and into the
- * experts of a stream; either may be NULL, and holds zeros after an error. ERR_NOT_FOUND:
- * nothing was saved. ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves
- * are damaged. Errors of file.h. */
+/* Read the newest valid counts into *found (what a plan needs) and into the experts of a stream;
+ * either may be NULL, and holds zeros after an error. ERR_NOT_FOUND: nothing was saved.
+ * ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves are damaged. Errors
+ * of file.h. */
 enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
                          struct plan_use *found, struct stream_expert *all);
 
-/* Save the counts of a stream, and see that they are there. ERR_NO_SPACE: the file is too small.
- * ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM: it gives back other bytes.
+/* Save the counts of a stream, and verify them. ERR_NO_SPACE: the file is too small.
+ * ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: it returns other bytes.
  * Errors of file.h. The earlier save is still there after an error. */
 enum err expert_use_write(struct expert_use *u, const struct file *file, const struct image *image,
                           const struct stream_expert *all);

@@ -66,12 +66,12 @@ uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, stru
     return tiles(context) * pages.whole + pages.spilled + n_spilled * sums;
 }
 
-/* The first page that a query at `position` or after it sees. */
+/* The first page that a query at `position` or later sees. */
 static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t position)
 {
     uint32_t window = image_layer(image, layer)->window;
 
-    /* Without a window every page is seen. */
+    /* Without a window every page is visible. */
     if (window == 0 || position + 1 <= window) {
         return 0;
     }
@@ -165,7 +165,7 @@ static bool can_check(const struct kv_pages_slot *slot)
     return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
 }
 
-/* One page a poll, so that a poll stays short. */
+/* One page for each poll, so that a poll stays short. */
 static void check_ahead(struct kv_pages_slot *slot)
 {
     if (can_check(slot)) {
@@ -203,7 +203,7 @@ void kv_pages_reset(struct kv_pages *s)
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {
         struct kv_pages_slot *slot = &s->slots[i];
 
-        /* The device writes the buffer until the read ends. */
+        /* The device may write to the buffer until the read ends. */
         while (slot->used && file_read_poll(&slot->read) == ERR_BUSY) {
         }
         slot->used = false;
@@ -230,7 +230,7 @@ static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *
         l->place = arena_take(arena, ARENA_KV, whole);
         return;
     }
-    /* In memory: the page that is not full yet, and a sum for each on the card. */
+    /* In memory: the page that is not full yet, and a checksum for each page on the card. */
     l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
     l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
     l->offset = *at;
@@ -265,7 +265,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
         s->slots[i].buffer = arena_take(arena, ARENA_KV,
                                         kv->n_tiles * kv_cache_largest_page(&layers, kv->types));
     }
-    /* From here on the stream polls these reads with its own. */
+    /* From here on the stream polls these reads together with its own. */
     kv->pages = s;
     stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });
     kv_pages_reset(s);
@@ -279,7 +279,7 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
     const char *why = block_device_reason(s->file->device, e);
     char part[64];
 
-    /* The card gave other bytes than it took: what it held is computed again. */
+    /* The card returned other bytes than it was given: compute its contents again. */
     if (e == ERR_BAD_CHECKSUM) {
         why = "not what was written: ask again, and it is computed again";
     }
@@ -320,7 +320,7 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
         if (slot->read.status != ERR_OK || !slot->bad) {
             return slot->read.status;
         }
-        /* Read again in vain: it is wrong on the card. */
+        /* Reading again did not help: it is wrong on the card. */
         if (tries == STREAM_REREADS) {
             return ERR_BAD_CHECKSUM;
         }
@@ -329,8 +329,9 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
     }
 }
 
-/* Take the last page from where it is. From then on it is in the tail, and the pages on the card
- * are full up to the run's position, so nothing before the position is lost if this pass fails. */
+/* Fetch the last page from where it is. From then on it is in the tail, and the pages on the
+ * card are full up to the run's position, so that nothing before the position is lost if this
+ * pass fails. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;
@@ -345,8 +346,8 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
     l->on_card = page;
 }
 
-/* Requests of the run before may lack pages, if the cache was longer then or fewer pages were
- * wanted. */
+/* Requests of the previous run may lack pages, if the cache was longer then or fewer pages were
+ * needed. */
 static bool lacks_pages(const struct kv_pages *s)
 {
     bool lacks = false;
@@ -378,7 +379,7 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing beyond the position is read again */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
-    /* The pages that were asked for ahead do not suffice: ask again. */
+    /* The pages that were requested ahead do not suffice: request again. */
     if (lacks_pages(s)) {
         kv_pages_reset(s);
     }
@@ -420,7 +421,7 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
     size_t at = first * l->page_bytes;
     enum err e;
 
-    /* Sums stay in memory: a card that gives old bytes is noticed. */
+    /* Checksums stay in memory: a card that returns old bytes is noticed. */
     for (uint32_t i = first; i < last; i++) {
         l->sums[i] = page_crc(slot, i);
     }

@@ -1,13 +1,13 @@
-/* Keys and values in a file of the card, where memory is too small for all layers (kv=card).
+/* Keys and values in a file of the card, if memory is too small for all layers (kv=card).
  *
  * A page is a tile of positions (KV_TILE) of one layer: the keys of all heads, then the values. A
  * layer that spills has its full pages in the file and the last, partial one in memory. In a pass
- * its pages arrive in one of two slots, while the layer before it computes. Pages that became full
- * go to the file before the slot is given away. So attention sees a layer in memory, as always. A
- * layer with a window reads only the pages that the next query sees.
+ * its pages arrive in one of two slots, while the previous layer computes. Pages that became full
+ * go to the file before the slot is given away. Attention therefore sees a layer in memory, as
+ * always. A layer with a window reads only the pages that the next query sees.
  *
  * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it:
- * what came after it is computed again from its tokens. The file keeps its size and place. Its
+ * later positions are computed again from their tokens. The file keeps its size and place. Its
  * contents mean nothing once the power is off. The pages are the stream's guest: it polls and
  * resets them. Core 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
@@ -25,17 +25,17 @@
 
 enum {
     KV_PAGES_SLOTS = 2,
-    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: slots take as much as two */
+    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: slots take as much memory as two */
 };
 
 struct stream;
 
 struct kv_pages_layer {
-    bool spills;    /* else it lies in memory, or keeps nothing of its own */
+    bool spills;    /* otherwise it is in memory, or keeps nothing of its own */
     uint8_t *place; /* of a layer in memory */
     size_t page_bytes;
-    uint8_t *tail;   /* of one that spills: page number on_card, as far as there is one */
-    uint32_t *sums;  /* (n_tiles) of the pages on the card */
+    uint8_t *tail;   /* for a layer that spills: page number on_card, if it exists */
+    uint32_t *sums;  /* (n_tiles) checksums of the pages on the card */
     uint64_t offset; /* in the file */
     uint32_t number;
     uint32_t on_card; /* pages that are there */
@@ -43,11 +43,11 @@ struct kv_pages_layer {
 
 struct kv_pages_slot {
     uint8_t *buffer; /* (n_tiles, page_bytes) of the layer with the largest pages */
-    bool used;       /* holds the pages of a layer, or they are on their way */
-    bool bad;        /* the page after those that were checked is not as it was written */
+    bool used;       /* holds a layer's pages, or they are on their way */
+    bool bad;        /* the page after the checked ones has a wrong checksum */
     struct kv_pages_layer *layer;
-    uint32_t first, n; /* pages asked for: from number `first` to before number n */
-    uint32_t checked;  /* before that one each page's CRC is right, or it is not asked for */
+    uint32_t first, n; /* requested pages: from number `first` to before number n */
+    uint32_t checked;  /* before this one each page's CRC is right, or it is not requested */
     uint64_t begun;    /* of the trace */
     struct file_read read;
 };
@@ -56,14 +56,14 @@ struct kv_pages {
     struct kv_cache *kv;
     const struct image *image;
     bool all;          /* pages, including those that no query sees */
-    uint32_t position; /* where the run began */
+    uint32_t position; /* position where the run began */
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
-    struct stream *stream; /* that polls these; its stats and its problem are theirs too */
+    struct stream *stream; /* polls these reads; its stats and its message include theirs */
     uint32_t n_layers;
-    uint32_t next; /* layer that is asked for next */
+    uint32_t next; /* layer that is requested next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
-    struct kv_pages_slot *turn; /* of the spilled layer at work, or the next one */
+    struct kv_pages_slot *turn; /* of the current spilled layer, or the next one */
     struct kv_pages_layer layers[INGOT_MAX_LAYERS];
     struct file_read write;
 };
@@ -79,31 +79,31 @@ uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, stru
 uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
 
-/* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes
- * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, and the image, must outlive
- * the pages; stream_open comes before. */
+/* Make `kv`, which was opened without memory, a cache whose layers take turns. The file is
+ * writable and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, and the image, must
+ * outlive the pages; call stream_open before. */
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena);
 
-/* The next three do nothing where s is NULL: all layers are in memory.
+/* The next three do nothing if s is NULL: all layers are in memory.
  *
- * A run through all layers in order begins at `position`, and as many positions are there. all:
- * the run reads more than queries from there on see. */
+ * A run through all layers in order begins at `position`, and that many positions are there.
+ * all: the run reads more than queries from there on see. */
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
 /* Wait for the layer's keys and values; then they may be read, and written from the run's
- * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's error_message; the pass is
- * over, and kv_pages_take_valid returns how many are left. */
+ * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's message; the pass is over,
+ * and kv_pages_take_valid returns how many positions are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
-/* The layer has `end` positions now. Errors as above; nothing is lost of what was there. */
+/* The layer has `end` positions now. Errors as above; no earlier position is lost. */
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 
-/* Positions that are left after pages were lost, told once; UINT32_MAX: none were. */
+/* Positions that are left after pages were lost, reported once; UINT32_MAX: none were. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
 
-/* The pass is given up: wait for requests in flight, empty the slots. */
+/* Give the pass up: wait for requests in flight, empty the slots. */
 void kv_pages_reset(struct kv_pages *s);
 
 #endif

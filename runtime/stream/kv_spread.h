@@ -1,11 +1,12 @@
-/* Which layers' keys and values go to the card: what may, and which of it where not all has to. */
+/* Which layers' keys and values go to the card: those that may, and which of them if not all
+ * have to. */
 #ifndef INGOT_RUNTIME_STREAM_KV_SPREAD_H
 #define INGOT_RUNTIME_STREAM_KV_SPREAD_H
 
 #include "runtime/image/image.h"
 
-/* Layers that may spill: they keep keys and values, and no other layer reads these, for then they
- * would have left memory again. */
+/* Layers that may spill: they keep keys and values, and no other layer reads these, because they
+ * would have left memory by then. */
 uint32_t kv_spread_most(const struct image *image);
 
 /* Goes through the layers in order. */
@@ -17,7 +18,7 @@ struct kv_spread {
 
 struct kv_spread kv_spread_begin(const struct image *image, uint32_t n_spilled);
 
-/* Whether the layer, the next one, spills: those in memory are spread evenly, as weights are. */
+/* Whether the next layer spills: those in memory are spread evenly, as weights are. */
 bool kv_spread_next(struct kv_spread *s, uint32_t layer);
 
 #endif

@@ -20,10 +20,10 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    FASTER_PERCENT = 3, /* a plan is preferred for its predicted time only if it is faster by this:
-                         * rates are measured to a few percent */
-    REGAIN_TOKENS = 16, /* a reply has more, mostly: so many make up for a slower prompt */
-    HEAD_PARTS = 4,     /* of the room for layers and head, those that are tried for the head */
+    FASTER_PERCENT = 3, /* a plan is preferred for its predicted time only if it is faster by
+                         * this: rates are accurate to a few percent */
+    REGAIN_TOKENS = 16, /* a reply usually has more tokens: so many make up for a slower prompt */
+    HEAD_PARTS = 4,     /* shares of the room for layers and head that are tried for the head */
 };
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -57,8 +57,7 @@ static uint64_t streamed_place(const struct plan_weights *w, uint64_t head, uint
     return i * pass / (n * w->largest_layer);
 }
 
-/* Pin all layers but n, of which number `found` streams once its place is reached. head: its
- * bytes where it is pinned. */
+/* Pin all layers except n, of which `found` already stream. head: its bytes if it is pinned. */
 static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned,
                        uint64_t head)
 {
@@ -67,7 +66,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
-        /* Spread: the card reads one while the pinned ones before it compute. */
+        /* Spread them: the card reads one while the pinned ones before it compute. */
         if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
@@ -79,9 +78,9 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     plan->layers.n_streamed = n;
 }
 
-/* Everything stays in memory, except an untied embedding where the room ends just there. A token
+/* Everything stays in memory, except an untied embedding if the room ends just there. A token
  * reads one row of it, which costs nearly nothing, while every other byte is read in every pass.
- * A tied embedding is the output matrix as well. */
+ * A tied embedding is also the output matrix. */
 static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     bool whole = w->total <= limit;
@@ -229,8 +228,8 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- experts -------------------------------------------------------------------------------- */
 
-/* The bytes that a token always needs, where an untied embedding is read by rows: every byte
- * goes to experts. */
+/* The bytes that a token always needs, if an untied embedding is read by rows: all room goes to
+ * layers. */
 static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     if (!w->tied && w->by_rows < w->total) {
@@ -239,8 +238,9 @@ static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t 
     return try_resident(plan, w, limit) || try_streamed(plan, w, limit);
 }
 
-/* A token takes a few of a layer's experts. So all else comes first, and what memory is left
- * keeps the experts that are used most. If not even those of one token fit, whole layers stream. */
+/* A token takes a few of a layer's experts. Everything else comes first, and the remaining
+ * memory keeps the experts that are used most. If not even those of one token fit, whole layers
+ * stream. */
 static bool try_experts(struct plan *plan, const struct image *image, uint64_t limit)
 {
     uint64_t least = plan_experts_least(image);
@@ -280,8 +280,8 @@ static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t li
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* One candidate: the chunk and the number of spilled layers are given in *plan. *l: the sizes by
- * which it was decided. */
+/* One candidate: the chunk and the number of spilled layers are given in *plan. *l: the sizes on
+ * which it was based. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)
 {
@@ -317,8 +317,8 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* Memory that weights leave takes layers of keys and values back from the card, one after the
- * other. */
+/* Memory that weights leave free takes layers of keys and values back from the card, one after
+ * the other. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
     struct plan_kv *kv = &plan->kv;
@@ -328,7 +328,7 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
         uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv, n) +
                          kv->states;
 
-        if (plan_page_up(bytes) <= room) { /* all of them spilled has fitted */
+        if (plan_page_up(bytes) <= room) { /* it fits if all of them spill */
             kv->n_spilled = n;
             plan->memory.kv = (size_t)bytes;
         }
@@ -337,8 +337,8 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv, kv->n_spilled);
 }
 
-/* Let every layer spill, then give memory that is left over back to layers. *plan stays as it is
- * if that does not fit, or saves nothing compared with a cache of kv_bytes. */
+/* Let every layer spill, then give leftover memory back to layers. *plan does not change if that
+ * does not fit, or saves nothing compared with a cache of kv_bytes. */
 static bool try_spilled(struct plan *plan, const struct plan_request *r,
                         const struct plan_weights *w, const struct plan *start, uint64_t kv_bytes)
 {
@@ -357,7 +357,7 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Keys and values spill if weights lack room. A byte of weights in memory saves reading one in
+/* Keys and values spill if weights lack room. A byte of weights in memory saves reading one for
  * every token, a byte of keys and values only when the context is full: so weights come first. */
 static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
@@ -375,7 +375,8 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* With plan->chunk every weight may stay: a quick look, as a plan that streams is made of many. */
+/* With plan->chunk every weight may stay: a quick check, because a plan that streams is made of
+ * many. */
 static bool may_stay(const struct plan *plan, const struct plan_request *r,
                      const struct plan_weights *w)
 {
@@ -385,8 +386,8 @@ static bool may_stay(const struct plan *plan, const struct plan_request *r,
     return r->limits.kv_card || r->in_place || w->total <= l.limit;
 }
 
-/* Halve the chunk, again and again, if it keeps the model from running at all, or from having
- * every weight in memory, which is worth more. */
+/* Halve the chunk repeatedly if it prevents the model from running at all, or from having every
+ * weight in memory, which is worth more. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
                              const struct plan_weights *w, const struct plan *start, enum err e)
 {
@@ -409,9 +410,8 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* For each few rows of weights all of the chunk's inputs are read again: from the cache, if they
- * fit beside the weights, as an eighth is left for. A chunk that reads a card is as long as can
- * be. */
+/* All of the chunk's inputs are read again for each few rows of weights: from the cache, if seven
+ * eighths of it hold them. A chunk that reads a card is as long as possible. */
 static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                       const struct plan *start)
 {
@@ -452,8 +452,8 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
-/* Context, chunk and rows of logits: requested or default, each bounded by the one before; but a
- * pass takes a token of each sequence. */
+/* Context, chunk and rows of logits: requested or default, each bounded by the previous one; but
+ * a pass takes a token of each sequence. */
 static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;

@@ -1,5 +1,5 @@
-/* The planner: from a model's header and tables, the context length and the memory at hand,
- * every region's size and which weights stay in memory, before any of them is read. */
+/* The planner: from a model's header and tables, the context length and the available memory, it
+ * computes every region's size and which weights stay in memory, before any of them is read. */
 #ifndef INGOT_RUNTIME_PLAN_H
 #define INGOT_RUNTIME_PLAN_H
 
@@ -13,69 +13,69 @@
 
 enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
-                                   place of a pinned layer, which spares more (docs/STREAMING.md) */
-    PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
+                                  * place of a pinned layer, which saves more (docs/STREAMING.md) */
+    PLAN_MOST_ROWS = 4,          /* embedding rows kept, if the embedding streams */
     PLAN_EXPERT_BYTES = 20,      /* what is known of an expert in a cache: struct stream_expert */
     PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
-    PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short ... */
-    PLAN_CACHED_CHUNK = 32,      /* ... and that far to fit the cache */
+    PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks to this if memory is short ... */
+    PLAN_CACHED_CHUNK = 32,      /* ... and to this in order to fit the cache */
     PLAN_ERROR_MESSAGE_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,
 };
 
 enum plan_residency {
     PLAN_RESIDENT, /* all weights read once into the arena */
-    PLAN_IN_PLACE, /* used where they lie: flash, initrd, a mapped file */
-    PLAN_STREAMED, /* some weights arrive anew for every pass */
+    PLAN_IN_PLACE, /* used in place: flash, initrd, a mapped file */
+    PLAN_STREAMED, /* some weights arrive again for every pass */
 };
 
 /* The speed of card and cores, measured by runtime/stream/calibrate_storage.h and
- * runtime/model/calibrate_compute.h, or given. 0: not known, or none. */
+ * runtime/model/calibrate_compute.h, or given. 0: unknown, or none. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */
-    uint32_t io_core;                /* percent of a transfer's time that a core moves it */
-    uint32_t cores;                  /* that computed when this was measured */
-    const struct plan_rates *lent;   /* the rates without one of them, which may move the card's
-                                      * data instead (only those of computing); else NULL */
+    uint32_t io_core;                /* percent of a transfer's time for which a core moves it */
+    uint32_t cores;                  /* cores that computed during the measurement */
+    const struct plan_rates *lent;   /* the rates without one core, which may move the card's
+                                      * data instead (only those of computing); otherwise NULL */
     uint32_t decode[INGOT_N_TYPES];  /* picoseconds a byte of weights takes for one token ... */
-    uint32_t prefill[INGOT_N_TYPES]; /* ... and for each token of a chunk; all cores together */
-    uint32_t layer;                  /* nanoseconds of a layer beside its matrices, for a token */
+    uint32_t prefill[INGOT_N_TYPES]; /* ... and for each token of a chunk; by all cores */
+    uint32_t layer;                  /* nanoseconds of a layer outside its matrices, for a token */
     uint32_t layer_prefill;          /* and for each token of a chunk; 0: as for one */
-    uint32_t check;                  /* picoseconds of a byte's checksum, all cores together */
-    bool disturbed; /* while it was measured others used the cores: it may be far too slow */
+    uint32_t check;                  /* picoseconds of a byte's checksum, by all cores */
+    bool disturbed; /* other programs used the cores during the measurement: it may be far too
+                     * slow */
 };
 
-/* How often a token's expert was found at each place of its layer's order, of all layers together
- * (expert_use.h): a cache of n slots has those before place n. total 0: nothing is known. */
+/* How often a token's expert was found at each place of its layer's order, summed over all
+ * layers (expert_use.h): a cache of n slots has those before place n. total 0: nothing is known. */
 struct plan_use {
     uint64_t found[INGOT_MAX_EXPERTS];
     uint64_t total;
 };
 
-/* The wishes for a plan. */
+/* The requests to a plan. */
 struct plan_limits {
-    size_t weights;     /* mem=: pinned and slots together; 0: all that is left */
+    size_t weights;     /* mem=: pinned weights and slots; 0: all that is left */
     uint32_t context;   /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
     uint32_t chunk;     /* prompt tokens that pass together; 0: PLAN_DEFAULT_CHUNK */
     struct kv_types kv; /* kv= */
-    bool kv_card;       /* keys and values may spill to the card: what weights need comes first, and
-                           * `weights` limits both together */
+    bool kv_card;       /* keys and values may spill to the card: weights take what they need
+                         * first, and `weights` limits both */
 };
 
-/* Work space beside the activations. */
+/* Work space in addition to the activations. */
 struct plan_work {
-    size_t extra_scratch;    /* beside the context's ids, too: tokenizer, sampler */
-    uint32_t kept_sequences; /* sequences kept beside the current one, each with ... */
-    size_t line_bytes;       /* ... so much for somebody else */
+    size_t extra_scratch;    /* in addition to the context's ids: tokenizer, sampler */
+    uint32_t kept_sequences; /* sequences besides the current one, each with ... */
+    size_t line_bytes;       /* ... so many bytes for features */
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
     size_t learn_bytes; /* of lessons; 0: nothing is learnt */
-    size_t states;      /* of layers that remember otherwise than by keys and values, a sequence */
+    size_t states;      /* bytes of layers with other states than keys and values, for a sequence */
     size_t work_bytes;  /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
-    uint32_t
-        sequences; /* computed side by side, each with its own keys, values and states; 0: one */
+    uint32_t sequences; /* parallel sequences, each with its own keys, values and states; 0: one */
 };
 
 struct plan_request {
@@ -86,7 +86,7 @@ struct plan_request {
     struct plan_limits limits;
     struct plan_work work;
     struct plan_rates rates;
-    const struct plan_use *use; /* of its experts; NULL: not known. It outlives the plan */
+    const struct plan_use *use; /* use of its experts; NULL: unknown. It outlives the plan */
 };
 
 /* The layers: plan->pinned says which stay; `read` is for the others. */
@@ -96,36 +96,36 @@ struct plan_layers {
 };
 
 /* Experts that stay in a cache, so many of a layer; the others are read when a router names
- * them. A layer's segment is then what stands before its experts. All 0: experts arrive with
- * their layers, or stay with them. */
+ * them. A layer's segment is then the part before its experts. All 0: experts arrive with their
+ * layers, or stay with them. */
 struct plan_experts {
-    uint32_t
-        n_slots;    /* of a layer, but never fewer than a token takes there nor more than it has */
-    uint32_t n;     /* experts of all layers */
-    uint64_t bytes; /* of all slots and of what is known about each expert; part of memory.pinned */
-    uint64_t read;  /* a token; part of layers.read */
-    const struct plan_use *use; /* NULL: all experts are used alike, as far as is known */
+    uint32_t n_slots; /* for each layer, but never fewer than a token takes there nor more than it
+                     * has */
+    uint32_t n;       /* experts of all layers */
+    uint64_t bytes;   /* of all slots and of the facts about each expert; part of memory.pinned */
+    uint64_t read;    /* a token; part of layers.read */
+    const struct plan_use *use; /* NULL: all experts are used equally, as far as is known */
 };
 
 /* The output matrix. */
 struct plan_head {
-    bool
-        tiled; /* it passes in row tiles through the slots, from first_row on; else all below is 0 */
-    uint32_t first_row; /* of the first tile, a multiple of 8: those before it stay */
+    bool tiled; /* it passes in row tiles through the slots, from first_row on; otherwise all
+                * below is 0 */
+    uint32_t first_row; /* first row of the first tile, a multiple of 8: earlier rows stay */
     uint32_t tile_rows; /* of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint32_t group_rows;
     uint64_t group_bytes; /* of `group_rows` rows */
-    uint64_t stays; /* bytes of its segment that stay: all before first_row, a norm among them. They
-                     * take whole pages */
-    uint64_t base;  /* file offset of first_row */
-    uint64_t end;   /* file offset of the end of its segment */
-    uint64_t read;  /* bytes, in passes that need logits */
+    uint64_t stays;       /* bytes of its segment that stay: all before first_row, including a norm.
+                     * They take whole pages */
+    uint64_t base;        /* file offset of first_row */
+    uint64_t end;         /* file offset of the end of its segment */
+    uint64_t read;        /* bytes, in passes that need logits */
 };
 
-/* Bytes of the regions, and how io is cut. */
+/* The bytes of the regions, and the parts of io. */
 struct plan_memory {
-    size_t pinned;    /* region weights: segments read once, what stays of a head in tiles */
+    size_t pinned;    /* region weights: segments read once, the part of a tiled head that stays */
     size_t io;        /* region io: slots, embedding rows and their checksums */
     size_t kv;        /* region kv: keys and values, states */
     size_t scratch;   /* region scratch */
@@ -138,7 +138,7 @@ struct plan_memory {
 struct plan_rows {
     uint32_t n;   /* kept */
     size_t bytes; /* of one */
-    size_t sums;  /* checksums of all groups of rows, made while loading */
+    size_t sums;  /* checksums of all groups of rows, computed while loading */
 };
 
 /* The table per layer, which stays on the card: a token reads its rows of it; all 0: there is
@@ -151,7 +151,7 @@ struct plan_table {
 
 /* Keys and values, and other states. */
 struct plan_kv {
-    size_t states; /* bytes of region kv and a sequence, for layers that remember otherwise */
+    size_t states;         /* bytes of region kv for a sequence, for layers with other states */
     struct kv_types types; /* as asked for */
     uint32_t n_spilled;    /* layers whose keys and values are on the card; 0: none */
     uint64_t card;         /* bytes that they take there, ... */
@@ -160,7 +160,7 @@ struct plan_kv {
 
 /* The time of a pass, predicted from plan->rates. */
 struct plan_prediction {
-    uint64_t decode_ns;  /* of a token after a few others; 0: rates are not known */
+    uint64_t decode_ns;  /* of a token after a few others; 0: rates are unknown */
     uint64_t prefill_ns; /* of a full chunk */
     bool lends_decode;   /* the last core moves the card's data and does not compute: for tokens, */
     bool lends_prefill;  /* and for chunks */
@@ -185,32 +185,31 @@ struct plan {
     char advice[PLAN_ADVICE_BYTES]; /* how it could be resident; empty: it is, or cannot be */
     bool mem_is_short;              /* after an error: without mem= there is more room */
     char error_message
-        [PLAN_ERROR_MESSAGE_BYTES]; /* after an error: an error message on what does not fit and what
-                                       * to change */
+        [PLAN_ERROR_MESSAGE_BYTES]; /* after an error: a message about what does not fit and what
+                                     * to change */
 };
 
 /* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->error_message.
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
-/* Fill plan->prediction from its rates: go through a pass segment by segment, with card and
- * cores working side by side. If a core moves the card's data, that is core 0 between its
- * computing, or the last core, which does nothing else then; the faster way is chosen. */
+/* Fill plan->prediction from its rates: walk through a pass segment by segment, with card and
+ * cores working in parallel. If a core moves the card's data, that is core 0 between its
+ * computing, or the last core, which then does nothing else; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
-/* The bytes of a layer's segment that stay or stream: without its experts where these are
- * cached. */
+/* The bytes of a layer's segment that stay or stream: without its experts if these are cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
 /* Slots of a cache for a layer's experts, by plan->experts.n_slots; 0: it has none. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* For the experts that a token takes in a layer, how many a cache of so many slots lacks, times
+/* How many of the experts that a token takes in a layer a cache of so many slots lacks, times
  * 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 
-/* The time of the cores for the matrices of a layer that begin in [from, to) of its segment. */
+/* The cores' time for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
@@ -229,14 +228,14 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
 
-/* Whole pages, in memory and in the file, that hold what stays of a head in tiles. */
+/* Whole pages, in memory and in the file, for the part of a tiled head that stays. */
 size_t plan_head_bytes(const struct plan *plan);
 
-/* In percent, what of the head stays: 100 where it is not in tiles. */
+/* How much of the head stays, in percent: 100 if it is not tiled. */
 unsigned plan_head_percent(const struct plan *plan, const struct image *image);
 
-/* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
- * of it lie before the first row. */
+/* Head tile number i: its rows, and the sector-aligned file range that holds them; the first row
+ * is *skip bytes into it. */
 struct plan_tile {
     uint32_t first_row;
     uint32_t n_rows;
@@ -247,9 +246,9 @@ struct plan_tile {
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile);
 
-/* For the rows that stay, those that are computed just before tile number i: then there is always
- * something to do while the next tiles arrive, and a slot for them. Whole groups, and none for some
- * tiles where few stay. */
+/* The resident rows that are computed just before tile number i: so there is always something to
+ * do while the next tiles arrive, and a slot for them. Whole groups, and none for some tiles if
+ * few stay. */
 struct plan_share {
     uint32_t first_row;
     uint32_t n_rows;

@@ -1,4 +1,4 @@
-/* The plan's error messages to the user: why it does not fit, or what would be better. */
+/* The plan's messages to the user: why it does not fit, or what would be better. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
@@ -20,7 +20,7 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* The type that halves the weights of a model in Q8_0; of one that has so few bits already the
+/* The type that halves the weights of a Q8_0 model; for one that has fewer bits already, the
  * next smaller type. INGOT_N_TYPES: none is smaller. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {
@@ -39,8 +39,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-/* Types of keys and values that take less than what was asked for, the most exact of those with
- * which weights of `needed` bytes fit. "": none, or another reason keeps them out. */
+/* Types of keys and values that take less than the requested one: the most exact of those with
+ * which weights of `needed` bytes fit. "": none, or something else prevents it. */
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {
@@ -52,7 +52,7 @@ static const char *fitting_kv(const struct plan *plan, const struct plan_request
         struct plan_request smaller = *r;
         struct plan_layout l;
 
-        /* The layout once more with that type: are the weights within its limit? */
+        /* Compute the layout again with that type: are the weights within their limit? */
         smaller.limits.kv = types[i];
         if (kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
             continue;
@@ -88,7 +88,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     char cure[CURE_BYTES];
 
-    /* mem= is what stands in the way: the memory itself would do. */
+    /* mem= is the obstacle: the memory itself would suffice. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;
@@ -103,7 +103,8 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                 (unsigned long)(l->limit / 1024), cure);
 }
 
-/* The largest type in which all weights fit, of those that suit any model. INGOT_N_TYPES: none. */
+/* The largest type with which all weights fit, of those that suit any model. INGOT_N_TYPES:
+ * none. */
 static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t *bytes)
 {
     static const enum ingot_type types[] = {
@@ -120,7 +121,7 @@ static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t
     return INGOT_N_TYPES;
 }
 
-/* The context, halved until all weights fit beside it; 0: none does. */
+/* The context, halved until all weights fit next to it; 0: none does. */
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {

@@ -33,7 +33,7 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* If nothing is known, all experts are as likely: of n, n - slots are not there. */
+/* If nothing is known, all experts are equally likely: of n, n - slots are missing. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots)
 {
@@ -48,7 +48,7 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
     if (use == NULL) {
         return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
     }
-    /* Slots hold the most used ones; what is beyond them is read. */
+    /* Slots hold the most used ones; the others are read. */
     for (uint32_t i = slots; i < l->n_experts; i++) {
         beyond += use->found[i];
     }

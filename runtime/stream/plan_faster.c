@@ -1,5 +1,5 @@
-/* Ways to make a model faster whose experts are in a cache: more memory for it, or experts of fewer
- * bits, of which more fit and each takes less to read. */
+/* Ways to make a model faster whose experts are in a cache: more memory for the cache, or
+ * experts of fewer bits, of which more fit and each takes less time to read. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -7,8 +7,7 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    WORTH_PERCENT =
-        10, /* less is not worth an error message: rates are measured to a few percent */
+    WORTH_PERCENT = 10, /* less is not worth mentioning: rates are accurate to a few percent */
     NS = 1000000000,
 };
 
@@ -23,7 +22,7 @@ static uint64_t decode_ns(const struct plan *plan, const struct image *image, ui
     return other.prediction.decode_ns;
 }
 
-/* The fewest slots with which a token takes no longer than `ns`, which that of `most` does not. */
+/* The fewest slots with which a token takes at most `ns`; with `most` slots it does. */
 static uint32_t fewest_slots(const struct plan *plan, const struct image *image, uint64_t ns,
                              uint32_t most)
 {
@@ -62,7 +61,7 @@ static unsigned expert_type(const struct image *image, unsigned type)
     return found;
 }
 
-/* Bytes of 256 weights in both types, where the second one is at least an eighth less. */
+/* Bytes of 256 weights in both types, if the second one is at least an eighth smaller. */
 static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, uint64_t *then)
 {
     unsigned current = expert_type(image, type);
@@ -75,8 +74,8 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* A token's time with experts of `then` bytes in place of `now` in the same memory. The reads
- * that are not needed any more are saved, but no more than waiting. */
+/* A token's time with experts of `then` bytes in place of `now` in the same memory. Reads that
+ * are no longer needed save time, but no more than the waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {

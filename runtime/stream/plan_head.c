@@ -2,8 +2,8 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* After so many groups of rows a tile begins at the same place of a sector again. Tiles are
- * whole steps, and so is what stays: then a head of which more stays never has more sectors that
+/* After so many groups of rows a tile begins at the same offset in a sector again. Tiles and the
+ * resident part are whole steps: then a head with more resident rows never has more sectors that
  * two tiles share. */
 static uint64_t step_groups(uint64_t group_bytes)
 {
@@ -17,7 +17,7 @@ static uint64_t step_groups(uint64_t group_bytes)
     return step;
 }
 
-/* In whole steps, or as it is where it is less than one. */
+/* In whole steps, or unchanged if it is less than one. */
 static uint64_t whole_steps(uint64_t groups, uint64_t step)
 {
     return groups < step ? groups : groups / step * step;
@@ -63,7 +63,7 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
     head->first_row = (uint32_t)stay * head->group_rows;
     head->stays = t->offset + stay * head->group_bytes;
     head->base = s->offset + head->stays;
-    /* A tile is as many whole steps as a slot has room for. */
+    /* A tile has as many whole steps as a slot has room for. */
     groups = whole_steps((plan->memory.slot - PLAN_TILE_SLACK) / head->group_bytes,
                          step_groups(head->group_bytes));
     head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;

@@ -12,7 +12,8 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-/* For a slot for tiles alone: the requests that a read keeps in flight, shared by both slots. */
+/* For a slot that only holds tiles: the requests that a read keeps in flight, shared by both
+ * slots. */
 enum { ALONE_SLOT = 512 * 1024 };
 
 static uint64_t embedding_row_bytes(const struct image *image)
@@ -33,7 +34,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* A tile of the head is a few groups of rows at least. */
+/* A tile of the head has at least a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -57,7 +58,7 @@ static void weigh_streamed(struct plan_weights *w)
     uint64_t head = w->image->segments[image_head_segment(w->image)].bytes;
     uint64_t rows = w->row + w->row_sums;
 
-    /* The slots, and what stays beside them in each form. */
+    /* The slots, and what stays in addition in each form. */
     w->streamed[PLAN_HEAD_WHOLE] = PLAN_SLOTS * w->slot[PLAN_HEAD_WHOLE] + head;
     w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows + w->before;
     if (w->tied) {
@@ -66,7 +67,7 @@ static void weigh_streamed(struct plan_weights *w)
     } else {
         w->streamed[PLAN_HEAD_WHOLE] += rows;
     }
-    /* Tiles alone keep all layers, and their slots are as small as a tile. */
+    /* If only tiles stream, all layers stay, and the slots are as small as a tile. */
     w->streamed[PLAN_HEAD_ALONE] = w->streamed[PLAN_HEAD_TILED] + w->layers -
                                    PLAN_SLOTS *
                                        (w->slot[PLAN_HEAD_TILED] - w->slot[PLAN_HEAD_ALONE]);
@@ -89,7 +90,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->image = image;
     w->n_layers = image->header->params.n_layers;
     w->tied = image->header->params.tied != 0;
-    /* All segments are weights but the table per layer, which stays on the card. */
+    /* All segments are weights except the table per layer, which stays on the card. */
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *s = &image->segments[i];
 
@@ -109,7 +110,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
                  w->row_sums;
-    /* A head in tiles keeps what lies before its matrix: the norm. */
+    /* A head in tiles keeps the part before its matrix: the norm. */
     w->before = plan_page_up(image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset);
     /* A slot holds the largest piece that streams through it. */
     w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
@@ -148,7 +149,7 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
            (r->work.kept_sequences != 0 ? r->work.kept_bytes(context, r->work.kept_sequences) : 0);
 }
 
-/* a - b, and 0 where b is more. */
+/* a - b, or 0 if b is larger. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return max_u64(a, b) - b;
@@ -183,7 +184,7 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
     if (r->limits.weights == 0) {
         return;
     }
-    if (r->limits.kv_card) { /* then mem= is for keys and values too */
+    if (r->limits.kv_card) { /* then mem= limits keys and values, too */
         l->limit = min_u64(l->limit, less(r->limits.weights, plan_page_up(l->kv)));
     } else {
         l->limit = min_u64(l->limit, r->limits.weights);

@@ -1,5 +1,5 @@
-/* Shared by the files of the planner alone. plan_layout.c computes sizes, plan.c decides by
- * them, plan_advice.c suggests better ones. */
+/* Shared only by the files of the planner. plan_layout.c computes sizes, plan.c decides by them,
+ * plan_advice.c suggests better ones. */
 #ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
 #define INGOT_RUNTIME_PLAN_PRIVATE_H
 
@@ -10,7 +10,7 @@
  * its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-/* Whole in memory, in tiles like layers, or in tiles where all layers stay. */
+/* Whole in memory, in tiles like layers, or in tiles while all layers stay. */
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
 /* Sizes of a model's weights, in bytes, computed once. Everything is 64 bits wide and the reader
@@ -21,15 +21,15 @@ struct plan_weights {
     bool tied;
     bool cached;            /* layers are counted without their experts */
     uint64_t total;         /* all segments */
-    uint64_t by_rows;       /* all, where an untied embedding is read by rows */
+    uint64_t by_rows;       /* all of them, with an untied embedding read by rows */
     uint64_t layers;        /* the segments of all of them, */
-    uint64_t largest_layer; /* and of the largest */
+    uint64_t largest_layer; /* and the largest one's */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
     uint64_t table;         /* the table per layer, in none of the above, ... */
     uint64_t table_row;     /* ... and the rows of a token as they are read */
-    uint64_t before;        /* what lies before the output matrix in its segment, whole pages: it
-                             * stays where the matrix passes in tiles */
-    /* By the form of the head: the least slot, and the least bytes. */
+    uint64_t before;        /* the part before the output matrix in its segment, whole pages: it
+                             * stays if the matrix passes in tiles */
+    /* By the form of the head: the smallest slot, and the fewest bytes. */
     uint64_t slot[PLAN_HEAD_FORMS];
     uint64_t streamed[PLAN_HEAD_FORMS];
 };
@@ -40,16 +40,16 @@ struct plan_layout {
     uint64_t kv;      /* region kv */
     uint64_t scratch; /* region scratch */
     uint64_t learn;   /* region learn */
-    uint64_t rest;    /* both in whole pages, and a page that rounding may take */
+    uint64_t rest;    /* both in whole pages, and a page for rounding */
     uint64_t limit;   /* for weights, and for streaming them */
 };
 
 void plan_weigh(struct plan_weights *w, const struct image *image, bool cached);
 
-/* Bytes of a segment; of a layer without its experts where w->cached. */
+/* Bytes of a segment; of a layer without its experts if w->cached. */
 uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
 
-/* plan_head.c: plan->head in tiles, of which as much stays as fits in `room` bytes beside
+/* plan_head.c: plan->head in tiles, with as much resident as fits in `room` bytes after
  * w->before. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 
@@ -58,19 +58,20 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 uint64_t plan_experts_least(const struct image *image);
 uint64_t plan_experts_need(const struct image *image);
 
-/* Bytes of a cache with so many slots of a layer, and of what is known about its experts. */
+/* Bytes of a cache with so many slots for a layer, including the facts about its experts. */
 uint64_t plan_experts_bytes(const struct image *image, uint32_t n_slots);
 
-/* plan_faster.c: what would make a plan with a cache of experts faster is added to plan->advice. */
+/* plan_faster.c: add to plan->advice what would make a plan with a cache of experts faster. */
 void plan_advise_experts(struct plan *plan, const struct image *image);
 
-/* In whole KiB or MiB, rounded up: that much is enough. */
+/* In whole KiB or MiB, rounded up, so that it suffices. */
 void plan_format_more(char *text, size_t room, uint64_t bytes);
 
 /* A token's bytes of experts with so many slots. */
 uint64_t plan_experts_read(const struct plan_use *use, const struct image *image, uint32_t n_slots);
 
-/* plan->experts, as many slots as `room` bytes hold; room is at least the smallest cache. */
+/* Fill plan->experts with as many slots as `room` bytes hold; room is at least the smallest
+ * cache. */
 void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t room);
 
 /* Bytes of a token's widest input of a matrix. */

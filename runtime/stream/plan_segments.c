@@ -1,12 +1,12 @@
-/* The location of rows of the embedding in the file, and how many bytes all
- * segments would have in another type. */
+/* The location of rows of the embedding in the file, and how many bytes all segments would have in
+ * another type. */
 #include "board/block_device.h"
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* The bytes of one read, the same for every token, so that they can be planned. A group of g bytes
- * may begin anywhere in a sector of s bytes, at most s - 1 bytes after its start, so that
- * ceil((g + s - 1) / s) sectors hold it. */
+/* The bytes of one read, equal for every token, so that they can be planned. A group of g bytes
+ * may begin anywhere in a sector of s bytes, at most s - 1 bytes after its start, so ceil((g + s
+ * - 1) / s) sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
@@ -77,8 +77,8 @@ static uint64_t copies_of(const struct image *image, const struct ingot_tensor *
     return image_layer(image, t->layer)->n_experts;
 }
 
-/* Each segment may end with up to a page of padding. Norms and biases keep their type, and a tied
- * output is counted as the embedding. The table per layer never needs memory. */
+/* Each segment may end with up to a page of padding. Norms and biases keep their type, and a
+ * tied output is counted as the embedding. The table per layer never needs memory. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;

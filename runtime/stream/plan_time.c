@@ -16,20 +16,20 @@
 
 enum {
     PASSES = 4,                /* the first two fill the ring */
-    AHEAD_BYTES = 1024 * 1024, /* requests in flight, which a read of a row waits for */
-    LENT_TIE = 32, /* a core for the card alone wins even if it is slower by this part of the time:
-                    * polls between rows come late, which no rate says */
+    AHEAD_BYTES = 1024 * 1024, /* requests in flight, for which a read of a row waits */
+    LENT_TIE = 32, /* a core for the card alone wins even if it is slower by this share of the
+                    * time: polls between rows come late, which no rate shows */
 };
 
 struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint32_t last_written;      /* layer: behind its keys a chunk has one token left */
-    uint64_t now;               /* the cores are done with all segments so far */
-    uint64_t card;              /* and the card with reading them */
+    uint32_t last_written;      /* layer: after its keys a chunk has one token left */
+    uint64_t now;               /* when the cores are done with all segments so far */
+    uint64_t card;              /* and when the card has read them */
     uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
-    uint32_t segment;           /* segments so far: the ring's hand */
+    uint32_t segment;           /* segments so far: the ring's position */
 };
 
 /* bytes / (bytes a second), in steps that stay within 64 bits up to 18 TB. 0: no card, or a rate
@@ -102,18 +102,18 @@ static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uin
     return ns;
 }
 
-/* A phase takes its matrices, and a share of the layer's other work: norms, rope, attention and
+/* A phase has its matrices, and a share of the layer's other work: norms, rope, attention and
  * barriers are measured for a whole layer, and each phase counts a quarter of them. */
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
     uint64_t rest = r->layer;
 
-    /* A prompt's other work has a rate of its own where it was measured. */
+    /* A prompt's other work has its own rate if it was measured. */
     if (t->n_tokens != 1 && r->layer_prefill != 0) {
         rest = r->layer_prefill;
     }
-    /* Behind the last state one token of the chunk goes on: too little to count. */
+    /* After the last state only one token of the chunk continues: too little to count. */
     if (leaves_out(t) && layer > t->last_written) {
         return 0;
     }
@@ -130,8 +130,8 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-/* The card reads the next segment of `bytes`. It begins when it has read the one before and its
- * slot is free; returns when that is. */
+/* The card reads the next segment of `bytes`. It begins when the previous one is read and its
+ * slot is free; returns that time. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
     uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
@@ -146,8 +146,8 @@ static void leave(struct timeline *t)
     t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
 }
 
-/* When the first `to` bytes of a layer whose transfer began at `begin` may be computed on: with few
- * tokens as soon as they are there. */
+/* When computing may begin on the first `to` bytes of a layer whose transfer began at `begin`:
+ * with few tokens as soon as they are there. */
 static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
 {
     /* Few tokens: a phase begins with its first bytes. */
@@ -164,8 +164,9 @@ static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned pha
                    plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
 }
 
-/* For a layer's experts those that the tokens take, as a number times 2^32. If all are used alike a
- * token leaves an expert out with a chance of 1 - used / n, and n tokens with its nth power. */
+/* For a layer's experts those that the tokens take, as a number times 2^32. If all are used
+ * equally, a token leaves an expert out with probability 1 - used / n, and n tokens with its nth
+ * power. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {
     uint64_t left = (uint64_t)l->n_experts << 32;
@@ -176,8 +177,8 @@ static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
     return ((uint64_t)l->n_experts << 32) - left;
 }
 
-/* The chance, times 2^16, that a cache has all of a token's n experts, of which it lacks
- * `missing` / 2^16 in the mean: each by itself. */
+/* The probability, times 2^16, that a cache has all of a token's n experts, of which it lacks
+ * `missing` / 2^16 on average, independently of each other. */
 static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 {
     uint64_t there = (1u << 16) - min_u64(missing / n, 1u << 16), all = 1u << 16;
@@ -203,8 +204,8 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
 }
 
-/* Some of a chunk's experts are always missing. A token's may all be there, and then it waits
- * for nothing; so what is missing in the mean comes to the other tokens. */
+/* Some of a chunk's experts are always missing. A single token's may all be there, and then it
+ * does not wait; so the average of missing ones applies to the other tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
@@ -215,7 +216,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
     if (slots == 0) {
         return;
     }
-    /* One token: the uses that were counted say how often a cache lacks an expert. */
+    /* One token: the counted uses tell how often a cache lacks an expert. */
     if (n_tokens == 1) {
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
@@ -230,7 +231,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
         t->now += ns;
         return;
     }
-    /* Else the mean of tokens that wait and tokens that do not. */
+    /* Otherwise the mean of tokens that wait and tokens that do not. */
     some = experts_ns(t, ns, taken, (missing << 16) / ((1u << 16) - all), l->expert_bytes);
     t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
     t->now += (ns * all + some * ((1u << 16) - all)) >> 16;
@@ -292,8 +293,8 @@ static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
 }
 
 /* The head computes the logits of one token, also after a chunk. The resident part is computed
- * in shares between the tiles. A tile must be there as a whole, as all cores check it before
- * they multiply. */
+ * in shares between the tiles. A tile must be complete, because all cores check it before they
+ * multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -306,7 +307,7 @@ static void run_head(struct timeline *t)
     for (uint32_t i = 0; i < t->plan->head.n_tiles; i++) {
         struct plan_tile tile;
 
-        /* The share that stays is computed while the tile arrives. */
+        /* The resident share is computed while the tile arrives. */
         t->now += compute_ns(&t->plan->rates, w->type, share_bytes(t->plan, i), 1);
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);
@@ -335,7 +336,7 @@ static void read_rows(struct timeline *t)
     t->card += row;
 }
 
-/* The time of a pass where the card needs no core. */
+/* The time of a pass if the card needs no core. */
 static uint64_t overlapped_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct timeline t = { .plan = plan,
@@ -379,8 +380,8 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
                    overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
-/* The last core moves the bytes, and one core less computes: the rates are those measured without
- * it. */
+/* The last core moves the bytes, and one core less computes: the rates are those measured
+ * without it. */
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct plan fewer = *plan;

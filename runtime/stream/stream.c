@@ -9,7 +9,7 @@
 
 enum {
     CRC_STEP = 128 * 1024, /* bytes that core 0 checks in a poll, so that a poll stays short */
-    QUIET_STEPS = 256,     /* calls without a poll, where nothing can have come ... */
+    QUIET_STEPS = 256,     /* calls without a poll, because nothing can have come ... */
     QUIET_WAITS = 20000,   /* ... and while all cores wait */
 };
 
@@ -45,7 +45,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
 
     slot->crc = 0;
     slot->crc_bytes = 0;
-    /* Tiles come after the layers and have no experts behind them. */
+    /* Tiles come after the layers and have no experts. */
     if (is_tile(s, slot->segment.index)) {
         plan_head_tile(s->plan, s->image, slot->segment.index - s->ring.n_layers, &tile);
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
@@ -73,7 +73,7 @@ static bool is_arriving(const struct stream_slot *slot)
            slot->read.status == ERR_BUSY;
 }
 
-/* Whether a's segment is wanted before b's. */
+/* Whether a's segment is needed before b's. */
 static bool comes_before(const struct stream *s, const struct stream_slot *a,
                          const struct stream_slot *b)
 {
@@ -83,8 +83,8 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* The queued slot whose turn is next. NULL: there is none, or the segment before has more to ask
- * for. Two at once would share the card, and the one that is wanted first would come late. */
+/* The queued slot whose turn is next. NULL: there is none, or the segment before it has more to
+ * request. Two at once would share the card, and the one that is needed first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
     struct stream_slot *first = NULL;
@@ -92,7 +92,7 @@ static struct stream_slot *next_queued(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
-        /* One at a time: this one still has pieces to ask for. */
+        /* One at a time: this one still has pieces to request. */
         if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
             return NULL;
         }
@@ -103,7 +103,7 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
-/* Bytes of the segments on their way, which have arrived; experts count theirs themselves. */
+/* How many bytes of the segments in flight have arrived; experts count theirs themselves. */
 static uint64_t arrived_bytes(const struct stream *s)
 {
     uint64_t bytes = 0;
@@ -118,10 +118,10 @@ static uint64_t arrived_bytes(const struct stream *s)
     return bytes;
 }
 
-/* The card's share of the time begins with a read, as the first poll may see it whole. */
+/* The card's busy time begins with a read, because the first poll may already see it complete. */
 void stream_begin_count(struct stream *s)
 {
-    /* Nothing was on its way: the count begins here. */
+    /* Nothing was in flight: the count begins here. */
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
         s->card.moved_at = s->card.polled_at;
@@ -159,7 +159,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 }
 
 /* How many segments of the requested pass are known. Only the layers of the next pass are
- * certain; whether it wants the head is known when it begins. */
+ * certain; whether it needs the head is known when it begins. */
 static uint32_t known_segments(const struct stream *s)
 {
     if (s->ring.next.pass != s->ring.pass) {
@@ -195,7 +195,7 @@ static void request_ahead(struct stream *s)
     start_queued(s);
 }
 
-/* Carry the CRC of an arriving layer along; tiles are checked when they are used, in order. */
+/* Continue the CRC of an arriving layer; tiles are checked when they are used, in order. */
 static void check_ahead(const struct stream *s, struct stream_slot *slot)
 {
     uint64_t n = min_u64(slot->read.bytes_done - slot->crc_bytes, CRC_STEP);
@@ -212,7 +212,7 @@ static bool poll_guest(const struct stream *s, uint64_t *bytes)
     return s->guest.poll != NULL && s->guest.poll(s->guest.context, bytes);
 }
 
-/* The guest's transfers go on; and the card's share of the time is counted, from poll to poll while
+/* The guest's transfers continue; and the card's busy time is counted, from poll to poll while
  * something arrives. */
 static void poll_guest_and_count(struct stream *s)
 {
@@ -223,13 +223,13 @@ static void poll_guest_and_count(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         busy = busy || is_arriving(&s->ring.slots[i]);
     }
-    /* Between two polls with something on its way the card was busy. */
+    /* Between two polls with something in flight the card was busy. */
     bytes = guest + arrived_bytes(s);
     if (s->card.polled_at != 0) {
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
-    /* For the watch of a card that has gone silent. */
+    /* To detect a card that has become silent. */
     if (bytes > s->card.arriving) {
         s->card.moved_at = now;
     }
@@ -238,7 +238,7 @@ static void poll_guest_and_count(struct stream *s)
     s->card.guest = guest;
 }
 
-/* Collect the bytes that have come for a slot. checks: and carry its checksum along. */
+/* Collect the bytes that have come for a slot. checks: also continue its checksum. */
 static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 {
     (void)file_read_poll(&slot->read); /* its status stays in the read */
@@ -262,7 +262,7 @@ static void poll_all(struct stream *s, bool waits)
     if (s->experts.all != NULL) {
         stream_experts_poll(s, checks);
     }
-    /* A layer that is in use already may have its second part on the way. */
+    /* A layer that is in use already may have its second part in flight. */
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
@@ -311,14 +311,14 @@ static void empty_slots(struct stream *s)
 
 void stream_reset(struct stream *s)
 {
-    /* Nothing may write to a buffer that is about to be used again. */
+    /* No transfer may write to a buffer that is about to be reused. */
     empty_slots(s);
     stream_experts_reset(s);
     stream_table_reset(s);
     if (s->guest.reset != NULL) {
         s->guest.reset(s->guest.context);
     }
-    /* The next pass begins with its first segment, whatever was asked for. */
+    /* The next pass begins with its first segment, whatever was requested. */
     s->ring.pass++;
     s->ring.next.pass = s->ring.pass + 1;
     s->ring.next.index = 0;
@@ -334,12 +334,13 @@ void stream_begin(struct stream *s, bool want_head)
     s->ring.want_head = want_head && s->plan->head.tiled;
     s->tiles.again = 0;
     stream_begin_tiles(s);
-    /* Nothing was asked for ahead. */
+    /* Nothing was requested ahead. */
     if (s->ring.next.pass < s->ring.pass) {
         s->ring.next.pass = s->ring.pass;
         s->ring.next.index = 0;
     }
-    /* The pass before stopped asking at its last layer: go on with the tiles, or the next pass. */
+    /* The previous pass stopped requesting at its last layer: continue with the tiles, or the
+     * next pass. */
     if (s->ring.next.index >= pass_end(s)) {
         s->ring.next.pass++;
         s->ring.next.index = 0;
@@ -347,7 +348,7 @@ void stream_begin(struct stream *s, bool want_head)
     request_ahead(s);
 }
 
-/* The first `bytes` of the slot's segment are not there yet, and there was no error. */
+/* Whether the first `bytes` of the slot's segment are not there yet, and there was no error. */
 static bool is_missing(const struct stream_slot *slot, uint64_t bytes)
 {
     return slot->state == STREAM_QUEUED ||
@@ -375,12 +376,12 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
-    /* The usual case: it was asked for in time. */
+    /* The usual case: it was requested in time. */
     if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
         s->ring.started = true;
         return ERR_OK;
     }
-    /* One poll may be enough; else every core waits. */
+    /* One poll may suffice; otherwise every core waits. */
     stream_poll(s);
     if (is_missing(slot, bytes)) {
         stall(s, slot, bytes);

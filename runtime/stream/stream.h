@@ -1,10 +1,10 @@
 /* Weights on their way from the card to the cores. Pinned segments are read once. The others arrive
  * again for every pass, through a ring of slots: DMA fills one slot while the cores compute from
- * the other. The transformer asks for each layer in order and does not know where it came from; it
+ * the other. The transformer requests each layer in order and does not know where it came from; it
  * may begin when a layer's first phase is there.
  *
- * Core 0 only. A pass is one run through all layers, and through the head when its logits are
- * wanted. Requests run ahead of it, across its end, to the first layers of the next pass. */
+ * Core 0 only. A pass is one run through all layers, and through the head if its logits are
+ * needed. Requests run ahead of it, across its end, to the first layers of the next pass. */
 #ifndef INGOT_RUNTIME_STREAM_H
 #define INGOT_RUNTIME_STREAM_H
 
@@ -25,8 +25,8 @@ enum { STREAM_ERROR_MESSAGE_BYTES = 320 };
 
 struct workers;
 
-/* Segments are read one after the other: a slot is queued until all requests of the segment
- * before it are sent. */
+/* Segments are read one after the other: a slot is queued until all requests of the previous
+ * segment are sent. */
 enum stream_slot_state { STREAM_EMPTY, STREAM_QUEUED, STREAM_LOADING, STREAM_IN_USE };
 
 /* The contents of a slot: segment `index` of pass number `pass`. Segments are the streamed
@@ -44,35 +44,34 @@ struct stream_slot {
     uint32_t crc; /* of the first crc_bytes of a layer */
     uint64_t crc_bytes;
     bool checked;   /* the CRC covers the whole layer and is right */
-    bool stalled;   /* a core waited for it */
+    bool stalled;   /* a core has waited for it */
     uint64_t begun; /* when it began, for the trace; 0: off, or noted already */
 };
 
 struct stream_stats {
-    uint64_t bytes_loaded; /* pinned, read once */
-    uint64_t
-        bytes_streamed; /* by segments that were used, layers and tiles, and by rows of the table */
-    uint64_t rows_read; /* embedding rows, of plan->rows.bytes each */
-    uint64_t rows_kept; /* and those that needed no reading */
-    uint64_t stalls;    /* segments that had not arrived when they were wanted */
-    uint64_t first_stalls; /* of these, the first segment after a start or a failure */
+    uint64_t bytes_loaded;   /* pinned, read once */
+    uint64_t bytes_streamed; /* by used segments, layers and tiles, and by rows of the table */
+    uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
+    uint64_t rows_kept;      /* and those that needed no reading */
+    uint64_t stalls;         /* segments that had not arrived when they were needed */
+    uint64_t first_stalls;   /* of these, the first segment after a start or a failure */
     uint64_t stall_ticks;
     uint64_t busy_ticks; /* with a segment arriving */
     uint64_t arrived;    /* bytes of them meanwhile */
     uint64_t retries;    /* requests repeated after an error of the device */
     uint64_t reread;     /* segments read again because their CRC did not match */
-    uint64_t kv_read;    /* bytes of keys and values, where they spill */
+    uint64_t kv_read;    /* bytes of keys and values, if they spill */
     uint64_t kv_written;
-    uint64_t experts_kept;  /* named by a router, once a pass, and in the cache */
+    uint64_t experts_kept;  /* experts named by a router, once a pass, and found in the cache */
     uint64_t experts_read;  /* and those that were not */
     uint64_t expert_stalls; /* of these, how many the cores waited for */
     uint64_t expert_bytes;  /* of those that were read; part of bytes_streamed */
-    uint64_t experts_ahead; /* asked for before a router named them: not in experts_read, ... */
+    uint64_t experts_ahead; /* requested before a router named them: not in experts_read, ... */
     uint64_t ahead_right;   /* ... and then named */
 };
 
-/* `done` of `total` bytes are there; called when that changes. False: stop. A later call returns
- * false again. */
+/* `done` of `total` bytes are there; called when that changes. Returns false to stop; a later
+ * call must return false again. */
 typedef bool stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
 
 /* The segments that pass through the slots, and how far they are. */
@@ -88,27 +87,27 @@ struct stream_ring {
 
 /* The layer in use. */
 struct stream_now {
-    struct stream_slot *early; /* its slot, while it is not checked; else NULL */
+    struct stream_slot *early; /* its slot, until it is checked; otherwise NULL */
     enum err failure;          /* for core 0 */
-    /* This phase of it will not come; all cores read it after a barrier. One for each phase, as
-     * core 0 may be at the next one before all have looked. */
+    /* This phase of it will not come; all cores read it after a barrier. One flag for each
+     * phase, because core 0 may be at the next one before all have looked. */
     bool missing[INGOT_PHASES];
 };
 
 /* Rows of an embedding that is not in memory. */
 struct stream_rows {
     uint8_t *memory;                  /* (plan->rows.n, plan->rows.bytes) the latest */
-    uint64_t offsets[PLAN_MOST_ROWS]; /* where in the file the group of each begins; 0: none */
+    uint64_t offsets[PLAN_MOST_ROWS]; /* file offset of each one's group; 0: none */
     uint32_t next;                    /* the oldest */
     uint32_t *sums;                   /* (plan_row_groups) CRC-32C of each, set by stream_load */
 };
 
-/* The table per layer, whose rows are read for each token, ahead of their use. */
+/* The table per layer, whose rows are read for each token before they are used. */
 enum stream_table_state { STREAM_TABLE_EMPTY, STREAM_TABLE_ARRIVING, STREAM_TABLE_READY };
 struct stream_table_slot {
     enum stream_table_state state;
     uint32_t token;
-    uint32_t used;   /* when it was asked for last, by the table's clock */
+    uint32_t used;   /* when it was last requested, by the table's clock */
     uint8_t *buffer; /* (plan->table.bytes) */
     struct file_read read;
 };
@@ -116,25 +115,25 @@ struct stream_table {
     struct stream_table_slot slots[PLAN_TABLE_ROWS]; /* the first plan->table.n */
     const uint32_t *tokens;                          /* (n) of the current pass */
     uint32_t n;
-    uint32_t asked; /* how many of them are there, or on their way */
+    uint32_t asked; /* how many of them are there, or in flight */
     uint32_t clock;
 };
 
 /* A head that passes in tiles, and its checksum. */
 struct stream_tiles {
     uint32_t crc;        /* of the output matrix's segment so far in this pass */
-    uint64_t crc_end;    /* file offset up to which */
-    uint32_t crc_before; /* of what stays of it */
+    uint64_t crc_end;    /* file offset up to which it is summed */
+    uint32_t crc_before; /* of the resident part */
     uint32_t again;      /* times that this pass has read them again */
 };
 
-/* When the card was at work, for the stats. */
+/* Busy times of the card, for the stats. */
 struct stream_card {
     struct io_core_watch watch;
-    uint64_t polled_at; /* ticks, while something arrives; else 0 */
-    uint64_t arriving;  /* then: bytes of the segments that arrive, so far */
+    uint64_t polled_at; /* ticks, while something arrives; otherwise 0 */
+    uint64_t arriving;  /* then: bytes of the arriving segments so far */
     uint64_t guest;     /* and of the guest's transfers, at the last poll */
-    uint64_t moved_at;  /* ticks when some of them came last, or were asked for */
+    uint64_t moved_at;  /* ticks when bytes last came, or were requested */
 };
 
 /* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with
@@ -152,8 +151,8 @@ struct stream {
     struct image *image;
     const struct plan *plan;
     struct workers *workers;
-    const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each lies; NULL: streamed */
-    uint8_t *head;                               /* what stays of a head in tiles: the first
+    const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each segment is; NULL: streamed */
+    uint8_t *head;                               /* the resident part of a tiled head: the first
                                                   * plan->head.stays bytes of its segment */
     struct stream_ring ring;
     struct stream_now now;
@@ -163,37 +162,36 @@ struct stream {
     struct stream_tiles tiles;
     struct stream_card card;
     struct stream_guest guest;
-    const struct signature *signature; /* whose digests the weights must have; NULL: none */
-    uint8_t *spare; /* memory that is free while it loads, for what does not stay */
+    const struct signature *signature; /* digests that the weights must have; NULL: none */
+    uint8_t *spare; /* memory that is free during loading, for parts that do not stay */
     size_t spare_bytes;
     struct stream_stats stats;
     char label[40]; /* of the progress while loading: "loading layer 3" */
     char error_message[STREAM_ERROR_MESSAGE_BYTES]; /* after an error: file, layer and sector */
 };
 
-/* Lay the plan into the arena's regions (weights and io are reserved by the caller). The file,
- * image, plan and workers must outlive the stream. Nothing is read yet. */
+/* Assign the plan's parts to the arena's regions (the caller has reserved weights and io). The
+ * file, image, plan and workers must outlive the stream. Reads nothing yet. */
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 
-/* Before stream_load: all segments are to have the digests of a file that is signed, which
- * outlives the stream. Those that do not stay are read through once, too, by way of `spare`,
- * which is free until stream_load has returned; later reads are bound by their CRC alone. */
+/* Call before stream_load: all segments must have the digests of a signed file, which outlives
+ * the stream. Those that do not stay are also read once, through `spare`, which must be free
+ * until stream_load has returned; later reads are checked only by their CRC. */
 void stream_sign(struct stream *s, const struct signature *signature, void *spare,
                  size_t spare_bytes);
 
 /* Read the pinned segments, or check those used in place, and check every CRC; a streamed
- * embedding is read through once for its CRC. progress may be NULL. ERR_NOT_SIGNED,
- * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see
- * s->error_message. */
+ * embedding is read once for its CRC. progress may be NULL. ERR_NOT_SIGNED, ERR_BAD_CHECKSUM,
+ * ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->error_message. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
-/* Begin a pass. Requests go out at once. */
+/* Begin a pass. Requests are sent at once. */
 void stream_begin(struct stream *s, bool want_head);
 
 /* The bytes of a layer's segment; waits for the first `first` of them (UINT64_MAX: for all, and
  * checks them). Call stream_layer_done as soon as the layer is computed: that sends the next
- * request. Errors as stream_load; the stream is reset then, and the next pass starts afresh. */
+ * request. Errors as stream_load; the stream is then reset, and the next pass starts afresh. */
 enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
@@ -203,11 +201,11 @@ void stream_layer_done(struct stream *s, uint32_t layer);
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
 /* Check a layer that was begun before all of it was there; call it before stream_layer_done.
- * *again: the bytes were wrong, were read once more and are right now, so compute the layer
- * again. Errors as above. */
+ * *again: the bytes were wrong, were read again and are right now, so compute the layer again.
+ * Errors as above. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
-/* For a tiled head a row that stays, the first of a group, and those after it that do. */
+/* For a tiled head: a resident row, the first of a group, and the resident rows after it. */
 const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 
 /* Tile number i of a tiled head: *rows points at row tile->first_row. */
@@ -221,19 +219,19 @@ enum err stream_head_check(struct stream *s, bool *again);
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* For a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place,
- * and then take them in order: *rows points at the group of token number i until the next call.
- * Errors as stream_load. */
+/* For a model with a table per layer: request the rows for a pass's n tokens, whose ids stay in
+ * place, and then take them in order: *rows points at the group of token number i until the next
+ * call. Errors as stream_load. */
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 
-/* Take a guest; there is one at most. Between passes. */
+/* Set a guest; there can be only one. Between passes. */
 void stream_take_guest(struct stream *s, const struct stream_guest *guest);
 
 /* Keep transfers moving; cheap, never waits. */
 void stream_poll(struct stream *s);
 
-/* Give up the current pass: waits for transfers in flight, empties the slots. */
+/* Give the current pass up: waits for transfers in flight, empties the slots. */
 void stream_reset(struct stream *s);
 
 #endif

@@ -8,7 +8,8 @@
 
 enum {
     USE_ONE = 1 << 16,  /* an expert that every token takes */
-    USE_TOKENS = 32,    /* after so many tokens an average forgets: it is the mean of about those */
+    USE_TOKENS = 32,    /* after so many tokens an average forgets: it is the mean over about so
+                         * many */
     CRC_STEP = 1 << 17, /* bytes that core 0 checks in a poll */
 };
 
@@ -67,7 +68,7 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     if (r->item != STREAM_NOT_LISTED) {
         s->experts.list[r->item].again = s->experts.list[r->item].begun;
     }
-    /* A refusal shows in the poll. */
+    /* A refusal is seen in the poll. */
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
@@ -103,7 +104,7 @@ static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, u
     if (r == NULL) {
         return NULL;
     }
-    /* A slot may cost another expert its place; without one the read waits. */
+    /* A slot may cost another expert its place; without a slot the read waits. */
     slot = stream_experts_take_slot(s, layer, now);
     if (slot == STREAM_NO_SLOT) {
         return NULL;
@@ -169,7 +170,7 @@ static void ask_ahead(struct stream *s)
             return;
         }
     }
-    /* All of the list are asked for: guesses for the next layer. */
+    /* All of the list are requested: continue with guesses for the next layer. */
     fetch_next(s);
 }
 
@@ -193,7 +194,7 @@ static void drop(const struct stream *s, struct stream_expert_read *r)
     r->used = false;
 }
 
-/* A read that nobody waits for fails nothing: it is asked for when somebody does. */
+/* Nobody waits for this read, so its error is ignored: it is requested again when somebody does. */
 static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 {
     struct stream_experts *x = &s->experts;
@@ -211,7 +212,7 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
     stream_name_expert(s, r->layer, r->expert, &r->read, e);
 }
 
-/* All of it has come. Reading again cures a bit that flipped on the way, but not one on the
+/* All of it has come. Reading again repairs a bit that flipped on the way, but not one on the
  * card. */
 static void finish(struct stream *s, struct stream_expert_read *r)
 {
@@ -235,7 +236,7 @@ static void finish(struct stream *s, struct stream_expert_read *r)
     }
 }
 
-/* Collect what has come. checks: and carry its checksum along. */
+/* Collect what has come. checks: also continue its checksum. */
 static void poll_read(struct stream *s, struct stream_expert_read *r, bool checks)
 {
     uint64_t before = r->read.bytes_done, n;
@@ -284,7 +285,7 @@ bool stream_experts_arrive(const struct stream *s)
     return false;
 }
 
-/* The slots of what was still arriving, or was wrong, hold nothing. */
+/* The slots of experts that were still arriving, or were wrong, hold nothing. */
 void stream_experts_reset(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -295,7 +296,7 @@ void stream_experts_reset(struct stream *s)
         while (r->used && r->read.status == ERR_BUSY) {
             (void)file_read_poll(&r->read);
         }
-        /* Neither the slot nor the list may be believed any more. */
+        /* Neither the slot nor the list may be trusted any more. */
         if (r->used) {
             drop(s, r);
         }
@@ -334,7 +335,7 @@ static void join_read(struct stream *s, uint32_t i)
     x->list[i].state = STREAM_EXPERT_ARRIVING;
 }
 
-/* For what was asked for ahead, and is not named, nothing more is asked for. */
+/* For an expert that was requested ahead but is not named, nothing more is requested. */
 static void stop_reads(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -344,7 +345,7 @@ static void stop_reads(struct stream *s)
         s->stats.ahead_right += x->next.layer == x->layer && x->counts[x->next.experts[i]] != 0 &&
                                 x->next.asked[i];
     }
-    /* Wrong guesses give the card to what is wanted. */
+    /* Wrong guesses give the card to what is needed. */
     for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
         struct stream_expert_read *r = &x->reads[i];
 
@@ -370,7 +371,7 @@ static void list_expert(struct stream *s, uint32_t expert)
         .there = there,
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
-    /* A guess that came true: its read goes on under the list. */
+    /* A guess that came true: its read continues for the list. */
     if (coming) {
         join_read(s, x->n - 1);
     }
@@ -382,7 +383,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
 {
     struct stream_experts *x = &s->experts;
 
-    for (uint32_t i = 0; i < x->n; i++) { /* of the layer before, each of which has come */
+    for (uint32_t i = 0; i < x->n; i++) { /* of the previous layer, all of which have come */
         all_of(s)[x->list[i].expert].listed = STREAM_NOT_LISTED;
     }
     x->layer = layer;
@@ -395,7 +396,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
             list_expert(s, i);
         }
     }
-    /* Guesses end before the list is asked for. */
+    /* Guesses end before the list is requested. */
     stop_reads(s);
     stream_experts_count(s, n_tokens);
     ask_ahead(s);

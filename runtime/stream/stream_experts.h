@@ -1,10 +1,10 @@
 /* A cache of experts: slots for each layer, filled when a router names an expert that is in none.
  * Results never depend on its contents.
  *
- * The list of a pass' layer has the experts that its tokens take, ascending. Core 0 asks for all
- * of them at once after the router; those that are missing arrive in the order of the list. An
- * expert loses its slot to another only if no token of the pass still needs it, and the one with
- * the least moving average of use goes first. Core 0 only, but for stream_expert_at and
+ * The list of a pass's layer has the experts that its tokens take, ascending. Core 0 requests
+ * all of them at once after the router; missing ones arrive in the order of the list. An expert
+ * loses its slot to another only if no token of the pass still needs it, and the one with the
+ * smallest moving average of use goes first. Core 0 only, except stream_expert_at and
  * stream_expert_there. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
 #define INGOT_RUNTIME_STREAM_EXPERTS_H
@@ -91,8 +91,8 @@ struct stream_experts {
     uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
     bool looks_ahead; /* experts=ahead */
-    /* The experts that the next layer's router names by this layer's x, to be asked for while
-     * the card idles. */
+    /* The experts of the next layer that its router names when given this layer's x, to be
+     * requested while the card is idle. */
     struct {
         uint32_t layer, n;
         uint16_t experts[INGOT_MAX_EXPERTS];
@@ -104,8 +104,8 @@ struct stream_experts {
  * experts are asked for. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
 
-/* The experts of a layer that is not computed yet are likely to be named there: n of
- * x->next.experts. Those that are missing are read while the card would idle. */
+/* The experts of a layer that is not computed yet but is likely to need them: n of
+ * x->next.experts. Missing ones are read while the card would be idle. */
 void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
 
 /* In each layer, so many keep their slots from now on: those that most tokens took, as far as
@@ -117,8 +117,8 @@ void stream_experts_pin(struct stream *s, uint32_t n);
 void stream_expert_need(struct stream *s, uint32_t i);
 
 /* The same for its first bytes alone, whose checksum is not known yet: an error sets its
- * `first_failed`. If, after stream_expert_need, its `again` is set, then what was computed from
- * them must be computed again. */
+ * `first_failed`. If, after stream_expert_need, its `again` is set, what was computed from them
+ * must be computed again. */
 void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes);
 
 /* All cores are done with number i: it may lose its slot. */

@@ -1,11 +1,10 @@
-/* The hits that a cache of another size would have had. The rule by which experts lose their slots
- * orders all of a layer's experts, whatever the number of slots is: a cache of n has the first n of
- * this order. So the place at which a token's expert is found there says which caches have it, and
- * the counts of places give the hit rate of every size from one run.
+/* How many hits a cache of another size would have had. The rule by which experts lose their slots
+ * orders all of a layer's experts, independently of the number of slots: a cache of n has the first
+ * n of this order. The place at which a token's expert is found therefore tells which caches have
+ * it, and counts of places give the hit rate of every size from one run.
  *
- * A used expert goes to the front. Each that stood between has to give its place to the one
- * before it where that is to be kept rather, as if it were a cache of that many slots (Mattson's
- * stack). */
+ * A used expert goes to the front. Each one in between gives its place to the one before it if
+ * that should rather be kept, as in a cache of that many slots (Mattson's stack). */
 #include "runtime/stream/stream_private.h"
 
 enum { MOST_COUNTED = 1u << 30 };

@@ -33,8 +33,8 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* The expert that goes: of those with a slot that nobody needs the one that is used least, of
- * several the one with the highest number. NULL: all are needed. */
+/* The expert that goes: among those with a slot that nobody needs, the one that is used least;
+ * among equals, the one with the highest number. NULL: all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {
     struct stream_expert *all = stream_experts_of(s, layer), *least = NULL;
@@ -52,8 +52,8 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 
 /* A chunk may need more experts than there are slots. Then one that was there before the chunk,
  * and that is needed last, makes room and is read again in its turn: it has not been read in
- * this chunk, because those that were have lower numbers. NULL: all slots wait for what is on
- * its way. */
+ * this chunk, because those that were have lower numbers. NULL: all slots wait for reads in
+ * flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {
     struct stream_experts *x = &s->experts;

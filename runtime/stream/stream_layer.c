@@ -20,7 +20,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
     }
 }
 
-/* Reading again cures a bit that flipped on the way, but not one on the card. */
+/* Reading again repairs a bit that flipped on the way, but not one on the card. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned segment)
 {
     for (int tries = 0;; tries++) {
@@ -117,7 +117,7 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     if (e == ERR_OK) {
         e = check_layer(s, slot, segment);
     }
-    /* Its bytes were used before they were checked: where they were read again, the layer is
+    /* Its bytes were used before they were checked: if they were read again, the layer is
      * computed again. */
     s->now.early = NULL;
     if (e != ERR_OK) {

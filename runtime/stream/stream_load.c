@@ -1,5 +1,5 @@
-/* The stream before its first pass. Segments that stay are read and checked. Segments that later
- * pass in parts are read through once, for their checksum. */
+/* The stream before its first pass. Resident segments are read and checked. Segments that later
+ * pass in parts are read once, for their checksum. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -97,8 +97,8 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* Digest the bytes that have arrived while the rest does: a leaf at least, and two where there
- * are cores to share them. */
+/* Hash the bytes that have arrived while the rest does: a leaf at least, and two if there are
+ * cores to share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {
@@ -143,7 +143,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     do {
         platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);
-        /* The checksum follows the bytes, so that it is ready when the last has come. */
+        /* The checksum follows the bytes, so that it is ready when the last one has come. */
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
         digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
@@ -176,7 +176,7 @@ static enum err check(struct stream *s, unsigned segment, uint32_t crc)
     return ERR_OK;
 }
 
-/* Read it once, and once more if the CRC does not match, as a bit may flip on the way. */
+/* Read it, and read it again if the CRC does not match, because a bit may flip on the way. */
 static enum err load_pinned(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -275,8 +275,8 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* Memory for a part of a segment that does not stay: a slot, or the rows' memory where there are
- * no slots; or what is free for it, where that is larger. */
+/* Memory for a part of a segment that does not stay: a slot, or the rows' memory if there are no
+ * slots; or the free memory, if that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;

@@ -72,7 +72,7 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
         *group = s->head + first;
         return ERR_OK;
     }
-    /* Else from the card, in whole sectors around the group. */
+    /* Otherwise from the card, in whole sectors around the group. */
     plan_embedding_range(s->image, token, &offset, &bytes);
     skip = (size_t)(s->image->segments[t->segment].offset + first - offset);
     at = find_row(s, offset, bytes, token / t->interleave, skip, &e);

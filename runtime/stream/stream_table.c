@@ -1,6 +1,6 @@
 /* The table per layer: a token reads its rows of it, a few thousand bytes of a file of
- * gigabytes. The reads of a pass go out before the first row is wanted, and the latest rows are
- * kept. Each row has its checksum in the image, so that nothing is read through while loading. */
+ * gigabytes. The reads of a pass are sent before the first row is needed, and the latest rows
+ * are kept. Each row has its checksum in the image, so that loading need not read the table. */
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
@@ -72,8 +72,8 @@ static bool ask(struct stream *s, uint32_t token)
     return true;
 }
 
-/* Tokens i and after, but no more at once than there are slots: what is asked for stays until it is
- * taken. */
+/* Tokens i and later, but no more at once than there are slots: a requested row stays until it
+ * is taken. */
 static void ask_ahead(struct stream *s, uint32_t i)
 {
     struct stream_table *t = &s->table;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Columns that a printable character takes: combining marks none, East Asian wide forms and
- * pictures two. By block, after Unicode's EastAsianWidth.txt. */
+/* Columns that a printable character takes: 0 for combining marks, 2 for East Asian wide forms
+ * and pictures. By block, from Unicode's EastAsianWidth.txt. */
 unsigned char_width(uint32_t code);
 
 /* Whether a character belongs to the one before it: marks, variation selectors, joiners. */

@@ -19,7 +19,7 @@ static unsigned days_of_year(unsigned year)
     return 337 + days_of_month(year, 2);
 }
 
-/* The number at text, where the pattern has a letter each; letters of a kind stand together. */
+/* The number at text, at the places where the pattern has a letter. */
 static unsigned number(const char *text, const char *pattern, char kind)
 {
     unsigned n = 0;

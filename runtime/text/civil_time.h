@@ -14,8 +14,8 @@ struct civil_time {
 /* The parts of seconds, up to 2199. */
 struct civil_time civil_time_of(uint64_t seconds);
 
-/* Seconds of a text such as "2026-11-24 01:30", from 2000 to 2199. False: it is none, or no such
- * day. */
+/* Seconds of a text such as "2026-11-24 01:30", from 2000 to 2199. False: the text has another
+ * form, or there is no such day. */
 bool civil_time_parse(const char *text, uint64_t *seconds);
 
 /* The text of seconds. Returns buffer. */

@@ -5,8 +5,8 @@
 
 #include "runtime/text/format_text.h"
 
-/* Nine significant digits, from which every f32 comes back: "-1.23456789e-3". "0" for both
- * zeros, "null" for what is not a number. Returns buffer. */
+/* Nine significant digits, which give every f32 back: "-1.23456789e-3". "0" for both zeros,
+ * "null" for NaN and infinity. Returns buffer. */
 const char *format_float(char buffer[FORMAT_NUMBER_BYTES], float x);
 
 /* Four digits behind the point: "-0.0123"; "null" for what is not a number, or not below 10^9.

@@ -12,8 +12,8 @@
  * text has; buffer (bytes) holds the part that fits and is always terminated when bytes > 0. */
 __attribute__((format(printf, 3, 4))) size_t format_text(char *buffer, size_t bytes,
                                                          const char *format, ...);
-/* The same for what is one line: of the texts and characters of %s and %c, which may be names of
- * others, what breaks a name (shown_text.h) becomes U+FFFD. Only the format itself ends a line. */
+/* The same for one line: in the texts and characters of %s and %c, which may be foreign names,
+ * whatever breaks a name (shown_text.h) becomes U+FFFD. Only the format itself ends a line. */
 __attribute__((format(printf, 3, 0))) size_t format_line_args(char *buffer, size_t bytes,
                                                               const char *format, va_list list);
 

@@ -87,7 +87,7 @@ static void end_name(struct hidden_tags *t)
     t->matched = 0;
 }
 
-/* Not a tag after all: the bytes that were held back are text. */
+/* Not a tag after all: emit the bytes held back as text. */
 static void give_back_name(struct hidden_tags *t)
 {
     show(t, begin_mark, BEGIN_BYTES);
@@ -97,7 +97,7 @@ static void give_back_name(struct hidden_tags *t)
     t->matched = 0;
 }
 
-/* False: c is none of it. */
+/* False: c does not belong to it. */
 static bool take_name(struct hidden_tags *t, char c)
 {
     if (t->matched == 1 && c == '>') {

@@ -1,6 +1,6 @@
-/* Tags of a reply that are never shown: `<|mem_NAME|>`, and with NAME store or forget all up to
- * `<|mem_end|>` or the end of the line, wherever the tokens' borders are. The text of a tag is
- * told to whoever wants it (docs/FABRIC.md). */
+/* Tags of a reply that are never shown: `<|mem_NAME|>`, and if NAME is store or forget,
+ * everything up to `<|mem_end|>` or the end of the line, wherever tokens begin and end. The
+ * tag's text is passed to a function (docs/FABRIC.md). */
 #ifndef INGOT_RUNTIME_HIDDEN_TAGS_H
 #define INGOT_RUNTIME_HIDDEN_TAGS_H
 
@@ -11,8 +11,8 @@
 enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
 
 struct hidden_tag {
-    bool stores;      /* else it forgets */
-    bool cut;         /* the text ended, or became of another kind, before the tag did */
+    bool stores;      /* otherwise it forgets */
+    bool cut;         /* the text ended, or changed its kind, before the tag ended */
     const char *body; /* (bytes); bytes HIDDEN_TAG_BODY_BYTES + 1: it is longer than that */
     size_t bytes;
 };
@@ -33,8 +33,8 @@ struct hidden_tags {
  * NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 
-/* The text ends, or another kind of it begins: what looked like a tag so far is shown; a tag
- * that has begun is not, and is cut. */
+/* The text ends, or another kind of it begins: an incomplete beginning of a tag is shown; a tag
+ * that has begun is not, and counts as cut. */
 void hidden_tags_end(struct hidden_tags *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* JSON (RFC 8259) for protocols of lines: a reader of the members of one object, in their order,
- * and the escapes of a text. Values are texts, numbers, true, false and null. The reader refuses
- * a list or an object inside, so there is no depth. Everything stays in the line: it takes no
- * memory. */
+ * and the escapes of a text. Values are texts, numbers, true, false and null. A list or an
+ * object inside is not parsed, so there is no depth. Everything stays in the line: no memory is
+ * needed. */
 #ifndef INGOT_RUNTIME_JSON_H
 #define INGOT_RUNTIME_JSON_H
 
@@ -41,10 +41,10 @@ struct json_value {
  * unescaped, and stay there. */
 void json_open(struct json *j, char *text, size_t n);
 
-/* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are
- * none, half of a surrogate pair and \u0000 are refused. A number has the characters of numbers;
- * the caller checks that it is one. For a list or an object only brackets and texts are looked
- * at: a reader of its own finds what else is wrong, before the next call here or after it. */
+/* The next member; the result is its kind. Texts are valid UTF-8 without NUL: invalid bytes,
+ * half of a surrogate pair and \u0000 are refused. A number has the characters of numbers; the
+ * caller checks that it is one. In a list or an object only brackets and texts are checked: a
+ * reader of its own finds other errors, before the next call here or after it. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
 /* The same for a list, whose values have no key. */

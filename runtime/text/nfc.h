@@ -14,8 +14,8 @@ enum { NFC_MOST_MARKS = 63, NFC_MOST_GROWTH = 3 /* bytes of the result for one o
 bool nfc_may_change(const uint8_t *text, size_t n);
 
 /* Bytes of the text's form C, written to out (room bytes); SIZE_MAX: room is too small. out may
- * lie in front of the text, and its room reach into it: what has been read is written over.
- * Bytes that are not UTF-8 stay, and nothing is composed across them. */
+ * lie in front of the text, with its room reaching into it: only bytes that have been read are
+ * overwritten. Bytes that are not UTF-8 stay, and nothing is composed across them. */
 size_t nfc_normalize(const uint8_t *text, size_t n, uint8_t *out, size_t room);
 
 #endif

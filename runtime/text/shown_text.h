@@ -1,7 +1,7 @@
-/* Text of strangers as a terminal may get it. A model's text, a file's name and a file's text
- * may hold control characters, which a terminal obeys: they set its clipboard, type into its
- * input, stop the peer with XOFF, or show words in another order than they have. Here they
- * become U+FFFD; our own control sequences do not come this way. */
+/* Foreign text made safe for a terminal. A model's text, a file's name and a file's text may
+ * contain control characters, which a terminal obeys: they set its clipboard, type into its
+ * input, stop the peer with XOFF, or reorder words on the screen. Here they become U+FFFD; our
+ * own control sequences do not come this way. */
 #ifndef INGOT_RUNTIME_SHOWN_TEXT_H
 #define INGOT_RUNTIME_SHOWN_TEXT_H
 
@@ -11,14 +11,14 @@
 
 #include "runtime/text/utf8.h"
 
-/* Whether a terminal would obey a character in place of showing it: C0 but newline and tab, DEL,
- * C1 (ECMA-48), and what turns the direction of writing (Unicode, UAX #9: embeddings, overrides,
- * isolates and marks). */
+/* Whether a terminal would obey a character instead of showing it: C0 except newline and tab,
+ * DEL, C1 (ECMA-48), and what changes the direction of writing (Unicode, UAX #9: embeddings,
+ * overrides, isolates and marks). */
 bool char_is_control(uint32_t code);
 
-/* Bytes of the character at s, which is NUL-terminated, where a name may not have it although a
- * text may: what ends a line, a tab, and what has no width, so that two names with and without
- * it look alike (joiners stay, which scripts need). 0: it may. */
+/* Bytes of the character at s, which is NUL-terminated, if a name may not have it although a
+ * text may: line ends, tabs, and characters without width, which make different names look alike
+ * (joiners stay, because scripts need them). 0: it is allowed. */
 size_t shown_breaks_name(const char *s);
 
 /* A name (of a file, a model, a part of a request) as a piece of a line, to out (room bytes,

@@ -1,7 +1,7 @@
-/* Rows that end between words. Text comes as it is made, a part of a word at a time, and is shown
- * at once; a word that meets the right edge is taken back and begins the next row (ECMA-48: CUB,
- * EL). Rows end by a newline of ours, one column before the terminal would wrap, so that no
- * terminal's way of wrapping matters. */
+/* Rows that end between words. Text comes as it is made, a part of a word at a time, and is
+ * shown at once; a word that meets the right edge is taken back and begins the next row
+ * (ECMA-48: CUB, EL). We end rows ourselves, one column before the terminal would wrap, so that
+ * the terminal's way of wrapping does not matter. */
 #ifndef INGOT_RUNTIME_WORD_WRAP_H
 #define INGOT_RUNTIME_WORD_WRAP_H
 

@@ -27,7 +27,7 @@ static void note_special_tokens(struct tokenizer *t)
     }
 }
 
-/* Bytes between which and a space no merge reaches: there a run may be cut. */
+/* Bytes such that no merge reaches across them and a space: a run may be cut there. */
 static void note_spaces(struct tokenizer *t)
 {
     for (uint32_t i = 0; i < t->head->n_sorted; i++) {
@@ -42,7 +42,7 @@ static void note_spaces(struct tokenizer *t)
     }
 }
 
-/* SentencePiece's penalty of 10 for a character that is in no token. */
+/* SentencePiece's penalty of 10 for a character without a token. */
 static double unknown_score(const struct tokenizer *t)
 {
     float least = 0.0f;

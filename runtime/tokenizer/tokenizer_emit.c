@@ -36,8 +36,8 @@ static bool has_byte_tokens(const struct tokenizer *t, const char *s, size_t n)
     return true;
 }
 
-/* If the unknown token is also what begins or ends a text, the character is left out: what
- * somebody writes must not end the text that it is in. */
+/* If the unknown token is also one that begins or ends a text, leave the character out: typed
+ * text must not end the text that contains it. */
 static enum err emit_unknown(struct encoder *e)
 {
     const struct ingot_tokenizer *head = e->t->head;

@@ -1,5 +1,5 @@
-/* One encode walks its parts once: special tokens cut the text into runs, byte-level BPE cuts runs
- * into words, and each is merged for itself. */
+/* One encode walks its parts once: special tokens cut the text into runs, byte-level BPE cuts
+ * runs into words, and each is merged by itself. */
 #include <assert.h>
 #include <string.h>
 
@@ -61,8 +61,8 @@ static enum err encode_stretch(struct encoder *e, const char *s, uint32_t n)
     return tokenizer_merge_run(e, s, n);
 }
 
-/* A run that is cut where no token crosses has the same ids as its parts. These are short, and
- * so is their heap. */
+/* A run that is cut where no token crosses has the same ids as its parts. The parts are short,
+ * and so is their heap. */
 static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
 {
     e->after_unk = false;

@@ -46,7 +46,7 @@ static struct pair heap_pop(struct encoder *e)
     return top;
 }
 
-/* The higher the score, the lower the key. */
+/* The higher the score is, the lower is the key. */
 static uint32_t key_of_score(float score)
 {
     uint32_t bits;

@@ -1,7 +1,7 @@
-/* Unigram: of all ways to cut a run into tokens the one whose scores add up to most, by
- * Viterbi's algorithm from left to right. Among equal ways to a position, the one that was found
- * first stays, whose last token is the longer one, as in SentencePiece. Sums are binary64 and
- * have one order, so that all machines cut alike. */
+/* Unigram: of all ways to split a run into tokens, the one with the largest sum of scores, by
+ * Viterbi's algorithm from left to right. Among equal ways to a position, the one found first
+ * stays, whose last token is the longer one, as in SentencePiece. Sums are binary64 and have one
+ * order, so that all machines split alike. */
 #include "runtime/text/utf8.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 

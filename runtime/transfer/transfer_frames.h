@@ -1,7 +1,7 @@
-/* Frames on a serial line, for files between `ingot send` and a board: between two bytes 0x7e a
- * kind, a number, data and a CRC-32C of all of them. The bytes that a line gives a meaning to
- * (Ctrl-C, XON, XOFF, 0x7d, 0x7e) are sent as 0x7d and the byte with bit 5 turned over, as in
- * RFC 1662 (4.2), so flow control and Ctrl-C go on to work. */
+/* Frames on a serial line, for files between `ingot send` and a board: between two bytes 0x7e
+ * come a kind, a number, data and a CRC-32C of all of them. The bytes with a meaning on a line
+ * (Ctrl-C, XON, XOFF, 0x7d, 0x7e) are sent as 0x7d and the byte with bit 5 inverted, as in RFC
+ * 1662 (4.2), so flow control and Ctrl-C continue to work. */
 #ifndef INGOT_RUNTIME_TRANSFER_FRAMES_H
 #define INGOT_RUNTIME_TRANSFER_FRAMES_H
 
@@ -13,8 +13,8 @@ enum {
     TRANSFER_DATA_BYTES = 2048, /* of one frame at the most */
     TRANSFER_HEAD_BYTES = 9,    /* kind, number */
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
-    TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* at the most */
-    TRANSFER_WINDOW_BYTES = 32768,                      /* that may be on their way */
+    TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* unacknowledged frames at most */
+    TRANSFER_WINDOW_BYTES = 32768,                      /* frames that may be in flight */
     TRANSFER_STEP_BYTES = 65536,                        /* where a transfer may go on */
 };
 
@@ -22,7 +22,7 @@ enum {
  * otherwise. */
 enum transfer_kind {
     TRANSFER_PING =
-        'p', /* is anybody there? -> the same. Before bytes that are sent once more, too */
+        'p', /* is anybody there? -> the same. Also sent before bytes that are repeated */
     TRANSFER_QUERY = 'q', /* data: a length, u64: what is there already? -> TRANSFER_THERE */
     TRANSFER_START = 's', /* go on from here, a multiple of TRANSFER_STEP_BYTES -> TRANSFER_NEXT */
     TRANSFER_DATA = 'd',  /* -> TRANSFER_NEXT */

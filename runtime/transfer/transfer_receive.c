@@ -28,8 +28,8 @@ static uint64_t now(const struct transfer *t)
     return t->wire->millis(t->wire->context);
 }
 
-/* Once for the same place: what was on its way behind it comes first. The far end sends a ping
- * and then all from there on, so behind the ping it may be asked for once more. */
+/* Only once for the same place: the data that were in flight come first. The far end sends a
+ * ping and then everything from there on, so after the ping it may be requested again. */
 static void ask_again(struct transfer *t)
 {
     if (t->again_at != t->sink.at || now(t) - t->again_ms >= AGAIN_MS) {
@@ -39,7 +39,7 @@ static void ask_again(struct transfer *t)
     }
 }
 
-/* A CRC-32C of what the card has, while the far end is told that we are at it. */
+/* A CRC-32C of what the card has, while the far end is told that we are working. */
 static enum err read_crc(struct transfer *t, uint64_t at, uint64_t end, uint32_t *crc)
 {
     struct transfer_sink *s = &t->sink;
@@ -72,7 +72,7 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
 
     if (f->number % TRANSFER_STEP_BYTES != 0 || f->number > all || bytes > all - f->number ||
         t->sink.held != 0) {
-        return ERR_OK; /* nobody asks so: it is ignored */
+        return ERR_OK; /* nobody sends this: ignore it */
     }
     e = read_crc(t, f->number, f->number + bytes, &crc);
     transfer_put_number(answer, crc, sizeof answer);
@@ -120,7 +120,7 @@ static enum err check_end(struct transfer *t, const struct transfer_frame *f)
     return crc == transfer_number(f->data, 4) ? ERR_OK : ERR_BAD_CHECKSUM;
 }
 
-/* ERR_BUSY: it goes on. */
+/* ERR_BUSY: it continues. */
 static enum err obey(struct transfer *t, const struct transfer_frame *f)
 {
     enum err e = ERR_OK;

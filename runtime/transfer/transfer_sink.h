@@ -24,7 +24,7 @@ void transfer_sink_open(struct transfer_sink *s, const struct file *file, uint64
 /* The next bytes. ERR_RANGE: beyond the file's end. Errors of file_write_now. */
 enum err transfer_sink_put(struct transfer_sink *s, const uint8_t *bytes, size_t n);
 
-/* Held bytes go to the card; after it only transfer_sink_open. */
+/* Write held bytes to the card; afterwards only transfer_sink_open may be called. */
 enum err transfer_sink_flush(struct transfer_sink *s);
 
 #endif

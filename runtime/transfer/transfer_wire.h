@@ -9,11 +9,12 @@ enum { TRANSFER_NO_BYTE = -1 };
 
 struct transfer_wire {
     void *context;
-    /* The next byte, as it came; TRANSFER_NO_BYTE: none within so many milliseconds. */
+    /* The next byte, unchanged; TRANSFER_NO_BYTE: none came within so many milliseconds. */
     int (*get)(void *context, uint32_t ms);
     void (*put)(void *context, const uint8_t *bytes, size_t n);
     uint64_t (*millis)(void *context);
-    /* Back to the rate that the line had: nobody understands us at this one. NULL: it is that. */
+    /* Return to the line's former rate: nobody understands us at this one. NULL: it is that
+     * rate. */
     void (*slow)(void *context);
 };
 

@@ -64,8 +64,8 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
-/* A byte between blocks, or behind a damaged one. A sender sends no Ctrl-C there, but a damaged
- * block may have such bytes of data: only those with silence behind them are a person's, and
+/* A byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but the data of
+ * a damaged block may contain such bytes: only those followed by silence are a person's, and
  * enough of them since the last block end the transfer. Returns whether they do; *byte is what
  * came next. */
 static bool is_stopped(struct ymodem *y, int *byte)
@@ -83,7 +83,7 @@ static bool is_stopped(struct ymodem *y, int *byte)
     return y->n_keys >= y->keys_to_stop;
 }
 
-/* The next thing that the sender says; noise before it is ignored, and y->noise tells of it. */
+/* The next thing that the sender says; noise before it is ignored, and y->noise reports it. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
     y->noise = false;
@@ -115,8 +115,8 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
     return DAMAGED;
 }
 
-/* Until the line is quiet: what is left of a block that came wrong. True: somebody has stopped
- * the transfer. */
+/* Wait until the line is quiet: skip the rest of a damaged block. True: somebody has stopped the
+ * transfer. */
 static bool drain(struct ymodem *y)
 {
     for (unsigned i = 0; i < 4 * YMODEM_BLOCK_BYTES; i++) {
@@ -141,7 +141,7 @@ static enum err give_up(struct ymodem *y, enum err e)
     return e;
 }
 
-/* A person has enough: the sender hears of it. */
+/* A person has stopped it: tell the sender. */
 static enum err stop(struct ymodem *y)
 {
     y->stopped = true;
@@ -162,7 +162,7 @@ static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
     return some;
 }
 
-/* The block that names a file. *more false: there is none. */
+/* The block that names a file. *more false: there is no further file. */
 static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;
@@ -174,7 +174,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 
     *more = false;
     y->n_keys = 0;
-    y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* nobody sends: somebody types */
+    y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* no sender: somebody types */
     for (unsigned i = 0; i < begins && (got != BLOCK || number != 0); i++) {
         put(y, ASK);
         got = read_next(y, BEGIN_MS, &n, &number);
@@ -184,14 +184,14 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
         if (got == CANCELLED || (got == END && y->n_files == 0)) {
             return ERR_ABORTED;
         }
-        if (got == END) { /* of the file before: the answer was lost */
+        if (got == END) { /* of the previous file: the answer was lost */
             put(y, ACK);
         }
     }
     if (got != BLOCK || number != 0) {
         return ERR_TIMEOUT;
     }
-    y->block[n] = '\0'; /* behind it was its CRC */
+    y->block[n] = '\0'; /* its CRC came after it */
     if (y->block[0] == '\0') {
         put(y, ACK);
         return ERR_OK;
@@ -210,16 +210,16 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
     return ERR_OK;
 }
 
-/* A file at work. */
+/* The current file. */
 struct blocks {
-    uint64_t left;  /* bytes of it that are to come */
+    uint64_t left;  /* bytes of it that are still to come */
     uint8_t number; /* of the block that comes next */
     bool begun;     /* one has come */
     unsigned ends;  /* EOTs in a row */
     unsigned tries, silences;
 };
 
-/* A block that came whole. Errors of the sink; ERR_RANGE: it is one more than the file has. */
+/* A block that came completely. Errors of the sink; ERR_RANGE: it is one more than the file has. */
 static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t number)
 {
     size_t bytes = (size_t)min_u64(n, b->left);
@@ -227,7 +227,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
 
     b->ends = b->tries = b->silences = 0;
     y->n_keys = 0;
-    if (!b->begun && number == 0) { /* the header once more: its answer was lost */
+    if (!b->begun && number == 0) { /* the header again: its answer was lost */
         put(y, ACK);
         put(y, ASK);
         return ERR_OK;
@@ -253,7 +253,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
     return ERR_OK;
 }
 
-/* The bytes that came were not a block. ERR_OK: the block is asked for again. */
+/* The bytes that came were not a block. ERR_OK: the block is requested again. */
 static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
 {
     b->ends = 0;
@@ -272,7 +272,7 @@ static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
     return ERR_OK;
 }
 
-/* All is there, and gets its name, before the sender hears that it has arrived. */
+/* All is there, and gets its name, before the sender is told that it has arrived. */
 static enum err end_file(struct ymodem *y, const struct blocks *b)
 {
     enum err e = b->left == 0 ? transfer_sink_flush(&y->sink) : ERR_TRUNCATED;
@@ -286,8 +286,8 @@ static enum err end_file(struct ymodem *y, const struct blocks *b)
     return e;
 }
 
-/* The blocks of a file, to its end. After an error but ERR_ABORTED of the sender's, that is told
- * to stop. */
+/* The blocks of a file, to its end. After an error other than the sender's ERR_ABORTED, the
+ * sender is told to stop. */
 static enum err read_file(struct ymodem *y, uint64_t left)
 {
     struct blocks b = { .left = left, .number = 1 };
@@ -314,7 +314,7 @@ static enum err read_file(struct ymodem *y, uint64_t left)
         } else if (got == END && ++b.ends == 2) {
             e = end_file(y, &b);
             return e == ERR_OK ? e : give_up(y, e);
-        } else if (got == END) { /* one may be noise: the sender says it again */
+        } else if (got == END) { /* one may be noise: the sender repeats it */
             put(y, NAK);
         } else {
             e = ask_again(y, &b, got);

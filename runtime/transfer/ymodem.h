@@ -19,7 +19,7 @@ struct ymodem {
     void *context;
     /* A file begins: *file is where it goes. On an error the sender is told to stop. */
     enum err (*open)(void *context, const char *name, uint64_t bytes, const struct file **file);
-    /* All of it is there. On an error the sender is told to stop. */
+    /* The file is complete. On an error the sender is told to stop. */
     enum err (*close)(void *context);
     unsigned n_files;              /* that came */
     bool begun;                    /* the last one that was named: its blocks were awaited */
@@ -30,11 +30,11 @@ struct ymodem {
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
 
-/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or not any more.
- * ERR_ABORTED: the sender gave up, or y->stopped: a Ctrl-C before it began, two of them later.
- * ERR_BAD_CHECKSUM: a block never came whole, or is missing. ERR_TRUNCATED: the file ended too
- * early; ERR_RANGE: it goes on beyond its length. ERR_UNSUPPORTED: it does not say how long the
- * file is. Those of open, close and the file. */
+/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or no longer.
+ * ERR_ABORTED: the sender gave up, or y->stopped: a Ctrl-C before it began, or two of them
+ * later. ERR_BAD_CHECKSUM: a block never came completely, or is missing. ERR_TRUNCATED: the file
+ * ended too early; ERR_RANGE: it continues beyond its length. ERR_UNSUPPORTED: it does not say
+ * how long the file is. Errors of open, close and the file. */
 enum err ymodem_receive(struct ymodem *y);
 
 #endif

@@ -59,9 +59,9 @@ struct json_request {
 /* The name of a field. */
 const char *json_field_name(enum json_field field);
 
-/* Read line (bytes, and a NUL behind them), which is overwritten and keeps the values. Fields
- * that begin with x_ are ignored. All fields in front of a fault in the JSON are read, and all
- * of them where the JSON is right, so that the id is known although something else is wrong. */
+/* Read line (bytes, followed by a NUL), which is overwritten and keeps the values. Fields that
+ * begin with x_ are ignored. All fields before an error in the JSON are read, and all of them if
+ * the JSON is right, so that the id is known even if something else is wrong. */
 void json_request_read(struct json_request *r, char *line, size_t bytes);
 
 #endif
