@@ -18,18 +18,20 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* /undo WORD. False: no feature knows the word. */
+/* /undo WORD, for all features that share the word and can undo. False: no feature knows it. */
 static bool undo_word(struct app *a, const char *word)
 {
+    bool known = false;
+
     for (unsigned i = 0; i < a->features.n; i++) {
         const struct feature_saved *s = a->features.rows[i]->saved;
 
         if (s != NULL && s->undo != NULL && strcmp(s->word, word) == 0) {
             s->undo(a->features.state[i], a);
-            return true;
+            known = true;
         }
     }
-    return false;
+    return known;
 }
 
 enum command_result command_undo(struct app *a, char *argument)

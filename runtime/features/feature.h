@@ -56,8 +56,9 @@ struct chat_command {
 
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
-/* /save WORD, /load WORD and /undo WORD. Features may share a word: then it applies to all of
- * them that are active. */
+/* /save WORD, /load WORD and /undo WORD: commands with an argument (/undo alone takes a turn back, see
+ * `undone` below). Features may share a word. Then /save and /load apply to those that are active, and
+ * /undo to all that have `undo`; each says for itself if it is off. */
 struct feature_saved {
     const char *word;
     const char *off; /* the error while none of them is active; NULL: always active */
@@ -83,7 +84,9 @@ struct feature_field {
 /* ---- an option ------------------------------------------------------------------------------- */
 
 /* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). NULL: it is
- * set; otherwise what it accepts. */
+ * set; otherwise what it accepts. This is for a feature that a program adds by itself, as
+ * tests/unit/features/word_count.h does. A built-in feature has rows in an options.def of its folder
+ * instead, which also make the flags, the help and the page of options. */
 struct feature_option {
     const char *name;
     const char *(*set)(void *state, const char *value);
@@ -140,16 +143,16 @@ struct feature {
     enum err (*ready)(void *state, struct app *a);
     void (*loaded)(void *state, struct app *a);
 
-    /* Hooks of a conversation: another model's begins, and nothing of the previous one is left;
-     * it is empty; another kept one continues; the model's weights change; its last turn will be
-     * taken back; it was judged good or bad, and where that is noted ("in the log"), or NULL; it
-     * will be answered again, or (begins false) was. */
-    void (*reset)(void *state, struct chat *c);
-    void (*cleared)(void *state, struct chat *c);
-    void (*changed)(void *state, struct chat *c);
-    void (*weights_changed)(void *state, struct chat *c);
-    void (*undone)(void *state, struct chat *c);
+    /* Hooks of a conversation: */
+    void (*reset)(void *state, struct chat *c);   /* another model's begins; all before is gone */
+    void (*cleared)(void *state, struct chat *c); /* it is empty */
+    void (*changed)(void *state, struct chat *c); /* another kept one continues */
+    void (*weights_changed)(void *state, struct chat *c); /* of the model */
+    void (*undone)(void *state, struct chat *c); /* its last turn will be taken back: /undo, and
+                                                  * /retry, which answers it again */
+    /* Its last turn was judged. Returns where that is noted ("in the log"), or NULL. */
     const char *(*rated)(void *state, struct chat *c, enum feature_rating rating);
+    /* Its last turn will be answered again, or (begins false) was. */
     void (*retried)(void *state, struct chat *c, bool begins);
 
     /* A prompt is built: with this system prompt (NULL: the template's own), in at most so much

@@ -97,6 +97,12 @@ static void load_words(void *state, struct app *a)
     memcpy(&w->n, w->sector, sizeof w->n);
 }
 
+static void undo_words(void *state, struct app *a)
+{
+    (void)a;
+    ((struct word_count *)state)->n = 0;
+}
+
 static void reset_words(void *state, struct chat *c)
 {
     (void)state;
@@ -112,7 +118,8 @@ static const struct feature_saved saved_words = { .word = "words",
                                                   .is_there = words_are_there,
                                                   .has_any = words_are_any,
                                                   .save = save_words,
-                                                  .load = load_words };
+                                                  .load = load_words,
+                                                  .undo = undo_words };
 static const struct feature feature_word_count = { .name = "word_count",
                                                    .state_bytes = sizeof(struct word_count),
                                                    .commands = &words_command,

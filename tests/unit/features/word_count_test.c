@@ -5,7 +5,7 @@
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"
 
-static const struct feature *rows[FEATURES_BUILT_IN + 1];
+static const struct feature *rows[FEATURES_BUILT_IN + 2];
 
 static struct app app;
 
@@ -126,6 +126,29 @@ static void test_feature(void)
     OK(word_count_of(&app)->n == 1, "its option has its effect");
 }
 
+/* Another feature with the same word for /undo. */
+static void test_shared_word(void)
+{
+    static const struct feature_saved same_word = {
+        .word = "words", .is_there = words_are_there, .has_any = words_are_any, .undo = undo_words
+    };
+    static const struct feature also = { .name = "also",
+                                         .state_bytes = sizeof(struct word_count),
+                                         .saved = &same_word };
+    struct word_count *other;
+
+    open_app(true);
+    rows[FEATURES_BUILT_IN + 1] = &also;
+    features_open(&app.features, rows, FEATURES_BUILT_IN + 2, &app);
+    other = app.features.state[FEATURES_BUILT_IN + 1];
+    word_count_of(&app)->n = other->n = 3;
+    (void)answer("/undo words");
+    OK(word_count_of(&app)->n == 0 && other->n == 0,
+       "/undo WORD reaches both features of the word");
+    OK(strstr(answer("/undo phrases"), "there is no turn to take back") != NULL,
+       "/undo with a word that no feature has takes a turn back, and there is none");
+}
+
 int main(void)
 {
     rig_alone();
@@ -134,5 +157,6 @@ int main(void)
     put_template(test_template);
     test_plain();
     test_feature();
+    test_shared_word();
     return tap_done();
 }
