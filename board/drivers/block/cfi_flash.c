@@ -9,7 +9,7 @@
 #include "board/memory_device.h"
 
 enum {
-    BANK_BYTES = 4, /* bus width: a chip's word n lies at byte 4 n of the bank */
+    BANK_BYTES = 4, /* bus width: a chip's word n is at byte 4 n of the bank */
     CHIPS = 2,
     COMMAND_QUERY = 0x98, /* at word 0x55 */
     COMMAND_READ_ARRAY = 0xff,
@@ -31,7 +31,7 @@ static void cfi_command(const struct cfi_flash *flash, unsigned word, uint32_t c
     dma_barrier();
 }
 
-/* The low byte that both chips answer, or -1 when they differ. */
+/* The low byte of both answers, or -1 if they differ. */
 static int cfi_answer(const struct cfi_flash *flash, unsigned word)
 {
     uint32_t value = *cfi_word(flash, word);

@@ -55,8 +55,8 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
-/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose SGLS is 2 wants whole
- * dwords. */
+/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose
+ * SGLS is 2 wants whole dwords. */
 static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
                            uint32_t bytes)
 {
@@ -243,7 +243,8 @@ static void fail_all(struct nvme *n, enum err status)
             finish(n, slot, status);
 }
 
-/* Nothing lands in a buffer that is handed back; whoever asks again starts the controller afresh. */
+/* Nothing lands in a buffer that is handed back; whoever asks again starts the controller
+ * afresh. */
 static enum err stop_all(struct nvme *n)
 {
     n->dead = nvme_stop(n) != ERR_OK;

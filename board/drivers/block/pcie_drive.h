@@ -16,9 +16,9 @@ struct pcie_drive {
     struct block_device device; /* the port, or the NVMe drive */
 };
 
-/* Bring up the port. Returns how many devices were put into out, at most USB_DRIVES; one may say in its `error_message` why it
- * cannot be used. `reload` has the firmware give a VL805 its program again, which a reset took; NULL: nobody can. The
- * port's registers are mapped here. */
+/* Bring up the port. Returns how many devices were put into out, at most USB_DRIVES; one may say
+ * in its `error_message` why it cannot be used. `reload` has the firmware give a VL805 its
+ * program again, which a reset took; NULL: nobody can. The port's registers are mapped here. */
 unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
                          struct dma_window window, void (*reload)(void), struct block_device **out);
 

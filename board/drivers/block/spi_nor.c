@@ -8,10 +8,10 @@ enum {
     COMMAND_ID = 0x9f,        /* manufacturer, type, log2 of the bytes */
     COMMAND_FAST_READ = 0x0b, /* 3 bytes of address, 8 clocks, data */
     COMMAND_FAST_READ_4 = 0x0c,
-    COMMAND_WAKE = 0xab, /* release from deep power-down */
+    COMMAND_WAKE = 0xab, /* JEDEC's release from deep power-down */
     WAKE_BYTES = 64,     /* t_RES1 is 5 us or less: bytes at up to 100 MHz */
     SIZE_MIN = 16,
-    SIZE_LONG = 24, /* 16 MiB: what 3 bytes reach */
+    SIZE_LONG = 24, /* 16 MiB: the range of 3 address bytes */
     SIZE_MAX_LOG = 31,
     MAX_SECTORS = 128,
 };
@@ -49,7 +49,7 @@ static enum err spi_nor_submit(struct block_device *dev, struct block_request *r
     return ERR_OK;
 }
 
-/* A sector a call. The bus reports no errors: checksums find damaged data. */
+/* One sector for each call. The bus reports no errors: checksums find damaged data. */
 static enum err spi_nor_poll(struct block_device *dev)
 {
     struct spi_nor *nor = dev->driver;
@@ -79,7 +79,7 @@ static enum err spi_nor_reset(struct block_device *dev)
     return ERR_OK;
 }
 
-/* log2 of the chip's bytes, or 0: no chip, or none of this kind. */
+/* log2 of the chip's bytes, or 0: there is no chip, or one of another kind. */
 static unsigned spi_nor_ask_size(struct spi_bus *bus)
 {
     static const uint8_t wake = COMMAND_WAKE, ask = COMMAND_ID;

@@ -11,7 +11,8 @@
 
 enum {
     WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
-    HEALTH_PERIOD = 1 << 16,   /* empty polls between two looks at the status register */
+    HEALTH_PERIOD = 1 << 16,   /* polls without an answer between two reads of the status
+                                * register */
 };
 
 static struct virtq queue_of(struct virtio_blk *v)
@@ -21,7 +22,7 @@ static struct virtq queue_of(struct virtio_blk *v)
     };
 }
 
-/* Section 4.2.2.1: a 64-bit field is whole if the generation did not move meanwhile. */
+/* Section 4.2.2.1: a 64-bit field is consistent if the generation did not change meanwhile. */
 static uint64_t virtio_read_capacity(const struct virtio_blk *v)
 {
     uint64_t capacity = 0;
@@ -36,8 +37,8 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
     return capacity;
 }
 
-/* Leaves in *limits which of SIZE_MAX, SEG_MAX hold. Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done
- * is durable. */
+/* Returns in *limits which of SIZE_MAX, SEG_MAX apply. Without VIRTIO_BLK_F_FLUSH the device
+ * writes through (5.2.6.2): a finished write is durable. */
 static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 {
     enum virtio_refusal refusal =
@@ -54,7 +55,7 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
     return ERR_IO;
 }
 
-/* Split the descriptors into equal slots: header, data segments, status. A device without
+/* Divide the descriptors into equal slots: header, data segments, status. A device without
  * limits takes one segment a request, so that every slot has more than enough. */
 static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
 {
@@ -132,7 +133,7 @@ static void virtio_blk_fail_all(struct virtio_blk *v, enum err status)
 static enum err virtio_blk_die(struct virtio_blk *v)
 {
     v->dead = true;
-    (void)virtio_stop(v->mmio); /* so that no transfer lands in a buffer handed back */
+    (void)virtio_stop(v->mmio); /* so that no transfer writes to a returned buffer */
     virtio_blk_fail_all(v, ERR_IO);
     return ERR_IO;
 }
@@ -206,7 +207,7 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
     return ERR_OK;
 }
 
-/* One element of the used ring. false: the device broke the protocol. */
+/* One element of the used ring. False: the device broke the protocol. */
 static bool virtio_blk_collect(struct virtio_blk *v)
 {
     uint32_t id = v->used.ring[v->used_seen & (v->queue_size - 1)].id;
@@ -224,7 +225,7 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     return true;
 }
 
-/* A device that stops answering without a time-out of the caller still says so (2.1.2). The
+/* A device that stops answering before the caller's timeout still reports it (2.1.2). The
  * register is slow to read under a hypervisor, hence the period. */
 static enum err virtio_blk_check_health(struct virtio_blk *v)
 {

@@ -1,13 +1,14 @@
-/* Sections are those of the PCI Express Base Specification 3.0 ("Express") and of the PCI Local Bus
- * Specification 3.0; registers of the port have the names that Linux's pcie-brcmstb.c gives them. All accesses go to
- * device memory (nGnRE), so they arrive in the order of the program and need no barriers between them. */
+/* Sections are those of the PCI Express Base Specification 3.0 ("Express") and of the PCI Local
+ * Bus Specification 3.0; registers of the port have the names that Linux's pcie-brcmstb.c gives
+ * them. All accesses go to device memory (nGnRE), so they arrive in the order of the program and
+ * need no barriers between them. */
 #include "board/drivers/bus/brcm_pcie.h"
 
 #include <stdbool.h>
 
 #include "board/facts.h"
 
-enum { /* of the port itself, whose configuration space is at 0 */
+enum { /* registers of the port itself, whose configuration space is at 0 */
        REG_COMMAND = 0x04,
        REG_BAR = 0x10,
        REG_BUSES = 0x18,
@@ -47,7 +48,7 @@ enum { /* of the port itself, whose configuration space is at 0 */
        RESET_2711 = 0x9210,
 };
 enum { RESET_PERST = 1 << 0, RESET_BRIDGE = 1 << 1 };
-enum { CONTROL_NO_PERST = 1 << 2 }; /* BCM2712: 1 lets the device go */
+enum { CONTROL_NO_PERST = 1 << 2 }; /* BCM2712: 1 releases the device */
 enum { STATUS_LINK = 1 << 4 | 1 << 5, STATUS_PORT = 1 << 7 };
 enum { DEBUG_CLKREQ = 1 << 1 | 1 << 21, DEBUG_IDDQ = 1 << 27 };
 enum {
@@ -71,7 +72,7 @@ enum {
     PLL_US = 200,
     PERST_US = 100000, /* Express 6.6.1 */
     LINK_US = 100000,
-    ANSWER_US = 1000000, /* Express 6.6.1: after a second it is broken */
+    ANSWER_US = 1000000, /* Express 6.6.1: if it does not answer after a second, it is broken */
     MIB_BITS = 20,
 };
 #define MDIO_DONE (1u << 31)
@@ -97,7 +98,7 @@ static enum err fail(struct brcm_pcie *p, enum err e, const char *why)
     return e;
 }
 
-/* Until all `bits` of the register are `value`, looked at once more after the time has run out. */
+/* Wait until all `bits` of the register are `value`; reads once more after the timeout. */
 static bool wait_for(const struct brcm_pcie *p, uintptr_t at, uint32_t bits, uint32_t value,
                      uint32_t us)
 {
@@ -128,7 +129,8 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
-/* Its result holds for all ports. One whose link is up (RP1's, as the firmware left it) is not calibrated again under it. */
+/* The result applies to all ports. A port whose link is up (RP1's, as the firmware left it) is
+ * not calibrated again. */
 static enum err calibrate(struct brcm_pcie *p)
 {
     uintptr_t at = p->place.rescal, neighbour = p->place.neighbour;
@@ -162,7 +164,7 @@ static void hold_device(const struct brcm_pcie *p, bool hold)
         change(p, RESET_2711, RESET_PERST, hold ? RESET_PERST : 0);
 }
 
-/* BCM2712's PERST lies behind the bridge's reset, BCM2711's beside it. */
+/* BCM2712's PERST is behind the bridge's reset, BCM2711's next to it. */
 static void reset(const struct brcm_pcie *p)
 {
     hold_bridge(p, true);
@@ -172,7 +174,8 @@ static void reset(const struct brcm_pcie *p)
     hold_bridge(p, false);
     if (is_2712(p))
         hold_device(p, true);
-    /* The lane's power; and its clock whether or not the device asks for it: not every one has the line. */
+    /* The lane's power; and its clock, even if the device does not ask for it, because not every
+     * device has that line. */
     change(p, is_2712(p) ? DEBUG_2712 : DEBUG_2711, DEBUG_IDDQ | DEBUG_CLKREQ, 0);
     pause(p, SETTLE_US);
 }
@@ -205,7 +208,7 @@ static enum err set_pll(struct brcm_pcie *p)
     return ERR_OK;
 }
 
-/* A read that nobody answers gives ones, in place of an abort; and the waits end in time. */
+/* A read that nobody answers gives ones instead of an abort; and waits end in time. */
 static void set_ubus(const struct brcm_pcie *p)
 {
     put(p, UBUS_BAR2_LOW, UBUS_ACCESS); /* memory from 0 on */
@@ -222,7 +225,7 @@ static void set_inbound(const struct brcm_pcie *p)
 {
     uint32_t size = p->place.inbound_bits - SIZE_BASE;
 
-    /* Bursts: 0 is 128 bytes on a BCM2711. On a BCM2712 U-Boot and Circle write 1, Linux 2, and nobody 0. */
+    /* Bursts: on a BCM2711, 0 means 128 bytes. On a BCM2712 U-Boot and Circle write 1, Linux 2. */
     change(p, MISC_CONTROL, MISC_BURST, MISC_ACCESS | (is_2712(p) ? MISC_BURST_2712 : 0));
     put(p, BAR2_LOW, (uint32_t)p->place.inbound_bus | size);
     put(p, BAR2_HIGH, (uint32_t)(p->place.inbound_bus >> 32));
@@ -249,7 +252,7 @@ static void set_port(const struct brcm_pcie *p)
 {
     change(p, LINK_CAPABILITY, 15, p->place.generation);
     change(p, LINK_CONTROL_2, 0xffff000f,
-           p->place.generation); /* zeros into a status change nothing */
+           p->place.generation); /* zeros do not change a status register */
     change(p, PRIVATE_LINK_CAPABILITY, ASPM, 0);
     change(p, PRIVATE_CLASS, 0xffffff, CLASS_PORT);
     set_outbound(p);
@@ -263,7 +266,7 @@ static bool is_linked(const struct brcm_pcie *p)
     return (get(p, PCIE_STATUS) & STATUS_LINK) == STATUS_LINK;
 }
 
-/* Without a link an access to the device is an abort of the core's. */
+/* Without a link, an access to the device aborts on the core. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg)
 {
     if (!is_linked(p))
@@ -345,11 +348,12 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
     set_port(p);
     e = link(p);
     if (e != ERR_OK)
-        hold_device(p, true); /* nothing of it moves data */
+        hold_device(p, true); /* none of its transfers run */
     return e;
 }
 
-/* PCI 6.2.5.1: the bits that a BAR keeps of all ones tell its size. 0: no memory BAR below 4 GiB. */
+/* PCI 6.2.5.1: the bits that a BAR keeps when ones are written give its size. 0: no memory BAR
+ * below 4 GiB. */
 static uint32_t bar_bytes(const struct brcm_pcie *p, bool *wide)
 {
     uint32_t bar = brcm_pcie_config(p, REG_BAR), kept;

@@ -1,7 +1,7 @@
-/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external one of BCM2712 (Pi 5), and the one
- * device at its lane: reset, link, windows, BAR 0. No manual of the blocks is public: registers, order and
- * waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md). Not yet run on hardware, and no
- * emulator has it. */
+/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external one of BCM2712 (Pi 5), and
+ * the one device at its lane: reset, link, windows, BAR 0. No manual of the blocks is public:
+ * registers, order and waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md).
+ * Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
 
@@ -22,9 +22,11 @@ struct brcm_pcie_place {
         neighbour; /* BCM2712: another port that shares the calibration and may be at work, mapped; 0: none */
     unsigned reset;      /* BCM2712: the bridge's number among the resets */
     unsigned generation; /* 1 to 3, the link's highest */
-    /* The location of the device's registers for the cores, and for the bus. Below 4 GiB there; whole MiB. */
+    /* The location of the device's registers for the cores, and for the bus. Below 4 GiB there;
+     * whole MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
-    /* The location of memory from 0 on for the device, a multiple of its size of 2^inbound_bits bytes. */
+    /* The location of memory from 0 on for the device, a multiple of its size of 2^inbound_bits
+     * bytes. */
     uint64_t inbound_bus;
     unsigned inbound_bits;
     uint64_t (*ticks)(void);
@@ -38,18 +40,20 @@ struct brcm_pcie {
     const char *why; /* an error message after an error */
 };
 
-/* From reset to a device that answers: less than half a second where nothing is plugged in, and 1.5 where what
- * is there does not answer. Registers are mapped. ERR_NO_DEVICE: no link; ERR_TIMEOUT, ERR_IO: p->why. */
+/* From reset to a device that answers: less than half a second where nothing is plugged in, and
+ * 1.5 where what is there does not answer. Registers are mapped. ERR_NO_DEVICE: no link;
+ * ERR_TIMEOUT, ERR_IO: p->why. */
 enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place);
 
 /* A word of the device's configuration space; all ones where the link has gone. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
 
-/* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns where the registers
- * lie for the cores, to be mapped, and their bytes; 0: p->why. */
+/* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns
+ * where the registers lie for the cores, to be mapped, and their bytes; 0: p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
-/* The port, its link and what is at it, for the word `diag`. of: a struct brcm_pcie that was opened, with an error, too. */
+/* The port, its link and what is at it, for the word `diag`. of: a struct brcm_pcie that was
+ * opened, with an error, too. */
 struct facts;
 void brcm_pcie_facts(const void *of, const struct facts *f);
 

@@ -1,7 +1,7 @@
-/* The two PCI Express ports of JH7110 as U-Boot leaves them: nothing is brought up here. Numbers of clocks and resets
- * are those of the maker's tree (starfive,jh7110-crg.h), registers those of Linux's clk-starfive-jh71x0.c,
- * reset-starfive-jh7110.c and pcie-starfive.c: the public part of the TRM names the blocks alone. Not yet run on
- * hardware, and no emulator has it. */
+/* The two PCI Express ports of JH7110 as U-Boot leaves them: nothing is brought up here. Numbers
+ * of clocks and resets are those of the maker's tree (starfive,jh7110-crg.h), registers those of
+ * Linux's clk-starfive-jh71x0.c, reset-starfive-jh7110.c and pcie-starfive.c: the public part of
+ * the TRM only names the blocks. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 
@@ -16,8 +16,8 @@ struct jh7110_stg {
     uintptr_t syscon; /* STG_SYSCON */
 };
 
-/* Whether port 0 or 1 has its clocks, is let go, and has a link: then its configuration space may be read. Without a
- * clock a read does not end. */
+/* Whether port 0 or 1 has its clocks, is out of reset, and has a link: then its configuration
+ * space may be read. Without a clock a read never ends. */
 bool jh7110_pcie_is_up(const struct jh7110_stg *stg, unsigned port);
 
 /* Clocks, resets and links of both ports, for the word `diag`. of: a struct jh7110_stg. */

@@ -91,7 +91,8 @@ static void find_buses(struct pci_ecam *pci, const struct device_tree *tree,
 
 /* ---- BARs ---- */
 
-/* 6.2.5.1: the bits that a BAR keeps of all ones tell its size. 0: none, or of 4 GiB and more. */
+/* 6.2.5.1: the bits that a BAR keeps when ones are written give its size. 0: none, or 4 GiB and
+ * more. */
 static uint32_t bar_size(volatile uint32_t *bar)
 {
     uint32_t before = *bar, kept;
@@ -102,7 +103,7 @@ static uint32_t bar_size(volatile uint32_t *bar)
     return (uint32_t)(~kept + 1);
 }
 
-/* An address must be a multiple of the size. 0: no room. */
+/* An address must be a multiple of the size. 0: there is no room. */
 static uint64_t take_room(struct pci_window *w, uint64_t size)
 {
     uint64_t at = (w->next + size - 1) & ~(size - 1);
@@ -147,14 +148,14 @@ static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 
 /* ---- bridges ---- */
 
-/* A way from the root to the bus that is looked at: its bridges, and where the search goes on. */
+/* The path from the root to the current bus: its bridges, and where the search continues. */
 struct path {
     struct level {
         unsigned bridge; /* not the root level */
         unsigned next;   /* function of this level's bus */
         unsigned end;
         uint64_t window; /* where that of the bridge begins */
-        bool ours;       /* the bridge: firmware has not set it */
+        bool ours;       /* the bridge is new: firmware has not set it up */
     } levels[MOST_DEEP + 1];
     unsigned depth;
 };
@@ -165,8 +166,8 @@ static bool align_low(struct pci_ecam *pci)
     return pci->low.next <= pci->low.end;
 }
 
-/* Bridge 3.2.5.3: configuration cycles reach what lies between secondary and subordinate; the latter is
- * as large as can be until all below it are numbered. */
+/* Bridge 3.2.5.3: configuration cycles reach the buses between secondary and subordinate; the
+ * latter stays at its maximum until all buses below are numbered. */
 static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned function)
 {
     uint32_t buses = *config(pci, function, REG_BUSES);
@@ -195,7 +196,7 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
                              pci->low.next, ours };
 }
 
-/* Bridge 3.2.5.8: the window holds what was assigned since; base above limit closes it. */
+/* Bridge 3.2.5.8: the window covers the addresses assigned since; base above limit closes it. */
 static void leave_bridge(struct pci_ecam *pci, struct path *path)
 {
     const struct level *level = &path->levels[path->depth--];
@@ -227,7 +228,7 @@ static unsigned class_of(const struct pci_ecam *pci, unsigned function)
     return *config(pci, function, REG_CLASS) >> 16;
 }
 
-/* Depth first, so that what lies below a bridge is one run of buses and of addresses. */
+/* Depth first, so that everything below a bridge is one run of buses and of addresses. */
 static void enumerate(struct pci_ecam *pci)
 {
     struct path path = { .levels = { { .end = PCI_FUNCTIONS } } };
@@ -313,7 +314,8 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
     return (uintptr_t)at;
 }
 
-/* 6.7; Express 7.8: link status, in the upper half of the word at 0x10 of its capability. 0: it has no link. */
+/* 6.7; Express 7.8: link status, in the upper half of the word at 0x10 of its capability. 0: it
+ * has no link. */
 static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
 {
     unsigned at = *config(pci, function, REG_CAPABILITIES) & 0xfc;
@@ -328,7 +330,8 @@ static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
     return 0;
 }
 
-/* Bus, device and function; device and vendor; class; link: the lowest four bits are the generation, then the lanes. */
+/* Bus, device and function; device and vendor; class; link: the lowest four bits are the
+ * generation, followed by the lanes. */
 void pci_ecam_facts(const void *of, const struct facts *f)
 {
     const struct pci_ecam *pci = of;
@@ -347,7 +350,7 @@ void pci_ecam_facts(const void *of, const struct facts *f)
     }
 }
 
-/* ---- a function that comes back ---- */
+/* ---- a function that was plugged in again ---- */
 
 static volatile uint32_t *kept_register(const struct pci_kept *kept, unsigned reg)
 {

@@ -18,21 +18,22 @@ struct pci_window {
     uint64_t to_bus;
 };
 
-/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from the first
- * one of the host bridge, as 0. */
+/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from the
+ * first one of the host bridge, as 0. */
 struct pci_ecam {
     uintptr_t config; /* configuration space of bus 0 */
     unsigned first_bus, most_buses, n_buses;
-    bool is_port;           /* each bus has device 0 alone, whatever others answer */
+    bool is_port;           /* each bus has only device 0, whatever other numbers answer */
     struct pci_window low;  /* below 4 GiB of the bus */
-    struct pci_window high; /* for 64-bit BARs of the root bus that the low one has no room for */
+    struct pci_window high; /* for 64-bit BARs of the root bus that do not fit below */
 };
 
-/* Find and map the host bridge; number the buses, at most eight bridges deep, and give each memory BAR
- * an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
+/* Find and map the host bridge; number the buses, at most eight bridges deep, and give each
+ * memory BAR an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
 
-/* The same for a bridge that is in no tree as such: config, first_bus, most_buses, is_port, low and high are set. */
+/* The same for a bridge that is not in a tree: config, first_bus, most_buses, is_port, low and
+ * high must be set. */
 enum err pci_ecam_open(struct pci_ecam *pci);
 
 /* The next function at or after *function of this class (base class and subclass, 0x0805 for an SD
@@ -42,15 +43,16 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
 /* Its programming interface, 0x30 for an xHCI among USB controllers. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
-/* The location of the function's memory BAR 0, mapped. Memory and bus mastering are on afterwards. 0: it
- * has no BAR 0, or there was no room. */
+/* Returns where the function's memory BAR 0 is, mapped. Memory and bus mastering are on
+ * afterwards. 0: it has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
-/* The functions with their classes and links, for the word `diag`. of: a struct pci_ecam that was opened. */
+/* The functions with their classes and links, for the word `diag`. of: a struct pci_ecam that
+ * was opened. */
 struct facts;
 void pci_ecam_facts(const void *of, const struct facts *f);
 
-/* The resources that a function was given, for when it is pulled and put back. */
+/* The resources that a function got, for when it is pulled and plugged in again. */
 struct pci_kept {
     uintptr_t config;
     uint32_t id, bar[2];
@@ -59,7 +61,8 @@ struct pci_kept {
 /* For a function that is enabled. */
 void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out);
 
-/* Give it that again, if it forgot. False: it is not there, or another kind of device is. */
+/* Restore them if the function forgot them. False: it is not there, or another kind of device
+ * is. */
 bool pci_ecam_put_back(const struct pci_kept *kept);
 
 #endif

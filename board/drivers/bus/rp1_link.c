@@ -1,5 +1,6 @@
-/* "Express" is the PCI Express Base Specification 3.0. Names of the port's registers are those of Linux's
- * pcie-brcmstb.c. A read through the window while the link is down is an abort, so the port is asked first. */
+/* "Express" is the PCI Express Base Specification 3.0. Names of the port's registers are those
+ * of Linux's pcie-brcmstb.c. A read through the window while the link is down aborts, so the
+ * port's state is read first. */
 #include "board/drivers/bus/rp1_link.h"
 
 #include "board/drivers/bus/brcm_pcie.h"
@@ -24,12 +25,12 @@ enum { INDEX_DEVICE = 1 << 20 }; /* bus 1, device 0, function 0 */
 enum { ID_RP1 = 0x00011de4 };
 enum { BAR_FLAGS = 15, PERIPHERAL_BYTES = 4 << 20, MIB_BITS = 20 };
 
-/* Inbound windows of the port: where the bus sees memory, and which memory that is. */
+/* Inbound windows of the port: the bus addresses of memory, and the memory that they show. */
 enum {
     WINDOWS = 3,
     SIZE_MASK = 31,
     SIZE_BASE = 15,
-    SIZE_SMALL = 28 /* from here on 4 KiB and more */
+    SIZE_SMALL = 28 /* sizes from here on are 4 KiB and more */
 };
 static const struct {
     uint16_t bus, memory; /* registers of the low halves; the high ones are behind them */
@@ -68,7 +69,7 @@ static void let_memory(uintptr_t command)
         brcm_pcie_write(command, bits | COMMAND_MEMORY | COMMAND_MASTER);
 }
 
-/* The largest window that begins with memory's first byte. */
+/* The largest window that begins at the first byte of memory. */
 static enum err find_memory(struct rp1_link *r, uintptr_t port)
 {
     unsigned most = 0;

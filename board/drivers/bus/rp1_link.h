@@ -1,7 +1,8 @@
-/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up and holds it again
- * before it starts an image, unless config.txt says `pciex4_reset=0`; this driver takes what it left and brings nothing
- * up, as its UARTs may be at work. Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port
- * as brcm_pcie.c has them. Not yet run on hardware, and no emulator has it. */
+/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link
+ * up and holds it again before it starts an image, unless config.txt says `pciex4_reset=0`; this
+ * driver takes what it left and brings nothing up, as its UARTs may be at work. Peripherals: RP1
+ * Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port as brcm_pcie.c has them.
+ * Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 #define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 
@@ -26,11 +27,13 @@ struct rp1_link {
     const char *why;          /* an error message after an error */
 };
 
-/* Whether the link is there, and where it leads; the port's registers are mapped. Writes nothing but the bits that
- * let memory be seen. ERR_NO_DEVICE: held, with an error message that names the cure; ERR_UNSUPPORTED: not as it is known. */
+/* Whether the link is there, and where it leads; the port's registers are mapped. Writes nothing
+ * but the bits that let memory be seen. ERR_NO_DEVICE: held, with an error message that names
+ * the cure; ERR_UNSUPPORTED: not as it is known. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
-/* The link as it was found, for the word `diag`. of: a struct rp1_link that was opened, with an error, too. */
+/* The link as it was found, for the word `diag`. of: a struct rp1_link that was opened, with an
+ * error, too. */
 struct facts;
 void rp1_link_facts(const void *of, const struct facts *f);
 

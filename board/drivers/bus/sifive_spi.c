@@ -14,7 +14,8 @@ enum {
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,
     CSMODE_AUTO = 0,        /* low for each frame of its own */
-    CSMODE_HOLD = 2,        /* low from the next frame on, until the mode changes */
+    CSMODE_HOLD = 2,        /* chip select goes low for the next frame and stays, until the mode
+                             * changes */
     CSMODE_OFF = 3,         /* high whatever is sent */
     FMT_SINGLE_8 = 8 << 16, /* 8 bits a frame, one wire each way, received, too */
     FIFO_BYTES = 8,
@@ -41,7 +42,7 @@ static void sifive_spi_select(struct spi_bus *bus, bool on)
     *reg((struct sifive_spi *)bus, REG_CSMODE) = on ? CSMODE_HOLD : CSMODE_AUTO;
 }
 
-/* No more bytes are on their way than the receive FIFO holds. */
+/* No more bytes are in flight than the receive FIFO holds. */
 static void sifive_spi_exchange(struct spi_bus *bus, const uint8_t *send, uint8_t *receive,
                                 size_t bytes)
 {
@@ -84,7 +85,7 @@ void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz)
     spi->base = base;
     spi->clock_hz = clock_hz;
     *reg(spi, REG_IE) = 0;
-    *reg(spi, REG_FCTRL) = 0; /* to be driven, not read as memory */
+    *reg(spi, REG_FCTRL) = 0; /* driven by registers, not read as memory */
     *reg(spi, REG_SCKMODE) = 0;
     *reg(spi, REG_CSID) = 0;
     *reg(spi, REG_CSDEF) = 1;

@@ -14,11 +14,12 @@ bool virtio_is_there(uintptr_t mmio, uint32_t device_id)
 
 bool virtio_stop(uintptr_t mmio)
 {
-    dma_barrier(); /* what is written to memory so far belongs to the time before the reset */
+    dma_barrier(); /* what was written to memory so far belongs to the time before the reset */
     virtio_write(mmio, VIRTIO_STATUS, 0);
     for (long poll = 0; poll < RESET_POLLS; poll++) {
         if (virtio_read(mmio, VIRTIO_STATUS) == 0) {
-            dma_barrier(); /* no later access to the rings may be seen before the device has stopped */
+            dma_barrier(); /* no later access to the rings may happen before the device has
+                            * stopped */
             return true;
         }
     }
@@ -75,7 +76,7 @@ uint32_t virtq_start(uintptr_t mmio, const struct virtq *q)
     write_address(mmio, VIRTIO_QUEUE_DESC, q->desc);
     write_address(mmio, VIRTIO_QUEUE_DRIVER, q->avail);
     write_address(mmio, VIRTIO_QUEUE_DEVICE, q->used);
-    dma_barrier(); /* the zeroed rings reach memory before the device may look at them */
+    dma_barrier(); /* the zeroed rings must reach memory before the device reads them */
     virtio_write(mmio, VIRTIO_QUEUE_READY, 1);
     return size;
 }

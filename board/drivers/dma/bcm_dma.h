@@ -1,5 +1,5 @@
-/* One channel of the DMA engine of Broadcom's BCM2835 family (BCM2835 ARM Peripherals, chapter 4),
- * moving a peripheral's data register to memory at the peripheral's pace. */
+/* One channel of the DMA engine of Broadcom's BCM2835 family (BCM2835 ARM Peripherals, chapter
+ * 4); it moves a peripheral's data register to memory at the peripheral's pace. */
 #ifndef INGOT_BOARD_DRIVERS_DMA_BCM_DMA_H
 #define INGOT_BOARD_DRIVERS_DMA_BCM_DMA_H
 
@@ -21,8 +21,9 @@ struct bcm_dma {
     _Alignas(64) uint32_t block[16]; /* the control block, on a cache line of its own */
 };
 
-/* Take channel `number` (0 to 6, one that the firmware leaves alone) of the engine whose registers
- * start at mmio, mapped. Its view of memory is the VideoCore's: window.offset is 0xc0000000. */
+/* Take channel `number` (0 to 6, one that the firmware does not use) of the engine whose
+ * registers start at mmio, mapped. The engine sees memory as the VideoCore does: window.offset
+ * is 0xc0000000. */
 void bcm_dma_init(struct bcm_dma *dma, uintptr_t mmio, unsigned number, enum bcm_dreq dreq,
                   const struct dma_window *window);
 

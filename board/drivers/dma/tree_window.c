@@ -25,7 +25,8 @@ static uint64_t take_cells(const uint8_t **at, uint32_t cells)
     return value;
 }
 
-/* Rows are the bus's address, ours, and how much; an empty property: the bus sees what we see. */
+/* Rows are the bus's address, ours, and the size; with an empty property the bus uses our
+ * addresses. */
 static struct dma_window read_ranges(const struct device_tree_node *bus, const uint8_t *ranges,
                                      uint32_t bytes)
 {

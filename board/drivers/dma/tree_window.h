@@ -1,13 +1,14 @@
-/* The place in a device tree that says how a bus sees RAM: its dma-ranges (Devicetree Specification 0.4, 2.3.9). */
+/* Reads from a device tree how a bus sees RAM: its dma-ranges (Devicetree Specification 0.4,
+ * 2.3.9). */
 #ifndef INGOT_BOARD_DRIVERS_DMA_TREE_WINDOW_H
 #define INGOT_BOARD_DRIVERS_DMA_TREE_WINDOW_H
 
 #include "board/device_tree.h"
 #include "board/drivers/dma/dma.h"
 
-/* The window of the bus whose alias is `name`, or which is /name where nothing has that alias. Its end
- * is 0, so that no DMA reaches anything, where there is no tree (blob NULL), no such bus or no
- * dma-ranges, or none of its rows begins with our address 0. */
+/* The window of the bus whose alias is `name`, or which is /name if nothing has that alias. Its
+ * end is 0, so that DMA reaches nothing, if there is no tree (blob NULL), no such bus or no
+ * dma-ranges, or if none of its rows begins with our address 0. */
 struct dma_window tree_window(const struct device_tree *tree, const char *name, bool coherent);
 
 #endif

@@ -1,7 +1,7 @@
 #include "board/drivers/gpio/jh7110_gpio.h"
 
-/* A byte a line says which signal enables its output (six bits), and which one it puts out (seven); two signals are
- * constant. */
+/* For each line, one byte says which signal enables its output (six bits), and one which signal
+ * it outputs (seven); two signals are constant. */
 enum { DOEN = 0x000, DOUT = 0x040, GPIOIN = 0x118, PAD = 0x120 };
 enum { DOEN_MASK = 0x3f, DOUT_MASK = 0x7f, SIGNAL_LOW = 0, SIGNAL_HIGH = 1 };
 enum { PAD_INPUT = 1 << 0 };

@@ -27,7 +27,7 @@ bool mss_gpio_read(uintptr_t base, unsigned line)
     return (*reg(base, INPUTS) >> line & 1) != 0;
 }
 
-/* The level before the line drives. */
+/* The level is set before the line becomes an output. */
 void mss_gpio_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint32_t *config = reg(base, line * CONFIG_STEP);

@@ -1,5 +1,6 @@
-/* A GPIO block of PolarFire SoC's microprocessor subsystem: 32 lines (PolarFire SoC register map, "GPIO"; Linux's
- * gpio-mpfs.c has the same). Not yet run on hardware: QEMU has no model of it. */
+/* A GPIO block of PolarFire SoC's microprocessor subsystem: 32 lines (PolarFire SoC register
+ * map, "GPIO"; Linux's gpio-mpfs.c has the same). Not yet run on hardware: QEMU has no model of
+ * it. */
 #ifndef INGOT_BOARD_DRIVERS_GPIO_MSS_GPIO_H
 #define INGOT_BOARD_DRIVERS_GPIO_MSS_GPIO_H
 
@@ -8,7 +9,8 @@
 
 enum { MSS_GPIO_BYTES = 0x1000, MSS_GPIO_LINES = 32, MSS_SYSREG_BYTES = 0x1000 };
 
-/* Let block `index` (0 .. 2) have its clock, and take it out of reset. sysreg: mapped as device memory. */
+/* Switch on the clock of block `index` (0 .. 2), and take it out of reset. sysreg: mapped as
+ * device memory. */
 void mss_gpio_wake(uintptr_t sysreg, unsigned index);
 
 /* base: the registers, mapped as device memory; line below MSS_GPIO_LINES. */

@@ -23,7 +23,8 @@ bool pl061_read(uintptr_t base, unsigned line)
     return *data_of(base, line) != 0;
 }
 
-/* The level is written before the line drives and, for models that keep it of outputs alone, after. */
+/* The level is written before the line becomes an output and, for models that keep it only for
+ * outputs, again after. */
 void pl061_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint8_t *direction = reg(base, GPIODIR), *select = reg(base, GPIOAFSEL);

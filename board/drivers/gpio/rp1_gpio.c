@@ -1,7 +1,7 @@
 #include "board/drivers/gpio/rp1_gpio.h"
 
-/* IO_BANK0 has STATUS and CTRL of each line, SYS_RIO0 the levels with addresses that set or clear bits alone (2.4),
- * PADS_BANK0 a register a line after one for all. */
+/* IO_BANK0 has STATUS and CTRL of each line, SYS_RIO0 the levels, at addresses that only set or
+ * clear bits (2.4), PADS_BANK0 a register for each line after one for all. */
 enum { CTRL = 0x4, CTRL_STEP = 8, RIO = 0x10000, PADS = 0x20000, PAD = 0x4, PAD_STEP = 4 };
 enum { RIO_OUT = RIO, RIO_OE = RIO + 4, RIO_IN = RIO + 8, SET = 0x2000, CLEAR = 0x3000 };
 enum {
@@ -28,7 +28,8 @@ bool rp1_gpio_read(uintptr_t base, unsigned line)
     return (*reg(base, RIO_IN) >> line & 1) != 0;
 }
 
-/* Level and direction are set while the line may still be another function's, and show once it is RIO's. */
+/* Level and direction are set while the line may still have another function, and take effect
+ * once it is RIO's. */
 void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint32_t *control = reg(base, CTRL + line * CTRL_STEP);

@@ -28,8 +28,9 @@ enum {
     STATUS_CLEARED = STATUS_DONE | STATUS_ERROR | STATUS_CLOCK,
 };
 
-/* The lower bit of a divisor counts as 0. A Pi 4's core may have 550 MHz. Data changes a sixteenth of a cycle after
- * the clock has fallen, and is taken a quarter after it has risen, as Linux's i2c-bcm2835.c has it. */
+/* The lowest bit of a divisor counts as 0. A Pi 4's core may have 550 MHz. Data changes a
+ * sixteenth of a cycle after the clock has fallen, and is read a quarter after it has risen, as
+ * in Linux's i2c-bcm2835.c. */
 enum {
     BUS_HZ = 100000,
     DIV_MOST = 0xfffe,
@@ -39,7 +40,7 @@ enum {
     FALL_SHIFT = 16
 };
 
-/* Cycles: the 35 ms of SMBus. All of a transfer: 17 bytes of nine bits take 1.6 ms. */
+/* Cycles for the 35 ms of SMBus. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
 enum { STRETCH_CYCLES = BUS_HZ / 1000 * 35, MOST_MILLIS = 100 };
 
 static volatile uint32_t *reg(const struct bcm_i2c *b, unsigned offset)
@@ -58,7 +59,8 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
     *reg(b, CLKT) = STRETCH_CYCLES;
 }
 
-/* The FIFO is cleared without the enable: with it QEMU begins a transfer, and hardware keeps what is queued. */
+/* Clear the FIFO without the enable: with it QEMU begins a transfer, and hardware keeps what is
+ * queued. */
 static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t direction)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -68,7 +70,7 @@ static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t dire
     *reg(b, CONTROL) = CONTROL_ENABLE | CONTROL_START | direction;
 }
 
-/* Off again, also in the middle of a transfer. */
+/* Switch it off again, also in the middle of a transfer. */
 static enum err end(struct bcm_i2c *b, enum err e)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -76,7 +78,7 @@ static enum err end(struct bcm_i2c *b, enum err e)
     return e;
 }
 
-/* ERR_BUSY: it goes on. An error counts more than the end, which comes with it. */
+/* ERR_BUSY: it continues. An error overrides the end, which comes with it. */
 static enum err look(uint32_t status)
 {
     if (status & STATUS_ERROR)

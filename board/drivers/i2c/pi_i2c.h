@@ -1,12 +1,13 @@
-/* The I2C bus of a Raspberry Pi's row of 40 pins up to a Pi 4: I2C1, which is BSC1 on GPIO 2 (data) and 3 (clock). */
+/* The I2C bus of a Raspberry Pi's row of 40 pins up to a Pi 4: I2C1, which is BSC1 on GPIO 2
+ * (data) and 3 (clock). */
 #ifndef INGOT_BOARD_DRIVERS_I2C_PI_I2C_H
 #define INGOT_BOARD_DRIVERS_I2C_PI_I2C_H
 
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* The location of the registers of BSC1 and bcm_gpio, and who tells the core's clock. BSC1's are mapped and set once a
- * sensor is asked for. Before the bus is used. */
+/* The location of the registers of BSC1 and bcm_gpio, and the function that tells the core's clock.
+ * Call it before the bus is used; BSC1 is mapped and set up when a sensor is asked for. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 
 /* struct board's. */

@@ -7,8 +7,8 @@
 /* Sections 4.7 (control) and 4.8, core mailboxes: the first of four for each core, 16 bytes from
  * core to core; the control words 4 bytes. */
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
-/* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. Sections 4.3, 4.6, 4.9 to 4.11: what else
- * interrupts a core, which firmware may have left on. */
+/* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. Sections 4.3, 4.6, 4.9 to 4.11: other
+ * sources of a core's interrupts, which firmware may have left on. */
 enum { GPU_ROUTING = 0x0c, GPU_TO_CORE0_IRQ = 0 };
 enum {
     COUNTERS_OFF = 0x14, /* performance counters' interrupts, a bit each */
@@ -29,8 +29,8 @@ enum {
     SOURCE_TIMER = 11,
     SOURCES = SOURCE_CORE_TIMERS | 1 << SOURCE_COUNTERS | 1 << SOURCE_BUS | 1 << SOURCE_TIMER,
 };
-/* BCM2835 ARM Peripherals, section 7.5: a bit an interrupt, 32 of the 64 in each register; and 8 basic
- * ones, from BASIC on in our numbers. */
+/* BCM2835 ARM Peripherals, section 7.5: a bit an interrupt, 32 of the 64 in each register; and 8
+ * basic ones, from BASIC on in our numbers. */
 enum {
     PENDING_BASIC = 0x00,
     PENDING_1 = 0x04,
@@ -50,14 +50,14 @@ static volatile uint32_t *reg(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* Bits that firmware left in the mailbox would interrupt for ever. The caller looks at its word after
- * this, and so after the taking. */
+/* Bits that firmware left in the mailbox would interrupt forever. The caller looks at its word
+ * after this, and so after the bits are taken. */
 void bcm_local_listen(uintptr_t base, unsigned core)
 {
     *reg(base, MAILBOX_CLEAR + 16 * core) = (uint32_t)MAILBOX_ALL;
     *reg(base, MAILBOX_CONTROL + 4 * core) = CONTROL_MAILBOX0_IRQ;
     (void)*reg(base,
-               MAILBOX_CLEAR + 16 * core); /* which comes back once the clearing has arrived */
+               MAILBOX_CLEAR + 16 * core); /* reading it back ensures that the clear has arrived */
     CORE_BARRIER("dsb sy");
 }
 
@@ -75,14 +75,14 @@ void bcm_local_sleep(uintptr_t base, unsigned core)
 
     core_idle();
     *clear = WAKE_UP;
-    /* The write may be acknowledged on its way (nGnRE), and would then clear a wake-up that is sent
-     * after the caller's next look: the read comes back once it has arrived. */
+    /* The write may be acknowledged on its way (nGnRE), and could then clear a wake-up that is
+     * sent after the caller's next look: the read returns once the write has arrived. */
     (void)*clear;
-    CORE_BARRIER("dsb sy"); /* the caller's next look is after the taking */
+    CORE_BARRIER("dsb sy"); /* the caller's next look comes after the wake-up is taken */
 }
 
 static struct bcm_interrupts {
-    uintptr_t local;      /* of the block beside the cores */
+    uintptr_t local;      /* of the block next to the cores */
     uintptr_t interrupts; /* of BCM2835's controller */
 } bcm_interrupts;
 
@@ -92,8 +92,8 @@ static void deliver_all(uint32_t first, uint32_t pending)
         irq_deliver(first + (uint32_t)__builtin_ctz(pending));
 }
 
-/* Wake-ups of core 0 arrive by the same interrupt, and are done with once it is awake. Each pending
- * line is served once. */
+/* Wake-ups of core 0 arrive by the same interrupt, and need nothing more once it is awake. Each
+ * pending line is served once. */
 static void serve(void *state)
 {
     const struct bcm_interrupts *both = state;
@@ -145,8 +145,8 @@ static void disable(void *state, uint32_t line)
         disable_local(both->local, line - N_INTERRUPTS);
 }
 
-/* The firmware leaves its own on: USB's was seen (Linux, irq-bcm2835.c, "Bootloader left irq enabled").
- * Mailboxes' controls stay: cores use them already. */
+/* The firmware leaves its own interrupts on: USB's was seen (Linux, irq-bcm2835.c, "Bootloader
+ * left irq enabled"). The mailboxes' controls stay, because cores use them already. */
 static void turn_all_off(uintptr_t base, uintptr_t interrupts)
 {
     *reg(interrupts, FIQ_CONTROL) = 0;

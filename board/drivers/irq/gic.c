@@ -5,9 +5,9 @@
 #include "board/isa.h"
 
 static struct gic_machine {
-    struct gic *gic;               /* NULL: none that can be used */
-    bool listens[BOARD_MAX_CORES]; /* each core writes its own */
-    atomic_bool deaf;              /* some core does not listen: no core sleeps in WFI */
+    struct gic *gic;               /* NULL: no usable one */
+    bool listens[BOARD_MAX_CORES]; /* each core writes its own entry */
+    atomic_bool deaf;              /* some core gets no wake-ups: no core sleeps in WFI */
 } gic_machine;
 
 enum err gic_find(struct gic *gic, const struct device_tree *tree)
@@ -85,8 +85,8 @@ void gic_listen(void)
         atomic_store(&gic_machine.deaf, true);
 }
 
-/* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take the time
- * of those that work. WFI does, where a GIC can end it. */
+/* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take time
+ * from working ones. WFI sleeps, if a GIC can end it. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     bool on = core_interrupts_mask();
@@ -100,7 +100,8 @@ void gic_wait(const _Atomic uint32_t *word, uint32_t old)
     core_interrupts_restore(on);
 }
 
-/* Both: a core may sleep in WFI from before another one turned out deaf, which waits by WFE. */
+/* Send both: a core may have entered WFI before another one turned out to get no wake-ups, which
+ * waits by WFE. */
 void gic_wake(const _Atomic uint32_t *word)
 {
     core_wake(word);

@@ -1,7 +1,7 @@
 /* The Arm interrupt controller, in any of its versions 2 to 4. It wakes cores, which sleep in
- * WFI until another one sends them an interrupt, and it delivers the interrupts of devices to
- * core 0 (board/interrupt.h). While a core sleeps interrupts are masked (PSTATE.DAIF); a pending
- * one ends WFI all the same. */
+ * WFI until another one sends them an interrupt, and it delivers device interrupts to core 0
+ * (board/interrupt.h). During a core's sleep interrupts are masked (PSTATE.DAIF); a pending one
+ * still ends WFI. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
 #define INGOT_BOARD_DRIVERS_IRQ_GIC_H
 
@@ -15,7 +15,7 @@
 enum { GIC_MAX_RANGES = 5 };
 
 struct gic {
-    const struct gic_version *version; /* NULL: none that can be used */
+    const struct gic_version *version; /* NULL: no usable one */
     /* Registers: the distributor, then version 2's CPU interface or version 3's regions of
      * redistributors. */
     struct gic_range {
@@ -26,7 +26,7 @@ struct gic {
     size_t stride; /* version 3: between redistributors; 0: as each one says */
 };
 
-/* Version 2 where a board knows the addresses, to initialize a struct gic. */
+/* Version 2, for a board that knows the addresses: initializes a struct gic. */
 #define GIC_400(distributor, interface) \
     { \
         .version = &gic_v2, .ranges = { { distributor, 0x1000 }, { interface, 0x1000 } }, \
@@ -38,21 +38,23 @@ struct gic {
  * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Map the registers, turn off what firmware left on, and forward interrupts at all: once, on core 0.
- * From now on irq_take uses it; `gic` must stay. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
- * error of mmu_map. */
+/* Map the registers, turn off what firmware left on, and forward interrupts at all: once, on
+ * core 0. From now on irq_take uses it; `gic` must stay. ERR_NO_DEVICE: version is NULL;
+ * ERR_TIMEOUT: it does not answer; or an error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
-/* Let wake-ups reach the calling core: once on each, before it waits or wakes. If one cannot
- * hear them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
+/* Let wake-ups reach the calling core: call once on each, before it waits or wakes others. If
+ * one core cannot receive them (no controller, or firmware keeps it for itself), all wait by WFE
+ * from then on. */
 void gic_listen(void);
 
-/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at
- * once, so that none is lost. board.wake: the cores that wake see all stores before the call. */
+/* board.wait: sleeps in WFI, with interrupts served. A wake-up since the look at the word ends
+ * it at once, so that none is lost. board.wake: the cores that wake see all stores made before
+ * the call. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
-/* The line of a device's first interrupt, its INTID; 0 where its node has none that cores share
+/* The line of a device's first interrupt, its INTID; 0 if its node has none that cores share
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
@@ -61,9 +63,10 @@ uint32_t gic_device_line(const struct device_tree *tree, const struct device_tre
 struct gic_version {
     enum err (*find)(struct gic *gic, const struct device_tree *tree);
     enum err (*init)(const struct gic *gic);
-    /* For the calling core, of that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: no
-     * redistributor for it; ERR_TIMEOUT: the redistributor, or a wake-up that the core sent
-     * itself, does not come; ERR_UNSUPPORTED: firmware keeps the controller for itself. */
+    /* For the calling core, with that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: it
+     * has no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a wake-up that
+     * the core sent itself does not come; ERR_UNSUPPORTED: firmware keeps the controller for
+     * itself. */
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
@@ -71,8 +74,8 @@ struct gic_version {
     void (*serve)(const struct gic *gic); /* take pending interrupts of the calling core */
 };
 
-/* INTIDs: section 2.2 of both manuals. The timer's is Arm's recommendation, and every machine's of
- * ours (BSA, DEN 0094, "PPI assignments"). */
+/* INTIDs: section 2.2 of both manuals. The timer's is Arm's recommendation, which all our
+ * machines follow (BSA, DEN 0094, "PPI assignments"). */
 enum {
     GIC_WAKE_UP = 0,
     GIC_VIRTUAL_TIMER = 27,

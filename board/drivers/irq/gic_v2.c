@@ -54,8 +54,8 @@ static enum err gic_v2_find(struct gic *gic, const struct device_tree *tree)
     return ERR_NO_DEVICE;
 }
 
-/* 32 lines, as firmware may have left them: enabled; pending from a device that it used; and active,
- * taken and never ended, which keeps them from coming again (section 3.2.4). */
+/* The state of 32 lines that firmware may have left: enabled; pending from a device that it
+ * used; and active, taken and never ended, which keeps them from coming again (section 3.2.4). */
 static void turn_off(const struct gic *gic, uint32_t first)
 {
     *reg(gic, DISTRIBUTOR, GICD_ICENABLER0 + first / 8) = ~0u;
@@ -74,12 +74,13 @@ static enum err gic_v2_init(const struct gic *gic)
     return ERR_OK;
 }
 
-/* The first 32 lines are the core's own: its timers, which firmware uses, and the wake-ups. The active
- * priorities are cleared, too: one that firmware took and never ended would hold back all others. A
- * wake-up that came before is lost, which does no harm: the caller has not looked at its word yet. */
+/* The first 32 lines are the core's own: its timers, which firmware uses, and the wake-ups. The
+ * active priorities are cleared, too: an interrupt that firmware took and never ended would hold
+ * back all others. An earlier wake-up is lost, which does no harm: the caller has not looked at
+ * its word yet. */
 static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
-    (void)affinity; /* what a core sees of the registers is its own */
+    (void)affinity; /* each core sees its own copy of these registers */
     *reg(gic, INTERFACE, GICC_CTLR) = 0;
     turn_off(gic, 0);
     for (unsigned i = 0; i < SGI_WORDS; i++)
@@ -89,7 +90,7 @@ static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
     *reg(gic, DISTRIBUTOR, GICD_ISENABLER0) = 1u << GIC_WAKE_UP;
     *reg(gic, INTERFACE, GICC_PMR) = 0xff; /* every priority */
     *reg(gic, INTERFACE, GICC_CTLR) = 1;
-    CORE_BARRIER("dsb sy"); /* the caller's first look is after the clearing */
+    CORE_BARRIER("dsb sy"); /* the caller's first look comes after the clear */
     return ERR_OK;
 }
 
@@ -99,8 +100,8 @@ static void gic_v2_wake_others(const struct gic *gic)
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
-/* A core reads its own bit in the targets of its private interrupts (4.3.12). One core alone has
- * none to choose from: they read as 0. */
+/* A core reads its own bit in the targets of its private interrupts (4.3.12). On a single core
+ * they read as 0. */
 static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     volatile uint8_t *targets = (volatile uint8_t *)reg(gic, DISTRIBUTOR, GICD_ITARGETSR0);
@@ -135,7 +136,7 @@ static void gic_v2_serve(const struct gic *gic)
             irq_deliver(line);
         *reg(gic, INTERFACE, GICC_EOIR) = taken;
     }
-    CORE_BARRIER("dsb sy"); /* the caller's next look is after the taking */
+    CORE_BARRIER("dsb sy"); /* the caller's next look comes after the wake-up is taken */
 }
 
 const struct gic_version gic_v2 = {

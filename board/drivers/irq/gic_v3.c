@@ -35,10 +35,10 @@ enum {
     IGRPMODR0 = 0x0d00,
 };
 
-/* GICD_CTLR: which groups the bits 1 and 2 enable depends on who looks; group 1 of the
- * one who looks is always among them. */
+/* GICD_CTLR: the groups that bits 1 and 2 enable depend on the security state of the access; the
+ * accessor's own group 1 is always among them. */
 #define CTLR_GROUP_1 (1u << 1 | 1u << 2)
-#define CTLR_ARE (1u << 4) /* affinity routing for the security state that looks */
+#define CTLR_ARE (1u << 4) /* affinity routing for the security state of the access */
 #define CTLR_DS (1u << 6)  /* one security state; 0 for the non-secure state of two */
 #define CTLR_RWP (1u << 31)
 
@@ -59,7 +59,7 @@ static volatile uint32_t *reg(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* Until no bit of mask is set. */
+/* Wait until no bit of mask is set. */
 static enum err wait_clear(volatile uint32_t *at, uint32_t mask)
 {
     for (unsigned i = 0; i < POLLS; i++)
@@ -94,9 +94,10 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
     return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 
-/* 32 lines, as firmware may have left them: enabled; pending from a device that it used; and active,
- * taken and never ended, which keeps them from coming again. At `base` of either register file, whose
- * RWP says when the first has its effect (12.9, GICD_ICENABLER). */
+/* The state of 32 lines that firmware may have left: enabled; pending from a device that it
+ * used; and active, taken and never ended, which keeps them from coming again. At `base` of
+ * either register file, whose RWP says when the first write has taken effect (12.9,
+ * GICD_ICENABLER). */
 static enum err turn_off(uintptr_t base, uint32_t first, volatile uint32_t *ctlr, uint32_t rwp)
 {
     *reg(base, ICENABLER0 + first / 8) = ~0u;
@@ -138,7 +139,7 @@ static size_t redistributor_bytes(const struct gic *gic, uint32_t typer)
     return FRAMES_V3;
 }
 
-/* The redistributor that names this affinity (12.11, GICR_TYPER); 0: none. */
+/* The redistributor with this affinity (12.11, GICR_TYPER); 0: there is none. */
 static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 {
     for (unsigned i = FIRST_REGION; i < gic->n_ranges; i++) {
@@ -161,8 +162,8 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
     return 0;
 }
 
-/* Group 1 of the state we run in. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
- * non-secure one both ignore us and firmware has chosen (12.11). */
+/* Use group 1 of our state. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
+ * non-secure state both ignore our writes and firmware has chosen (12.11). */
 static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
                          bool single_state)
 {
@@ -174,8 +175,8 @@ static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, 
     }
 }
 
-/* SGI 0 alone: the core's timers, which firmware uses, are off. A wake-up that came before is lost,
- * which does no harm: the caller has not looked at its word yet. */
+/* Only SGI 0 stays on: the core's timers, which firmware uses, are off. An earlier wake-up is
+ * lost, which does no harm: the caller has not looked at its word yet. */
 static enum err enable_sgi(uintptr_t redistributor, bool single_state)
 {
     uintptr_t lines = redistributor + GICR_LINES;
@@ -183,7 +184,7 @@ static enum err enable_sgi(uintptr_t redistributor, bool single_state)
     if (turn_off(lines, 0, reg(redistributor, GICR_CTLR), GICR_CTLR_RWP) != ERR_OK)
         return ERR_TIMEOUT;
     choose_group(reg(lines, IGROUPR0), reg(lines, IGRPMODR0), 1u << GIC_WAKE_UP, single_state);
-    *reg(lines, IPRIORITYR0) &= ~0xffu; /* the highest that we may give */
+    *reg(lines, IPRIORITYR0) &= ~0xffu; /* the highest priority that we may use */
     *reg(lines, ISENABLER0) = 1u << GIC_WAKE_UP;
     return ERR_OK;
 }
@@ -196,7 +197,8 @@ static enum err enable_interface(void)
     CORE_BARRIER("isb");
     if ((READ_SYSTEM(icc_sre_el1) & 1) == 0)
         return ERR_UNSUPPORTED;
-    WRITE_SYSTEM(icc_ap1r0_el1, 0);  /* one that firmware took and never ended holds back others */
+    WRITE_SYSTEM(icc_ap1r0_el1, 0);  /* an interrupt that firmware took and never ended holds
+                                      * back others */
     WRITE_SYSTEM(icc_pmr_el1, 0xff); /* every priority */
     WRITE_SYSTEM(icc_ctlr_el1, READ_SYSTEM(icc_ctlr_el1) & ~UINT64_C(2));
     WRITE_SYSTEM(icc_igrpen1_el1, 1);
@@ -204,8 +206,8 @@ static enum err enable_interface(void)
     return ERR_OK;
 }
 
-/* Take one that is pending. The barriers: acknowledging has its effect, here and in memory order,
- * before anything after it (12.2, ICC_IAR1_EL1, asks for DSB). */
+/* Take a pending one. The barriers: acknowledging takes effect, here and in memory order, before
+ * anything after it (12.2, ICC_IAR1_EL1, requires DSB). */
 static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
@@ -220,7 +222,7 @@ static bool take(void)
     return true;
 }
 
-/* Send ourselves a wake-up: a controller that firmware set up otherwise is found here, while
+/* Send ourselves a wake-up: this detects a controller that firmware set up differently, while
  * there is another way to wait. */
 static enum err try_self(uint64_t affinity)
 {
@@ -236,7 +238,7 @@ static enum err try_self(uint64_t affinity)
     return ERR_TIMEOUT;
 }
 
-/* As GICR_TYPER has an affinity: 8 bits each, without the gap of MPIDR. */
+/* In the form of GICR_TYPER: 8 bits each, without the gap of MPIDR. */
 static uint32_t affinity_name(uint64_t affinity)
 {
     return (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
@@ -269,7 +271,7 @@ static void gic_v3_wake_others(const struct gic *gic)
     CORE_BARRIER("isb");
 }
 
-/* The location of a line's registers: a core's own are its redistributor's. */
+/* The location of a line's registers: a core's own lines are in its redistributor. */
 static uintptr_t lines_of(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     if (line >= GIC_FIRST_SHARED)
@@ -297,7 +299,8 @@ static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t aff
     return wait_clear(reg(distributor, GICD_CTLR), CTLR_RWP);
 }
 
-/* In the redistributor RWP is not waited for: the line may be taken once more, and is disabled again. */
+/* RWP of the redistributor is not awaited: the line may be taken once more, and is disabled
+ * again. */
 static void gic_v3_disable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     uintptr_t base = lines_of(gic, line, affinity);

@@ -1,5 +1,5 @@
-/* Which function has taken which line. The table is bounded and searched from its start: a
- * machine has two or three devices that interrupt. */
+/* Which function handles which line. The table is bounded and searched from its start: a machine
+ * has two or three devices that interrupt. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,17 +11,17 @@
 enum { TIMER_LOOKS = 100000 };
 
 static struct irq_table {
-    const struct irq_controller *controller; /* NULL: none was found */
+    const struct irq_controller *controller; /* NULL: no controller was found */
     void *state;                             /* the controller's */
     struct irq_taken {
         uint32_t line;
         bool (*fn)(void *context);
         void *context;
-        uint32_t vain; /* calls in a row that found nothing to do */
+        uint32_t vain; /* consecutive calls that found nothing to do */
     } taken[IRQ_MAX_TAKEN];
     unsigned n_taken;
     bool serves;                         /* core 0 takes interrupts */
-    _Atomic uint32_t strays, stray_line; /* a core that wakes takes what is pending there, too */
+    _Atomic uint32_t strays, stray_line; /* a core that wakes takes pending interrupts there, too */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)
@@ -30,7 +30,7 @@ void irq_attach(const struct irq_controller *controller, void *state)
     irq_table.state = state;
 }
 
-/* To tell the controller of its end alone would not do: at a level it comes again at once. */
+/* Ending it at the controller would not suffice: a level interrupt comes again at once. */
 static void turn_off(uint32_t line)
 {
     irq_table.controller->disable(irq_table.state, line);
@@ -73,7 +73,7 @@ static void serve(void *context)
     irq_table.controller->serve(irq_table.state);
 }
 
-/* The entry is whole before the controller may deliver to it. */
+/* The entry must be complete before the controller may deliver to it. */
 static enum err add(uint32_t line, bool (*fn)(void *context), void *context)
 {
     bool on = core_interrupts_mask();
@@ -114,8 +114,8 @@ static bool timer_fired(void *context)
     return true;
 }
 
-/* Firmware, a hypervisor or a wrong group in the controller can be in its way. An interrupt that is
- * pending already would be taken for it. */
+/* Firmware, a hypervisor or a wrong group in the controller may block it. An interrupt that is
+ * already pending would be taken for the test's. */
 static enum err try_timer(void)
 {
     bool on = core_interrupts_mask(), before = core_interrupt_pending(), came = before;

@@ -101,8 +101,8 @@ static enum err plic_enable(void *state, uint32_t line)
     return ERR_OK;
 }
 
-/* Completed before, while it is enabled: the controller passes over others (chapter 9), and the line
- * could never be taken again. */
+/* Complete it first, while it is enabled: the controller ignores completions of disabled lines
+ * (chapter 9), and the line could never be taken again. */
 static void plic_disable(void *state, uint32_t line)
 {
     (void)state;
@@ -125,8 +125,8 @@ enum err plic_init(const struct device_tree *tree)
     e = mmu_map(plic.base, plic.bytes, MAP_DEVICE);
     if (e != ERR_OK)
         return e;
-    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* interrupts that firmware left on are
-                                                           * not ours */
+    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* disable interrupts that firmware
+                                                           * left on */
         *reg(ENABLE(plic.context, line)) = 0;
     *reg(THRESHOLD(plic.context)) = 0;
     irq_attach(&plic_controller, NULL);

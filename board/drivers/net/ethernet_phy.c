@@ -64,7 +64,8 @@ bool phy_find(struct phy *p, const struct phy_bus *bus, unsigned first)
     return false;
 }
 
-/* Whether the firmware has left a link that was negotiated: to negotiate again would take it down for seconds. */
+/* Whether the firmware has left a link that was negotiated: to negotiate again would take it
+ * down for seconds. */
 static bool is_started(const struct phy *p)
 {
     uint16_t control = get(p, REG_CONTROL);
@@ -108,7 +109,8 @@ static struct phy_link agreed_link(const struct phy *p)
                               .mbits = (both & (CAN_100_FULL | CAN_100)) != 0 ? 100 : 10 };
 }
 
-/* Bit 2 of the status remembers a link that was lost until it is read: the second read is the present. */
+/* Bit 2 of the status remembers a link that was lost until it is read: the second read is the
+ * present. */
 struct phy_link phy_link(const struct phy *p)
 {
     static const struct phy_link down = { .up = false };

@@ -1,5 +1,5 @@
-/* A PHY by the standard registers of IEEE 802.3, clause 22: found on its bus, started, and asked for the link. Delays of RGMII are
- * the maker's registers, which stay as the firmware left them. */
+/* A PHY by the standard registers of IEEE 802.3, clause 22: found on its bus, started, and asked
+ * for the link. Delays of RGMII are the maker's registers, which stay as the firmware left them. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 
@@ -30,10 +30,12 @@ struct phy_link {
 /* Look for the PHY, at `first` before all other addresses. False: no address answers. */
 bool phy_find(struct phy *p, const struct phy_bus *bus, unsigned first);
 
-/* Have it negotiate, unless it has done so: 10 and 100 Mbit/s both ways, 1000 in full duplex alone. */
+/* Have it negotiate, unless it has done so: 10 and 100 Mbit/s both ways, 1000 in full duplex
+ * alone. */
 void phy_start(const struct phy *p);
 
-/* The link as it is now: what both sides have agreed on, by their priority (IEEE 802.3, annex 28B.3). */
+/* The link as it is now: what both sides have agreed on, by their priority (IEEE 802.3, annex
+ * 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
 #endif

@@ -1,4 +1,5 @@
-/* The order of the steps is that of AMD's Zynq UltraScale+ manual (UG1085), chapter 34, "Programming Model". */
+/* The order of the steps is that of AMD's Zynq UltraScale+ manual (UG1085), chapter 34,
+ * "Programming Model". */
 #include "board/drivers/net/gem.h"
 
 #include <string.h>
@@ -85,9 +86,10 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
     words(g, r, slot)[0] = (uint32_t)dma_address(&g->setup.window, r->buffers[slot]) | flags;
 }
 
-/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands it over, so the device has to see the
- * other words before it. Without the barrier a core may reorder its writes: the device would then find the last frame's length, or the
- * length of a new frame would be overwritten. */
+/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands
+ * it over, so the device has to see the other words before it. Without the barrier a core may
+ * reorder its writes: the device would then find the last frame's length, or the length of a new
+ * frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)
 {
     struct gem_ring *r = &g->receives;
@@ -288,8 +290,8 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* Slots that the device has sent are free again. A queue that it left in trouble is begun anew, and one that it left because it saw no frame
- * in it a moment too early is shown to it again. */
+/* Slots that the device has sent are free again. A queue that it left in trouble is begun anew,
+ * and one that it left because it saw no frame in it a moment too early is shown to it again. */
 static void look_after_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -314,7 +316,8 @@ static void look_after_sends(struct gem *g)
     }
 }
 
-/* Whether the device has a descriptor in the line of this one. If it looks into the caches, that does no harm. */
+/* Whether the device has a descriptor in the line of this one. If it looks into the caches, that
+ * does no harm. */
 static bool line_is_taken(const struct gem *g, unsigned slot)
 {
     const struct gem_ring *r = &g->sends;

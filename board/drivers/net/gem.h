@@ -1,6 +1,7 @@
-/* Cadence's Gigabit Ethernet MAC ("GEM"): PolarFire SoC, FU540, Zynq, Versal and the Pi 5's RP1 have it. One queue of each
- * direction, polled; frames are copied, so that the device never reads or writes memory of anybody else's. Clocks, pins and the PHY's
- * delays are as the firmware left them. Run in QEMU alone. */
+/* Cadence's Gigabit Ethernet MAC ("GEM"): PolarFire SoC, FU540, Zynq, Versal and the Pi 5's RP1
+ * have it. One queue of each direction, polled; frames are copied, so that the device never
+ * reads or writes memory of anybody else's. Clocks, pins and the PHY's delays are as the
+ * firmware left them. Run in QEMU alone. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_H
 
@@ -31,11 +32,13 @@ struct gem_setup {
     unsigned phy; /* address where the PHY is looked for first */
     const uint8_t
         *address; /* (6) of the interface; NULL: as the firmware left it in the registers */
-    /* The clock of what is sent follows the link; NULL: the controller does that, or the firmware has. */
+    /* The clock of what is sent follows the link; NULL: the controller does that, or the
+     * firmware has. */
     void (*set_speed)(unsigned mbits);
 };
 
-/* Descriptor n is buffers[n]'s. Nobody but the device writes to a line of descriptors that has one of the device's. */
+/* Descriptor n is buffers[n]'s. Nobody but the device writes to a line of descriptors that has
+ * one of the device's. */
 struct gem_ring {
     _Alignas(64) uint32_t words[GEM_SLOTS * GEM_WORDS];
     _Alignas(64) uint8_t buffers[GEM_SLOTS][GEM_BUFFER_BYTES];
@@ -57,15 +60,16 @@ struct gem {
     uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
 };
 
-/* Start the controller and have its PHY look for a link. *why: an error message after an error. ERR_NO_DEVICE: no PHY answers;
- * ERR_UNSUPPORTED: it cannot be used. */
+/* Start the controller and have its PHY look for a link. *why: an error message after an error.
+ * ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: it cannot be used. */
 enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[6],
                   const char **why);
 
 /* Stop it: no memory is read or written any more. */
 void gem_close(struct gem *g);
 
-/* As in runtime/base/platform.h. gem_is_up asks the PHY, and follows a change of its speed: a millisecond at most. */
+/* As in runtime/base/platform.h. gem_is_up asks the PHY, and follows a change of its speed: a
+ * millisecond at most. */
 bool gem_is_up(struct gem *g);
 bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes);
 size_t gem_receive(struct gem *g, uint8_t *to, size_t room);

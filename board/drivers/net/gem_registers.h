@@ -1,5 +1,6 @@
-/* Registers and bits of Cadence's GEM. Source: AMD, Zynq UltraScale+ Devices Register Reference (UG1087), GEM; Microchip, PolarFire
- * SoC register map, MAC. The pins' mode (user_io) is at 0x00c here; the older MACB has it at 0x0c0 (macb.h of Linux and U-Boot). */
+/* Registers and bits of Cadence's GEM. Source: AMD, Zynq UltraScale+ Devices Register Reference
+ * (UG1087), GEM; Microchip, PolarFire SoC register map, MAC. The pins' mode (user_io) is at
+ * 0x00c here; the older MACB has it at 0x0c0 (macb.h of Linux and U-Boot). */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_REGISTERS_H
 
@@ -62,7 +63,8 @@ enum { GEM_RECEIVE_TROUBLE = 1 << 3 };
 #define GEM_PHY_WRITE (1u << 30 | 1u << 28 | 2u << 16)
 #define GEM_DESIGN_6_64 (1u << 23)
 
-/* Descriptors: address and flags, word 0; word 1; with 64 bits the upper half of the address, and a word that nobody reads. */
+/* Descriptors: address and flags, word 0; word 1; with 64 bits the upper half of the address,
+ * and a word that nobody reads. */
 #define GEM_RECEIVE_OURS (1u << 0)
 #define GEM_RECEIVE_WRAP (1u << 1)
 #define GEM_RECEIVE_BYTES 0x1fffu

@@ -1,5 +1,6 @@
-/* Places: rp1.dtsi, ethernet@100000 and gpio@d0000; bcm2712-rpi-5-b.dts, phy1 and phy-reset-gpios. Bank 1 has RP1's lines from 28 on,
- * with the registers of bank 0 in their places. */
+/* Places: rp1.dtsi, ethernet@100000 and gpio@d0000; bcm2712-rpi-5-b.dts, phy1 and
+ * phy-reset-gpios. Bank 1 has RP1's lines from 28 on, with the registers of bank 0 in their
+ * places. */
 #include "board/drivers/net/rp1_gem.h"
 
 #include "board/drivers/bus/brcm_pcie.h"

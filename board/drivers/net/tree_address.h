@@ -4,7 +4,8 @@
 
 #include "board/device_tree.h"
 
-/* (6) mac-address, else local-mac-address; NULL: the node has neither, or not one of a station. Points into the tree. */
+/* (6) mac-address, else local-mac-address; NULL: the node has neither, or not one of a station.
+ * Points into the tree. */
 const uint8_t *tree_address(const struct device_tree *tree, const struct device_tree_node *node);
 
 #endif

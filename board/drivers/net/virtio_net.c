@@ -1,5 +1,5 @@
-/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). Ids, lengths and indices that the device writes are checked: a
- * device that breaks the protocol is stopped. */
+/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). Ids, lengths and indices
+ * that the device writes are checked: a device that breaks the protocol is stopped. */
 #include "board/drivers/net/virtio_net.h"
 
 #include <string.h>
@@ -52,7 +52,8 @@ static bool start_queue(struct virtio_net *v, unsigned which, struct virtio_net_
     return q->size != 0;
 }
 
-/* The buffer of this slot is the device's: to send so many bytes of it, or to write as many at most. */
+/* The buffer of this slot is the device's: to send so many bytes of it, or to write as many at
+ * most. */
 static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue *q, uint32_t slot,
                   uint32_t bytes)
 {

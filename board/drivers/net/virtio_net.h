@@ -1,5 +1,6 @@
-/* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue of each direction, polled. Frames are
- * copied, so that the device never reads or writes memory of anybody else's. The device must be cache coherent. */
+/* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue of each
+ * direction, polled. Frames are copied, so that the device never reads or writes memory of
+ * anybody else's. The device must be cache coherent. */
 #ifndef INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 #define INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 
@@ -28,7 +29,8 @@ struct virtio_net_queue {
     uint32_t owned;     /* bit n: the device has buffer n */
 };
 
-/* All state of one device; zeroed by open. The machine's addresses are its bus addresses (identity map). */
+/* All state of one device; zeroed by open. The machine's addresses are its bus addresses
+ * (identity map). */
 struct virtio_net {
     struct virtio_net_queue receives, sends;
     uintptr_t mmio;
@@ -37,8 +39,9 @@ struct virtio_net {
     uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
 };
 
-/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address. *why: an error message where it is there
- * and cannot be used. ERR_NO_DEVICE: the slot is empty or has another kind of device. */
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address.
+ * *why: an error message where it is there and cannot be used. ERR_NO_DEVICE: the slot is empty
+ * or has another kind of device. */
 enum err virtio_net_open(struct virtio_net *v, uintptr_t mmio, uint8_t address[6],
                          const char **why);
 

@@ -1,5 +1,5 @@
-/* Files that QEMU hands to a machine's firmware, by its DMA interface (QEMU, docs/specs/fw_cfg). Its DMA sees
- * memory as the cores do. */
+/* Files that QEMU hands to a machine's firmware, by its DMA interface (QEMU, docs/specs/fw_cfg).
+ * Its DMA sees memory as the cores do. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 #define INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 
@@ -24,11 +24,12 @@ struct fw_cfg_file {
     uint32_t bytes;
 };
 
-/* The registers at mmio are mapped as device memory. ERR_NO_DEVICE: there is no such device, or it has no DMA. */
+/* The registers at mmio are mapped as device memory. ERR_NO_DEVICE: there is no such device, or
+ * it has no DMA. */
 enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio);
 
-/* ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: it answers with an error; ERR_RANGE: more files than
- * FW_CFG_MAX_FILES. */
+/* ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: it answers with an error; ERR_RANGE: more files
+ * than FW_CFG_MAX_FILES. */
 enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *file);
 
 /* Write a file from its beginning. Errors: as above; ERR_RANGE: it has not so many bytes. */

@@ -43,8 +43,8 @@ struct bcm_sd {
     struct bcm_sd_place place;
 };
 
-/* Start controller and card and fill out; without a card that can be used out->error_message says why.
- * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
+/* Start controller and card and fill out; without a card that can be used out->error_message
+ * says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out);
 
 /* Before a restart, as sdhci_close; nothing where the controller was never opened. */

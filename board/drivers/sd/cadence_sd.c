@@ -1,7 +1,8 @@
-/* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC", as SYSREG's
- * are of "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the PHY; up to 50 MHz
- * they need no tuning. HRS00, which resets all of it, is left alone as in Linux: the delays would go,
- * and a card would not be seen until its switch has been debounced once more. */
+/* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC", as
+ * SYSREG's are of "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the
+ * PHY; up to 50 MHz they need no tuning. HRS00, which resets all of it, is left alone as in
+ * Linux: the delays would go, and a card would not be seen until its switch has been debounced
+ * once more. */
 #include "board/drivers/sd/cadence_sd.h"
 
 #include "board/drivers/sd/sdhci_registers.h"
@@ -25,8 +26,8 @@ static volatile uint32_t *reg_at(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* An access to a block without a clock may end in a bus error. As HSS does it: the clock, then a pulse of
- * the reset. A card that HSS or U-Boot have woken stays as it is. */
+/* An access to a block without a clock may end in a bus error. As HSS does it: the clock, then a
+ * pulse of the reset. A card that HSS or U-Boot have woken stays as it is. */
 static void wake(uintptr_t sysreg)
 {
     volatile uint32_t *clock = reg_at(sysreg, SUBBLK_CLOCK_CR);
@@ -46,7 +47,8 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
     *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
-/* Linux (sdhci-cadence.c) and U-Boot have an eMMC's mode from high speed on, and that of an SD card up to 26 MHz, for any card. */
+/* Linux (sdhci-cadence.c) and U-Boot have an eMMC's mode from high speed on, and that of an SD
+ * card up to 26 MHz, for any card. */
 static void prepare_timing(void *context, enum sd_timing timing)
 {
     const struct cadence_sd *sd = context;

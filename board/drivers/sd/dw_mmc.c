@@ -127,8 +127,8 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
 
 /* ---- clock, width, reset --------------------------------------------------------------------- */
 
-/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and takes them over by a command that
- * sends nothing. */
+/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and takes them over by a command
+ * that sends nothing. */
 static enum err update_clock(const struct dw_mmc *d, uint32_t wait)
 {
     *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | wait;

@@ -1,6 +1,7 @@
 /* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
- * and later), with its internal DMA controller of either width of addresses. Not yet run on hardware,
- * and no emulator has it. The databook is not public: names are its, by way of drivers that are. */
+ * and later), with its internal DMA controller of either width of addresses. Not yet run on
+ * hardware, and no emulator has it. The databook is not public: names are its, by way of drivers
+ * that are. */
 #ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 #define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 

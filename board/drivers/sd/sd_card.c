@@ -321,8 +321,9 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
-/* The answer to CMD12 reports errors from while the card stored the blocks of a write, and clears them (4.10.1): CMD13
- * would not report them again. After a read they may concern blocks after the last one that was asked for. */
+/* The answer to CMD12 reports errors from while the card stored the blocks of a write, and
+ * clears them (4.10.1): CMD13 would not report them again. After a read they may concern blocks
+ * after the last one that was asked for. */
 static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;

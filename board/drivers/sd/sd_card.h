@@ -59,8 +59,8 @@ struct sd_card {
 };
 
 /* Start the card on an open host and fill out. kind and address make its name, as of
- * device_name_set. Without a card that can be used out->error_message says why. Blocks for up to two
- * seconds, a card's start. */
+ * device_name_set. Without a card that can be used out->error_message says why. Blocks for up to
+ * two seconds, a card's start. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 

@@ -124,7 +124,8 @@ static void sd_spi_release(struct sd_spi *spi)
     spi->state = SD_SPI_IDLE;
 }
 
-/* A command without data: R1, and the 4 bytes after it to *reply where that is not NULL (R3, R7). */
+/* A command without data: R1, and the 4 bytes after it to *reply where that is not NULL (R3,
+ * R7). */
 static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];

@@ -100,7 +100,8 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
         start_adma(s, c);
     if (s->path == SDHCI_SDMA)
         start_sdma(s, c);
-    /* The mover is asked by the controller itself; bcm2835-mmc takes this bit out of the enabled ones as well. */
+    /* The mover is asked by the controller itself; bcm2835-mmc takes this bit out of the enabled
+     * ones as well. */
     sdhci_write(s, SDHCI_STATUS_ENABLE,
                 STATUS_WANTED & ~bits_if(s->path == SDHCI_MOVER, STATUS_READABLE));
     sdhci_write(s, SDHCI_BLOCK, c->n_blocks << 16 | SDMA_BOUNDARY_CODE | c->block_bytes);

@@ -1,5 +1,5 @@
-/* Work on registers for the other files of the driver: change bits, wait for them, reset, look for a
- * card. Sections are those of the SD Host Controller Simplified Specification 4.20. */
+/* Work on registers for the other files of the driver: change bits, wait for them, reset, look
+ * for a card. Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include "board/drivers/sd/sdhci_registers.h"
 
 enum { RESET_MICROS = 100000, GAP_CLOCKS = 4, SLOW_HZ = 400000 };

@@ -91,9 +91,9 @@ static bool ns16550_send(void *context, uint8_t byte)
 }
 
 /* Interrupts although no byte is there. Synopsys's UART can assert the time-out of its receiver
- * without data, until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq); and complains of
- * a write to the line control while it was busy until that is read. The status again, since a byte that
- * came between the two must not be read away. */
+ * without data, until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq); and
+ * complains of a write to the line control while it was busy until that is read. The status
+ * again, since a byte that came between the two must not be read away. */
 static void end_vain_interrupt(struct ns16550 *uart)
 {
     uint32_t identity = read_register(uart, REG_IDENTITY) & IDENTITY_MASK;

@@ -38,8 +38,9 @@ static void enable_interrupts(const struct pl011 *uart)
     *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
 }
 
-/* Bounded: a FIFO of 32 takes 34 ms at 9600 baud; a UART that firmware has stopped (CR) or that has no
- * clock is busy for ever (section 3.3.3, BUSY: "regardless of whether the UART is enabled"). */
+/* Bounded: a FIFO of 32 takes 34 ms at 9600 baud; a UART that firmware has stopped (CR) or that
+ * has no clock is busy for ever (section 3.3.3, BUSY: "regardless of whether the UART is
+ * enabled"). */
 static void pl011_drain(void *context)
 {
     const struct pl011 *uart = context;
@@ -69,8 +70,9 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
     serial_keep(&pl011_serial, uart); /* QEMU forgets what came before the FIFOs were on */
     *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
-    /* A byte that QEMU took in between is no longer in the FIFO, but still at DR, and its interrupt is set, which a
-     * read would have cleared. By that read QEMU goes on with the input, too. Elsewhere it is a byte of the FIFO. */
+    /* A byte that QEMU took in between is no longer in the FIFO, but still at DR, and its
+     * interrupt is set, which a read would have cleared. By that read QEMU goes on with the
+     * input, too. Elsewhere it is a byte of the FIFO. */
     if (*reg(uart, PL011_RIS) & INT_RX)
         serial_keep_byte((uint8_t)*reg(uart, PL011_DR));
     if (uart->listens)

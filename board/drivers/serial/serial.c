@@ -10,21 +10,21 @@
 
 enum { XON = 0x11, XOFF = 0x13 };
 enum { MOST_JOINED = 4 };
-enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
+enum { MOST_TAKEN = 256 }; /* bytes at a time: more than any FIFO has */
 
-/* Sleeps end by themselves so often a second, and then somebody looks for input: while the interrupt has
- * not brought a byte yet, often enough for a FIFO of 16 at 115200 baud. */
+/* Sleeps end by themselves this many times a second to look for input: as long as the interrupt
+ * has not brought a byte, often enough for a FIFO of 16 at 115200 baud. */
 enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
-/* If there are other ports, somebody wants to look at them so often a second (board.idle). */
+/* If there are other ports, they are looked at this many times a second (board.idle). */
 enum { LOOKS_HZ = 4 };
 
 enum {
     SECOND_HZ = 10
-}; /* so long for a byte of the second line: 100 ms, a FIFO of 32 at 9600 baud takes 34 */
+}; /* limit for a byte of the second line: 100 ms; a FIFO of 32 at 9600 baud takes 34 */
 
-/* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
- * there. */
+/* Used until the application provides a larger one: 0.3 s of 115200 baud, longer than the start
+ * takes. */
 static uint8_t first_buffer[4096];
 
 static struct serial_line {
@@ -32,14 +32,14 @@ static struct serial_line {
     void *uart;
     const struct serial_uart *second; /* NULL: there is none */
     void *second_uart;
-    bool listens;       /* by an interrupt */
+    bool listens;       /* received by an interrupt */
     bool naps;          /* a timer ends sleeps */
     atomic_bool proven; /* the last interrupt has brought a byte */
     atomic_flag receiving;
     atomic_bool flow_control;
     atomic_bool held;        /* the peer has sent XOFF */
-    atomic_bool peer_paused; /* we have; written with interrupts masked, looked at without */
-    _Atomic uint32_t lost;   /* since serial_lost() asked */
+    atomic_bool peer_paused; /* we have sent XOFF; written with interrupts masked, read without */
+    _Atomic uint32_t lost;   /* since the last serial_lost() */
     struct receive_ring ring;
     struct {
         int (*take)(void *context);
@@ -60,7 +60,8 @@ void serial_also(const struct serial_uart *driver, void *uart)
     serial_line.second = driver;
 }
 
-/* One for nothing may be the last before the line is disabled (irq_deliver): sleeps rely on it no more. */
+/* An interrupt without a cause may be the last before the line is disabled (irq_deliver): sleeps
+ * no longer rely on it. */
 static bool receive_on_interrupt(void *context)
 {
     bool came = serial_receive();
@@ -85,7 +86,7 @@ enum err serial_listen(uint32_t interrupt)
     return ERR_OK;
 }
 
-/* With interrupts masked: the handler is the other side of the ring. */
+/* Call with interrupts masked, because the handler is the other side of the ring. */
 enum err serial_set_input_buffer(uint8_t *memory, size_t bytes)
 {
     bool on = core_interrupts_mask();
@@ -95,15 +96,15 @@ enum err serial_set_input_buffer(uint8_t *memory, size_t bytes)
     return e;
 }
 
-/* Ctrl-C goes on with the output, too: else it could not be seen to work. */
+/* Ctrl-C also releases held output, or its effect could not be seen. */
 static void take_byte(int received)
 {
     uint8_t byte = (uint8_t)received;
 
-    /* An overrun comes with a good byte: what was lost came before it. */
+    /* An overrun comes with a good byte: the lost ones came before it. */
     if (received & SERIAL_OVERRUN)
         atomic_fetch_add(&serial_line.lost, 1);
-    /* A break is not a byte; a byte with a wrong parity or frame is worse than none. */
+    /* A break is not a byte; a byte with a parity or framing error is worse than none. */
     if (received & SERIAL_BREAK)
         return;
     if (received & SERIAL_DAMAGED) {
@@ -132,9 +133,10 @@ static bool send_to_both(uint8_t byte)
     return true;
 }
 
-/* The peer is asked to pause at three quarters of the ring, and to go on at one. The bytes that
- * it sends after XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few
- * KiB. With interrupts masked. A transmitter that is full is tried again at the next byte. */
+/* The peer is told to pause at three quarters of the ring, and to continue at one quarter. The
+ * bytes that it still sends after XOFF must fit into the rest: a USB adapter empties its buffers
+ * of a few KiB. Called with interrupts masked. A full transmitter is tried again at the next
+ * byte. */
 static void pause_or_resume(void)
 {
     uint32_t held = receive_ring_held(&serial_line.ring), quarter = serial_line.ring.size / 4;
@@ -164,9 +166,9 @@ void serial_keep_byte(uint8_t byte)
     take_byte(byte);
 }
 
-/* One at a time: the ring has one producer. A core that finds another one at it (core 0's handler while
- * core 1 reports a trap) goes on; what has arrived is taken by the other. Bounded: a UART without a clock
- * can say for ever that it has a byte. */
+/* One at a time, because the ring has one producer. A core that finds another one there (core
+ * 0's handler while core 1 reports a trap) continues; the other takes what has arrived. Bounded:
+ * a UART without a clock may always claim to have a byte. */
 static int receive_from(const struct serial_uart *driver, void *uart)
 {
     int received, n = 0;
@@ -182,7 +184,7 @@ bool serial_receive(void)
 {
     int n;
 
-    /* Another core is at it, and takes what is there. */
+    /* Another core is receiving, and takes what is there. */
     if (atomic_flag_test_and_set(&serial_line.receiving))
         return false;
     n = receive_from(serial_line.driver, serial_line.uart);
@@ -193,9 +195,9 @@ bool serial_receive(void)
     return n != 0;
 }
 
-/* Whatever the interrupt is said to do: the tree may name a wrong line, or firmware keep it. Masked, since
- * the handler takes bytes, too: if it came after a byte has left the FIFO and before the byte is in the
- * ring, later ones would go before it. */
+/* Poll whatever the interrupt does: the tree may name a wrong line, or firmware may keep it.
+ * Masked, because the handler takes bytes, too: if it ran after a byte has left the FIFO and
+ * before the byte is in the ring, later bytes would go before it. */
 static void poll(void)
 {
     bool on = core_interrupts_mask();
@@ -224,7 +226,7 @@ static int take_joined(void)
     return byte;
 }
 
-/* XON and XOFF mean nothing there. The other producer of the ring is soon done with it. */
+/* XON and XOFF have no meaning there. The ring's other producer ends soon. */
 static void take_keys(void)
 {
     int byte;
@@ -232,7 +234,7 @@ static void take_keys(void)
     while ((byte = take_joined()) >= 0) {
         bool on = core_interrupts_mask();
 
-        /* The other producer holds it for the length of a FIFO at most. */
+        /* The other producer holds it at most for the length of a FIFO. */
         while (atomic_flag_test_and_set(&serial_line.receiving))
             ;
         (void)receive_ring_put(&serial_line.ring, (uint8_t)byte);
@@ -241,13 +243,13 @@ static void take_keys(void)
     }
 }
 
-/* The interrupt tells of all input: a second line has none of its own. */
+/* The interrupt reports all input: a second line has no interrupt of its own. */
 static bool is_proven(void)
 {
     return atomic_load(&serial_line.proven) && serial_line.second == NULL;
 }
 
-/* With interrupts masked. A while at the most; not at all if nothing is known to end it. */
+/* With interrupts masked. Sleeps for a limited time; not at all if nothing is known to end it. */
 static void sleep_a_while(void)
 {
     bool proven = is_proven();
@@ -255,7 +257,7 @@ static void sleep_a_while(void)
     if (serial_line.naps) {
         uint32_t hz = serial_line.n_joined != 0 ? NAPS_HZ_JOINED : NAPS_HZ;
 
-        /* The timer is armed before the sleep, so that a lost interrupt costs one period. */
+        /* The timer is set before the sleep, so that a lost interrupt costs one period. */
         core_timer_start(board.ticks_hz() / (proven ? hz : NAPS_HZ_UNPROVEN));
         core_idle();
         core_timer_stop();
@@ -264,7 +266,8 @@ static void sleep_a_while(void)
     }
 }
 
-/* The second line follows the first at the same rate. If it does not (no clock, or no link to it), it is left out. */
+/* The second line follows the first to the same rate. If it cannot (no clock, or no link to it),
+ * it is left out. */
 static void put_second(uint8_t byte)
 {
     uint64_t start = board.ticks();
@@ -274,7 +277,7 @@ static void put_second(uint8_t byte)
             serial_line.second = NULL;
 }
 
-/* Between the look whether there is room and the write, the handler must not send its XOFF. */
+/* Between the check for room and the write, the handler must not send its XOFF. */
 void serial_putc(char c)
 {
     bool on, sent = serial_line.driver == NULL;
@@ -287,11 +290,11 @@ void serial_putc(char c)
         else if (on && board.alive == NULL)
             sleep_a_while();
         core_interrupts_restore(on);
-        /* Input goes on while output waits: XON is input. */
+        /* Input continues while output waits, because XON is input. */
         if (!sent)
             poll();
         if (!sent && board.alive != NULL)
-            board.alive(); /* a peer that holds us is not a reason for the watchdog */
+            board.alive(); /* a peer that pauses us must not trigger the watchdog */
     }
     put_second((uint8_t)c);
 }
@@ -330,7 +333,7 @@ bool serial_has_input(void)
     return receive_ring_held(&serial_line.ring) != 0;
 }
 
-/* Masked, so that a byte which comes after the look ends the sleep. */
+/* Masked, so that a byte which comes after the check ends the sleep. */
 static bool sleep_without_input(void)
 {
     bool on = core_interrupts_mask(),
@@ -355,15 +358,15 @@ void serial_idle(void)
     }
 }
 
-/* Without an interrupt that brings bytes a FIFO could be full before the timer ends the sleep, without a timer nothing
- * else would. */
+/* Without an interrupt that brings bytes, a FIFO could fill up before the timer ends the sleep;
+ * without a timer nothing else would end it. */
 void serial_nap(void)
 {
     if (serial_line.driver != NULL && serial_line.naps && is_proven())
         (void)sleep_without_input();
 }
 
-/* Whoever computes looks at the line less often, so input is as safe as there. */
+/* While computing, the line is looked at less often, so input is as safe here as there. */
 void serial_rest(uint32_t micros)
 {
     bool on;
@@ -377,7 +380,7 @@ void serial_rest(uint32_t micros)
     core_interrupts_restore(on);
 }
 
-/* Bytes that wait are those that the caller of serial_getc has no room for: it does not come by. */
+/* Bytes wait because the caller of serial_getc has no room for them, so it does not call. */
 bool serial_interrupted(void)
 {
     if (receive_ring_held(&serial_line.ring) != 0)

@@ -1,8 +1,8 @@
-/* The console's line: a UART, a ring that receives, XON/XOFF both ways. A machine has one, so a
- * board puts these functions into its struct board as they are (SERIAL_CONSOLE), and calls in
- * early_init serial_open(), then serial_listen() with the line of the UART's interrupt. Without
- * an interrupt the ring is filled whenever core 0 looks for input; and with one as well, so that input
- * never depends on an interrupt. */
+/* The console's line: a UART, a ring that receives, XON/XOFF in both directions. A machine has
+ * one, so a board puts these functions directly into its struct board (SERIAL_CONSOLE), and
+ * calls in early_init serial_open(), then serial_listen() with the line of the UART's interrupt.
+ * The ring is filled whenever core 0 looks for input, with or without an interrupt, so that
+ * input never depends on one. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 
@@ -12,16 +12,16 @@
 
 #include "board/err.h"
 
-/* Marks of the receiver on a byte, in bits above it. */
+/* Flags of the receiver on a byte, in the bits above it. */
 enum {
     SERIAL_NOTHING = -1,
-    SERIAL_DAMAGED = 1 << 8, /* framing or parity: dropped and counted */
+    SERIAL_DAMAGED = 1 << 8, /* framing or parity error: dropped and counted */
     SERIAL_OVERRUN = 1 << 9, /* a byte before or after this one was lost: counted */
     SERIAL_BREAK = 1 << 10,  /* no byte: the line was held low */
 };
 
-/* One driver's half. All of it may be called from the interrupt handler: no floating point, and no
- * function of the C library, which copies with vector registers. */
+/* The functions of one driver. All of them may be called from the interrupt handler: no floating
+ * point, and no function of the C library, which copies with vector registers. */
 struct serial_uart {
     int (*receive)(void *uart);             /* the next byte with the bits above, or _NOTHING */
     bool (*send)(void *uart, uint8_t byte); /* false: the transmitter is full */
@@ -30,8 +30,8 @@ struct serial_uart {
 };
 
 /* Take the bytes that have arrived, before the driver turns the UART's FIFOs on and so empties
- * them. Its interrupt is off. Damaged bytes are noise of a line without a peer, and do not count
- * as lost. */
+ * them. Its interrupt must be off. Damaged bytes are noise of a line without a peer, and do not
+ * count as lost. */
 void serial_keep(const struct serial_uart *driver, void *uart);
 
 /* The same for one byte, which the driver has read. */
@@ -40,30 +40,32 @@ void serial_keep_byte(uint8_t byte);
 /* From now on the line is that UART; its driver has set it up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
-/* A second UART for the same console, after serial_open: what is written goes out at both, and input comes from either. It is
- * polled, often enough for a FIFO of 16 at 115200 baud. One that does not send any more is left out. */
+/* A second UART for the same console, after serial_open: output goes to both, and input comes
+ * from either. It is polled, often enough for a FIFO of 16 at 115200 baud. A UART that stops
+ * sending is left out. */
 void serial_also(const struct serial_uart *driver, void *uart);
 
-/* From now on receive by that interrupt, too, so that serial_idle() may sleep. After serial_open, on
- * core 0; once for each line that may be the UART's. Errors: those of irq_take (board/interrupt.h); then
- * the line is polled, as before. */
+/* From now on also receive by that interrupt, so that serial_idle() may sleep. Call after
+ * serial_open, on core 0, once for each line that may be the UART's. Errors: those of irq_take
+ * (board/interrupt.h); the line is then polled as before. */
 enum err serial_listen(uint32_t interrupt);
 
-/* Wait until all that was written has left: before the power goes. */
+/* Wait until everything that was written has been sent, before the power goes off. */
 void serial_drain(void);
 
-/* Move received bytes from the UART into the ring, not more than a FIFO's. From the handler; or with
- * interrupts masked. False: there were none. */
+/* Move received bytes from the UART into the ring, at most a FIFO's. Call from the handler, or
+ * with interrupts masked. False: there were none. */
 bool serial_receive(void);
 
-/* One more source of the same input, a keyboard: `take` gives a byte or -1. Core 0 asks it wherever it looks for
- * input, and more often than an idle line would be looked at. Up to four, each context once; more are not heard. */
+/* Another source of the same input, a keyboard: `take` gives a byte or -1. Core 0 asks it
+ * whenever it looks for input, and more often than an idle line would be looked at. Up to four,
+ * each context once; further ones are ignored. */
 void serial_join(int (*take)(void *context), void *context);
 
 /* Look at every source: whether a byte waits for serial_getc. */
 bool serial_has_input(void);
 
-/* board.h says what these do. */
+/* board.h describes these. */
 void serial_putc(char c);
 int serial_getc(void);
 void serial_idle(void);

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The highest usual rate up to `most` that is clock_hz divided by a whole number from `least` on, within 2 %; 115200
- * where none is. */
+/* The highest usual rate up to `most` that is clock_hz divided by an integer from `least` on,
+ * within 2 %; 115200 if there is none. */
 uint32_t serial_best_baud(uint64_t clock_hz, uint32_t least, uint32_t most);
 
 #endif

@@ -41,8 +41,9 @@ void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
     write_register(uart, REG_RXCTRL, CTRL_ENABLE);
 }
 
-/* Until the transmit FIFO is empty, bounded. No register tells of the last byte, in the shifter;
- * and in QEMU the mark is met always, while its FIFO is emptied later, by another thread. */
+/* Wait until the transmit FIFO is empty, within a limit. No register tells about the last byte,
+ * in the shifter; and in QEMU the mark is always met, while its FIFO is emptied later, by
+ * another thread. */
 static void sifive_uart_drain(void *context)
 {
     const struct sifive_uart *uart = context;
@@ -81,7 +82,7 @@ static bool sifive_uart_send(void *context, uint8_t byte)
     return true;
 }
 
-/* It tells no errors, of the line or of its FIFO of 8. */
+/* It reports no errors, neither of the line nor of its FIFO of 8. */
 static int sifive_uart_receive(void *context)
 {
     const struct sifive_uart *uart = context;
@@ -95,7 +96,7 @@ static int sifive_uart_receive(void *context)
     return (int)(data & 0xff);
 }
 
-/* The mark in rxctrl is 0, an interrupt for each byte, since there is no time-out. */
+/* The mark in rxctrl is 0, an interrupt for each byte, because there is no timeout. */
 static void sifive_uart_listen(void *context)
 {
     const struct sifive_uart *uart = context;

@@ -11,7 +11,7 @@ enum { BCM_GPIO_BYTES = 0xf4 };
 /* Values of GPFSEL. */
 enum bcm_pin_function { BCM_PIN_INPUT = 0, BCM_PIN_OUTPUT = 1, BCM_PIN_ALT0 = 4, BCM_PIN_ALT3 = 7 };
 
-/* How pulls are set: BCM2835 and BCM2837 by a sequence, BCM2711 by a register. */
+/* How pull resistors are set: BCM2835 and BCM2837 by a sequence, BCM2711 by a register. */
 enum bcm_pull_kind { BCM_PULL_CLOCKED, BCM_PULL_REGISTER };
 
 /* base: the registers, mapped as device memory; pin 0 .. 53. */

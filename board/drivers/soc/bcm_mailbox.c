@@ -20,7 +20,7 @@ enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
 
 #define CODE_DONE 0x80000000u /* of the message, and the top bit of a tag's code */
 
-/* "Accessing mailboxes": RAM past the VideoCore's caches, as it sees it. */
+/* "Accessing mailboxes": the address at which the VideoCore sees RAM, past its caches. */
 #define BUS_ALIAS 0xc0000000u
 
 static volatile uint32_t *reg(const struct bcm_mailbox *m, unsigned offset)
@@ -34,7 +34,7 @@ void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base)
     atomic_store(&m->taken, false);
 }
 
-/* Wait until none of `bits` is set; false after a second in all since `start`. */
+/* Wait until none of `bits` is set; false after a second in total since `start`. */
 static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bits, uint64_t start)
 {
     while (*reg(m, offset) & bits)
@@ -43,8 +43,8 @@ static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bi
     return true;
 }
 
-/* Answers to earlier questions, not ours, are dropped. Bounded: a block that is not there reads as 0, and so
- * is never empty. */
+/* Answers to earlier questions are dropped. Bounded: a block that does not exist reads as 0, and
+ * so is never empty. */
 static bool exchange(const struct bcm_mailbox *m, uint32_t word)
 {
     uint64_t start = generic_timer_ticks();
@@ -80,8 +80,8 @@ static enum err send(struct bcm_mailbox *m, uint32_t total)
     return ERR_OK;
 }
 
-/* The message's values hold the question; `bytes` is the room for the answer, whole words. Gives
- * the answer's length, which may be larger than the room. */
+/* The message's values hold the question; `bytes` is the room for the answer, in whole words.
+ * Returns the answer's length, which may be larger than the room. */
 static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
 {
     enum err e;
@@ -98,8 +98,8 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
                : ERR_UNSUPPORTED;
 }
 
-/* One question at a time: a core that serves the card may ask, too. False: a core that asked a second
- * and more ago will never end, having trapped within its question. */
+/* One question at a time, because a core that serves the card may ask, too. False: a core that
+ * asked more than a second ago has trapped within its question and will never end. */
 static bool take(struct bcm_mailbox *m)
 {
     uint64_t start = generic_timer_ticks();
@@ -125,7 +125,7 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
     memcpy(&m->message[AT_VALUES], values, n * 4);
     e = call(m, tag, n * 4, &answer);
     if (e == ERR_OK && answer == 0)
-        e = ERR_UNSUPPORTED; /* answered, with nothing: QEMU does it so */
+        e = ERR_UNSUPPORTED; /* answered, with no data: QEMU does so */
     if (e == ERR_OK)
         memcpy(values, &m->message[AT_VALUES], n * 4);
     give_back(m);
@@ -144,10 +144,10 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
         return ERR_TIMEOUT;
     memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
     e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
-    /* A firmware may call an answer that does not fit a failure, and gives its length all the same. */
+    /* A firmware may report an answer that does not fit as a failure, but gives its length. */
     *bytes = e == ERR_OK || answer > BCM_MAILBOX_MAX_ANSWER ? answer : 0;
     if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
-        answer = 0; /* the part of a text that fits would be another text */
+        answer = 0; /* a cut text would be another text */
     if (e != ERR_OK)
         answer = 0;
     memcpy(text, &m->message[AT_VALUES], answer);

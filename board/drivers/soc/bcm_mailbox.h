@@ -12,8 +12,8 @@
 
 #include "board/err.h"
 
-/* The longest answer asked for: what others give the boot arguments, the one text there is. A firmware
- * need not take a message of any length. */
+/* The longest answer that is requested: others allow this much for the boot arguments, the only
+ * text. A firmware may limit a message's length. */
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {
@@ -31,7 +31,7 @@ enum bcm_tag {
     BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
 
-    /* For the display; those that set are answered by what was set. */
+    /* For the display; tags that set values are answered by the values that were set. */
     BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
     BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
     BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */
@@ -50,7 +50,8 @@ enum bcm_clock {
     BCM_CLOCK_EMMC2 = 12,
 };
 
-/* From "Documentation of throttling" in the same wiki; the same bits << 16: since power-on. */
+/* The bits of "Documentation of throttling" in the same wiki; the same bits << 16: since
+ * power-on. */
 enum bcm_throttled {
     BCM_UNDER_VOLTAGE = 1 << 0,
     BCM_CLOCK_CAPPED = 1 << 1,
@@ -60,29 +61,31 @@ enum bcm_throttled {
 
 struct bcm_mailbox {
     uintptr_t base;     /* 0: none, every question fails */
-    _Atomic bool taken; /* by a core that asks: one that serves the card may switch its power */
+    _Atomic bool taken; /* taken by the core that asks: a core that serves the card may switch
+                         * its power */
     /* Read and written by the VideoCore, so it has cache lines of its own. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };
 
-/* The registers are mapped as device memory; *m lies in the first GiB. Again after a panic, which may have come
- * within a question. */
+/* The registers are mapped as device memory; *m is in the first GiB. Call it again after a
+ * panic, which may have come within a question. */
 void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
 
 /* Ask with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;
- * ERR_TIMEOUT: no answer within a second, the mailbox is given up; ERR_UNSUPPORTED: the firmware
- * does not know the tag. */
+ * ERR_TIMEOUT: no answer within a second, and the mailbox is not used again; ERR_UNSUPPORTED:
+ * the firmware does not know the tag. */
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
 
-/* Ask for a text. *bytes is its whole length; where it is longer than BCM_MAILBOX_MAX_ANSWER or max - 1
- * bytes, the text stays empty, as the beginning of words is other words. Errors as above; the text is then
- * empty, too. */
+/* Ask for a text. *bytes is its whole length; where it is longer than BCM_MAILBOX_MAX_ANSWER or
+ * max - 1 bytes, the text stays empty, as the beginning of words is other words. Errors as
+ * above; the text is then empty, too. */
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
 
-/* Ask several at once, as the firmware does them at the message's end: `n` words, for each tag its number, the
- * bytes of its values, 0 and the values, which the answers replace. The tags' own answers are not looked at.
- * ERR_BAD_ARGUMENT: more than BCM_MAILBOX_MAX_ANSWER; others as above. */
+/* Ask several questions at once; the firmware acts on them at the message's end: `n` words, for
+ * each tag its number, the bytes of its values, 0 and the values, which the answers replace. The
+ * status of each tag is not checked. ERR_BAD_ARGUMENT: more than BCM_MAILBOX_MAX_ANSWER; others
+ * as above. */
 enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n);
 
 /* A clock's rate now, or the highest that the firmware allows (which); 0: unknown. */

@@ -8,7 +8,8 @@ enum { BITS = 16, ORDER_RGB = 1, ALIGN = 4096, MOST_PIXELS = 8192 };
 /* "Accessing mailboxes": the VideoCore's addresses of RAM are aliases of the first GiB. */
 #define BUS_ADDRESS 0x3fffffffu
 
-/* All in one message: the firmware sets up the display at its end, and the answers are what it has set. */
+/* All in one message: the firmware sets up the display at its end, and the answers are the
+ * values that it set. */
 enum {
     SIZE = 0,    /* number, bytes, 0, then width and height */
     VIRTUAL = 5, /* the same */
@@ -21,8 +22,8 @@ enum {
     VALUES = 3,
 };
 
-/* The firmware's own choice for what is attached. How many displays there are (0x00040013) tells less: 0 may be an
- * older firmware, as Linux has it (bcm2708_fb.c). */
+/* The firmware's own choice for the attached display. The number of displays (0x00040013) is
+ * less reliable: an older firmware may say 0, as in Linux (bcm2708_fb.c). */
 static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
 {
     size[0] = size[1] = 0;
@@ -30,7 +31,8 @@ static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
            size[1] != 0 && size[0] <= MOST_PIXELS && size[1] <= MOST_PIXELS;
 }
 
-/* A tag without an answer (order of colours is the one that some firmware has not) is a repetition of another. */
+/* A tag without an answer (order of colours is the one that some firmware has not) is a
+ * repetition of another. */
 static void leave_order_out(uint32_t tags[WORDS])
 {
     tags[ORDER] = BCM_SET_DEPTH;
@@ -82,8 +84,8 @@ static enum err allocate(struct bcm_mailbox *m, const uint32_t size[2], bool wit
     return bcm_mailbox_ask_tags(m, tags, WORDS);
 }
 
-/* By the rows' length: the Pi 5's firmware says of the depth what it was asked for, and does another
- * (github.com/raspberrypi/firmware, issue 1904). */
+/* Judge by the rows' length: the Pi 5's firmware confirms the requested depth, but sets another
+ * one (github.com/raspberrypi/firmware, issue 1904). */
 static uint32_t bits_of(uint32_t width, uint32_t pitch)
 {
     return pitch / 4 >= width ? 32 : BITS;
@@ -111,7 +113,8 @@ static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
     return mmu_map(address, bytes, MAP_DATA);
 }
 
-/* 4K with the 32 MiB of gpu_mem=32 finds no memory, and no answer at all may be one tag that this firmware has not. */
+/* 4K with the 32 MiB of gpu_mem=32 finds no memory; and if no tag is answered, this firmware may
+ * lack one of them. */
 static enum err open_at(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
 {
     enum err e = allocate(m, size, true, tags);

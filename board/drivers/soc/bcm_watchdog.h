@@ -8,14 +8,14 @@
 
 enum { BCM_WATCHDOG_BYTES = 0x28, BCM_WATCHDOG_MAX_MILLIS = 15999 };
 
-/* Restart in `millis` (1 .. BCM_WATCHDOG_MAX_MILLIS) unless called again before; 0: do not. The
- * registers at `base` are mapped as device memory. */
+/* Restart after `millis` (1 .. BCM_WATCHDOG_MAX_MILLIS) unless called again before; 0: switch it
+ * off. The registers at `base` are mapped as device memory. */
 void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
 
-/* Whether the last restart was this block's doing: the watchdog's, or bcm_watchdog_restart. */
+/* Whether this block caused the last restart: the watchdog, or bcm_watchdog_restart. */
 bool bcm_watchdog_restarted(uintptr_t base);
 
-/* All of the reset status, for people. */
+/* The whole reset status, for people. */
 uint32_t bcm_watchdog_status(uintptr_t base);
 
 /* Restart now, or stop forever: the firmware finds the mark and goes to sleep. Both return, and

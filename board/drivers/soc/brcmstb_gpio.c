@@ -13,6 +13,7 @@ void brcmstb_gpio_write(uintptr_t base, unsigned pin, bool high)
     volatile uint32_t *data = reg(base, pin, GIO_DATA), *direction = reg(base, pin, GIO_IODIR);
     uint32_t bit = 1u << pin % 32;
 
-    *data = high ? *data | bit : *data & ~bit; /* before the pin is an output: no wrong pulse */
+    *data = high ? *data | bit : *data & ~bit; /* written before the pin becomes an output, so
+                                                * that there is no wrong pulse */
     *direction &= ~bit;
 }

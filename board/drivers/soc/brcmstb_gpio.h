@@ -8,8 +8,8 @@
 
 enum { BRCMSTB_GPIO_BYTES = 0x40 };
 
-/* Drive a pin of the block at `base`, mapped as device memory: 32 pins a bank. The firmware has
- * given the pin to the block, and drives others of the bank, which stay as they are. */
+/* Drive a pin of the block at `base`, mapped as device memory, with 32 pins a bank. The firmware
+ * has given the pin to the block, and uses other pins of the bank, which do not change. */
 void brcmstb_gpio_write(uintptr_t base, unsigned pin, bool high);
 
 #endif

@@ -17,7 +17,7 @@ struct record {
     char doing[BOARD_DOING_BYTES];
 };
 
-/* A page of its own, so that it can be mapped uncached: a dirty line would be lost in a reset. */
+/* A page of its own, so that it can be mapped uncached: a reset would lose a dirty line. */
 static union {
     struct record record;
     uint8_t page[PAGE];
@@ -36,8 +36,8 @@ static uint32_t checksum(const struct record *record)
     return sum;
 }
 
-/* Stores to uncached memory may wait in a buffer of the core: the barrier has them in memory before
- * the register is written that ends the run, or that arms the watchdog. */
+/* Stores to uncached memory may wait in a buffer of the core: the barrier puts them into memory
+ * before the register is written that ends the run, or that arms the watchdog. */
 static void seal(void)
 {
     kept.record.check = checksum(&kept.record);

@@ -89,7 +89,7 @@ enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg)
     return ERR_OK;
 }
 
-/* Returns where the firmware cannot, or there is none. */
+/* Returns if the firmware cannot do it, or if there is none. */
 static void end(uint64_t function)
 {
     serial_drain();
@@ -104,7 +104,7 @@ void psci_restart(void)
 
 _Noreturn void psci_power_off(int status)
 {
-    (void)status; /* PSCI has no room for it */
+    (void)status; /* PSCI has no reason code */
     end(PSCI_SYSTEM_OFF);
     core_halt();
 }

@@ -1,6 +1,6 @@
-/* Power State Coordination Interface (Arm DEN 0022), versions 0.2 and later: cores on, machine
- * off, through the firmware below. A machine has one, so that a board puts these functions into its
- * struct board as they are. */
+/* Power State Coordination Interface (Arm DEN 0022), versions 0.2 and later: starts cores and
+ * switches the machine off, through the firmware below. A machine has one, so a board puts these
+ * functions directly into its struct board. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_PSCI_H
 #define INGOT_BOARD_DRIVERS_SOC_PSCI_H
 
@@ -15,14 +15,15 @@ void psci_init(const struct device_tree *tree);
 
 enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
 
-/* The same if something other than a tree names them. ids: MPIDR affinities of n cores, that of core 0 first. */
+/* The same if another source than a tree names them. ids: MPIDR affinities of n cores, that of
+ * core 0 first. */
 void psci_open(enum psci_conduit conduit, const uint64_t *ids, unsigned n);
 
-/* Has the tree a node for it, whose method is hvc or smc? */
+/* Whether the tree has a node for it with the method hvc or smc. */
 bool psci_is_there(void);
 
-/* board.start_core, for cores that then sleep by gic.h. If there is no PSCI the cores came in with
- * core 0 and wait in the pen of boot/arm64/start.S. */
+/* board.start_core, for cores that then sleep by gic.h. Without PSCI the cores came in with core
+ * 0 and wait in the pen of boot/arm64/start.S. */
 enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* board.restart and board.power_off. */

@@ -1,5 +1,5 @@
 /* An arm64 machine that its tree describes: a GIC, PSCI and a PL011 as its console. There is
- * one, so that a board puts psci_, gic_ and serial_ functions into its struct board as they are. */
+ * one, so a board puts psci_, gic_ and serial_ functions directly into its struct board. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_PSCI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SOC_PSCI_MACHINE_H
 
@@ -11,9 +11,9 @@
 #include "board/drivers/soc/psci.h"
 
 /* For early_init: read the tree at dtb (NULL: none), find its GIC and PSCI, and open the console
- * that it names, or the one at uart_address; at the rate that the firmware set, by interrupt
- * where the tree has one, else polled. A missing part is done without. Returns the tree, which
- * stays; its blob is NULL where there is none. */
+ * that it names, or the one at uart_address; at the rate that the firmware set, by interrupt if
+ * the tree has one, otherwise polled. Continues without parts that are missing. Returns the
+ * tree, which stays; its blob is NULL if there is none. */
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
 
 /* Clock and cores, as members of struct board. */

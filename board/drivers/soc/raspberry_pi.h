@@ -26,8 +26,8 @@ struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
     uintptr_t gpio;     /* 0: the UART's pins are set already, and the LED is not ours */
     uintptr_t gpio_aon; /* BCM2712's pins that are always on; 0: none */
-    /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an output. NULL:
-     * there is no LED. */
+    /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an
+     * output. NULL: there is no LED. */
     void (*find_led)(struct raspberry_pi *pi);
     uintptr_t chip_id; /* the register that tells the stepping, for people; 0: none */
     enum bcm_pull_kind pull;
@@ -64,12 +64,13 @@ struct raspberry_pi {
     } cores[RASPBERRY_PI_CORES];
 };
 
-/* For board.led: light the LED or put it out, at any time, also without raspberry_pi_init or within it. */
+/* For board.led: light the LED or put it out, at any time, also without raspberry_pi_init or
+ * within it. */
 void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
 
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
- * cores' clock to what it allows. Registers are mapped here. An LED that a register lights is lit from here
- * on until there is a console: it stays so where we hang between. */
+ * cores' clock to what it allows. Registers are mapped here. An LED that a register lights is
+ * lit from here on until there is a console: it stays so where we hang between. */
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb);
 

@@ -1,4 +1,5 @@
-/* The facts that the firmware, its tree and the registers of a Raspberry Pi give: for the word `diag`. */
+/* The facts that the firmware, its tree and the registers of a Raspberry Pi give: for the word
+ * `diag`. */
 #include "board/drivers/soc/raspberry_pi.h"
 
 #include "board/drivers/soc/bcm_watchdog.h"

@@ -21,24 +21,24 @@ uint64_t sbi_base(enum sbi_base which);
  * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
-/* Make the calling hart's timer interrupt pending when `time` reaches `at`, and no more until then
+/* Make the calling hart's timer interrupt pending when `time` reaches `at`, and not before
  * (chapter 6). Firmware without the extension does nothing. */
 void sbi_set_timer(uint64_t at);
 
-/* Make a software interrupt pending on the harts of mask, bit n being hart base + n (chapter 7). */
+/* Make a software interrupt pending on the harts of mask; bit n is hart base + n (chapter 7). */
 void sbi_send_ipi(uint64_t mask, uint64_t base);
 
-/* Have those harts drop what their TLBs hold of [start, start + bytes) (chapter 8). */
+/* Make those harts drop the TLB entries of [start, start + bytes) (chapter 8). */
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
 /* Switch the machine off, by SRST (chapter 10). failed: the reason is a system failure, which
  * firmware may record. Returns only if the firmware cannot. */
 void sbi_power_off(int failed);
 
-/* The same for firmware without SRST (5.9). OpenSBI stops the hart where it has no switch. */
+/* The same for firmware without SRST (5.9). OpenSBI stops the hart if there is no switch. */
 void sbi_shutdown_legacy(void);
 
-/* Restart it, by SRST. Returns only where the firmware cannot. */
+/* Restart the machine, by SRST. Returns only if the firmware cannot. */
 void sbi_restart(int failed);
 
 #endif

@@ -1,5 +1,5 @@
-/* A RISC-V machine as SBI firmware hands it over: its tree, its clock, its harts, its power. There
- * is one, so that a board puts these functions into its struct board as they are. */
+/* A RISC-V machine as SBI firmware passes it on: its tree, clock, harts and power. There is one,
+ * so a board puts these functions directly into its struct board. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
 
@@ -12,12 +12,12 @@
 #include "board/err.h"
 #include "board/isa.h"
 
-/* Read the tree at dtb, NULL where there is none: then no other hart can be started, and the `time`
- * counter is taken to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
- * number. Returns the tree, which stays; its blob is NULL where there is none. */
+/* Read the tree at dtb, NULL if there is none: then no other hart can be started, and the `time`
+ * counter is assumed to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
+ * number. Returns the tree, which stays; its blob is NULL if there is none. */
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz);
 
-/* If a board has its 16550, if the tree names no console of that kind ("ns16550a"). */
+/* A board's 16550, for a tree that names no console of that kind ("ns16550a"). */
 struct sbi_machine_ns16550 {
     const char *kind;
     uintptr_t address;
@@ -25,22 +25,24 @@ struct sbi_machine_ns16550 {
     unsigned shift, width; /* as ns16550_init takes them */
 };
 
-/* For early_init: open the console, at the rate that the firmware set. By interrupt where tree and
- * controller have one, else it is polled. */
+/* For early_init: open the console, at the rate that the firmware set. By interrupt if tree and
+ * controller have one, otherwise polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
-/* The last part of it, for consoles that are not 16550: after serial_open, receive by the interrupt
+/* Its last part, for consoles that are not a 16550: after serial_open, receive by the interrupt
  * that the UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 
-/* This hart is never started, whatever the tree says of it; one that runs this stays. */
+/* This hart is never started, whatever the tree says about it; if it already runs this, it
+ * stays. */
 void sbi_machine_leave_out(uint64_t hart);
 
 /* board.ticks_hz and board.start_core. */
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.restart: SRST. board.power_off: SRST, else the call from before it, else the hart sleeps. */
+/* board.restart: SRST. board.power_off: SRST, otherwise its predecessor, otherwise the hart
+ * sleeps. */
 void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
 

@@ -19,9 +19,9 @@ enum {
     FIRST_KEY = 4,
     KEY_CAPS = 0x39,
     KEY_SPACE = 0x2c
-}; /* HID Usage Tables, 10; below: no keys */
+}; /* HID Usage Tables, 10; lower numbers are not keys */
 
-/* Keys without a character, and the digits' block, as xterm sends them. */
+/* Keys without a character, and the numeric keypad, as xterm sends them. */
 static const struct plain_key {
     uint8_t usage;
     char text[5], with_ctrl[7];
@@ -59,7 +59,7 @@ static const struct plain_key {
     { 0x63, ".", "" },
 };
 
-/* All of it or nothing: half an escape sequence is another key. */
+/* All of it or nothing, because half an escape sequence is another key. */
 static void put(struct keyboard_keys *k, const char *text, size_t bytes)
 {
     if (bytes > KEYBOARD_OUT - (k->put - k->taken))
@@ -84,7 +84,7 @@ static void put_character(struct keyboard_keys *k, uint16_t c)
     }
 }
 
-/* After an accent: one letter with it, or the accent and then the character. */
+/* After an accent: one letter with it, or the accent followed by the character. */
 static void put_after_dead(struct keyboard_keys *k, uint16_t c)
 {
     uint16_t dead = k->dead, both = keyboard_compose(dead, c);
@@ -119,14 +119,14 @@ static void press_plain(struct keyboard_keys *k, uint8_t usage)
             continue;
         if (usage == KEY_SPACE && k->dead != 0) {
             put_after_dead(k, ' ');
-        } else if (k->dead == 0 || text[0] != '\x7f') { /* the accent alone is taken back */
+        } else if (k->dead == 0 || text[0] != '\x7f') { /* the accent alone is removed again */
             put(k, text, strlen(text));
         }
         k->dead = 0;
     }
 }
 
-/* ECMA-48: Ctrl takes the two upper bits of what lies in columns 4 to 7. */
+/* ECMA-48: Ctrl clears the two upper bits of characters in columns 4 to 7. */
 static void press_ctrl(struct keyboard_keys *k, uint16_t c)
 {
     char byte = (char)(c & 31);
@@ -135,7 +135,8 @@ static void press_ctrl(struct keyboard_keys *k, uint16_t c)
         put(k, &byte, 1);
 }
 
-/* Caps Lock is for letters: where Shift gives the capital, which is 32 before it in Latin-1. */
+/* Caps Lock only affects letters: keys on which Shift gives the capital, which is 32 before it
+ * in Latin-1. */
 static bool is_letter(const struct keyboard_layout *layout, unsigned position)
 {
     uint16_t c = layout->plain[position];
@@ -180,7 +181,7 @@ static bool is_among(const uint8_t *keys, uint8_t usage)
     return memchr(keys, usage, KEYBOARD_HELD) != NULL;
 }
 
-/* B.1: 1 to 3 in place of keys say that too many are held, or that the keyboard fails. */
+/* B.1: 1 to 3 in place of keys mean that too many are held, or that the keyboard has a fault. */
 void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32_t bytes,
                           uint32_t now)
 {

@@ -1,5 +1,5 @@
-/* From the reports of a keyboard in its boot protocol (Device Class Definition for HID 1.11, B.1) to the
- * bytes that a terminal would send. */
+/* From the reports of a keyboard in its boot protocol (Device Class Definition for HID 1.11,
+ * B.1) to the bytes that a terminal would send. */
 #ifndef INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
 #define INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
 
@@ -9,7 +9,7 @@
 enum {
     KEYBOARD_REPORT_BYTES = 8, /* modifiers, nothing, six keys */
     KEYBOARD_HELD = 6,
-    KEYBOARD_OUT = 64, /* bytes that wait, a power of two; what is typed beyond is lost */
+    KEYBOARD_OUT = 64, /* waiting bytes, a power of two; typed bytes beyond are lost */
     KEYBOARD_DELAY_MS = 400,
     KEYBOARD_REPEAT_MS = 33,
     KEYBOARD_LED_CAPS = 2,
@@ -21,7 +21,7 @@ struct keyboard_keys {
     bool caps;
     uint8_t held[KEYBOARD_HELD];
     uint8_t modifiers;
-    uint8_t repeats; /* the key that does; 0: none */
+    uint8_t repeats; /* the key that repeats; 0: none */
     uint32_t repeat_at;
     uint16_t dead; /* the accent that waits for its letter; 0: none */
     uint8_t out[KEYBOARD_OUT];
@@ -32,10 +32,10 @@ struct keyboard_keys {
 void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32_t bytes,
                           uint32_t now);
 
-/* Repeat what is held, once at most however long nobody looked. */
+/* Repeat a held key, at most once, however long nobody looked. */
 void keyboard_keys_look(struct keyboard_keys *k, uint32_t now);
 
-/* All keys are up: the keyboard is gone. Typed text stays. */
+/* All keys are up, because the keyboard is gone. Typed text stays. */
 void keyboard_keys_let_go(struct keyboard_keys *k);
 
 /* The next byte, or -1. */

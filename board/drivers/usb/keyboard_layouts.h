@@ -6,22 +6,23 @@
 
 #include "board/keyboard.h"
 
-enum { KEYBOARD_KEYS = 48 }; /* that give a character */
+enum { KEYBOARD_KEYS = 48 }; /* keys that give a character */
 
 /* Accents that wait for a letter, as the combining characters of Unicode. */
 enum { DEAD_GRAVE = 0x300, DEAD_ACUTE = 0x301, DEAD_HAT = 0x302, DEAD_DOTS = 0x308 };
 
-/* Keys in the order of their usages (HID Usage Tables, 10): a to z, 1 to 0, the five from `-` to the
- * one left of or above Enter, the six from `;` to `/`, and the one beside the left Shift. `third` and
- * `fourth` are pairs: the key's character on a US keyboard (`<` for the one beside Shift), and what it
- * gives with AltGr, and with AltGr and Shift. NULL: there is no AltGr, and the key is an Alt. */
+/* Keys in the order of their usages (HID Usage Tables, 10): a to z, 1 to 0, the five from `-` to
+ * the one left of or above Enter, the six from `;` to `/`, and the one next to the left Shift.
+ * `third` and `fourth` are pairs: the key's character on a US keyboard (`<` for the one next to
+ * Shift), and what it gives with AltGr, and with AltGr and Shift. NULL: there is no AltGr, and
+ * the key is an Alt. */
 struct keyboard_layout {
     uint16_t plain[KEYBOARD_KEYS + 1], shift[KEYBOARD_KEYS + 1];
     const uint16_t *third, *fourth;
 };
 extern const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS];
 
-/* The location of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
+/* The place of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
 unsigned keyboard_position(uint8_t usage);
 
 /* 0: nothing. `with`: bit 0 Shift, bit 1 AltGr. */

@@ -1,4 +1,5 @@
-/* The four USB sockets of a Pi 5: two controllers in RP1. Not yet run on hardware, and no emulator has them. */
+/* The four USB sockets of a Pi 5: two controllers in RP1. Not yet run on hardware, and no
+ * emulator has them. */
 #ifndef INGOT_BOARD_DRIVERS_USB_RP1_USB_H
 #define INGOT_BOARD_DRIVERS_USB_RP1_USB_H
 
@@ -14,8 +15,8 @@ struct rp1_usb {
     struct block_device error_message;
 };
 
-/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives were put into out, at
- * most `most`; one of them may be a `error_message` alone. */
+/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives
+ * were put into out, at most `most`; one of them may be a `error_message` alone. */
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
                       struct block_device **out, unsigned most);
 

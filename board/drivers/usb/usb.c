@@ -79,8 +79,8 @@ static void stop(struct usb *u)
         (void)usb_storage_stop(&u->drives[i]);
 }
 
-/* A drive that waits for its data must not wait for a port: it takes a keyboard in when all rest, as they do at a
- * prompt, once layers that were asked for ahead are there. */
+/* A drive that waits for its data must not wait for a port: it takes a keyboard in when all
+ * rest, as they do at a prompt, once layers that were asked for ahead are there. */
 static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
@@ -112,8 +112,8 @@ static bool is_attached(const struct usb *u, unsigned drive)
     return u->drives[drive].device.slot != 0;
 }
 
-/* Pick a slot for a new drive: an unused one, else one whose drive is gone and has no open file. USB_DRIVES: none is
- * free. */
+/* Pick a slot for a new drive: an unused one, else one whose drive is gone and has no open file.
+ * USB_DRIVES: none is free. */
 static unsigned free_drive(const struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)
@@ -137,7 +137,8 @@ static enum err take_back(struct usb *u, uint32_t place)
     return ERR_NO_DEVICE;
 }
 
-/* A drive that is new here, and *out it, also where it cannot be used. ERR_NO_DEVICE: it is none. */
+/* A drive that is new here, and *out it, also where it cannot be used. ERR_NO_DEVICE: it is
+ * none. */
 static enum err take_new(struct usb *u, uint32_t place, struct block_device **out)
 {
     unsigned at = free_drive(u);
@@ -183,8 +184,8 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
     *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
 }
 
-/* One that was let go of, and that is still at its port, is taken again by whoever reads it next: what failed was a
- * transfer. */
+/* One that was let go of, and that is still at its port, is taken again by whoever reads it
+ * next: what failed was a transfer. */
 static bool waits(struct usb *u, unsigned drive)
 {
     const struct usb_storage *s = &u->drives[drive];

@@ -1,4 +1,5 @@
-/* The devices at a USB controller: drives and one keyboard, at its own ports or behind a hub there. */
+/* The devices at a USB controller: drives and one keyboard, at its own ports or behind a hub
+ * there. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_H
 #define INGOT_BOARD_DRIVERS_USB_USB_H
 
@@ -20,19 +21,21 @@ struct usb {
     uint32_t starts;                    /* of the controller, when all ports were looked at */
 };
 
-/* Start the controller and find what is there; one that u had before is stopped. Returns how many devices were put into
- * out, at most `most`: drives, in the order of their ports, or one for the controller; its `error_message` may say why it cannot
- * be used. 0: there is no controller, or no drive; a keyboard may be there, or come. */
+/* Start the controller and find what is there; one that u had before is stopped. Returns how
+ * many devices were put into out, at most `most`: drives, in the order of their ports, or one
+ * for the controller; its `error_message` may say why it cannot be used. 0: there is no
+ * controller, or no drive; a keyboard may be there, or come. */
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
                   unsigned most);
 
 /* The next byte that was typed, or -1: a source for serial_join. Sees keyboards come and go. */
 int usb_take(void *usb);
 
-/* A drive that came, went or came back since the last answer, at any controller of the machine: its error_message says why it
- * cannot be used, or that it was unplugged. One that is new has no place among others where there is none. A device that is
- * `in_use` stays that of its drive; others may be given to one that is new. NULL: nothing did. Core 0, where nobody
- * waits for data: it may take as long as a drive takes to get ready. */
+/* A drive that came, went or came back since the last answer, at any controller of the machine:
+ * its error_message says why it cannot be used, or that it was unplugged. One that is new has no
+ * place among others where there is none. A device that is `in_use` stays that of its drive;
+ * others may be given to one that is new. NULL: nothing did. Core 0, where nobody waits for
+ * data: it may take as long as a drive takes to get ready. */
 struct block_device *usb_look(void);
 
 /* Whether a keyboard is attached to any controller. */

@@ -124,7 +124,7 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
         *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;
     }
-    if (form == 0x72 || form == 0x73) { /* in descriptors, which nobody asked for */
+    if (form == 0x72 || form == 0x73) { /* in descriptors for which nobody asked */
         *code = (unsigned)(data[2] << 8 | data[3]);
         return data[1] & 15;
     }

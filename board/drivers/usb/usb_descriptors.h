@@ -1,5 +1,5 @@
-/* The descriptions of a USB device and its SCSI unit: bytes of a stranger's, of which each is checked
- * before it is used. */
+/* The descriptors of a USB device and its SCSI unit: bytes from outside, each of which is
+ * checked before it is used. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
 #define INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
 
@@ -12,11 +12,11 @@ struct usb_ends {
     uint8_t in, out; /* endpoints' numbers, 1 to 15; out 0: there is none */
     uint16_t in_packet, out_packet;
     uint8_t in_burst, out_burst; /* packets beyond the first, 0 to 15 */
-    uint8_t interval;            /* of an interrupt endpoint, as the device tells it; 0: bulk */
+    uint8_t interval;            /* of an interrupt endpoint, as the device reports it; 0: bulk */
 };
 
-/* Find mass storage that speaks bulk-only, or a keyboard that knows the boot protocol (HID 1.11, 4.2), in a
- * configuration descriptor and what follows it (USB 2.0, 9.6; USB 3.2, 9.6.7). */
+/* Find mass storage that speaks bulk-only, or a keyboard that knows the boot protocol (HID 1.11,
+ * 4.2), in a configuration descriptor and what follows it (USB 2.0, 9.6; USB 3.2, 9.6.7). */
 bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 
@@ -27,7 +27,7 @@ struct usb_hub_facts {
     uint32_t think;   /* of its translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
-/* False: it is not a descriptor of that type, or of a hub without ports. */
+/* False: it is not a descriptor of that type, or it is of a hub without ports. */
 bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
@@ -38,8 +38,8 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
 /* INQUIRY (SPC-4, 6.4.2): a disk, and it is there. */
 bool usb_is_disk(const uint8_t data[36]);
 
-/* REQUEST SENSE (SPC-4, 4.5.2, 4.5.3): the sense key, 0 if these are none. *code: the additional
- * sense code and, in its lower byte, the qualifier. */
+/* REQUEST SENSE (SPC-4, 4.5.2, 4.5.3): the sense key; 0: the bytes are not sense data. *code:
+ * the additional sense code and, in its lower byte, the qualifier. */
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
 
 /* READ CAPACITY (10) and (16) (SBC-3, 5.15, 5.16): blocks, and the bytes of one. */

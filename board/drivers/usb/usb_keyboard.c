@@ -14,7 +14,8 @@ static uint32_t millis(const struct xhci *x)
     return (uint32_t)(x->setup.ticks() / (x->setup.ticks_hz / 1000));
 }
 
-/* A whole packet: some keyboards send more than the boot protocol's 8 bytes, which would be a babble. */
+/* A whole packet: some keyboards send more than the boot protocol's 8 bytes, which would be a
+ * babble error. */
 static uint32_t asked_bytes(const struct usb_keyboard *k)
 {
     return min_u32(max_u32(k->ends.in_packet, KEYBOARD_REPORT_BYTES), MOST_BYTES);
@@ -26,7 +27,8 @@ static void ask(struct usb_keyboard *k, struct xhci *x)
     xhci_ring(x, &k->device, &k->device.in, k->device.in_id);
 }
 
-/* Reports come when a key changes, and repeating is ours. A keyboard may know no other way. */
+/* Reports come when a key changes; repetition is our job. A keyboard may not support any other
+ * way. */
 static enum err prepare(struct usb_keyboard *k, struct xhci *x)
 {
     uint8_t interface = k->ends.interface;
@@ -76,12 +78,13 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    set_leds(k, host); /* some adapters begin to work with it */
+    set_leds(k, host); /* some adapters begin to work after it */
     ask(k, host);
     return ERR_OK;
 }
 
-/* After a fault the endpoint is halted in the controller, and after a stall in the keyboard, too. */
+/* After a fault the endpoint is halted in the controller, and after a stall in the keyboard,
+ * too. */
 static enum err recover(struct usb_keyboard *k, struct xhci *x)
 {
     enum err e = xhci_unhalt(x, &k->device, &k->device.in, k->device.in_id);

@@ -1,4 +1,5 @@
-/* A USB keyboard in its boot protocol (Device Class Definition for HID 1.11), at a port of an xHCI. */
+/* A USB keyboard in its boot protocol (Device Class Definition for HID 1.11), at a port of an
+ * xHCI. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_KEYBOARD_H
 #define INGOT_BOARD_DRIVERS_USB_USB_KEYBOARD_H
 
@@ -11,17 +12,18 @@ struct usb_keyboard {
     _Alignas(64) uint8_t report[64];
     _Alignas(64) struct usb_ends ends;
     struct keyboard_keys keys;
-    unsigned faults; /* one after the other */
+    unsigned faults; /* reports, one after the other */
     bool lit;        /* the LED of Caps Lock */
 };
 
-/* Take what is at this place if it is a keyboard. */
+/* Take the device at this place if it is a keyboard. */
 enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place);
 
-/* Reports that have come become bytes in k->keys. False: it does not work any more, and was let go of. */
+/* Turn received reports into bytes in k->keys. False: the keyboard no longer works, and was
+ * released. */
 bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host);
 
-/* It is gone. ERR: as xhci_detach. */
+/* It is gone. Errors as xhci_detach. */
 enum err usb_keyboard_close(struct usb_keyboard *k, struct xhci *host);
 
 #endif

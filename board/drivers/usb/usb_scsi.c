@@ -1,14 +1,15 @@
-/* The questions to a USB drive at its start, and how long it may take. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only Transport 1.0. */
+/* The questions to a USB drive at its start, and how long they may take. SCSI by SPC-4 and
+ * SBC-3; 3.2: Bulk-Only Transport 1.0. */
 #include "board/drivers/usb/usb_storage_private.h"
 
 enum {
     READY_MS = 5000,
-    SPIN_UP_MS = 20000, /* of a disk that says that it is on its way */
+    SPIN_UP_MS = 20000, /* for a disk that says that it is becoming ready */
     ASK_MS = 100,
     INQUIRY_TRIES = 5, /* as U-Boot */
     INQUIRY_BYTES = 36,
-    MODE_BYTES =
-        192, /* as Windows asks: many drives know no other length, says Linux's use_192_bytes_for_3f */
+    MODE_BYTES = 192, /* as Windows asks: many drives support no other length, according to Linux's
+              * use_192_bytes_for_3f */
     KEY_NOT_READY = 2,
     NO_MEDIUM = 0x3a,
     NOT_READY = 0x0400, /* with a qualifier: SPC-4, table 44 */
@@ -28,7 +29,8 @@ static bool spins_up(unsigned key, unsigned code)
            (code == NOT_READY || code == BECOMING_READY || code == WANTS_START);
 }
 
-/* SBC-3, 5.20, answered at once: a disk that sleeps, or that waits to be asked, begins to turn. */
+/* SBC-3, 5.20, answered at once: a disk that sleeps, or that waits for a command, starts to
+ * spin. */
 static bool start_motor(struct usb_storage *s)
 {
     static const uint8_t start_unit[6] = { 0x1b, 1, 0, 0, 1, 0 };
@@ -66,8 +68,8 @@ static enum err wait_ready(struct usb_storage *s)
                          : refuse(s, "the USB drive does not answer as it should: use another");
 }
 
-/* A drive that has just come may fail its first commands; an answer that came whole shows what its residue means (Linux's
- * rule of usb-storage). */
+/* A drive that has just been connected may fail its first commands; a complete answer shows what
+ * its residue means (Linux's rule in usb-storage). */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                   uint32_t bytes)
 {
@@ -118,7 +120,8 @@ static enum err learn_unit(struct usb_storage *s)
     return e == ERR_OK ? read_size(s) : e;
 }
 
-/* SPC-4, 6.11: the header's third byte. ERR_IO: the drive does not answer any more, and is started without it then. */
+/* SPC-4, 6.11: the header's third byte. ERR_IO: the drive no longer answers, and is started
+ * again without this question. */
 static enum err learn_lock(struct usb_storage *s)
 {
     static const uint8_t mode[6] = { 0x1a, 0, 0x3f, 0, MODE_BYTES, 0 };
@@ -129,12 +132,12 @@ static enum err learn_lock(struct usb_storage *s)
     if (usb_storage_run(s, mode, sizeof mode, MODE_BYTES) == USB_GOOD)
         s->read_only = s->answer[2] & 0x80;
     else if (s->outcome == USB_FAILED)
-        (void)usb_storage_sense(s, &code); /* no such pages: it can be written */
+        (void)usb_storage_sense(s, &code); /* it has no such pages: it can be written */
     s->no_modes = s->outcome == USB_BROKEN;
     return err_unless(!s->no_modes, ERR_IO);
 }
 
-/* 3.2: the first unit that has a disk, for readers of several cards. */
+/* 3.2: the first unit that has a disk, for readers with several card slots. */
 enum err usb_storage_learn(struct usb_storage *s)
 {
     uint64_t before = s->n_sectors;
@@ -148,7 +151,7 @@ enum err usb_storage_learn(struct usb_storage *s)
         s->unit++;
     if (e != ERR_OK)
         return e;
-    s->why = NULL; /* of units before */
+    s->why = NULL; /* of earlier units */
     if (before != 0 && before != s->n_sectors)
         return refuse(s, "another USB drive is in its place");
     return learn_lock(s);

@@ -1,4 +1,5 @@
-/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and SBC-3. */
+/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and
+ * SBC-3. */
 #include <string.h>
 
 #include "board/drivers/soc/device_name.h"
@@ -17,8 +18,8 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
-/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the transport demands one, and
- * cheap drives have none. */
+/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the
+ * transport demands one, and cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
 {
     const uint8_t *d = s->device.data;
@@ -93,7 +94,8 @@ static char *put_number(char *at, uint32_t number) /* below 1000 */
     return at;
 }
 
-/* "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs: a drive that moves has another name. */
+/* "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs: a drive that moves has
+ * another name. */
 static void set_name(struct usb_storage *s)
 {
     const struct xhci_device *d = &s->device;
@@ -149,8 +151,8 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     return e;
 }
 
-/* So that nothing lands in a buffer that is handed back. The whole controller where the drive's part of it does
- * not obey. */
+/* So that nothing lands in a buffer that is handed back. The whole controller where the drive's
+ * part of it does not obey. */
 static void let_go(struct usb_storage *s)
 {
     s->dead = xhci_detach(s->host, &s->device) != ERR_OK && xhci_stop(s->host) != ERR_OK;

@@ -50,23 +50,25 @@ struct usb_storage {
     char name[USB_STORAGE_NAME_BYTES];
 };
 
-/* Find the first drive at the places from `first` to `last` of a controller that was started, and fill out. If it
- * cannot be used, out->error_message says why. s->place has it. ERR_NO_DEVICE: there is none. */
+/* Find the first drive at the places from `first` to `last` of a controller that was started,
+ * and fill out. If it cannot be used, out->error_message says why. s->place has it.
+ * ERR_NO_DEVICE: there is none. */
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out);
 
-/* One that was let go of is looked for there, and taken again. ERR_NO_DEVICE: it is not there; otherwise s->why. */
+/* One that was let go of is looked for there, and taken again. ERR_NO_DEVICE: it is not there;
+ * otherwise s->why. */
 enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
 
 /* Let go of it where it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Two drives of which each, once it is pulled and put back, could be taken for the other: then they are looked for where they
- * were. */
+/* Two drives of which each, once it is pulled and put back, could be taken for the other: then
+ * they are looked for where they were. */
 void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
-/* Whether nothing is under way, after so long at the most: what was asked for ahead is there by then, though nobody has
- * taken it. */
+/* Whether nothing is under way, after so long at the most: what was asked for ahead is there by
+ * then, though nobody has taken it. */
 bool usb_storage_rests(struct usb_storage *s, uint32_t ms);
 
 /* The controller does not obey: stop it, and end what is under way with ERR_IO. */

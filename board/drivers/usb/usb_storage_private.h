@@ -1,4 +1,5 @@
-/* Shared by the driver's files: the transport, one command at a time (usb_transport.c), and a drive's start (usb_scsi.c). */
+/* Shared by the driver's files: the transport, one command at a time (usb_transport.c), and a
+ * drive's start (usb_scsi.c). */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_STORAGE_PRIVATE_H
 #define INGOT_BOARD_DRIVERS_USB_USB_STORAGE_PRIVATE_H
 
@@ -18,8 +19,9 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
 /* Why the last command failed, the sense key and *code; which also clears it. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 
-/* Find the unit, the size and the lock of a drive that is addressed and configured. Errors set s->why mostly.
- * ERR_IO with s->no_modes: start it again, and it is not asked what it fell silent at. */
+/* Find the unit, the size and the lock of a drive that is addressed and configured. Errors set
+ * s->why mostly. ERR_IO with s->no_modes: start it again, and it is not asked what it fell
+ * silent at. */
 enum err usb_storage_learn(struct usb_storage *s);
 
 #endif

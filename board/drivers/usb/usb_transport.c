@@ -26,8 +26,8 @@ static void put_u32(uint8_t *p, uint32_t v)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* 5.1. The status is asked for when the data have gone or come: a drive may count on this order, and
- * QEMU's loses a status that was asked for while its data are under way. */
+/* 5.1. The status is requested after the data have been moved: a drive may rely on this order,
+ * and QEMU's loses a status that was requested while its data are in flight. */
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                       uint32_t bytes, bool write)
 {
@@ -81,7 +81,7 @@ static void clear_stall(struct usb_storage *s, bool in)
         ask_status(s);
 }
 
-/* Whether this endpoint is the one that the phase waits for. */
+/* Whether the phase waits for this endpoint. */
 static bool is_due(const struct usb_storage *s, uint32_t id)
 {
     if (s->phase == USB_SENDING)
@@ -103,7 +103,7 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
         end(s, USB_BROKEN);
     } else if (s->phase != USB_STATUS) {
         s->came_whole = code == CODE_SUCCESS && left == 0;
-        ask_status(s); /* it also tells how much of the data is missing */
+        ask_status(s); /* it also says how much of the data is missing */
     } else if (left != 0) {
         end(s, USB_BROKEN);
     } else {
@@ -114,7 +114,7 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     }
 }
 
-/* One command to or from s->answer, waited for. */
+/* One command to or from s->answer; waits for it. */
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes)
 {
@@ -133,7 +133,7 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
     return s->outcome;
 }
 
-/* SPC-4, 6.37: why the last command failed, which also clears it. */
+/* SPC-4, 6.37: ask why the last command failed, which also clears it. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code)
 {
     static const uint8_t request[6] = { 0x03, 0, 0, 0, 18, 0 };

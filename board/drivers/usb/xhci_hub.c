@@ -1,6 +1,6 @@
-/* Hubs at the controller's own ports and behind each other: what is behind one has a place number beyond those ports.
- * Sections are those of
- * the Universal Serial Bus Specification 2.0, chapter 11, and of 3.2 ("USB 3") where a hub is of that kind. */
+/* Hubs at the controller's own ports and behind each other: a device behind a hub has a place
+ * number beyond those ports. Sections are those of the Universal Serial Bus Specification 2.0,
+ * chapter 11, and of 3.2 ("USB 3") for hubs of that kind. */
 #include "board/drivers/usb/xhci_private.h"
 #include "board/drivers/usb/xhci_registers.h"
 #include "board/min_max.h"
@@ -109,7 +109,8 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
     return ERR_OK;
 }
 
-/* 11.11.1, 11.12.5: a hub switches a port off that took too much, and nobody but the host switches it on again. */
+/* 11.11.1, 11.12.5: a hub switches off a port that took too much current, and only the host
+ * switches it on again. */
 static void power_again(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t status)
 {
     if (!(status & HUB_PORT_OVER_CURRENT_CHANGE))
@@ -142,8 +143,9 @@ struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port)
     return d->hub;
 }
 
-/* 11.17.5: what it holds of a transfer that has failed would be taken for the next one's. As Linux does, for bulk
- * endpoints alone: a setup packet begins a control transfer anew, and an interrupt's is forgotten by itself. */
+/* 11.17.5: its record of a failed transfer would be taken for the next one's. As in Linux, only
+ * for bulk endpoints: a setup packet begins a control transfer anew, and an interrupt's record
+ * expires by itself. */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id)
 {
     struct xhci_hub *h;
@@ -211,7 +213,7 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     return e == ERR_OK ? power_ports(x, h) : e;
 }
 
-/* The first that is not in use: a hub has a lower number than those that are found behind it. */
+/* The first unused one: a hub has a lower number than those that are found behind it. */
 static struct xhci_hub *unused_hub(struct xhci *x)
 {
     for (unsigned i = 0; i < XHCI_HUBS; i++)
@@ -241,7 +243,7 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
 
     parent = xhci_hub_of(x, place, &port);
     if (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)
-        return ERR_NO_DEVICE; /* no hub can be there */
+        return ERR_NO_DEVICE; /* there cannot be a hub */
     if (h == NULL) {
         x->left_out =
             "a USB device is ignored: eight hubs are known, which is the maximum, and it may be another hub";
@@ -258,7 +260,7 @@ void xhci_hub_look(struct xhci *x)
 {
     bool any = true;
 
-    while (any) { /* with a hub those behind it go */
+    while (any) { /* the hubs behind it go with it */
         any = false;
         for (unsigned i = 0; i < XHCI_HUBS; i++) {
             struct xhci_device *d = &x->hubs[i].device;

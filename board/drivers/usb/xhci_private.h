@@ -1,4 +1,4 @@
-/* The driver's shared parts: rings and commands. */
+/* Shared parts of the driver: rings and commands. */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_PRIVATE_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_PRIVATE_H
 
@@ -9,35 +9,38 @@ uint64_t xhci_address(const struct xhci *x, const void *at);
 /* An empty ring in XHCI_RING TRBs. */
 void xhci_set_ring(struct xhci_ring *ring, struct xhci_trb *trbs);
 
-/* 4.9.2: the first one of a hand-over keeps the wrong cycle until all are there. */
+/* 4.9.2: the first TRB of a hand-over keeps the wrong cycle bit until all are there. */
 void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t status,
                uint32_t control);
 
-/* Wait for the event of the command whose TRB is there on the bus (d NULL), or of the device's control transfer. */
+/* Wait for the event of the command whose TRB is there on the bus (d NULL), or of the device's
+ * control transfer. */
 enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command,
                    struct xhci_trb *event);
 
-/* 4.6: one command, waited for; and one for the device's slot. ERR_IO: the controller refused it. */
+/* 4.6: one command, waited for; and one for the device's slot. ERR_IO: the controller refused
+ * it. */
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
                    struct xhci_trb *event);
 enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t type, uint64_t data,
                         uint32_t id);
 
-/* xhci_hub.c: the hub whose port a place is, NULL for a place of the controller's own; the port's reset; whether
- * something is there, and enabled. */
+/* xhci_hub.c: the hub to whose port a place belongs, NULL for a port of the controller; the
+ * port's reset; whether a device is there, and enabled. */
 struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
 
-/* The controller's own port has something that is enabled, and the same as when it was attached. */
+/* Whether the controller's own port has an enabled device, the same one as when it was attached. */
 bool xhci_port_works(const struct xhci *x, uint32_t port);
 
-/* The hub of high speed that talks to a slow device for the controller, and its port on the way there; NULL: none does. */
+/* The high-speed hub that talks to a slow device for the controller, and its port on that path;
+ * NULL: there is none. */
 struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
-/* Have it forget what it was at for this endpoint of the device. */
+/* Make it forget its transfer for this endpoint of the device. */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id);
 
-/* xhci_unhalt without the translator, which a control endpoint has no need of. */
+/* xhci_unhalt without the translator, which a control endpoint does not need. */
 enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
                         uint32_t id);
 
