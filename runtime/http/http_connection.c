@@ -167,6 +167,7 @@ void http_connection_probe(struct http_connection *c)
 static void begin(struct http_connection *c)
 {
     c->site->head(c->user, &c->request);
+    /* A client that has its final answer is not asked for the body any more. */
     if (!c->answered && c->request.expects_continue && c->request.at != HTTP_AT_END) {
         put_continue(c);
     }
@@ -224,6 +225,7 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
     case HTTP_GOT_BODY: take_piece(c, piece, piece_bytes); break;
     case HTTP_GOT_ALL: end(c); break;
     case HTTP_GOT_ERROR:
+        /* The client has its answer: a second one would be taken as that of its next request. */
         if (c->answered) {
             stop_draining(c);
         } else {
@@ -352,6 +354,7 @@ static size_t fill_body(struct http_connection *c, char *to, size_t room)
             c->last_out = c->left == 0;
         }
     }
+    /* The head is out, so only the end of the connection can tell of the failure. */
     if (failed) {
         c->stage = HTTP_BROKEN;
         return 0;
@@ -372,6 +375,7 @@ static size_t fill_frames(struct http_connection *c, char *to, size_t room)
     if (whole) {
         c->site->said(c->user);
     }
+    /* RFC 6455, section 7.1.1: the server closes the TCP connection first. */
     if (c->frames.end_sent) {
         c->stage = HTTP_CLOSES;
     }

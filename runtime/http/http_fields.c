@@ -135,6 +135,7 @@ bool http_list_has(const char *list, size_t n, const char *item)
         const char *one = trim(list, &some);
         size_t name = 0;
 
+        /* An item's name ends before its version ("websocket/13") or its parameters. */
         while (name < some && one[name] != '/' && one[name] != ';' && !is_space(one[name])) {
             name++;
         }
@@ -223,9 +224,11 @@ enum http_path http_decode_path(const char *target, size_t n, char *path, size_t
             c = (char)(high * 16 + low);
             at += 2;
         }
+        /* A decoded control character could split a line of a log or of an answer. */
         if (is_control(c) || target[at] == '#') {
             return HTTP_PATH_WRONG;
         }
+        /* Decoding goes on after the room is full: a malformed path is reported as such, however long it is. */
         fits = fits && out + 1 < room;
         if (fits) {
             path[out++] = c;

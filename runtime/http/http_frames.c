@@ -14,6 +14,7 @@ static ssize_t give_wslay(uint8_t *to, size_t room, int flags, void *user)
     size_t n = f->in_bytes < room ? f->in_bytes : room;
 
     (void)flags;
+    /* wslay takes it as "would block" and keeps its state for the next call. */
     if (n == 0) {
         return -1;
     }
@@ -64,6 +65,7 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
 
+    /* RFC 6455, sections 5.1 and 5.2: clients mask, and no extension was agreed that uses a reserved bit. */
     if (!io->mask || io->rsv != 0 || io->opcode > WSLAY_PONG ||
         (!control && io->opcode > WSLAY_BINARY_FRAME)) {
         return HTTP_CLOSE_PROTOCOL;
@@ -71,10 +73,12 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
     f->in_frame = true;
     f->left = io->payload_length;
     f->opcode = io->opcode;
+    /* Section 5.5: a control frame is short and whole, and may come between the parts of a message. */
     if (control) {
         f->control_bytes = 0;
         return io->fin && io->payload_length <= HTTP_CONTROL_BYTES ? 0 : HTTP_CLOSE_PROTOCOL;
     }
+    /* Section 5.4: a message that has begun is continued, and no other begins. */
     if ((io->opcode == WSLAY_CONTINUATION_FRAME) != f->inside) {
         return HTTP_CLOSE_PROTOCOL;
     }
@@ -101,6 +105,7 @@ static enum http_frames_event take_control(struct http_frames *f)
 {
     unsigned code = HTTP_CLOSE_NORMAL;
 
+    /* Section 5.5.3: only the latest ping has to be answered, so one place is enough. */
     if (f->opcode == WSLAY_PING) {
         memcpy(f->pong, f->control, f->control_bytes);
         f->pong_bytes = (uint8_t)f->control_bytes;
@@ -109,6 +114,7 @@ static enum http_frames_event take_control(struct http_frames *f)
     if (f->opcode != WSLAY_CONNECTION_CLOSE) {
         return HTTP_FRAMES_WANT;
     }
+    /* Section 5.5.1: a code in two bytes, then a reason in UTF-8; both may be missing. */
     if (f->control_bytes >= 2) {
         code = (unsigned)f->control[0] << 8 | f->control[1];
     }
@@ -137,8 +143,10 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
         if (code != 0 || io.data_length > f->left) {
             return break_off(f, code != 0 ? code : HTTP_CLOSE_PROTOCOL);
         }
+        /* A frame may come in many pieces: left counts what is still missing of it. */
         f->left -= io.data_length;
         f->in_frame = f->left != 0;
+        /* Data goes on at once; control frames are gathered first. */
         if (!wslay_is_ctrl_frame(f->opcode)) {
             *piece = io.data_length != 0 ? (const char *)io.data : "";
             *n = io.data_length;
@@ -165,6 +173,7 @@ static uint8_t put_head(uint8_t *to, unsigned opcode, size_t n)
 {
     uint8_t at = 2;
 
+    /* RFC 6455, section 5.2: the final part of a message, then the length in 1, 3 or 9 bytes. */
     to[0] = (uint8_t)(0x80 | opcode);
     if (n < 126) {
         to[1] = (uint8_t)n;
@@ -192,6 +201,7 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
 /* One waiting control frame; the end frame only after everything else (last). 0: none waits. */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
+    /* A pong first: the other end is waiting for it. */
     if (f->pongs) {
         f->pongs = false;
         return put_control(to, WSLAY_PONG, f->pong, f->pong_bytes);
@@ -218,6 +228,7 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
     if (f->sends && message == NULL) { /* its other half comes later */
         return 0;
     }
+    /* Control frames go between messages, never inside one: its head has announced its length. */
     if (!f->sends) {
         at = fill_control(f, to, message == NULL);
         if (at != 0 || f->end_sent || message == NULL) {
@@ -228,6 +239,7 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
         f->sent_bytes = 0;
         f->sends = true;
     }
+    /* The room may end in the middle of the head; head_at remembers where. */
     while (at < room && f->head_at < f->head_bytes) {
         to[at++] = (char)f->head[f->head_at++];
     }

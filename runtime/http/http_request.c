@@ -98,17 +98,21 @@ static bool read_framing(struct http_request *r, const char *fields, size_t n)
     const char *length = http_field(fields, n, "content-length", 0, &bytes);
     const char *coding;
 
+    /* Section 6.3, item 5: a wrong length cannot be recovered from. */
     if (length != NULL && (http_field(fields, n, "content-length", 1, &more) != NULL ||
                            !read_length(length, bytes, &r->body_bytes))) {
         return refuse(r, 400, "Content-Length has to be one number in decimal digits"), false;
     }
+    /* No length and no coding: the request has no body (section 6.3, item 7). */
     coding = http_field(fields, n, "transfer-encoding", 0, &bytes);
     if (coding == NULL) {
         return true;
     }
+    /* Section 6.3, item 3: both at once may be an attempt at request smuggling. */
     if (length != NULL) {
         return refuse(r, 400, "a request has Content-Length or Transfer-Encoding, not both"), false;
     }
+    /* HTTP/1.0 knows no codings, and a list of codings is not read here. */
     if (r->is_1_0 || !http_same(coding, bytes, "chunked") ||
         http_field(fields, n, "transfer-encoding", 1, &more) != NULL) {
         return refuse(r, 400, "the only Transfer-Encoding that this server reads is chunked"),
@@ -127,6 +131,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     if (r->authority == NULL && !r->is_1_0) {
         return refuse(r, 400, "the Host header is missing"), false;
     }
+    /* Two parties could take different ones. */
     if (http_field(fields, n, "host", 1, &more) != NULL) {
         return refuse(r, 400, "a request has one Host header"), false;
     }
@@ -151,6 +156,7 @@ static size_t scheme_bytes(const char *target, size_t n)
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
     r->authority = begin;
+    /* RFC 3986, section 3.2: the authority ends at the first of these. */
     while (begin < end && *begin != '/' && *begin != '?' && *begin != '#') {
         begin++;
     }
@@ -168,9 +174,11 @@ static bool read_path(struct http_request *r, const char *begin, const char *end
 {
     bool is_star = *begin == '*' && begin + 1 == end;
 
+    /* RFC 9112, section 3.2.1: the form of an origin server. */
     if (*begin != '/' && !is_star) {
         return refuse(r, 400, "the target of a request begins with /"), false;
     }
+    /* Section 3.2.4: the star means the server as a whole. */
     if (is_star && r->method != HTTP_IS_OPTIONS) {
         return refuse(r, 400, "the target * goes with the method OPTIONS only"), false;
     }
@@ -189,6 +197,7 @@ static bool read_target(struct http_request *r)
     const char *begin = memchr(r->text, ' ', r->n), *end;
     size_t scheme;
 
+    /* The line has two spaces: check_head_line() has seen to that. */
     begin++;
     end = memchr(begin, ' ', r->n - (size_t)(begin - r->text));
     scheme = scheme_bytes(begin, (size_t)(end - begin));
@@ -199,12 +208,14 @@ static bool read_target(struct http_request *r)
     if (begin == NULL) {
         return false;
     }
+    /* RFC 9112, section 3.2.2: the absolute form, as a client sends it to a proxy. */
     if (begin < end && *begin == '/') {
         return read_path(r, begin, end);
     }
     if (memchr(begin, '#', (size_t)(end - begin)) != NULL) {
         return refuse(r, 400, "the path of the request is not well formed"), false;
     }
+    /* RFC 9110, section 4.2.3: an empty path is "/". */
     memcpy(r->path, "/", 2);
     return true;
 }
@@ -235,9 +246,11 @@ static enum http_event end_head(struct http_request *r)
 
     r->method = read_method(r->text);
     r->is_1_0 = r->parser.http_minor == 0;
+    /* The framing first: without it nobody knows where the request ends. */
     if (!read_framing(r, fields, n) || !read_host(r, fields, n) || !read_target(r)) {
         return HTTP_GOT_ERROR;
     }
+    /* RFC 9110, section 10.1.1: an HTTP/1.0 client is not waiting for it. */
     r->expects_continue = !r->is_1_0 && http_field_has(fields, n, "expect", "100-continue");
     r->left = r->body_bytes;
     r->at = r->complete ? HTTP_AT_END : r->chunked ? HTTP_AT_LINE : HTTP_AT_BODY;
@@ -281,6 +294,7 @@ static enum http_event check_head_line(struct http_request *r, char *line, size_
 {
     int status;
 
+    /* A header field, or the empty line that ends the head. */
     if (r->line != 0) {
         return n == 0 || http_is_field(line, n)
                    ? HTTP_GOT_PART
@@ -289,6 +303,7 @@ static enum http_event check_head_line(struct http_request *r, char *line, size_
     if (!http_is_request_line(line, n)) {
         return refuse(r, 400, "the first line is not a method, a path and HTTP/1.1");
     }
+    /* The line ends with "HTTP/" and a version of three characters. */
     status = check_version(line, n);
     if (status != 0) {
         return refuse(r, status, "this server speaks HTTP/1.1");
@@ -316,6 +331,7 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
             return refuse(r, 400, "an extension of a chunk has a control character");
         }
     }
+    /* Whitespace in front of an extension is bad, and has to be accepted (RFC 9112, section 7.1.1). */
     while (extension != NULL && size != 0 && (line[size - 1] == ' ' || line[size - 1] == '\t')) {
         size--;
     }
@@ -334,6 +350,7 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
  * next, or a line of the trailer, which is read and ignored (RFC 9112, section 7.1.2). */
 static enum http_event take_body_line(struct http_request *r, const char *line, size_t n)
 {
+    /* The CRLF behind the data of a chunk. */
     if (r->after_chunk) {
         r->after_chunk = false;
         return n == 0 ? give(r, "\r\n", 2)
@@ -342,6 +359,7 @@ static enum http_event take_body_line(struct http_request *r, const char *line, 
     if (!r->last_chunk) {
         return take_size(r, line, n);
     }
+    /* The empty line ends the trailer, and the body with it. */
     if (n == 0) {
         return give(r, "\r\n", 2);
     }
@@ -357,6 +375,7 @@ static enum http_event take_line(struct http_request *r)
     size_t n = r->n - r->line;
     bool head = r->at == HTTP_AT_HEAD;
 
+    /* A bare CR or LF is where parsers disagree, so smuggled requests use it. */
     if (n < 2 || line[n - 2] != '\r' || memchr(line, '\r', n - 2) != NULL ||
         memchr(line, '\0', n) != NULL) {
         return refuse(r, 400, "a line ends with CR and LF, and has no others");
@@ -366,6 +385,7 @@ static enum http_event take_line(struct http_request *r)
         return ++r->blanks > HTTP_BLANKS ? refuse(r, 400, "the request is not HTTP")
                                          : HTTP_GOT_PART;
     }
+    /* llhttp gets each line of the head once it has passed the stricter rules of this file. */
     if (head) {
         if (check_head_line(r, line, n - 2) == HTTP_GOT_ERROR ||
             give(r, line, n) == HTTP_GOT_ERROR) {
@@ -402,6 +422,7 @@ static enum http_event gather_line(struct http_request *r, const char *bytes, si
         return head ? refuse(r, 431, "the head of the request is longer than 16 KiB")
                     : refuse(r, 400, "a line between chunks is longer than 1 KiB");
     }
+    /* Bounded: a client could send extensions for ever, and no byte of a body. */
     if (!head && (r->rest_bytes += more) > HTTP_REST_BYTES) {
         return refuse(r, 400, "the chunks of the body have too many extensions or trailers");
     }
@@ -425,6 +446,7 @@ static enum http_event take_body(struct http_request *r, const char *bytes, size
     *piece_bytes = most;
     *used += most;
     r->left -= most;
+    /* With a length the body ends here; with chunks a line comes next. */
     if (r->complete) {
         r->at = HTTP_AT_END;
     } else if (r->left == 0) {

@@ -34,6 +34,7 @@ static size_t keys_of(struct session *s, uint32_t tokens)
     uint32_t tile_bytes;
 
     (void)session_block_move_keys(s, 0, KV_TILE, &io); /* of one tile, which every context has */
+    /* Keys take equal bytes for each tile, so one tile gives the size of all. */
     tile_bytes = (uint32_t)(bytes - tokens * sizeof *s->ids);
     return tokens * sizeof *s->ids + (size_t)tile_bytes * (tokens / KV_TILE);
 }
@@ -51,9 +52,11 @@ static uint32_t choose_distance(struct session *s)
 {
     uint32_t distance = KEPT_MARKS_LEAST;
 
+    /* Without recurrent states a block costs only its keys: short blocks fit more prompts. */
     if (!session_block_has_marks(s)) {
         return KEPT_DISTANCE;
     }
+    /* A mark has the same size however far apart they are: longer blocks share its cost among more tokens. */
     while (distance < KEPT_MARKS_MOST && marks_of(s) > KEPT_MARKS_TIMES * keys_of(s, distance)) {
         distance *= 2;
     }
@@ -97,6 +100,7 @@ bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s
     k->file = setup->file;
     k->distance = setup->distance != 0 ? setup->distance : choose_distance(s);
     assert(k->distance % KV_TILE == 0);
+    /* Whole sectors, so that a slot can be read from the card and written to it in place. */
     k->keys_bytes = round_up(keys_of(s, k->distance), SECTOR_BYTES);
     k->marks_bytes = round_up(marks_of(s), SECTOR_BYTES);
     if (!cut_memory(k, &setup->memory)) {
@@ -131,6 +135,7 @@ static struct walk begin(struct kept *k, struct session *s)
 {
     struct walk w = { .k = k, .s = s, .since = k->clock, .model = session_model_crc(s) };
 
+    /* A walk's blocks get times below the new clock, its first block the latest. */
     k->clock += CLOCK_STEP;
     return w;
 }
@@ -154,6 +159,7 @@ static uint64_t hash_of(const struct walk *w)
 {
     uint64_t hash = mix(FNV_OFFSET, &w->parent, sizeof w->parent);
 
+    /* The parent's serial stands for all tokens before, the model's CRC for the weights. */
     hash = mix(hash, &w->model, sizeof w->model);
     return mix(hash, ids_of(w), w->k->distance * sizeof(uint32_t));
 }
@@ -183,10 +189,12 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     if (from == KEPT_NONE) {
         return KEPT_NONE;
     }
+    /* Room is made at the expense of the block that was used longest ago, but not of this walk's. */
     to = kept_oldest(k->memory, k->n_memory, w->since, w->parent);
     if (to == KEPT_NONE) {
         return KEPT_NONE;
     }
+    /* The slot is nobody's until the read has succeeded. */
     k->memory[to].serial = 0;
     if (!kept_file_read_keys(k, from, to) || !has_ids(w, to)) {
         return KEPT_NONE;
@@ -203,6 +211,7 @@ static uint32_t look(const struct walk *w)
     uint64_t hash = hash_of(w);
     uint32_t at = find(w, w->k->memory, w->k->n_memory, hash);
 
+    /* Hashes may collide; equal tokens cannot. */
     if (at != KEPT_NONE && has_ids(w, at)) {
         return at;
     }
@@ -297,9 +306,11 @@ static uint32_t load(struct kept *k, struct session *s, uint32_t cached, uint32_
         if (at == KEPT_NONE) {
             return cached;
         }
+        /* Only the last block's mark is needed: it is the state after all tokens before it. */
         if ((w.i + 1) * k->distance == best && !bring_mark(k, at)) {
             return cached;
         }
+        /* Blocks before that are in the session's cache already. */
         if ((w.i + 1) * k->distance > cached) {
             move_keys(k, s, w.i, at, true);
         }
@@ -325,6 +336,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
         if (at == KEPT_NONE) {
             break;
         }
+        /* A sequence can only go on from a block with a mark; one without is passed on the way to it. */
         if (has_mark(k, at)) {
             best = (w.i + 1) * k->distance;
         }
@@ -373,10 +385,12 @@ void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt)
         if (at == KEPT_NONE) {
             return;
         }
+        /* The states are those after the last cached token, so only a block that ends there gets a mark. */
         if (!has_mark(k, at) && end == cached) {
             move_marks(k, s, cached, at, false);
             k->memory[at].has_mark = true;
         }
+        /* Only prompts go to the file: other requests seldom begin with a reply. */
         k->memory[at].wanted = k->memory[at].wanted || end <= n_prompt;
         pass_by(&w, at);
     }

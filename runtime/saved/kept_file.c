@@ -128,6 +128,7 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
                                       .has_mark = h->has_mark != 0,
                                       .keys_crc = h->keys_crc,
                                       .marks_crc = h->marks_crc };
+    /* Numbers go on after the highest in the file, so that no serial is given twice. */
     k->serial = max_u64(k->serial, h->serial);
     k->clock = max_u64(k->clock, h->used);
 }
@@ -145,6 +146,7 @@ static bool read_table(struct kept *k, bool blank)
         if (!read_bytes(k, table_at(i), buffer, (size_t)n * SECTOR_BYTES)) {
             return false;
         }
+        /* A row that is damaged is an empty slot, not an error: a write was cut short. */
         for (uint32_t j = 0; j < n; j++) {
             const uint8_t *sector = buffer + (size_t)j * SECTOR_BYTES;
 
@@ -173,6 +175,7 @@ static void begin_anew(struct kept *k, const struct file_header *h)
             return;
         }
     }
+    /* The header last: until then the file is still the other model's, with fewer blocks. */
     memcpy(buffer, h, sizeof *h);
     (void)write_bytes(k, 0, buffer, sizeof *h);
 }
@@ -195,6 +198,7 @@ static bool may_begin(struct kept *k)
     char version[40];
 
     memcpy(&h, k->slots, sizeof h);
+    /* A blank file is new. Zeros in front of anything else may be somebody's data. */
     if (is_zeros(k->slots)) {
         if (read_table(k, true)) {
             return true;
@@ -226,6 +230,7 @@ void kept_file_open(struct kept *k, const struct session *s)
         return;
     }
     n = k->file->bytes / SECTOR_BYTES;
+    /* A block takes a sector of the table and its slot; the header takes one sector. */
     n = n == 0 ? 0 : (n - 1) / (1 + (k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
     k->n_card = (uint32_t)min_u64(n, KEPT_BLOCKS_MOST);
     if (k->n_card == 0) {
@@ -240,6 +245,7 @@ void kept_file_open(struct kept *k, const struct session *s)
     if (!read_bytes(k, 0, k->slots, SECTOR_BYTES)) {
         return;
     }
+    /* Equal in every byte: the same model, types, distance and number of slots. */
     if (memcmp(k->slots, &h, sizeof h) == 0) {
         (void)read_table(k, false);
     } else if (may_begin(k)) {
@@ -254,6 +260,7 @@ static bool is_right(struct kept *k, uint32_t i, const uint8_t *bytes, size_t n,
     if (crc32c(0, bytes, n) == crc) {
         return true;
     }
+    /* A damaged block is forgotten; its slot is free for another one. */
     k->card[i].serial = 0;
     return false;
 }
@@ -335,6 +342,7 @@ static void write_block(struct kept *k, uint32_t from, uint32_t to)
     h.keys_crc = b->keys_crc;
     h.marks_crc = b->marks_crc;
     h.header_crc = sector_crc(&h, &h.header_crc);
+    /* The slot first, its row last: a row never names bytes that are not there. */
     if (write_bytes(k, slot_at(k, to), bytes, k->keys_bytes + k->marks_bytes) &&
         write_bytes(k, table_at(to), &h, sizeof h)) {
         k->n_written++;
@@ -350,6 +358,7 @@ bool kept_write(struct kept *k)
         return false;
     }
     b = &k->memory[from];
+    /* If the block is there without its mark, it is written again in its place. */
     to = place_of(k, b);
     if (to == KEPT_NONE) {
         to = kept_oldest(k->card, k->n_card, UINT64_MAX, b->parent);

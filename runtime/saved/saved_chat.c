@@ -38,6 +38,7 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
 
 uint64_t saved_chat_half_bytes(const struct file *file)
 {
+    /* Whole sectors, so that the second half begins at one. */
     return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
@@ -61,6 +62,7 @@ uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kin
 {
     uint32_t crc = session_model_crc(session);
 
+    /* Keys are stored rotated, so a conversation depends on the rotation, too; a feature's section does not. */
     return kind == SAVED_SECTION ? crc : crc ^ session_rope_crc(session);
 }
 
@@ -91,6 +93,7 @@ uint64_t saved_chat_least_bytes(const struct saved_chat_state *state)
     struct saved_chat_header h;
 
     saved_chat_describe(state, &h);
+    /* Without states: they can be computed again from the tokens. */
     if (state->kind == SAVED_CHAT) {
         h.n_cached = 0;
         h.payload_bytes = saved_chat_payload_bytes(state, &h);
@@ -170,6 +173,7 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
 {
     struct saved_chat_header copy = *h;
 
+    /* The field counts as zero in its own sum. */
     copy.header_crc = 0;
     return crc32c(0, &copy, sizeof copy);
 }
@@ -185,15 +189,18 @@ static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halv
     uint64_t room = saved_chat_half_bytes(s->file);
     enum err e;
 
+    /* No room for a header and one sector: the file is empty, or was cut off. */
     if (room < 2 * SECTOR_BYTES) {
         halves->is_cut = s->file->bytes != 0;
         return ERR_OK;
     }
     e = file_read_now(&s->io, s->file, half * room, &s->header, SECTOR_BYTES);
     (void)saved_chat_io_error_message(s, e, false);
+    /* An error of one half is its own: the other one may be good. */
     halves->h[half] = s->header;
     halves->unreadable[half] = e == ERR_IO;
     halves->valid[half] = e == ERR_OK && is_header(s, &s->header);
+    /* The file was longer once. */
     if (halves->valid[half] && s->header.payload_bytes > room - SECTOR_BYTES) {
         halves->valid[half] = false;
         halves->is_cut = true;
@@ -213,6 +220,7 @@ enum err saved_chat_read_halves(struct saved_chat *s, struct saved_chat_halves *
     if (e == ERR_OK) {
         e = read_header(s, halves, 1);
     }
+    /* The counter of saves decides, among the halves that have a header. */
     halves->newest = halves->valid[1] &&
                      (!halves->valid[0] || halves->h[1].sequence > halves->h[0].sequence);
     return e;

@@ -58,6 +58,7 @@ static bool turns_are_sound(const struct saved_chat_header *h, const struct turn
     for (uint32_t i = 0; i < h->n_turns; i++) {
         const struct turn *t = &list[i];
 
+        /* Turns follow each other, in tokens and in the text. */
         if (t->start < at || t->reply < t->start || t->reply > h->n_ids || t->text != text ||
             t->bytes > h->text_bytes - text) {
             return false;
@@ -76,6 +77,7 @@ static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_
     uint64_t end = min_u64(first + (uint64_t)h->n_ids * sizeof c->id, at + n);
 
     for (uint64_t i = at > first ? at : first; i < end; i++) {
+        /* An id may lie across two bufferfuls: its low bytes are kept in c->id. */
         unsigned shift = (unsigned)((i - first) % sizeof c->id) * 8;
 
         c->id = (shift == 0 ? 0 : c->id) | (uint32_t)bytes[i - at] << shift;
@@ -101,6 +103,7 @@ enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct save
 
     for (uint64_t at = 0; at < h->payload_bytes; at += sizeof s->buffer) {
         size_t n = (size_t)min_u64(h->payload_bytes - at, sizeof s->buffer);
+        /* The card moves whole sectors; the CRC is of the payload alone. */
         size_t sectors = (size_t)saved_chat_to_sectors(n);
         enum err e = read_buffer(s, payload_at(s, half) + at, sectors);
 
@@ -153,6 +156,7 @@ static enum err move(void *transfer, void *memory, size_t bytes)
         size_t n = min_size(bytes, (t->writes ? sizeof t->s->buffer : t->filled) - t->n);
         uint8_t *place = t->s->buffer + t->n;
 
+        /* The buffer is full, or empty: the file's turn. */
         if (n == 0) {
             enum err e = move_buffer(t);
 
@@ -166,6 +170,7 @@ static enum err move(void *transfer, void *memory, size_t bytes)
         } else {
             memcpy(from, place, n);
         }
+        /* In the order of the payload, whichever way it goes. */
         t->crc = crc32c(t->crc, place, n);
         t->n += n;
         from += n;
@@ -217,6 +222,7 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     } else {
         e = move_conversation(&t, state, h);
     }
+    /* The rest of the last sector is zeros, not what the buffer had before. */
     if (e == ERR_OK && writes && t.n > 0) {
         memset(s->buffer + t.n, 0, (size_t)saved_chat_to_sectors(t.n) - t.n);
         e = move_buffer(&t);

@@ -45,6 +45,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
+    /* Keys and values of other weights would be noise to this model. */
     if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
         format_text(error_message, room,
                     "%s belongs to another model or adapter: /save prefix writes it anew",
@@ -74,6 +75,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
+    /* The header's CRC is right, so these would be faults of the program that wrote it. */
     if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
         h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
         h->payload_bytes != saved_chat_payload_bytes(state, h)) {
@@ -102,6 +104,7 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
     if (e != ERR_OK) {
         return e;
     }
+    /* A second half begins its count again where the first one ended. */
     s->total = s->done;
     saved_chat_expect(s, h); /* once for the CRC, and once into the state */
     saved_chat_expect(s, h);
@@ -135,6 +138,7 @@ static enum err check_halves(struct saved_chat *s, const struct saved_chat_halve
     if (halves->valid[halves->newest]) {
         return ERR_OK;
     }
+    /* Nothing is said about the contents of what could not be read. */
     if (halves->unreadable[0] || halves->unreadable[1]) {
         return ERR_IO;
     }
@@ -157,6 +161,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves
     enum err e;
 
     *half = first;
+    /* The half that could not be read may have been the newer one. */
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, &halves->h[first], state);
     if (saved_chat_is_local(e) && halves->valid[other]) { /* the power went off, or the card lied */
@@ -186,6 +191,7 @@ static struct kept keep(const struct saved_chat_state *state)
     const struct session *session = state->session;
     struct kept k = { .n_ids = session->n_ids, .hash = session->hash };
 
+    /* Two steps, so that no sum can run over. */
     if (session->scratch.bytes / sizeof *k.ids < session->n_ids ||
         session->scratch.bytes - session->n_ids * sizeof *k.ids < sizeof *k.turns) {
         return k;
@@ -199,6 +205,7 @@ static struct kept keep(const struct saved_chat_state *state)
 
 static void take_back(struct saved_chat *s, struct saved_chat_state *state, const struct kept *k)
 {
+    /* The states are overwritten and the tokens were not kept: only an empty conversation is consistent. */
     if (k->turns == NULL) {
         session_clear(state->session);
         state->turns->n = 0;
@@ -206,6 +213,7 @@ static void take_back(struct saved_chat *s, struct saved_chat_state *state, cons
         s->before = SAVED_CHAT_LOST;
         return;
     }
+    /* Tokens without states: the next prompt computes them again. */
     *state->turns = *k->turns;
     session_take_back(state->session, k->ids, k->n_ids, &k->hash);
     s->before = SAVED_CHAT_PENDING;
@@ -220,6 +228,7 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     if (e != ERR_OK) {
         return e;
     }
+    /* Checked here, too: a card may return other bytes than before, and a prefix is read only once. */
     if (crc != h->payload_crc) {
         return damaged(s);
     }
@@ -249,6 +258,7 @@ static enum err load_section(struct saved_chat *s, unsigned half, const struct s
     uint32_t crc;
     enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
 
+    /* Counts first, then the CRC, then the section's own rules: each assumes the one before. */
     if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_section_agrees(state, h))) {
         e = contradiction(s);
     } else if (e == ERR_OK && crc != h->payload_crc) {
@@ -275,6 +285,7 @@ static enum err load_prefix(struct saved_chat *s, unsigned half, const struct sa
     if (e != ERR_OK) {
         return e;
     }
+    /* A prefix is tokens and all of their states, and nothing that somebody said. */
     if (h->n_turns != 0 || h->text_bytes != 0 || h->started != 0 || h->n_ids == 0 ||
         h->n_cached != h->n_ids) {
         return contradiction(s);
@@ -316,6 +327,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e == ERR_OK) {
         e = check_halves(s, &halves);
     }
+    /* Nothing is lost if a prefix fails halfway, so it is read once, not twice. */
     if (e == ERR_OK && s->kind == SAVED_PREFIX) {
         return load_newest_prefix(s, &halves, state);
     }
@@ -328,6 +340,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (s->kind == SAVED_SECTION) {
         return load_section(s, half, &halves.h[half], state);
     }
+    /* From here on the running conversation is overwritten. */
     kept = keep(state);
     e = load_half(s, half, &halves.h[half], state);
     if (e != ERR_OK) {

@@ -34,6 +34,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
                     state->kind == SAVED_CHAT ? "said" : "learnt");
         return ERR_BAD_ARGUMENT;
     }
+    /* Two halves: the last good save stays while the next is written. */
     if (bytes / 2 > saved_chat_half_bytes(s->file) && state->kind == SAVED_PREFIX) {
         format_text(
             s->error_message, sizeof s->error_message,
@@ -60,6 +61,7 @@ static uint32_t states_apart(const struct session *s, uint32_t n)
 {
     bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
 
+    /* A kind of state with marks cannot be cut at any token. */
     for (uint32_t i = 0; i < s->n_states && !whole; i++) {
         whole = s->states[i].kind->mark != NULL;
     }
@@ -77,6 +79,7 @@ static void fit_states(struct saved_chat *s, const struct saved_chat_state *stat
     uint64_t room = saved_chat_half_bytes(s->file) - SECTOR_BYTES;
     uint32_t fits = 0, too_many = h->n_cached + 1;
 
+    /* Bisection: the size is not linear in the tokens, since states come in tiles. */
     while (state->kind == SAVED_CHAT && too_many - fits > 1) {
         uint32_t middle = fits + (too_many - fits) / 2;
 
@@ -112,6 +115,7 @@ static enum err weigh_half(struct saved_chat *s, const struct saved_chat_halves 
     if (!halves->valid[half]) {
         return ERR_OK;
     }
+    /* A payload of another version has a form that is not known here. */
     if (h->version == SAVED_CHAT_VERSION) {
         saved_chat_expect(s, h);
         e = saved_chat_check(s, half, h, "reading the last save", NULL);
@@ -138,6 +142,7 @@ static enum err choose_kept(struct saved_chat *s, const struct saved_chat_halves
     enum err e = weigh_half(s, halves, newest, &worth[newest]);
 
     *kept = newest;
+    /* The newest is whole: the older half may be overwritten unread. */
     if (e != ERR_OK || worth[newest] == WORTH_ALL) {
         return e;
     }
@@ -145,6 +150,7 @@ static enum err choose_kept(struct saved_chat *s, const struct saved_chat_halves
     if (worth[other] > worth[newest]) {
         *kept = other;
     }
+    /* Either could be the only good save. */
     if (e == ERR_OK && worth[newest] == WORTH_UNKNOWN && worth[other] == WORTH_UNKNOWN) {
         e = ERR_IO;
     }
@@ -179,6 +185,7 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     if (e != ERR_OK) {
         return e;
     }
+    /* Read it back before the header names it: until then the old half counts. */
     return not_kept(s, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
@@ -187,6 +194,7 @@ static enum err write_header(struct saved_chat *s, unsigned half, const struct s
     uint64_t at = half * saved_chat_half_bytes(s->file);
     enum err e;
 
+    /* A header that is written only in part fails its CRC, and the other half stays the newest. */
     s->header = *h;
     s->header.header_crc = saved_chat_header_crc(&s->header);
     e = saved_chat_io_error_message(s,
@@ -221,12 +229,14 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
+    /* Settle what the states are of: no guessed tokens, and one kind of rotation. */
     session_forget_guesses(state->session);
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);
     fit_states(s, state, &new);
     saved_chat_expect(s, &new); /* bytes to write, and to read */
     saved_chat_expect(s, &new);
+    /* The payload first and the header last, into the half that may be lost. */
     e = choose_kept(s, &halves, &kept);
     if (e == ERR_OK) {
         new.sequence = next_sequence(&halves);

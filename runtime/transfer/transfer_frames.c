@@ -39,8 +39,10 @@ static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame
                  crc32c(0, d->bytes, n - CRC_BYTES) ==
                      transfer_number(d->bytes + n - CRC_BYTES, CRC_BYTES);
 
+    /* The next frame begins here, whatever this one was. */
     d->n = 0;
     d->escaped = d->too_long = false;
+    /* The end flag of one frame and the begin flag of the next meet. */
     if (n == 0) {
         return TRANSFER_MORE;
     }
@@ -57,6 +59,7 @@ static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame
 enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
                                   struct transfer_frame *out)
 {
+    /* It is escaped in frames, so a bare one comes from a person. */
     if (byte == CTRL_C) {
         return TRANSFER_CTRL_C;
     }
@@ -67,6 +70,7 @@ enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
         d->escaped = true;
         return TRANSFER_MORE;
     }
+    /* Longer than any frame: a flag was lost. Read on to the next one, and report the damage there. */
     if (d->n == sizeof d->bytes) {
         d->too_long = true;
     } else {
@@ -83,6 +87,7 @@ static size_t put_escaped(uint8_t *out, const uint8_t *bytes, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint8_t b = bytes[i];
 
+        /* XON and XOFF, too: flow control on the way would act on them. */
         if (b == FLAG || b == ESCAPE || b == CTRL_C || b == XON || b == XOFF) {
             out[at++] = ESCAPE;
             b ^= TURN;

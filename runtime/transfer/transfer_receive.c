@@ -70,10 +70,12 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
     uint32_t crc;
     enum err e;
 
+    /* Only at a step's edge, and while no data is held: reading uses the buffer of the sink. */
     if (f->number % TRANSFER_STEP_BYTES != 0 || f->number > all || bytes > all - f->number ||
         t->sink.held != 0) {
         return ERR_OK; /* nobody sends this: ignore it */
     }
+    /* The far end compares it with its own sum and sends only from the first difference on. */
     e = read_crc(t, f->number, f->number + bytes, &crc);
     transfer_put_number(answer, crc, sizeof answer);
     if (e == ERR_OK) {
@@ -86,6 +88,7 @@ static enum err take_data(struct transfer *t, const struct transfer_frame *f)
 {
     enum err e;
 
+    /* A gap: a frame before this one was lost. */
     if (f->number > t->sink.at) {
         ask_again(t);
         return ERR_OK;
@@ -96,6 +99,7 @@ static enum err take_data(struct transfer *t, const struct transfer_frame *f)
             return e;
         }
     }
+    /* Also for data that came twice: the far end may have missed the first answer. */
     say(t, TRANSFER_NEXT, t->sink.at, NULL, 0);
     return ERR_OK;
 }
@@ -110,6 +114,7 @@ static enum err check_end(struct transfer *t, const struct transfer_frame *f)
         ask_again(t);
         return ERR_BUSY;
     }
+    /* Read everything back from the card: what counts is what it has stored. */
     e = transfer_sink_flush(&t->sink);
     if (e == ERR_OK) {
         e = read_crc(t, 0, t->sink.file->bytes, &crc);
@@ -127,11 +132,13 @@ static enum err obey(struct transfer *t, const struct transfer_frame *f)
 
     t->met = true;
     switch (f->kind) {
+    /* All that was asked for again comes behind a ping, so asking is allowed again. */
     case TRANSFER_PING:
         t->again_at = UINT64_MAX;
         say(t, TRANSFER_PING, f->number, NULL, 0);
         break;
     case TRANSFER_QUERY: e = answer_query(t, f); break;
+    /* The far end has chosen where to go on: at a step's edge, within the file. */
     case TRANSFER_START:
         if (f->number % TRANSFER_STEP_BYTES == 0 && f->number <= t->sink.file->bytes) {
             transfer_sink_open(&t->sink, t->sink.file, f->number);
@@ -152,6 +159,7 @@ static enum err wait_on(struct transfer *t)
 {
     uint64_t silent = now(t) - t->heard_ms;
 
+    /* Nobody has spoken at this rate: fall back to the slow one, once. */
     if (!t->met && silent >= MEET_MS && t->wire->slow != NULL) {
         t->wire->slow(t->wire->context);
         t->met = true;
@@ -173,6 +181,7 @@ static enum err step(struct transfer *t)
         e = obey(t, &f);
         t->heard_ms = now(t);
         return e;
+    /* Before the far end has been heard, damage is noise of a wrong rate. */
     case TRANSFER_DAMAGED:
         if (t->met) {
             ask_again(t);
@@ -211,6 +220,7 @@ bool transfer_conclude(struct transfer *t, const char *error_message)
     while (!heard && now(t) - start < GOODBYE_MS) {
         int byte;
 
+        /* The result is repeated until the goodbye comes: either may get lost. */
         if (!said || now(t) - told >= RESULT_MS) {
             say(t, TRANSFER_RESULT, error_message != NULL, (const uint8_t *)error_message, bytes);
             said = true;

@@ -56,6 +56,7 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
         }
         y->block[i] = (uint8_t)byte;
     }
+    /* The number comes twice, the second time inverted. */
     *number = (uint8_t)first;
     if (first == TRANSFER_NO_BYTE || second == TRANSFER_NO_BYTE || (first ^ second) != 0xff ||
         crc16(y->block, n) != (y->block[n] << 8 | y->block[n + 1])) {
@@ -125,6 +126,7 @@ static bool drain(struct ymodem *y)
         if (is_stopped(y, &byte)) {
             return true;
         }
+        /* A second of silence: the sender waits for an answer. */
         if (byte == TRANSFER_NO_BYTE) {
             break;
         }
@@ -175,6 +177,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
     *more = false;
     y->n_keys = 0;
     y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* no sender: somebody types */
+    /* "C" asks for blocks with a CRC-16 until the sender begins with block 0. */
     for (unsigned i = 0; i < begins && (got != BLOCK || number != 0); i++) {
         put(y, ASK);
         got = read_next(y, BEGIN_MS, &n, &number);
@@ -192,6 +195,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
         return ERR_TIMEOUT;
     }
     y->block[n] = '\0'; /* its CRC came after it */
+    /* An empty name ends the batch. */
     if (y->block[0] == '\0') {
         put(y, ACK);
         return ERR_OK;
@@ -264,6 +268,7 @@ static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
     if (got != NOTHING && ++b->tries == TRIES) {
         return ERR_BAD_CHECKSUM;
     }
+    /* A NAK in the middle of a block would be lost, so wait for its end. */
     if (got != NOTHING && drain(y)) {
         y->stopped = true;
         return ERR_ABORTED;
