@@ -45,6 +45,7 @@ static void set_baud(const struct options *o, struct console *c)
         console_log(c, "the console goes on at %u baud", (unsigned)o->line.baud);
         p->console.set_baud(p->console.context, o->line.baud);
     }
+    /* At the old rate nobody was asked; at the new one the terminal may answer. */
     if (!options_given(o, OPTION_PROMPT) && o->line.mode != MODE_JSON) {
         console_find_terminal(c, (enum console_terminal)o->line.term);
     }
@@ -92,6 +93,7 @@ static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
 
+    /* Another reply at each start, unless a seed was chosen. */
     if (!options_given(o, OPTION_SEED)) {
         o->sampler.seed = platform_ticks(&p->clock);
     }

@@ -76,6 +76,7 @@ static void say_machine(const struct facts *f, const struct machine *machine)
     }
     if (machine->initrd.bytes != 0)
         say_range(f, "initrd", (uintptr_t)machine->initrd.base, machine->initrd.bytes);
+    /* Some boards have no map of their own, and so no tables. */
     tables = mmu_tables(&most);
     if (most != 0) {
         fact_number(f, "page tables", FACT_COUNT, tables);
@@ -123,6 +124,7 @@ void diag_report(struct console *c, const struct machine *machine,
 {
     const struct facts f = { c, say_number, say_text, say_words };
 
+    /* From what every board has to what one driver knows, and the devices last. */
     say_machine(&f, machine);
     say_strays(&f);
     say_left_out(&f);

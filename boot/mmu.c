@@ -36,6 +36,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
         uint64_t *entry = &table[*at >> bits & (MMU_ENTRIES - 1)];
         uint64_t block = mmu_entry_block(start, bits, mapping);
 
+        /* Mapped already: the same mapping is fine, another one is a mistake of the caller. */
         if (*entry != 0 && mmu_entry_is_block(*entry, bits)) {
             if (*entry != block)
                 return ERR_BAD_ARGUMENT;
@@ -47,6 +48,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
             *at += bytes;
             return ERR_OK;
         }
+        /* The block is too large here: go one level down. */
         table = table_below(entry);
         if (table == NULL)
             return ERR_NO_SPACE;
@@ -66,6 +68,7 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
     end = (base + bytes + page - 1) & ~(page - 1);
     while (e == ERR_OK && at < end)
         e = block_map(&at, end, mapping);
+    /* Also after an error, because some entries may have been added. */
     mmu_entries_added(start, end - start);
     return e;
 }
@@ -81,6 +84,7 @@ void mmu_init(void)
     map_own(text_start, text_end, MAP_CODE);
     map_own(rodata_start, rodata_end, MAP_RODATA);
     map_own(data_start, data_end, MAP_DATA);
+    /* The guards between the stacks stay unmapped, so that an overflow traps. */
     for (unsigned core = 0; core < BOARD_MAX_CORES; core++) {
         map_own(stack_bottom(core), stack_bottom(core) + stack_bytes(core), MAP_DATA);
         map_own(stack_trap_bottom(core), stack_trap_bottom(core) + STACK_TRAP, MAP_DATA);

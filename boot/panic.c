@@ -22,6 +22,7 @@ static struct panic_state {
 
 static void put(char c)
 {
+    /* Terminals want CR and LF. */
     if (c == '\n')
         board.putc('\r');
     board.putc(c);
@@ -101,6 +102,7 @@ static void print_list(const char *format, va_list *args)
             put(*format);
             continue;
         }
+        /* The subset of printf that messages here use: l and z, then one letter. */
         for (format++; *format == 'l' || *format == 'z'; format++)
             wide = true;
         if (*format == '\0')
@@ -123,6 +125,7 @@ void panic_begin(void)
     unsigned owner = NO_CORE, self = core_number() + 1;
 
     (void)core_interrupts_mask();
+    /* The first core reports. Another one that fails meanwhile stops, so that two reports do not mix. */
     if (!atomic_compare_exchange_strong(&panic_state.owner, &owner, self)) {
         if (owner != self || panic_state.nested++ > 0)
             core_halt();
@@ -180,6 +183,7 @@ void panic_end(uintptr_t pc, uintptr_t frame)
                 core_number(), (unsigned long)pc);
     print_backtrace(frame);
     panic_print("power off\n");
+    /* A screen shows the report for a while, since the power goes off after it. */
     boot_screen_hold();
     boot_stage_show();
     board.power_off(1);

@@ -26,6 +26,7 @@ static bool begin(void)
 {
     if (!is_open())
         return false;
+    /* First busy, then a look at taken: a reporting core sets taken and then waits for busy. */
     atomic_store(&boot_screen.busy, true);
     if (!atomic_load(&boot_screen.taken))
         return true;
@@ -92,6 +93,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         boot_screen.none = found.none;
         return;
     }
+    /* Pixels from the arena are ours by right; those of the firmware have to lie elsewhere. */
     if (arena->bytes == before && is_ours(machine, &found)) {
         boot_screen.error_message =
             "the firmware's picture lies in memory that it gave to the cores";
@@ -113,6 +115,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         .show = show,
         .refresh = refresh,
     };
+    /* Last, because a report may use the screen from here on. */
     atomic_store(&boot_screen.open, true);
 }
 
@@ -146,6 +149,7 @@ void boot_screen_take(void)
     atomic_store(&boot_screen.taken, true);
     if (core_number() != 0)
         wait_millis(TAKE_MILLIS, &boot_screen.busy);
+    /* The report begins as plain text, whatever sequence of escapes was under way. */
     t->n_held = 0;
     t->state = TEXT_PLAIN;
 }

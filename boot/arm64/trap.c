@@ -51,6 +51,7 @@ static const char *fault_text(uint64_t status)
 static void print_abort(const struct trap_frame *frame, bool fetch)
 {
     uint64_t status = frame->esr & 0x3f;
+    /* ESR_EL1: WnR is bit 6, and FnV, bit 10, says that FAR_EL1 holds no address. */
     bool write = (frame->esr >> 6 & 1) != 0, far_valid = (frame->esr >> 10 & 1) == 0;
     const char *access = "read";
 
@@ -77,6 +78,7 @@ static void print_cause(unsigned vector, const struct trap_frame *frame)
     uint64_t class = frame->esr >> 26 & 0x3f;
 
     panic_print("trap: ");
+    /* The table has four kinds for each of four origins: synchronous, IRQ, FIQ, SError. */
     if (vector % 4 != 0) {
         panic_print("%s", kinds[vector % 4]);
     } else {
@@ -84,6 +86,7 @@ static void print_cause(unsigned vector, const struct trap_frame *frame)
         if (class == 0x20 || class == 0x21 || class == 0x24 || class == 0x25)
             print_abort(frame, class < 0x24);
     }
+    /* The last two origins are lower levels, in AArch64 and AArch32. */
     if (vector >= 8)
         panic_print(", from a lower exception level");
     panic_print("\n");
@@ -135,6 +138,7 @@ static uintptr_t first_frame(const struct trap_frame *frame)
     if (!fetch || frame->sp % 16 != 0 || frame->sp < bottom + 32 ||
         frame->sp > bottom + stack_bytes(core_number()))
         return (uintptr_t)frame->x[29];
+    /* As backtrace_step() reads it: the caller's frame pointer, then the return address. */
     record[0] = frame->x[29];
     record[1] = frame->x[30];
     return (uintptr_t)record;

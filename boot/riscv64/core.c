@@ -131,6 +131,7 @@ static uint64_t but_this_core(uint64_t cores)
 
 void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 {
+    /* A core that starts later flushes its own, in core_start(). */
     uint64_t cores = but_this_core(atomic_load(&core_state.started));
     uint64_t base, mask;
 
@@ -313,6 +314,7 @@ static void read_tree(const struct device_tree *tree, struct machine *machine)
         if (device_tree_reg(tree, &node, 0, &id, NULL) && id == core_hardware_id())
             machine->tuning = node_tuning(tree, &node);
     }
+    /* A tree without a CPU says nothing: the basic set stays. */
     if (common != UINT32_MAX)
         core_state.features = common;
     machine->cache_bytes = device_tree_cache(tree);
@@ -348,6 +350,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
         read_tree(tree, machine);
     if (core_state.features & CPU_RV64_V)
         __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
+    /* The application profile has VLEN 128 and more; kernels count on it. */
     if (vlen_bytes < MIN_VLEN_BYTES) {
         core_state.features &= CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB;
         vlen_bytes = 0;

@@ -37,6 +37,7 @@ static const char *cause_text(uint64_t cause)
 
 static bool has_address(uint64_t cause)
 {
+    /* stval is an address for these causes only; for an illegal instruction it is the instruction. */
     return (cause & CAUSE_INTERRUPT) == 0 &&
            (cause <= 1 || (cause >= 4 && cause <= 7) || (cause >= 12 && cause <= 15));
 }
@@ -90,6 +91,7 @@ static uint64_t first_frame(const struct trap_frame *frame)
 
     if (!in_own_stack(sp) || !in_own_stack(fp))
         return fp;
+    /* The word below the frame pointer: code for most functions, the caller's frame in a leaf. */
     saved = ((const uint64_t *)(uintptr_t)fp)[-1];
     if (!fetch && saved - (uintptr_t)text_start < (uintptr_t)(text_end - text_start))
         return fp;

@@ -105,6 +105,7 @@ static enum err virtio_blk_start(struct virtio_blk *v)
         v->why = "the virtio-blk device does not reset";
         return ERR_TIMEOUT;
     }
+    /* Features, then queues, then DRIVER_OK: the device may refuse any other order. */
     e = virtio_blk_negotiate(v, &limits);
     if (e == ERR_OK)
         e = virtio_blk_start_queue(v);
@@ -143,6 +144,7 @@ static enum err virtio_blk_reset(struct block_device *dev)
     struct virtio_blk *v = dev->driver;
     bool stopped = virtio_stop(v->mmio);
 
+    /* After the stop, so that nothing is written to a buffer that its owner has back. */
     virtio_blk_fail_all(v, ERR_TIMEOUT);
     v->dead = !stopped || virtio_blk_start(v) != ERR_OK;
     return err_unless(!v->dead, ERR_TIMEOUT);
@@ -214,6 +216,7 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     uint32_t slot = id / v->slot_descs;
     struct block_request *req;
 
+    /* The id comes from the device and is an index here. */
     if (id % v->slot_descs != 0 || slot >= v->depth || v->requests[slot] == NULL)
         return false;
     req = v->requests[slot];

@@ -66,6 +66,7 @@ static void find_windows(struct pci_ecam *pci, const struct device_tree *tree,
         uint64_t end = at + (cell(row + 20) << 32 | cell(row + 24));
         struct pci_window window = { at, end, bus - at };
 
+        /* The first window of each kind; more of them would gain nothing. */
         if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_32 && pci->low.end == 0)
             pci->low = window;
         if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_64 && pci->high.end == 0)
@@ -82,6 +83,7 @@ static void find_buses(struct pci_ecam *pci, const struct device_tree *tree,
 
     if (most > PCI_FUNCTIONS)
         most = PCI_FUNCTIONS;
+    /* A range that the window cannot hold is not believed. */
     if (range != NULL && bytes == 8 && cell(range) <= cell(range + 4) && cell(range + 4) < most) {
         pci->first_bus = (unsigned)cell(range);
         most = cell(range + 4) - cell(range) + 1;
@@ -124,6 +126,7 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
     if (size == 0 || (*bar & ~(uint32_t)BAR_FLAGS) != 0 ||
         (wide && *config(pci, function, reg + 4) != 0)) /* firmware's */
         return;
+    /* Low addresses first: a bridge's window holds no others. */
     at = take_room(&pci->low, size);
     if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge passes it on */
         at = take_room(&pci->high, size);
@@ -134,6 +137,7 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
 
 static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 {
+    /* 6.2.5.1: decoding is off while the size is asked for, or all ones would be an address for a moment. */
     *config(pci, function, REG_COMMAND) &= ~(uint32_t)COMMAND_MEMORY;
     for (unsigned i = 0; i < n; i++) {
         uint32_t bar = *config(pci, function, REG_BAR + 4 * i);
@@ -180,6 +184,7 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
         bus = pci->n_buses;
         assign_bars(pci, function, BRIDGE_BARS);
     }
+    /* No number, no address space or no map: what is below stays unseen, and is reported. */
     if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
         mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK) {
         left_out_note(LEFT_OUT_BRIDGES, 1, 0);
@@ -204,6 +209,7 @@ static void leave_bridge(struct pci_ecam *pci, struct path *path)
 
     if (!level->ours)
         return;
+    /* The window ends at a MiB, as its register has no finer bits. */
     (void)align_low(pci);
     limit = (uint32_t)(pci->low.next + pci->low.to_bus) - 1;
     *config(pci, level->bridge, REG_BUSES) = (*config(pci, level->bridge, REG_BUSES) & 0xff00ffff) |
@@ -307,9 +313,11 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
         at |= (uint64_t)*config(pci, function, REG_BAR + 4) << 32;
     if ((*bar & BAR_IO) || size == 0 || at == 0)
         return 0;
+    /* From the bus's address to the one that the cores use. */
     at = at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
     if (mmu_map((uintptr_t)at, size, MAP_DEVICE) != ERR_OK)
         return 0;
+    /* Last: from here on the device answers, and may reach memory. */
     *config(pci, function, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
     return (uintptr_t)at;
 }
@@ -367,6 +375,7 @@ void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kep
 
 bool pci_ecam_put_back(const struct pci_kept *kept)
 {
+    /* All ones, or another device: the one that was here is gone. */
     if (*kept_register(kept, REG_ID) != kept->id)
         return false;
     *kept_register(kept, REG_BAR) = kept->bar[0];

@@ -116,12 +116,14 @@ enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
         return fail(
             r, ERR_NO_DEVICE,
             "RP1 is held in reset, so its USB ports are not used: write pciex4_reset=0 into config.txt");
+    /* The port shows the configuration space of one function at a time. */
     brcm_pcie_write(port + CONFIG_INDEX, INDEX_DEVICE);
     if (brcm_pcie_read(port + DEVICE_CONFIG) != ID_RP1)
         return fail(r, ERR_UNSUPPORTED,
                     "the device at the second PCIe port is not an RP1: its USB ports are not used");
     begin = window_begin(port);
     bus = pair(port, OUT_BUS_LOW) & ~(uint64_t)0xfff;
+    /* BAR 1 is the bus's address of the registers; the outbound window shows it to the cores. */
     r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);
     if (r->peripherals < begin || r->peripherals + PERIPHERAL_BYTES > window_end(port))
         return fail(

@@ -45,6 +45,7 @@ void bcm_dma_init(struct bcm_dma *dma, uintptr_t mmio, unsigned number, enum bcm
     dma->channel = mmio + (uintptr_t)number * CHANNEL_BYTES;
     dma->dreq = dreq;
     dma->window = *window;
+    /* A firmware may have left the channel off. */
     *(volatile uint32_t *)(mmio + REG_ENABLE) |= 1u << number;
     bcm_dma_stop(dma);
 }
@@ -53,6 +54,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
 {
     struct bcm_dma *dma = state;
 
+    /* Writes of 128 bits want an aligned buffer. */
     if (!dma_reaches(&dma->window, to, bytes) || (uintptr_t)to % 16 != 0)
         return false;
     dma->to = to;
@@ -65,6 +67,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
     dma->block[3] = bytes; /* the rest is 0: no stride, no next block */
     dma_sync(&dma->window, to, bytes);
     dma_sync(&dma->window, dma->block, sizeof dma->block);
+    /* The block first, then ACTIVE: the engine reads the block at once. */
     *channel_reg(dma, REG_BLOCK) = (uint32_t)dma_address(&dma->window, dma->block);
     *channel_reg(dma, REG_STATUS) = STATUS_ACTIVE | STATUS_PRIORITY | STATUS_PANIC_PRIORITY |
                                     STATUS_WAIT_WRITES;

@@ -43,6 +43,7 @@ static struct dma_window read_ranges(const struct device_tree_node *bus, const u
         uint64_t theirs = take_cells(&ranges, child), ours = take_cells(&ranges, parent);
         uint64_t span = take_cells(&ranges, size);
 
+        /* Only a row that begins with memory's first byte: buffers may be anywhere from there on. */
         if (ours == 0 && span > window.end)
             window = (struct dma_window){ theirs, span, false };
     }

@@ -52,6 +52,7 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
 {
     uint32_t hz = core_hz != 0 ? core_hz : CORE_MOST_HZ, div = (hz + BUS_HZ - 1) / BUS_HZ;
 
+    /* Rounded up to an even divisor: the bus may be slower than its rate, never faster. */
     div = min_u32(max_u32(div + (div & 1), 2), DIV_MOST);
     *reg(b, CONTROL) = 0;
     *reg(b, DIV) = div;
@@ -64,6 +65,7 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
 static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t direction)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
+    /* These bits are cleared by writing ones. */
     *reg(b, STATUS) = STATUS_CLEARED;
     *reg(b, ADDRESS) = address;
     *reg(b, DLEN) = n;
@@ -107,6 +109,7 @@ enum err bcm_i2c_write(struct bcm_i2c *b, unsigned address, const uint8_t *bytes
         if (e == ERR_BUSY && i < n && (status & STATUS_CAN_WRITE))
             *reg(b, FIFO) = bytes[i++];
     }
+    /* DONE with bytes left over is a transfer that was cut short. */
     if (e == ERR_OK && i < n)
         e = ERR_IO;
     return end(b, e == ERR_BUSY ? ERR_TIMEOUT : e);

@@ -16,6 +16,7 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree)
     enum err e = ERR_NO_DEVICE;
 
     gic->version = NULL;
+    /* A tree describes one of them. */
     for (unsigned i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         e = versions[i]->find(gic, tree);
         if (e != ERR_OK)
@@ -80,6 +81,7 @@ void gic_listen(void)
     bool listens = gic_machine.gic != NULL &&
                    gic_machine.gic->version->listen(gic_machine.gic, core_hardware_id()) == ERR_OK;
 
+    /* Each core has an interface of its own and sets it up itself. */
     gic_machine.listens[core_number()] = listens;
     if (!listens)
         atomic_store(&gic_machine.deaf, true);

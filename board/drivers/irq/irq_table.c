@@ -102,6 +102,7 @@ enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context)
     e = add(line, fn, context);
     if (e != ERR_OK || irq_table.serves)
         return e;
+    /* Interrupts stay off until the first line is taken. */
     irq_table.serves = true;
     core_interrupts_on(serve, NULL);
     return ERR_OK;

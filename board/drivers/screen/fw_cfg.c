@@ -50,6 +50,7 @@ enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *fil
     uint32_t n = 0;
     enum err e = transfer(f, select_key(KEY_FILES) | CONTROL_READ, &n, sizeof n);
 
+    /* The directory is big-endian: a count, then the entries, read one after the other. */
     n = __builtin_bswap32(n);
     if (e == ERR_OK && n > FW_CFG_MAX_FILES)
         return ERR_RANGE;

@@ -35,6 +35,7 @@ enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memo
     };
     if (screen->pixels == NULL)
         return ERR_NO_SPACE;
+    /* QEMU shows what lies at this address from now on. */
     setup = (struct ramfb_setup){
         .address = __builtin_bswap64((uintptr_t)screen->pixels),
         .format = __builtin_bswap32(FORMAT_XRGB8888),

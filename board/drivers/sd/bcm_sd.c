@@ -127,6 +127,7 @@ enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct
 
     sd->place = *place;
     setup = bcm_sd_setup(sd);
+    /* The Arasan has no DMA of its own: a channel of the SoC's engine reads its FIFO. */
     if (place->kind == BCM_SD_ARASAN && place->dma != 0 && !place->pio) {
         bcm_dma_init(&sd->dma, place->dma, DMA_CHANNEL, BCM_DREQ_EMMC, &place->window);
         sd->mover = (struct sdhci_mover){ &sd->dma, bcm_dma_start, bcm_dma_poll, bcm_dma_stop };

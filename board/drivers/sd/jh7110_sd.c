@@ -90,6 +90,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
     const char *why = why_asleep(clocks, slot);
     enum err e;
 
+    /* The firmware has set the clocks; they are read, not changed. */
     awake.clock_hz = jh7110_sd_hz(clocks, slot);
     if (why == NULL && awake.clock_hz == 0)
         why = "its clock has impossible dividers";

@@ -95,6 +95,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, bool versio
     uint64_t start = host->ticks(), limit = sd_host_ticks(host, READY_MICROS);
     uint32_t want = OCR_VOLTAGES;
 
+    /* HCS, XPC and S18R are for cards of version 2 only. */
     if (version_2)
         want |= OCR_HIGH_CAPACITY | OCR_FULL_POWER | bits_if(want_1v8, OCR_1V8);
     do {
@@ -121,6 +122,7 @@ static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, 
     e = sd_bus_command(host, CMD_IDLE, 0, SD_RESPONSE_NONE, NULL);
     if (e != ERR_OK)
         return e;
+    /* 4.3.13: a card of version 1 does not answer CMD8, which is not an error. */
     version_2 = sd_bus_command(host, CMD_IF_COND, IF_COND, SD_RESPONSE_SHORT, &reply) == ERR_OK;
     if (version_2 && (reply & 0xfff) != IF_COND) {
         card->why = "the card does not accept 3.3 V";
@@ -151,6 +153,7 @@ static enum err select_card(struct sd_host *host, struct sd_card *card)
         e = sd_bus_command(host, CMD_RCA, 0, SD_RESPONSE_SHORT, &rca);
     if (e != ERR_OK)
         return e;
+    /* The card chooses its address; all later commands name it. */
     card->rca = (uint16_t)(rca >> 16);
     e = sd_bus_command(host, CMD_CSD, (uint32_t)card->rca << 16, SD_RESPONSE_LONG, csd);
     if (e == ERR_OK)
@@ -231,12 +234,14 @@ static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung ru
     e = switch_function(host, card, true, mode->number);
     if (e != ERR_OK)
         return e;
+    /* A card may refuse, for instance because of its current: it stays at the speed it has. */
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number)) {
         card->rung = SD_RUNG_DEFAULT;
         return ERR_OK;
     }
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
+    /* SDR104 always needs tuning, SDR50 only if the controller says so. */
     card->tune_index = bits_if(tunes && host->ops->tune != NULL, CMD_TUNE);
     card->tuned_at = host->ticks();
     if (e != ERR_OK || card->tune_index == 0)
@@ -250,6 +255,7 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8
 
     if (!card->facts.has_switch || card->best == SD_RUNG_DEFAULT)
         return ERR_OK;
+    /* Function 15 changes nothing: the answer lists what the card offers. */
     e = switch_function(host, card, false, 15);
     for (enum sd_rung i = card->best; e == ERR_OK && i < SD_RUNG_DEFAULT; i++) {
         if (may_take(host, card, &modes[i], at_1v8))
@@ -269,14 +275,17 @@ static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1
 
     if (e != ERR_OK)
         return e;
+    /* S18A: the card agrees to 1.8 V, which only high-capacity cards do. */
     at_1v8 = want_1v8 && (ocr & OCR_1V8) && (ocr & OCR_HIGH_CAPACITY);
     if (at_1v8)
         e = switch_1v8(host);
     if (e == ERR_OK)
         e = select_card(host, card);
+    /* CCS: addresses are sectors, not bytes. */
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
     if (e == ERR_OK)
         e = widen(host, card);
+    /* A card with byte addresses may have another block length. */
     if (e == ERR_OK && !card->facts.by_sector)
         e = sd_bus_command(host, CMD_BLOCK_LENGTH, 512, SD_RESPONSE_SHORT, NULL);
     if (e != ERR_OK)
@@ -291,6 +300,7 @@ static enum err identify_any(struct sd_host *host, struct sd_card *card)
     memset(&card->facts, 0, sizeof card->facts);
     card->tune_index = 0;
     card->rung = SD_RUNG_DEFAULT;
+    /* 1.8 V pays only for the modes that need it. */
     e = identify(host, card, (host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH);
     if (e == ERR_NO_DEVICE && host->identify_emmc != NULL)
         e = host->identify_emmc(host, card);

@@ -143,6 +143,7 @@ static enum err sd_card_keep_tuned(struct sd_card *card)
         return ERR_OK;
     card->n_retunes++;
     card->tuned_at = host->ticks();
+    /* If tuning fails, the cure is that of damaged data. */
     card->command.fault = SD_FAULT_DATA;
     return host->ops->tune(host, card->tune_index);
 }
@@ -164,6 +165,7 @@ static enum err sd_card_move(struct sd_card *card)
 
     if (e != ERR_OK)
         return e;
+    /* sd_card_closing() sets it if nobody else ends the transfer. */
     card->needs_stop = false;
     closing = sd_card_closing(card, req->n_sectors);
     card->command = (struct sd_command){
@@ -238,6 +240,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     enum sd_fault fault = card->command.fault;
     enum err cured;
 
+    /* First quiet the controller: no data may arrive while the card is cured. */
     card->host->ops->stop(card->host);
     card->n_errors++;
     card->tries++;

@@ -29,6 +29,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, uint32_t *o
     uint64_t start = host->ticks(), limit = sd_host_ticks(host, READY_MICROS);
 
     do {
+        /* OCR_SECTORS tells the card that this host knows addresses in sectors. */
         enum err e = sd_bus_command(host, CMD_OP_COND, OCR_VOLTAGES | OCR_SECTORS, SD_RESPONSE_OCR,
                                     ocr);
 
@@ -47,6 +48,7 @@ static enum err select_emmc(struct sd_host *host, struct sd_card *card)
     uint32_t csd[4];
     enum err e = sd_bus_command(host, CMD_ALL_CID, 0, SD_RESPONSE_LONG, card->facts.cid);
 
+    /* Here the host chooses the address, unlike on an SD bus. */
     card->rca = RCA;
     if (e == ERR_OK)
         e = sd_bus_command(host, CMD_SET_RCA, RCA << 16, SD_RESPONSE_SHORT, NULL);
@@ -71,6 +73,7 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
 
     if (e == ERR_OK)
         e = sd_bus_command(host, CMD_STATUS, RCA << 16, SD_RESPONSE_SHORT, &status);
+    /* SWITCH_ERROR is reported by the command after the switch. */
     if (e == ERR_OK && (!(status & STATUS_READY) || (status & STATUS_SWITCH_ERROR)))
         e = ERR_IO;
     return e;

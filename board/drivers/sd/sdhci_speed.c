@@ -87,6 +87,7 @@ enum err sdhci_set_1v8(struct sd_host *host)
     struct sdhci *s = (struct sdhci *)host;
 
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
+    /* A line that is high: the card has not taken the command. */
     if (sdhci_read(s, SDHCI_PRESENT) & PRESENT_DATA_LINES)
         return ERR_IO;
     if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(s->setup.context, true) != ERR_OK)
@@ -128,6 +129,7 @@ enum err sdhci_tune(struct sd_host *host, unsigned index)
     sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE, CONTROL2_TUNE);
     for (unsigned i = 0; i < TUNE_BLOCKS && e == ERR_OK; i++) {
         e = tune_once(s, index);
+        /* The controller clears Execute Tuning when it has decided. */
         if (!(sdhci_read(s, SDHCI_CONTROL_2) & CONTROL2_TUNE))
             break;
     }

@@ -71,6 +71,7 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
         return;
     uart->self = uart;
     facts_add(ns16550_facts, &uart->self);
+    /* The firmware may have left them on, and nobody would serve them yet. */
     write_register(uart, REG_INTERRUPTS, 0);
     /* Bytes that were typed while the firmware ran are meant for us. Turning FIFOs on clears
      * them. */
@@ -117,6 +118,7 @@ static int ns16550_receive(void *context)
             end_vain_interrupt(uart);
         return SERIAL_NOTHING;
     }
+    /* It is reported once, with the first byte after the loss. */
     uart->overrun = false;
     return (int)(read_register(uart, REG_DATA) & 0xff) |
            (int)(bits_if(status & STATUS_PARITY_FRAMING, SERIAL_DAMAGED) |
@@ -171,6 +173,7 @@ static uint32_t read_divisor(struct ns16550 *uart)
     uint32_t line = read_register(uart, REG_LINE_CONTROL) & 0xff, divisor = 0;
     bool on = core_interrupts_mask();
 
+    /* A byte under way would keep the line control from being written. */
     ns16550_drain(uart);
     write_register(uart, REG_INTERRUPTS, 0);
     if (set_line_control(uart, (uint8_t)(line | LINE_DIVISOR)))

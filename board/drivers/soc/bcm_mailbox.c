@@ -73,6 +73,7 @@ static enum err send(struct bcm_mailbox *m, uint32_t total)
     m->message[total / 4 - 1] = 0;
     dma_flush(m->message, total);
     if (!exchange(m, ((uint32_t)(uintptr_t)m->message | BUS_ALIAS) | CHANNEL_PROPERTY)) {
+        /* A VideoCore that has not answered once is not asked again: each question would cost a second. */
         m->base = 0;
         return ERR_TIMEOUT;
     }
@@ -92,6 +93,7 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
     e = send(m, AT_VALUES * 4 + bytes + 4);
     if (e != ERR_OK)
         return e;
+    /* The answer's length, without the bit that says that there is one. */
     *answer = m->message[AT_TAG_CODE] & ~CODE_DONE;
     return m->message[AT_CODE] == CODE_DONE && (m->message[AT_TAG_CODE] & CODE_DONE) != 0
                ? ERR_OK

@@ -107,6 +107,7 @@ static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
                                      .pitch = tags[PITCH + VALUES],
                                      .bits = bits_of(tags[VIRTUAL + VALUES], tags[PITCH + VALUES]),
                                      .flush = flush };
+    /* Answers of the firmware are checked before memory is mapped by them. */
     if (screen->width > MOST_PIXELS || screen->height > MOST_PIXELS || screen->pitch > bytes ||
         (uint64_t)screen->height * screen->pitch > bytes || bytes > BUS_ADDRESS - address)
         return ERR_UNSUPPORTED;
@@ -136,6 +137,7 @@ enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen)
     if (!has_display(m, size))
         return ERR_NO_DEVICE;
     e = open_at(m, size, tags);
+    /* A smaller picture needs less of the firmware's memory. */
     for (unsigned i = 0; i < 2 && e == ERR_NO_SPACE; i++)
         if (size[1] > smaller[i][1])
             e = open_at(m, smaller[i], tags);

@@ -59,6 +59,7 @@ void last_run_open(struct board_last_run *last, bool fired)
     usable = mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) == ERR_OK;
     if (!usable)
         return;
+    /* After a loss of power the memory holds anything: the checksum tells. */
     if (record->magic == RECORD_MAGIC && record->check == checksum(record) &&
         record->state != RECORD_ENDED) {
         last->end = end_of(record, fired);

@@ -59,6 +59,7 @@ static void tell_windows(const struct device_tree *tree, const struct facts *f)
         ranges = device_tree_property(tree, &node, "dma-ranges", &bytes);
         if (ranges == NULL)
             continue;
+        /* Cells are big-endian. */
         for (unsigned at = 0; at < bytes && at < sizeof cells; at++)
             cells[at / 4] = cells[at / 4] << 8 | ranges[at];
         fact_text(f, "bus", buses[i]);

@@ -77,6 +77,7 @@ _Noreturn void sbi_machine_power_off(int status)
 {
     serial_drain();
     sbi_power_off(status != 0);
+    /* Still here: an old firmware has only the legacy call. */
     sbi_shutdown_legacy();
     core_halt();
 }

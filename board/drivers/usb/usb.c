@@ -48,6 +48,7 @@ static void find_keyboard(struct usb *u)
     bool all = u->starts != u->host.starts;
 
     u->starts = u->host.starts;
+    /* Hubs that are gone first, and with them what was behind them. */
     xhci_hub_look(&u->host);
     for (uint32_t place = 1; place <= xhci_n_places(&u->host) && u->keyboard.device.slot == 0;
          place++)
@@ -85,6 +86,7 @@ static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
 
+    /* Reading ports of hubs takes transfers, so they are read four times a second. */
     if (works && !is_due(u, &u->looked))
         return;
     if (u->keyboard.device.slot != 0 &&
@@ -116,6 +118,7 @@ static bool is_attached(const struct usb *u, unsigned drive)
  * USB_DRIVES: none is free. */
 static unsigned free_drive(const struct usb *u)
 {
+    /* A slot whose drive never worked has no files. */
     for (unsigned i = 0; i < u->n_drives; i++)
         if (!is_attached(u, i) && u->devices[i].n_sectors == 0 && !u->drives[i].dead)
             return i;
@@ -177,6 +180,7 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 
     if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
         return;
+    /* A drive that was here before, then a keyboard, then a new drive, then a hub. */
     if (take_back(u, place) != ERR_OK && u->keyboard.device.slot == 0)
         find_keyboard_at(u, place, true);
     if (xhci_is_unused(&u->host, place, &fresh) && take_new(u, place, out) == ERR_NO_DEVICE)
@@ -228,6 +232,7 @@ static struct block_device *look_for_drives(struct usb *u)
 
     if (!is_due(u, &u->looked_for_drives))
         return NULL;
+    /* Opening a drive takes control transfers, which must not come between those of a read. */
     if (!u->host.running || !all_rest(u))
         return next_change(u);
     xhci_hub_look(&u->host);
@@ -311,6 +316,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
             u, out,
             "the USB controller's DMA ends before the driver's memory: make `dmaend` larger");
     e = xhci_start(&u->host);
+    /* There is no controller, so nothing is to be reported. */
     if (e == ERR_NO_DEVICE)
         return 0;
     facts_add(xhci_facts, &u->host);
@@ -319,6 +325,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
         return complain(u, out, u->host.why);
     }
     keep_controller(u);
+    /* Drives first: a keyboard is looked for among what is left. */
     n = find_drives(u, out, most);
     if (u->host.running)
         find_keyboard(u);

@@ -59,6 +59,7 @@ static enum err wait_ready(struct usb_storage *s)
             return refuse(s, "the USB reader is empty: put a card in and plug the reader in again");
         if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
             return refuse(s, "the USB drive does not become ready: plug it in again");
+        /* A disk that is on its way by itself is only waited for. */
         if (!started && spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
             return refuse(s, "the USB drive does not answer as it should: use another");
         started = started || spins_up(key, code);
@@ -97,6 +98,7 @@ static enum err read_size(struct usb_storage *s)
     s->block_sectors = 1;
     if (run_again(s, short_one, sizeof short_one, 8) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
+    /* FFFFFFFFh as the last block: the number does not fit into the short answer. */
     if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
     if (n == 0)
@@ -144,6 +146,7 @@ enum err usb_storage_learn(struct usb_storage *s)
     enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
     uint8_t last = e == ERR_OK ? s->device.data[0] & 15 : 0;
 
+    /* 3.2: a drive with one unit may stall the question. */
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
     s->wrong_residue = false;
@@ -152,6 +155,7 @@ enum err usb_storage_learn(struct usb_storage *s)
     if (e != ERR_OK)
         return e;
     s->why = NULL; /* of earlier units */
+    /* Open files name sectors of the drive that was here before. */
     if (before != 0 && before != s->n_sectors)
         return refuse(s, "another USB drive is in its place");
     return learn_lock(s);

@@ -53,6 +53,7 @@ static enum err try_once(struct usb_storage *s, uint32_t place)
 
     if (e != ERR_OK)
         return e;
+    /* Who it is, what it has, whether it is ours; only then is it configured. */
     e = identify(s, &identity);
     if (e == ERR_OK)
         e = xhci_get_configuration(x, &s->device, &bytes);
@@ -141,6 +142,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     s->stopped = false;
     set_name(s);
     e = usb_storage_learn(s);
+    /* It has hung up on MODE SENSE: attach it again, and do not ask that again. */
     if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
         (e = try_place(s, s->place)) == ERR_OK) {
         s->phase = USB_IDLE;
@@ -220,6 +222,7 @@ static void next_part(struct usb_storage *s)
     uint64_t at = r->sector + s->moved;
     uint32_t left = r->n_sectors - s->moved, skip = (uint32_t)(at % s->block_sectors);
 
+    /* A drive with large blocks moves whole ones: at the edges a block is read, and for a write changed. */
     s->at_edge = skip != 0 || left < s->block_sectors;
     s->has_read_edge = false;
     if (s->at_edge) {
@@ -237,6 +240,7 @@ static bool go_to_next_part(struct usb_storage *s)
     const struct block_request *r = s->row[0];
     size_t bytes = (size_t)s->part * SECTOR_BYTES;
 
+    /* The block at the edge has come: give its part to the reader, or change it and write it back. */
     if (s->at_edge && !s->has_read_edge) {
         dma_sync(&s->host->setup.window, s->edge, sizeof s->edge);
         s->has_read_edge = true;
@@ -290,12 +294,14 @@ static enum err advance(struct usb_storage *s)
 
     if (s->outcome == USB_FAILED && usb_storage_sense(s, &code) == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* it knows no cache */
+    /* Some bridges fail on long commands: the file layer's next try uses short ones. */
     if (status != ERR_OK && s->part > USB_STORAGE_FEW && xhci_is_connected(s->host, &s->device))
         s->few = true;
     if (s->outcome == USB_BROKEN)
         return stop_all(s, ERR_IO);
     if (status == ERR_OK && !s->flushing && go_to_next_part(s))
         return ERR_OK;
+    /* A write is done when the drive's cache is on its medium. */
     if (status == ERR_OK && r->write && !s->flushing) {
         s->flushing = true;
         usb_storage_send(s, flush, sizeof flush, NULL, 0, false);
@@ -328,6 +334,7 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
+    /* It was let go of: look for the same drive at all places. */
     if (s->stopped && usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
         return ERR_IO; /* it may come back later */
     if (s->n_row == USB_STORAGE_DEPTH)
@@ -355,6 +362,7 @@ static enum err go_on(struct usb_storage *s)
         usb_storage_take_event(s, &event);
         return s->phase == USB_IDLE ? advance(s) : ERR_OK;
     }
+    /* A drive that was pulled answers nothing more, so its port is looked at from time to time. */
     if (++s->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     s->idle_polls = 0;

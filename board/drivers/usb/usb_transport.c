@@ -35,6 +35,7 @@ void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_byt
     uint8_t *c = s->command;
 
     memset(c, 0, sizeof s->command);
+    /* "USBC", the tag that the status has to repeat, and how many bytes of data follow. */
     put_u32(c, 0x43425355);
     put_u32(c + 4, ++s->tag);
     put_u32(c + 8, bytes);
@@ -73,6 +74,7 @@ static void clear_stall(struct usb_storage *s, bool in)
     bool again = s->stalled;
 
     s->stalled = true;
+    /* A second stall in one command: the drive is given up. */
     if (again ||
         xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
         xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)
@@ -109,6 +111,7 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     } else {
         dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
+        /* This drive's residues are known to be wrong: what came over the bus counts. */
         if (s->wrong_residue)
             s->left = s->came_whole ? 0 : 1;
     }

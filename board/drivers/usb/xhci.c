@@ -80,6 +80,7 @@ void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t s
         ring->first = t;
     if (++ring->next < XHCI_RING - 1)
         return;
+    /* 4.11.5.1: the last entry links back to the first one, and from there on the cycle is the other one. */
     put_trb(x, &ring->trbs[ring->next], xhci_address(x, ring->trbs), 0,
             TRB_LINK << 10 | TRB_TOGGLE | (control & TRB_CHAIN) | ring->cycle);
     ring->next = 0;
@@ -160,6 +161,7 @@ bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event)
 {
     if (!x->running)
         return false;
+    /* Events that came while somebody waited for another device's. */
     if (d->n_kept != 0) {
         *event = d->kept[0];
         memmove(d->kept, d->kept + 1, --d->n_kept * sizeof d->kept[0]);
@@ -210,6 +212,7 @@ enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t contro
         return ERR_TIMEOUT;
     xhci_push(x, &x->commands, data, 0, type << 10 | control);
     hand_over(x, &x->commands, 0, 0);
+    /* A controller that does not answer one command answers no later one: ask no more until a restart. */
     x->deaf = xhci_wait(x, NULL, command, event) != ERR_OK;
     if (x->deaf)
         return ERR_TIMEOUT;
@@ -232,6 +235,7 @@ enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struc
 
     if (e != ERR_OK)
         return e;
+    /* Go on behind what failed, at the place where the next entry is put. */
     return xhci_obey_slot(x, d, TRB_SET_DEQUEUE,
                           xhci_address(x, &ring->trbs[ring->next]) | ring->cycle, id);
 }
@@ -270,6 +274,7 @@ enum err xhci_stop(struct xhci *x)
     enum err e;
 
     x->running = x->deaf = false;
+    /* A reset forgets all devices; their drivers see that they have no slot any more. */
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
         if (x->devices[slot] != NULL)
             x->devices[slot]->slot = x->devices[slot]->n_kept = 0;
@@ -277,6 +282,7 @@ enum err xhci_stop(struct xhci *x)
     }
     dma_barrier();
     xhci_write(x, x->operational + OP_COMMAND, 0);
+    /* 5.4.1: a reset while it runs is undefined, so it halts first. */
     e = wait_status(x, STATUS_HALTED, STATUS_HALTED);
     if (e != ERR_OK)
         return e;
@@ -286,6 +292,7 @@ enum err xhci_stop(struct xhci *x)
         if (xhci_is_over(x, &d))
             return fail(x, ERR_TIMEOUT,
                         "the USB controller does not reset: switch the power off and on");
+    /* 5.4.2: until then registers must not be written. */
     e = wait_status(x, STATUS_NOT_READY, 0);
     dma_barrier(); /* nothing arrives in memory after this */
     return e;
@@ -305,6 +312,7 @@ static enum err read_capabilities(struct xhci *x)
     x->parameters = parameters;
     x->n_ports = x->structure_1 >> 24;
     x->context_words = parameters & 1u << 2 ? 16 : 8;
+    /* 5.3.6, AC64: without it all addresses have 32 bits. */
     if (!(parameters & 1) && x->setup.window.end > UINT32_MAX)
         return fail(x, ERR_UNSUPPORTED, "the USB controller reaches 4 GiB only: give dmaend=4g");
     return ERR_OK;
@@ -384,6 +392,7 @@ enum err xhci_start(struct xhci *x)
         e = set_scratch(x);
     if (e != ERR_OK)
         return e;
+    /* 4.2: the number of slots, the tables and rings, then Run. */
     xhci_write(x, x->operational + OP_CONFIG, min_u32(XHCI_SLOTS, x->structure_1 & 0xff));
     set_rings(x);
     xhci_write(x, x->operational + OP_COMMAND, COMMAND_RUN);

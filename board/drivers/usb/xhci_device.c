@@ -64,6 +64,7 @@ static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
     }
     xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
     xhci_pause(x, RECOVERY_MS);
+    /* PORTSC, bits 13:10 (5.4.8). */
     *speed = status >> 10 & 15;
     return ERR_OK;
 }
@@ -80,6 +81,7 @@ static void set_slot_context(struct xhci *x, const struct xhci_device *d, uint32
     const struct xhci_hub *translator = xhci_translator(d, &port);
 
     memset(x->input, 0, sizeof x->input);
+    /* 6.2.5.1: the contexts to take; bit 0 is the slot's. */
     x->input[1] = add;
     context(x, 0)[0] = d->route | d->speed << 20 | last << 27;
     context(x, 0)[1] = d->port << 16;
@@ -93,6 +95,7 @@ static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struc
     uint32_t *c = context(x, id);
     uint64_t at = xhci_address(x, ring->trbs) | TRB_CYCLE;
 
+    /* 6.2.3: three tries of the bus, then an error event. */
     c[1] = ERRORS_3 | type << 3 | burst << 8 | packet << 16;
     c[2] = (uint32_t)at;
     c[3] = (uint32_t)(at >> 32);
@@ -117,8 +120,10 @@ static enum err give_address(struct xhci *x, struct xhci_device *d)
     xhci_set_ring(&d->control, d->trbs[0]);
     memset(d->output, 0, sizeof d->output);
     x->contexts[d->slot] = xhci_address(x, d->output);
+    /* 4.3.3: the slot and the control endpoint. */
     set_slot_context(x, d, 3, 1);
     set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, first_packet(d), 0);
+    /* All that the controller reads has to be in memory before the command. */
     dma_sync(&x->setup.window, d->trbs[0], sizeof d->trbs[0]);
     dma_sync(&x->setup.window, d->output, sizeof d->output);
     dma_sync(&x->setup.window, x->contexts, sizeof x->contexts);
@@ -134,9 +139,11 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
         e = xhci_control(x, d, 0x80, 6, 1 << 8, 0, 8);
     if (e != ERR_OK || d->speed != XHCI_SPEED_FULL || d->data[7] == 8)
         return e;
+    /* USB 2.0, table 9-8: no other sizes exist. */
     if (d->data[7] != 16 && d->data[7] != 32 && d->data[7] != 64)
         return ERR_IO;
     memset(x->input, 0, sizeof x->input);
+    /* 4.6.7: of the control endpoint only the size of its packets changes. */
     x->input[1] = 2;
     set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, d->data[7], 0);
     return obey_input(x, d, TRB_EVALUATE);
@@ -145,6 +152,7 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
 enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h)
 {
     set_slot_context(x, &h->device, 1, 1);
+    /* 6.2.2: bit 26 says that the device is a hub. */
     context(x, 0)[0] |= 1u << 26;
     context(x, 0)[1] |= h->facts.n_ports << 24;
     if (h->device.speed == XHCI_SPEED_HIGH)
@@ -166,6 +174,7 @@ static enum err reset_place(struct xhci *x, struct xhci_device *d, uint32_t plac
     if (hub->slot == 0)
         return ERR_NO_DEVICE;
     d->port = hub->port;
+    /* USB 3.2, 8.9: four bits of the route for each hub on the way. */
     d->route = hub->route | d->hub_port << 4 * hub->tier;
     d->tier = hub->tier + 1;
     return xhci_hub_reset(x, d->hub, d->hub_port, &d->speed);
@@ -177,6 +186,7 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 
     if (e == ERR_OK || e == ERR_NO_DEVICE || e == ERR_NO_SPACE || x->deaf || ++*tries == MOST_TRIES)
         return false;
+    /* Contacts may still bounce: wait, and try while the device is there. */
     xhci_pause(x, TRY_MS);
     return xhci_is_unused(x, place, &fresh);
 }
@@ -199,6 +209,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     d->slot = event.control >> 24;
     d->in_id = d->out_id = d->n_kept = 0;
     x->devices[d->slot] = d;
+    /* USB 2.0, 9.1.1.4: from the default state to the addressed one. */
     e = give_address(x, d);
     if (e == ERR_OK)
         xhci_pause(x, ADDRESS_MS);
@@ -234,6 +245,7 @@ bool xhci_port_works(const struct xhci *x, uint32_t port)
     const uint32_t mask = PORT_CONNECTED | PORT_ENABLED | PORT_CONNECT_CHANGE;
     uint32_t controller = xhci_read(x, x->operational + OP_STATUS);
 
+    /* All ones: the controller is not on its bus any more. */
     return controller != UINT32_MAX && !(controller & STATUS_FATAL) &&
            (xhci_read(x, xhci_port_register(x, port)) & mask) == (PORT_CONNECTED | PORT_ENABLED);
 }
@@ -267,6 +279,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
         if (x->devices[slot] != NULL && x->devices[slot]->place == place)
             return false;
+    /* The note belonged to a device that has gone. */
     if (!has_something(x, place, fresh)) {
         x->news[place] = 0;
         return false;
@@ -295,6 +308,7 @@ enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_
     xhci_set_ring(&d->in, d->trbs[1]);
     xhci_set_ring(&d->out, d->trbs[2]);
     dma_sync(&x->setup.window, d->trbs[1], 2 * sizeof d->trbs[1]);
+    /* 4.6.6: the slot's context, which counts the endpoints, and both of them. */
     set_slot_context(x, d, 1u | 1u << in_id | (out_id != 0 ? 1u << out_id : 0),
                      max_u32(in_id, out_id));
     if (ends->interval == 0) {
@@ -341,6 +355,7 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     if (bytes != 0)
         xhci_push(x, &d->control, xhci_address(x, d->data), bytes,
                   TRB_DATA << 10 | (in ? TRB_IN : 0));
+    /* The status goes the other way than the data, and in if there are none (USB 2.0, 8.5.3). */
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
     e = xhci_wait(x, d, 0, &event);
@@ -348,6 +363,7 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     code = event.status >> 24;
     if (e != ERR_OK || code == CODE_SUCCESS)
         return e;
+    /* 4.8.3: a halted endpoint takes nothing until it is reset. */
     if (is_halting(code))
         e = xhci_reset_end(x, d, &d->control, XHCI_CONTROL);
     if (e != ERR_OK)

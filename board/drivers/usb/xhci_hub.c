@@ -123,6 +123,7 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
 {
     uint32_t want = HUB_PORT_CONNECTED | (enabled ? (uint32_t)HUB_PORT_ENABLED : 0), status;
 
+    /* A hub that was pulled cannot be asked. */
     if (h->device.slot == 0 || !xhci_port_works(x, h->device.port) || port > h->facts.n_ports ||
         get_status(x, h, port, &status) != ERR_OK)
         return false;
@@ -175,6 +176,7 @@ static enum err describe(struct xhci *x, struct xhci_hub *h)
         return e;
     if (!usb_read_hub(h->device.data, type, &h->facts))
         return ERR_NO_DEVICE;
+    /* A route has four bits for each hub: fifteen ports at the most. */
     if (h->facts.n_ports > XHCI_HUB_PORTS)
         x->left_out = "a hub has more than fifteen ports: devices at the others are ignored";
     h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
@@ -204,11 +206,13 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     configuration = h->device.data[5];
     if (e == ERR_OK)
         e = xhci_set_configuration(x, &h->device, configuration);
+    /* USB 3, 10.16.2.9: a hub reads its port from the route, for which it needs its own tier. */
     if (e == ERR_OK && is_super(h))
         e = xhci_control(x, &h->device, TO_HUB, SET_HUB_DEPTH, (uint16_t)h->device.tier, 0, 0);
     if (e == ERR_OK)
         e = describe(x, h);
     if (e == ERR_OK)
+        /* The controller has to know it as a hub before a device behind it gets an address. */
         e = xhci_tell_hub(x, h);
     return e == ERR_OK ? power_ports(x, h) : e;
 }
