@@ -165,7 +165,6 @@ static enum err sd_card_move(struct sd_card *card)
 
     if (e != ERR_OK)
         return e;
-    /* sd_card_closing() sets it if nobody else ends the transfer. */
     card->needs_stop = false;
     closing = sd_card_closing(card, req->n_sectors);
     card->command = (struct sd_command){
