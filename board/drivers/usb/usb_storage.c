@@ -53,7 +53,7 @@ static enum err try_once(struct usb_storage *s, uint32_t place)
 
     if (e != ERR_OK)
         return e;
-    /* Who it is, what it has, whether it is ours; only then is it configured. */
+    /* A drive is configured only after its identity and its endpoints show that it is ours. */
     e = identify(s, &identity);
     if (e == ERR_OK)
         e = xhci_get_configuration(x, &s->device, &bytes);
