@@ -1,5 +1,7 @@
 #include "board/efi/arm64/efi_acpi.h"
 
+#include <string.h>
+
 #include "board/efi/efi_acpi_table.h"
 #include "board/left_out.h"
 #include "board/min_max.h"
@@ -8,25 +10,44 @@ enum {
     FADT_ARM_BOOT = 129, /* 5.2.9.4: bit 0, PSCI is there; bit 1, by HVC */
     MADT_ENTRIES = 44,   /* 5.2.12 */
     GICC = 11,           /* 5.2.12.14: a core */
-    GICC_FLAGS = 12,     /* bit 0: it is enabled */
+    GICC_UID = 8,
+    GICC_FLAGS = 12, /* bit 0: it is enabled */
     GICC_MPIDR = 68,
     GICC_BYTES = 76,
     GICC_CLASS =
         76, /* from ACPI 6.0 on: a higher class is faster, and takes more power for its work */
-    GICC_CLASS_BYTES = 80
+    GICC_CLASS_BYTES = 80,
+    PPTT_NODE = 0, /* 5.2.29.1: a core, or what several cores have in common */
+    PPTT_FLAGS = 4,
+    PPTT_HAS_UID = 1 << 1,
+    PPTT_IS_LEAF = 1 << 3,
+    PPTT_PARENT = 8, /* the table's byte that it begins at; 0: there is none */
+    PPTT_UID = 12,
+    PPTT_N_OWNED = 16, /* caches of its own, by the table's bytes that they begin at */
+    PPTT_OWNED = 20,
+    PPTT_CACHE = 1, /* 5.2.29.2 */
+    PPTT_NEXT = 8,  /* the cache of the next level; 0: there is none, or a node owns it */
+    PPTT_SIZE = 12,
+    PPTT_HAS_SIZE = 1, /* of its flags */
+    PPTT_CACHE_BYTES = 24,
+    PPTT_MOST_LEVELS = 8, /* a longer way is a ring */
+    KIB = 1024
 };
 
 /* The core that asks is the first, wherever it stands in the table. */
-static void add_core(struct efi_acpi_cores *cores, uint64_t id, uint8_t class)
+static void add_core(struct efi_acpi_cores *cores, const uint8_t *gicc)
 {
-    if (id == cores->ids[0]) {
-        cores->classes[0] = class;
-    } else if (cores->n < BOARD_MAX_CORES) {
-        cores->classes[cores->n] = class;
-        cores->ids[cores->n++] = id;
-    } else {
+    uint64_t id = efi_acpi_field(gicc + GICC_MPIDR, 8);
+    unsigned i = id == cores->ids[0] ? 0 : cores->n;
+
+    if (i == BOARD_MAX_CORES) {
         left_out_note(LEFT_OUT_CORES, 1, 0);
+        return;
     }
+    cores->n += i != 0;
+    cores->ids[i] = id;
+    cores->uids[i] = (uint32_t)efi_acpi_field(gicc + GICC_UID, 4);
+    cores->strength[i] = gicc[1] >= GICC_CLASS_BYTES ? gicc[GICC_CLASS] : 0;
 }
 
 static void read_madt(struct efi_acpi_cores *cores, const uint8_t *madt, size_t bytes)
@@ -37,11 +58,110 @@ static void read_madt(struct efi_acpi_cores *cores, const uint8_t *madt, size_t 
         const uint8_t *entry = madt + at;
 
         if (entry[0] == GICC && entry[1] >= GICC_BYTES && (entry[GICC_FLAGS] & 1) != 0)
-            add_core(cores, efi_acpi_field(entry + GICC_MPIDR, 8),
-                     entry[1] >= GICC_CLASS_BYTES ? entry[GICC_CLASS] : 0);
+            add_core(cores, entry);
         at += entry[1];
     }
 }
+
+static bool are_equal(const struct efi_acpi_cores *cores)
+{
+    for (unsigned i = 1; i < cores->n; i++)
+        if (cores->strength[i] != cores->strength[0])
+            return false;
+    return true;
+}
+
+/* ---- caches ----------------------------------------------------------------------------------- */
+
+struct pptt {
+    const uint8_t *table;
+    size_t bytes;
+};
+
+/* The structure of this type at that byte of the table; NULL: there is none. */
+static const uint8_t *pptt_at(const struct pptt *p, uint64_t at, uint8_t type, uint8_t least)
+{
+    const uint8_t *s = p->table + at;
+
+    if (at < EFI_ACPI_HEADER_BYTES || at + 2 > p->bytes || s[0] != type || s[1] < least ||
+        at + s[1] > p->bytes)
+        return NULL;
+    return s;
+}
+
+static const uint8_t *find_leaf(const struct pptt *p, uint32_t uid)
+{
+    const uint32_t leaf = PPTT_HAS_UID | PPTT_IS_LEAF;
+    size_t at = EFI_ACPI_HEADER_BYTES;
+
+    while (at + 2 <= p->bytes && p->table[at + 1] >= 2) {
+        const uint8_t *s = pptt_at(p, at, PPTT_NODE, PPTT_OWNED);
+
+        if (s != NULL && (efi_acpi_field(s + PPTT_FLAGS, 4) & leaf) == leaf &&
+            efi_acpi_field(s + PPTT_UID, 4) == uid)
+            return s;
+        at += p->table[at + 1];
+    }
+    return NULL;
+}
+
+/* KiB of the cache there and of those of the next levels that it leads to. */
+static uint32_t cache_kib(const struct pptt *p, uint64_t at)
+{
+    uint32_t kib = 0;
+    const uint8_t *s;
+
+    for (unsigned level = 0; level < PPTT_MOST_LEVELS; level++) {
+        s = pptt_at(p, at, PPTT_CACHE, PPTT_CACHE_BYTES);
+        if (s == NULL)
+            break;
+        if ((efi_acpi_field(s + PPTT_FLAGS, 4) & PPTT_HAS_SIZE) != 0)
+            kib += (uint32_t)(efi_acpi_field(s + PPTT_SIZE, 4) / KIB);
+        at = efi_acpi_field(s + PPTT_NEXT, 4);
+    }
+    return kib;
+}
+
+/* KiB of the caches that the node owns: of its first levels, each with the next ones behind it. */
+static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
+{
+    uint64_t n = min_u64(efi_acpi_field(node + PPTT_N_OWNED, 4), (node[1] - PPTT_OWNED) / 4u);
+    uint32_t kib = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        kib += cache_kib(p, efi_acpi_field(node + PPTT_OWNED + 4 * i, 4));
+    return kib;
+}
+
+/* A core's caches, and those of its cluster and of what is above. Fast cores have larger ones than cores that save power. */
+static uint32_t core_kib(const struct pptt *p, uint32_t uid)
+{
+    const uint8_t *node = find_leaf(p, uid);
+    uint32_t kib = 0;
+
+    for (unsigned level = 0; level < PPTT_MOST_LEVELS && node != NULL; level++) {
+        kib += owned_kib(p, node);
+        node = pptt_at(p, efi_acpi_field(node + PPTT_PARENT, 4), PPTT_NODE, PPTT_OWNED);
+    }
+    return kib;
+}
+
+/* A table that leaves a core out says nothing of the others either. */
+static void read_pptt(struct efi_acpi_cores *cores, const uint8_t *list)
+{
+    struct pptt p = { .bytes = 0 };
+    bool all = true;
+
+    p.table = efi_acpi_find(list, "PPTT", &p.bytes);
+    for (unsigned i = 0; i < cores->n; i++) {
+        cores->strength[i] = p.table != NULL ? core_kib(&p, cores->uids[i]) : 0;
+        all = all && cores->strength[i] != 0;
+    }
+    if (!all)
+        memset(cores->strength, 0, sizeof cores->strength);
+}
+
+/* ----------------------------------------------------------------------------------------------- */
 
 const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi_cores *cores)
 {
@@ -61,19 +181,23 @@ const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi
         return "ACPI names no PSCI";
     cores->hvc = (fadt[FADT_ARM_BOOT] & 2) != 0;
     read_madt(cores, madt, madt_bytes);
+    if (are_equal(cores))
+        read_pptt(cores, list);
     return NULL;
 }
 
 void efi_acpi_capacities(const struct efi_acpi_cores *cores, uint32_t *capacity)
 {
     const uint32_t half = EFI_ACPI_CAPACITY / 2;
-    uint32_t least = cores->classes[0], most = least;
+    uint32_t least = cores->strength[0], most = least;
 
     for (unsigned i = 1; i < cores->n; i++) {
-        least = min_u32(least, cores->classes[i]);
-        most = max_u32(most, cores->classes[i]);
+        least = min_u32(least, cores->strength[i]);
+        most = max_u32(most, cores->strength[i]);
     }
-    for (unsigned i = 0; i < cores->n; i++)
-        capacity[i] = least == most ? 0u
-                                    : half + half * (cores->classes[i] - least) / (most - least);
+    for (unsigned i = 0; i < cores->n; i++) {
+        uint64_t above = cores->strength[i] - least;
+
+        capacity[i] = least == most ? 0u : half + (uint32_t)(half * above / (most - least));
+    }
 }

@@ -11,20 +11,22 @@
 struct efi_acpi_cores {
     bool hvc; /* PSCI is called by HVC, else by SMC */
     unsigned n;
-    uint64_t ids[BOARD_MAX_CORES]; /* MPIDR affinities; [0] is the core that asks */
-    uint8_t classes
-        [BOARD_MAX_CORES]; /* the MADT's efficiency classes: a core of a higher one is faster */
+    uint64_t ids[BOARD_MAX_CORES];  /* MPIDR affinities; [0] is the core that asks */
+    uint32_t uids[BOARD_MAX_CORES]; /* the MADT's numbers, by which other tables name the cores */
+    /* The MADT's efficiency classes; if these are equal, KiB of the caches that the PPTT gives the core. A core with a higher
+     * number is faster. */
+    uint32_t strength[BOARD_MAX_CORES];
 };
 
 enum { EFI_ACPI_CAPACITY = 1024 };
 
-/* Read PSCI's conduit from the FADT and the enabled cores from the MADT. rsdp: the table that EFI gives, or NULL; self: the
- * calling core's MPIDR affinity. Returns why only one core can work, an error message without a full stop; NULL: *cores is
- * filled. */
+/* Read PSCI's conduit from the FADT, the enabled cores from the MADT, and their strength from the MADT or the PPTT. rsdp: the table
+ * that EFI gives, or NULL; self: the calling core's MPIDR affinity. Returns why only one core can work, an error message without a full
+ * stop; NULL: *cores is filled. */
 const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi_cores *cores);
 
-/* capacity[0 .. n): how fast cores are beside each other, as a first guess that measured shares replace: the classes tell an order
- * and no rates, so that the lowest one counts half of the highest. All are 0 if the classes are equal. */
+/* capacity[0 .. n): how fast cores are beside each other, as a first guess that measured shares replace: strengths tell an order
+ * and no rates, so the lowest one counts half of the highest. All are 0 if the strengths are equal. */
 void efi_acpi_capacities(const struct efi_acpi_cores *cores, uint32_t *capacity);
 
 #endif

@@ -4,53 +4,25 @@
 #include <string.h>
 
 #include "board/left_out.h"
+#include "tests/unit/board/fakes/acpi_tables.h"
 #include "tests/unit/tap.h"
 
-enum { GICC_BYTES = 80, MOST = 20 };
+enum { GICC_BYTES = 80, MOST = 20, PPTT_MOST = 1024 };
 
 static struct {
-    uint8_t rsdp[36], xsdt[36 + 3 * 8], fadt[276], madt[44 + MOST * GICC_BYTES + 8], other[36];
-    size_t madt_bytes;
+    uint8_t fadt[276], madt[44 + MOST * GICC_BYTES + 8], other[36], pptt[PPTT_MOST];
+    size_t madt_bytes, pptt_bytes; /* pptt_bytes 0: there is no such table */
 } t;
 static struct efi_acpi_cores cores;
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
-/* The byte at `where` makes the sum 0. */
-static void close_sum(uint8_t *table, size_t bytes, size_t where)
-{
-    uint8_t sum = 0;
-
-    table[where] = 0;
-    for (size_t i = 0; i < bytes; i++)
-        sum = (uint8_t)(sum + table[i]);
-    table[where] = (uint8_t)-sum;
-}
-
-static void head(uint8_t *table, const char *signature, size_t bytes)
-{
-    memcpy(table, signature, 4);
-    put(table + 4, bytes, 4);
-    close_sum(table, bytes, 9);
-}
-
 static void close_all(void)
 {
-    head(t.other, "SPCR", sizeof t.other);
-    head(t.fadt, "FACP", sizeof t.fadt);
-    head(t.madt, "APIC", t.madt_bytes);
-    put(t.xsdt + 36, (uintptr_t)t.other, 8);
-    put(t.xsdt + 44, (uintptr_t)t.fadt, 8);
-    put(t.xsdt + 52, (uintptr_t)t.madt, 8);
-    head(t.xsdt, "XSDT", sizeof t.xsdt);
-    memcpy(t.rsdp, "RSD PTR ", 8);
-    t.rsdp[15] = 2;
-    put(t.rsdp + 24, (uintptr_t)t.xsdt, 8);
-    close_sum(t.rsdp, sizeof t.rsdp, 32);
+    acpi_add(t.other, "SPCR", sizeof t.other);
+    acpi_add(t.fadt, "FACP", sizeof t.fadt);
+    acpi_add(t.madt, "APIC", t.madt_bytes);
+    if (t.pptt_bytes != 0)
+        acpi_add(t.pptt, "PPTT", t.pptt_bytes);
+    (void)acpi_close();
 }
 
 static void add_entry(uint8_t type, uint8_t bytes)
@@ -64,8 +36,9 @@ static void add_core(uint64_t id, bool enabled)
 {
     uint8_t *entry = t.madt + t.madt_bytes;
 
-    put(entry + 12, enabled, 4);
-    put(entry + 68, id, 8);
+    acpi_put(entry + 8, id >> 8, 4); /* its number in other tables */
+    acpi_put(entry + 12, enabled, 4);
+    acpi_put(entry + 68, id, 8);
     add_entry(11, GICC_BYTES);
 }
 
@@ -85,7 +58,7 @@ static void power_up(void)
 
 static const char *read_cores(uint64_t self)
 {
-    return efi_acpi_read_cores(t.rsdp, self, &cores);
+    return efi_acpi_read_cores(acpi.rsdp, self, &cores);
 }
 
 static bool refused(const char *part)
@@ -138,7 +111,124 @@ static void test_classes(void)
     t.madt_bytes = 44 + 8 + 76;
     close_all();
     (void)read_cores(0);
-    OK(cores.n == 1 && cores.classes[0] == 0, "an entry that is too short has no class");
+    OK(cores.n == 1 && cores.strength[0] == 0, "an entry that is too short has no class");
+}
+
+/* ---- caches: the PPTT ------------------------------------------------------------------------- */
+
+/* Returns the byte of the table at which the structure begins. */
+static uint32_t add_structure(uint8_t type, uint8_t bytes)
+{
+    uint32_t at = (uint32_t)t.pptt_bytes;
+
+    t.pptt[at] = type;
+    t.pptt[at + 1] = bytes;
+    t.pptt_bytes += bytes;
+    return at;
+}
+
+static uint32_t add_cache(uint32_t kib, uint32_t next)
+{
+    uint32_t at = add_structure(1, 24);
+
+    acpi_put(t.pptt + at + 4, kib != 0, 4);
+    acpi_put(t.pptt + at + 8, next, 4);
+    acpi_put(t.pptt + at + 12, kib * 1024, 4);
+    return at;
+}
+
+/* A node that owns one cache, or two. flags 10: a core. */
+static uint32_t add_node(uint32_t flags, uint32_t parent, uint32_t uid, uint32_t one, uint32_t two)
+{
+    unsigned n = two != 0 ? 2 : 1;
+    uint32_t at = add_structure(0, (uint8_t)(20 + 4 * n));
+
+    acpi_put(t.pptt + at + 4, flags, 4);
+    acpi_put(t.pptt + at + 8, parent, 4);
+    acpi_put(t.pptt + at + 12, uid, 4);
+    acpi_put(t.pptt + at + 16, n, 4);
+    acpi_put(t.pptt + at + 20, one, 4);
+    if (n == 2)
+        acpi_put(t.pptt + at + 24, two, 4);
+    return at;
+}
+
+/* As on a chip with small and large cores: of the cores 0, 2 and 3, which power_up switches on, each has the first two levels for
+ * itself, and all have one of 3 MiB; core 1 is off. small, large: KiB of the second level. */
+static void add_caches(uint32_t small, uint32_t large)
+{
+    uint32_t package;
+
+    t.pptt_bytes = 36;
+    package = add_node(1, 0, 0, add_cache(3072, 0), 0);
+    for (uint32_t uid = 0; uid < 4; uid++) {
+        uint32_t second = add_cache(uid < 3 ? small : large, 0);
+
+        (void)add_node(10, package, uid, add_cache(32, second), add_cache(32, 0));
+    }
+}
+
+static bool guesses(uint32_t first, uint32_t second, uint32_t third)
+{
+    uint32_t capacity[BOARD_MAX_CORES];
+
+    close_all();
+    (void)read_cores(0);
+    efi_acpi_capacities(&cores, capacity);
+    return cores.n == 3 && capacity[0] == first && capacity[1] == second && capacity[2] == third;
+}
+
+static void test_caches(void)
+{
+    uint32_t cluster;
+
+    power_up();
+    add_caches(128, 512);
+    OK(guesses(512, 512, 1024) && cores.strength[0] == 3072 + 64 + 128,
+       "of cores of one class the one with the larger caches counts as faster: %u KiB and %u",
+       cores.strength[0], cores.strength[2]);
+    t.madt[44 + 8 + 76] = 1; /* core 0's class */
+    OK(guesses(1024, 512, 512), "classes that differ come before caches");
+    power_up();
+    add_caches(256, 256);
+    OK(guesses(0, 0, 0), "cores with equal caches are alike");
+    power_up();
+    t.pptt_bytes = 36;
+    cluster = add_node(0, 0, 0, add_cache(512, 0), 0);
+    (void)add_node(10, cluster, 0, add_cache(32, 0), 0);
+    (void)add_node(10, cluster, 2, add_cache(32, 0), 0);
+    cluster = add_node(0, 0, 0, add_cache(1024, 0), 0);
+    (void)add_node(10, cluster, 3, add_cache(32, 0), 0);
+    OK(guesses(512, 512, 1024), "a second level that a cluster owns counts for each of its cores");
+    t.pptt[t.pptt_bytes - 24 + 12] = 9; /* core 3 has another number */
+    OK(guesses(0, 0, 0), "a table that leaves a core out says nothing");
+}
+
+static void test_broken_caches(void)
+{
+    uint32_t ring;
+
+    power_up();
+    t.pptt_bytes = 36;
+    for (uint32_t uid = 0; uid < 4; uid++)
+        (void)add_node(10, 0, uid, add_cache(0, 0), 0);
+    OK(guesses(0, 0, 0), "caches without a size");
+    power_up();
+    t.pptt_bytes = 36;
+    ring = add_cache(32, 36);
+    for (uint32_t uid = 0; uid < 4; uid++)
+        (void)add_node(10, (uint32_t)t.pptt_bytes, uid, ring, 0);
+    OK(guesses(0, 0, 0), "a cache that leads to itself, and nodes that are their own parents");
+    power_up();
+    add_caches(128, 512);
+    acpi_put(t.pptt + 36 + 8, 0x7fffffff, 4);  /* the level after the last */
+    acpi_put(t.pptt + 60 + 8, 0xfffffff0, 4);  /* the package's parent */
+    acpi_put(t.pptt + 60 + 16, 0xffffffff, 4); /* it owns more than it has room for */
+    OK(guesses(512, 512, 1024), "places behind the table's end are not looked at");
+    t.pptt_bytes -= 30;
+    OK(guesses(0, 0, 0), "a table that ends in a core");
+    t.pptt[36 + 1] = 0;
+    OK(guesses(0, 0, 0), "a structure without a length ends the table");
 }
 
 static void test_broken(void)
@@ -146,21 +236,21 @@ static void test_broken(void)
     power_up();
     OK(efi_acpi_read_cores(NULL, 5, &cores) != NULL && cores.n == 1 && cores.ids[0] == 5,
        "no ACPI at all");
-    t.rsdp[8]++;
+    acpi.rsdp[8]++;
     OK(refused("RSDP"), "a first table with a wrong sum");
     power_up();
-    t.rsdp[15] = 0;
-    close_sum(t.rsdp, sizeof t.rsdp, 32);
+    acpi.rsdp[15] = 0;
+    acpi_close_sum(acpi.rsdp, sizeof acpi.rsdp, 32);
     OK(refused("RSDP"), "ACPI 1.0, without an XSDT");
     power_up();
-    put(t.rsdp + 24, 0, 8);
-    close_sum(t.rsdp, sizeof t.rsdp, 32);
+    acpi_put(acpi.rsdp + 24, 0, 8);
+    acpi_close_sum(acpi.rsdp, sizeof acpi.rsdp, 32);
     OK(refused("RSDP"), "no XSDT");
     power_up();
     t.madt[60]++;
     OK(refused("MADT"), "a table of cores with a wrong sum");
     power_up();
-    put(t.madt + 4, 1u << 30, 4);
+    acpi_put(t.madt + 4, 1u << 30, 4);
     OK(refused("MADT"), "a table that claims a gigabyte is not summed");
     power_up();
     t.fadt[129] = 0;
@@ -180,6 +270,8 @@ int main(void)
 {
     test_cores();
     test_classes();
+    test_caches();
+    test_broken_caches();
     test_broken();
     return tap_done();
 }

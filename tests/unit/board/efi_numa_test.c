@@ -3,51 +3,23 @@
 
 #include <string.h>
 
+#include "tests/unit/board/fakes/acpi_tables.h"
 #include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 enum { RANGE_BYTES = 40, MOST_RANGES = 80 };
 
 static struct {
-    uint8_t rsdp[36], xsdt[44], srat[48 + MOST_RANGES * RANGE_BYTES + 16];
+    uint8_t srat[48 + MOST_RANGES * RANGE_BYTES + 16];
     size_t bytes;
 } t;
 static struct writer w;
 static struct device_tree tree, none;
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static void close_sum(uint8_t *table, size_t bytes, size_t where)
-{
-    uint8_t sum = 0;
-
-    table[where] = 0;
-    for (size_t i = 0; i < bytes; i++)
-        sum = (uint8_t)(sum + table[i]);
-    table[where] = (uint8_t)-sum;
-}
-
-static void head(uint8_t *table, const char *signature, size_t bytes)
-{
-    memcpy(table, signature, 4);
-    put(table + 4, bytes, 4);
-    close_sum(table, bytes, 9);
-}
-
 static unsigned by_acpi(void)
 {
-    head(t.srat, "SRAT", t.bytes);
-    put(t.xsdt + 36, (uintptr_t)t.srat, 8);
-    head(t.xsdt, "XSDT", sizeof t.xsdt);
-    memcpy(t.rsdp, "RSD PTR ", 8);
-    t.rsdp[15] = 2;
-    put(t.rsdp + 24, (uintptr_t)t.xsdt, 8);
-    close_sum(t.rsdp, sizeof t.rsdp, 32);
-    return efi_numa_nodes(&none, t.rsdp);
+    acpi_add(t.srat, "SRAT", t.bytes);
+    return efi_numa_nodes(&none, acpi_close());
 }
 
 static void begin_srat(void)
@@ -62,9 +34,9 @@ static void add_range(uint32_t node, uint64_t size, bool enabled)
 
     entry[0] = 1;
     entry[1] = RANGE_BYTES;
-    put(entry + 2, node, 4);
-    put(entry + 16, size, 8);
-    put(entry + 28, enabled, 4);
+    acpi_put(entry + 2, node, 4);
+    acpi_put(entry + 16, size, 8);
+    acpi_put(entry + 28, enabled, 4);
     t.bytes += RANGE_BYTES;
 }
 
@@ -93,7 +65,7 @@ static void test_srat(void)
     t.bytes -= 8;
     OK(by_acpi() == 1, "a range that the table ends in is left out");
     t.srat[50]++;
-    OK(efi_numa_nodes(&none, t.rsdp) == 1, "a table with a wrong sum says nothing");
+    OK(efi_numa_nodes(&none, acpi.rsdp) == 1, "a table with a wrong sum says nothing");
 }
 
 static void add_memory(const char *name, bool numbered, uint32_t node)
