@@ -1,11 +1,12 @@
-/* The answers of `ingot serve`: OpenAI's objects as JSON. All add to *out; where it lacks memory, out->failed. */
+/* The answers of `ingot serve`: OpenAI's objects as JSON. All functions add to *out; if memory
+ * runs out, out->failed is set. */
 #ifndef INGOT_HOST_SERVE_ANSWER_H
 #define INGOT_HOST_SERVE_ANSWER_H
 
 #include "host/serve/serve_backend.h"
 #include "host/api/serve_scores.h"
 
-/* The API in which a request came, and its answer goes (serve_dialect.h). */
+/* The API in which a request came, and in which its answer goes (serve_dialect.h). */
 enum serve_dialect {
     SERVE_COMPLETIONS, /* OpenAI's chat completions, completions and embeddings */
     SERVE_RESPONSES,   /* OpenAI's responses */
@@ -25,7 +26,7 @@ struct serve_answer {
     const char *model;
     enum serve_dialect dialect;
     bool loads;       /* there is nothing to reply to: its job is done from the beginning */
-    const char *echo; /* JSON: what the request had that the answer has too; NULL: nothing */
+    const char *echo; /* JSON: request fields that the answer repeats; NULL: nothing */
 };
 
 void serve_answer_error(struct serve_text *out, const struct serve_error *e);
@@ -35,30 +36,31 @@ void serve_answer_models(struct serve_text *out, const char *model, int64_t crea
 /* {"id":...,"object":"model",...} of /v1/models/NAME. */
 void serve_answer_model(struct serve_text *out, const char *model, int64_t created);
 
-/* The whole replies of jobs (n >= 1) that are done, without an error. */
+/* The whole replies of finished jobs (n >= 1) without an error. */
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
                         struct serve_job *const *jobs, uint32_t n);
 
-/* serve_vectors.c: the answer to a request for embeddings that is done, cut to its dimensions. */
+/* serve_vectors.c: the answer to a finished request for embeddings, cut to its dimensions. */
 struct cJSON *serve_vectors_answer(const char *model, const struct serve_job *j);
 
 /* The parts of a reply. */
 enum serve_item { SERVE_NO_ITEM, SERVE_THOUGHTS_ITEM, SERVE_TEXT_ITEM, SERVE_CALL_ITEM };
 
-/* How far the events of a reply are. */
+/* How many events of the reply were sent. */
 struct serve_events {
-    uint32_t index; /* of the reply among those to the request */
+    uint32_t index; /* index of the reply among those to the request */
     bool begun, ended;
-    enum serve_item open;             /* the item at work */
+    enum serve_item open;             /* the current item */
     uint32_t items;                   /* that were closed */
     size_t from;                      /* where the open one begins in its text */
     uint32_t calls;                   /* that were said to their end */
     size_t text, thoughts, arguments; /* bytes that were said */
-    uint32_t sequence;                /* of the writer: events that were said */
+    uint32_t sequence;                /* for the writer: how many events were sent */
     struct serve_scores_at scores;
 };
 
-/* The events of chat completions and completions from there on, to the last one where the job is done. The caller has its lock. */
+/* The further events of chat completions and completions, up to the last one if the job is done.
+ * The caller has its lock. */
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at);
 

@@ -1,4 +1,4 @@
-/* Answers of Anthropic's /v1/messages: its object `message`, and the events that make one. */
+/* Answers of Anthropic's /v1/messages: its object `message`, and the events that compose one. */
 #include <string.h>
 
 #include "host/api/serve_dialect.h"
@@ -13,7 +13,8 @@ static cJSON *typed(const char *type)
     return one;
 }
 
-/* A block of an item with its bytes (n), or as it begins (n 0). A call's input is an object once it is whole. */
+/* A block of an item with its bytes (n), or as it begins (n 0). A call's input is an object once
+ * it is complete. */
 static cJSON *block_of(const struct serve_stream *s, const struct serve_piece *p, size_t n)
 {
     cJSON *block, *input = NULL;
@@ -45,7 +46,7 @@ static cJSON *block_of(const struct serve_stream *s, const struct serve_piece *p
     return block;
 }
 
-/* A call that was cut has no input that could be said. */
+/* A call that was cut has no valid input. */
 static void collect(const struct serve_stream *s, const struct serve_piece *p)
 {
     if (p->step == SERVE_CLOSES && (p->item != SERVE_CALL_ITEM || p->call->whole)) {
@@ -55,7 +56,7 @@ static void collect(const struct serve_stream *s, const struct serve_piece *p)
 
 /* ---- the message ------------------------------------------------------------------------------- */
 
-/* Tokens that an earlier request had computed are counted apart. */
+/* Tokens that an earlier request had computed are counted separately. */
 static cJSON *usage_of(const struct serve_job *j)
 {
     cJSON *usage = cJSON_CreateObject();
@@ -68,7 +69,7 @@ static cJSON *usage_of(const struct serve_job *j)
     return usage;
 }
 
-/* Which of several stop strings ended a reply is not known. */
+/* With several stop strings, it is not known which one ended a reply. */
 static void add_stop(cJSON *to, const struct serve_job *j)
 {
     enum serve_reason reason = serve_stream_reason(j);
@@ -151,7 +152,7 @@ static void say_error(struct serve_text *out, const struct serve_error *e)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* The object, whose type is the event's, is gone. */
+/* The object, whose type is the event's, is deleted. */
 static void say_event(const struct serve_stream *s, cJSON *body)
 {
     const char *type = cJSON_GetStringValue(cJSON_GetObjectItem(body, "type"));

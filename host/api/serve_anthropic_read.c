@@ -1,4 +1,4 @@
-/* Bodies of Anthropic's /v1/messages in the fields of chat completions. */
+/* Read bodies of Anthropic's /v1/messages into the fields of chat completions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,8 @@ static cJSON *copy(const cJSON *value)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* A message on its way: the blocks of one become a reply with its calls, or results of tools and then what the user says. */
+/* A message being converted: its blocks become a reply with its calls, or results of tools
+ * followed by what the user says. */
 struct blocks {
     struct serve_translation *t;
     unsigned at; /* which message */
@@ -81,11 +82,11 @@ static bool add_result(struct blocks *b, const cJSON *block)
     }
     one = serve_translate_message(b->t, b->at, "tool", copy(get(block, "content")));
     serve_translate_put(b->t, one, "tool_call_id", cJSON_CreateString(id));
-    b->message = NULL; /* what the user says after it is a message of its own */
+    b->message = NULL; /* later text of the user becomes a message of its own */
     return true;
 }
 
-/* Thoughts of earlier replies are not told to the model. */
+/* Thoughts of earlier replies are not sent to the model. */
 static bool pass_over(struct blocks *b, const cJSON *block)
 {
     (void)block;
@@ -158,7 +159,7 @@ static bool read_messages(struct serve_translation *t)
     return true;
 }
 
-/* The system prompt goes in front, wherever it stands in the body. */
+/* The system prompt goes first, wherever it is in the body. */
 static bool end(struct serve_translation *t)
 {
     const cJSON *system = get(t->from, "system");
@@ -333,7 +334,7 @@ static const struct serve_dialect_field list[] = {
     { .name = "container", .read = serve_translate_nothing },
     { .name = "mcp_servers", .read = serve_translate_nothing },
     { .name = "context_management", .read = serve_translate_nothing },
-    /* Settings of this server that mean the same everywhere. */
+    /* Settings of this server that mean the same in every API. */
     { .name = "seed", .to = "seed" },
     { .name = "min_p", .to = "min_p" },
     { .name = "repeat_penalty", .to = "repeat_penalty" },

@@ -1,4 +1,5 @@
-/* The field logit_bias: OpenAI's object, or llama.cpp's list, kept as the list that json_biases.h reads. */
+/* The field logit_bias: OpenAI's object, or llama.cpp's list, kept as the list that
+ * json_biases.h reads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static bool is_id(const cJSON *v)
            v->valuedouble == (double)(uint32_t)v->valuedouble;
 }
 
-/* Both are copied. what: a token's number or a text, which is not empty. */
+/* Both are copied. what: a token's number, or a text that is not empty. */
 static bool add_pair(cJSON *list, const cJSON *what, const cJSON *value)
 {
     cJSON *pair = cJSON_CreateArray();
@@ -36,7 +37,7 @@ static bool add_pair(cJSON *list, const cJSON *what, const cJSON *value)
     return cJSON_GetArraySize(pair) == 2;
 }
 
-/* {"15043": -100}: anything but a number is a text, as in llama.cpp. */
+/* {"15043": -100}: a key that is not a number is a text, as in llama.cpp. */
 static bool add_member(struct serve_reader *r, cJSON *list, const cJSON *member)
 {
     const char *key = member->string;

@@ -1,4 +1,4 @@
-/* A body as JSON, whatever clients cut out of texts. */
+/* Read a body as JSON, even if a client has cut its texts in the middle of a character. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "runtime/text/hex_digit.h"
 #include "runtime/text/utf8.h"
 
-/* UTF-8, and no \u0000, which would end a text before its end. */
+/* UTF-8 without \u0000, which would end a text early. */
 static bool is_text(const char *body, size_t bytes)
 {
     if (utf8_whole_bytes(body, bytes) != bytes || memchr(body, '\0', bytes) != NULL) {
@@ -24,7 +24,7 @@ static bool is_text(const char *body, size_t bytes)
     return true;
 }
 
-/* The unit of UTF-16 that \uXXXX is; -1: it is none. */
+/* The UTF-16 unit of \uXXXX; -1: it is not one. */
 static int unit_at(const char *s)
 {
     int value = 0;
@@ -41,7 +41,7 @@ static int unit_at(const char *s)
     return value;
 }
 
-/* Half of a surrogate pair, which clients leave that cut a text inside a character, becomes U+FFFD. */
+/* Half of a surrogate pair becomes U+FFFD; clients that cut a text inside a character leave one. */
 static void mend_halves(char *body)
 {
     for (char *at = body; *at != '\0';) {
@@ -61,7 +61,7 @@ static void mend_halves(char *body)
     }
 }
 
-/* at: behind the quote that begins a text. Returns what is behind the one that ends it. */
+/* at: after the quote that begins a text. Returns the place after the closing quote. */
 static const char *skip_text(const char *at)
 {
     while (*at != '"' && *at != '\0') {
@@ -70,7 +70,7 @@ static const char *skip_text(const char *at)
     return *at == '"' ? at + 1 : at;
 }
 
-/* The number behind a key. False: there is none. */
+/* The number after a key. False: there is none. */
 static bool take_number(const char *at, char *text, size_t room)
 {
     static const char blank[] = " \t\r\n";
@@ -107,7 +107,7 @@ bool serve_body_number(const char *body, const char *name, char *text, size_t ro
         body = skip_text(key);
         if (depth == 1 && (size_t)(body - key) == length + 1 && memcmp(key, name, length) == 0 &&
             take_number(body, text, room)) {
-            found = true; /* of two the last counts */
+            found = true; /* if there are two, the last counts */
         }
     }
     return found;

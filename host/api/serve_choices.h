@@ -1,5 +1,7 @@
-/* The replies to one request of an HTTP connection: a job for each of `n` replies to each prompt, whose choices are one answer. A finished
- * reply that its schema refuses, where the grammar could not hold it, is made again; what was refused to the end is an error. */
+/* The replies to one request of an HTTP connection: a job for each of `n` replies to each
+ * prompt; together their choices are one answer. If a finished reply does not satisfy its
+ * schema, because the grammar could not enforce it, it is made again; if no try succeeds, that
+ * is an error. */
 #ifndef INGOT_HOST_SERVE_CHOICES_H
 #define INGOT_HOST_SERVE_CHOICES_H
 
@@ -22,15 +24,16 @@ struct serve_choices {
     struct serve_whole *whole; /* the answer at work; NULL: none */
 };
 
-/* A body of this kind is read, and its jobs submitted. False: *e says why not. */
+/* Read a body of this kind, and submit its jobs. False: *e says why not. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct serve_answer *answer, const struct serve_text *body,
                        const struct serve_defaults *d, struct serve_error *e);
 
-/* Whether there is something to say: of a stream a first piece, else all of it. One that failed before is all there is to say: e. */
+/* Whether there is something to send: for a stream a first piece, otherwise the whole answer. If
+ * it failed before, only e is sent. */
 bool serve_choices_begun(struct serve_choices *c, struct serve_error *e);
 
-/* Say what was not said: events, or the whole answer. */
+/* Send what was not sent yet: events, or the whole answer. */
 void serve_choices_say(struct serve_choices *c, struct serve_text *out);
 
 /* Nobody waits for them any more. */

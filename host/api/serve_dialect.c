@@ -26,7 +26,7 @@ const struct serve_writer *serve_writer_of(enum serve_dialect dialect)
     return dialects[dialect].writer;
 }
 
-/* ---- for readers ------------------------------------------------------------------------------- */
+/* ---- helpers of readers ------------------------------------------------------------------------ */
 
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
 {
@@ -48,7 +48,7 @@ void serve_translate_put(struct serve_translation *t, cJSON *object, const char 
     }
 }
 
-/* Which entry of what is said a message came from; a member that begins with x_ is ignored by all who read it. */
+/* Which entry of the input a message came from; all readers ignore a member that begins with x_. */
 #define ENTRY "x_entry"
 
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
@@ -162,7 +162,7 @@ bool serve_translate(struct serve_translation *t, const cJSON *object, const cha
 
 /* ---- errors name the dialect's fields ---------------------------------------------------------- */
 
-/* The dialect's name of a field of chat completions; NULL: it has none of its own. */
+/* The dialect's name of a field of chat completions; NULL: it has no other name. */
 static const char *own_name(const struct serve_dialect_fields *fields, const char *field)
 {
     if (strcmp(field, "messages") == 0) {
@@ -196,7 +196,8 @@ static unsigned entry_of(const cJSON *messages, unsigned long i)
     return cJSON_IsNumber(entry) ? (unsigned)entry->valuedouble : 0;
 }
 
-/* An error message in which the word `field` is `name`, and messages[i] the entry that it came from. */
+/* An error message in which the word `field` is replaced by `name`, and messages[i] by the entry
+ * from which it came. */
 static void rename_field(struct serve_translation *t, const char *field, const char *name)
 {
     struct serve_text text = { .n = 0 };

@@ -1,6 +1,7 @@
-/* The APIs in which a program can ask `ingot serve` for a reply. A reader (struct serve_dialect_fields) says the body in the fields of
- * chat completions, which are checked in one place (serve_request.h). A writer (struct serve_writer) says the pieces of the reply
- * (serve_stream.h) in the API's own objects. */
+/* The APIs in which a program can ask `ingot serve` for a reply. A reader (struct
+ * serve_dialect_fields) translates the body into the fields of chat completions, which are
+ * checked in one place (serve_request.h). A writer (struct serve_writer) puts the pieces of the
+ * reply (serve_stream.h) into the API's own objects. */
 #ifndef INGOT_HOST_SERVE_DIALECT_H
 #define INGOT_HOST_SERVE_DIALECT_H
 
@@ -8,21 +9,21 @@
 
 #include "host/api/serve_stream.h"
 
-/* A body on its way to the fields of chat completions. */
+/* A body being translated into the fields of chat completions. */
 struct serve_translation {
     enum serve_dialect dialect;
     const cJSON *from; /* the body: an object */
     cJSON *to;         /* its fields in the names of chat completions */
-    cJSON *messages;   /* a list in `to`, once there are some */
-    cJSON *echo;       /* for the answer, which says it again; NULL: nothing */
+    cJSON *messages;   /* a list in `to`, once it has entries */
+    cJSON *echo;       /* for the answer, which repeats it; NULL: nothing */
     enum serve_kind kind;
     bool loads;  /* there is nothing to reply to */
     bool failed; /* no memory */
     struct serve_error *e;
 };
 
-/* A field of a dialect. to: its name in chat completions, where the value is the same. read: makes of it what it is there. Neither:
- * it changes no reply. */
+/* A field of a dialect. to: its name in chat completions, if the value is the same. read:
+ * translates it. Neither: it does not change a reply. */
 struct serve_dialect_field {
     const char *name, *to;
     bool (*read)(struct serve_translation *t, const char *name, const cJSON *value);
@@ -33,9 +34,9 @@ struct serve_dialect_fields {
     const struct serve_dialect_field *list; /* to a name NULL */
     /* A field that is not in the list. NULL: it is refused. */
     bool (*other)(struct serve_translation *t, const cJSON *member);
-    /* Once all fields are read. NULL: nothing is to be done. */
+    /* Called once all fields are read. NULL: nothing to do. */
     bool (*end)(struct serve_translation *t);
-    const char *said;                         /* the field that has what is said: "input" */
+    const char *said;                         /* name of the field with the input: "input" */
     const struct serve_dialect_fields *inner; /* of an object inside; NULL: none */
 };
 
@@ -43,7 +44,7 @@ struct serve_dialect_fields {
 struct serve_writer {
     const char *stream_type; /* of media */
     void (*say)(const struct serve_stream *s, const struct serve_piece *p);
-    /* After the last piece of all replies; n 0: of one that failed. NULL: nothing. */
+    /* Called after the last piece of all replies; n 0: for a failed one. NULL: nothing. */
     void (*end)(struct serve_text *out, const struct serve_answer *a, struct serve_job *const *jobs,
                 uint32_t n);
     void (*whole)(struct serve_text *out, const struct serve_answer *a,
@@ -53,23 +54,23 @@ struct serve_writer {
 
 const struct serve_writer *serve_writer_of(enum serve_dialect dialect);
 
-/* A body (bytes, then a NUL) of a->dialect; *q was zero. a->kind, a->loads and *echo are set. False: *e names the dialect's field.
- * serve_request_free in any case. */
+/* Read a body (bytes, followed by a NUL) of a->dialect; *q was zero. Sets a->kind, a->loads and
+ * *echo. False: *e names the dialect's field. Call serve_request_free in any case. */
 bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct serve_text *echo,
                         const char *body, size_t bytes, const struct serve_defaults *d,
                         struct serve_error *e);
 
 /* ---- for readers ------------------------------------------------------------------------------- */
 
-/* The fields of an object; prefix: "options." of those inside, "" of the body's. */
+/* The fields of an object; prefix: "options." for fields inside, "" for those of the body. */
 bool serve_translate(struct serve_translation *t, const cJSON *object, const char *prefix,
                      const struct serve_dialect_fields *fields);
 
-/* A member of t->to, or of another object; the value is gone. */
+/* Add a member to t->to, or to another object; the value is taken over. */
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
                          cJSON *value);
 
-/* One more message, which came from entry `at` of what is said. content: gone; NULL: null. */
+/* Add a message, which came from entry `at` of the input. content: taken over; NULL: null. */
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
                                cJSON *content);
 
@@ -81,11 +82,11 @@ void serve_translate_call(struct serve_translation *t, cJSON *message, const cha
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Readers of struct serve_dialect_field: a value that asks for nothing (null, false, "", [], {}), else it is refused; a function's
- * list and its choice. */
+/* Readers of struct serve_dialect_field: a value that asks for nothing (null, false, "", [],
+ * {}); any other is refused; a list of functions and its choice. */
 bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
 
-/* A schema as the field response_format; name and strict: NULL where there are none. */
+/* Set a schema as the field response_format; name and strict: NULL if there are none. */
 void serve_translate_schema(struct serve_translation *t, const cJSON *schema, const cJSON *name,
                             const cJSON *strict);
 

@@ -8,7 +8,8 @@
 #include "host/serve/serve_hold.h"
 #include "runtime/features/grammar/grammar.h"
 
-/* Any JSON object. White space, strings and numbers have an end, as those of a schema have (flash_image/grammar/json_values.c). */
+/* Any JSON object. White space, strings and numbers are bounded, as in a schema
+ * (flash_image/grammar/json_values.c). */
 static const char any_object[] =
     "root ::= object\n"
     "value ::= object | array | string | number | \"true\" | \"false\" | \"null\"\n"
@@ -61,7 +62,8 @@ static bool take_schema(struct serve_reader *r, const cJSON *schema, const cJSON
     return f->schema != NULL || serve_no_memory(r);
 }
 
-/* OpenAI's forms; llama.cpp's json_object with a schema; and a schema beside the type, as some clients send it. */
+/* OpenAI's forms; llama.cpp's json_object with a schema; and a schema beside the type, as some
+ * clients send it. */
 static bool read_format(struct serve_reader *r, const cJSON *format, struct serve_format *f)
 {
     const char *type = cJSON_GetStringValue(get(format, "type"));
@@ -105,7 +107,7 @@ bool serve_format_read(struct serve_reader *r, struct serve_format *f)
     return take_schema(r, r->json_schema, NULL, f);
 }
 
-/* Any object needs no check, and no end of its depth. */
+/* Any object needs no check, and no bound of its depth. */
 bool serve_format_use(struct serve_reader *r, const struct serve_format *f)
 {
     struct serve_held one = { .schema = f->schema, .strict = f->strict };

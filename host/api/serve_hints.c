@@ -1,5 +1,5 @@
-/* Fields that change no reply here: hints to other services, and what other servers' samplers have, at the value at
- * which it is off. */
+/* Fields that do not change a reply here: hints to other services, and parameters of other
+ * servers' samplers, at values that switch them off. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const struct {
     { "timings_per_token", BOOL },
     { "return_tokens", BOOL },
     { "return_progress", BOOL },
-    { "mirostat_tau", NUMBER }, /* these change something beside a field below alone */
+    { "mirostat_tau", NUMBER }, /* these only modify a field below */
     { "mirostat_eta", NUMBER },
     { "dynatemp_exponent", NUMBER },
     { "dry_base", NUMBER },
@@ -41,7 +41,7 @@ static const struct {
     { "priority", NUMBER },
 };
 
-/* Switches of other servers, with the value that each has here. */
+/* Switches of other servers, with the value that they have here. */
 static const struct {
     const char *name;
     bool as_here;
@@ -64,7 +64,7 @@ static const char *const lists[] = { "stop_token_ids", "bad_words", "lora", "tra
 
 static const struct {
     const char *name;
-    double least, most; /* it is off from one to the other */
+    double least, most; /* it is off between these two */
 } offs[] = {
     { "typical_p", 1, 1 },         { "tfs_z", 1, 1 },          { "mirostat", 0, 0 },
     { "dynatemp_range", 0, 0 },    { "dry_multiplier", 0, 0 }, { "xtc_probability", 0, 0 },
@@ -134,7 +134,7 @@ static bool read_list(struct serve_reader *r, const cJSON *v, const char *name)
                         "%s is not supported by this server: only an empty list", name);
 }
 
-/* Switches and lists that other servers have, at the value that asks for nothing. False: another field. */
+/* Switches and lists of other servers, at values that ask for nothing. False: another field. */
 static bool read_neutral(struct serve_reader *r, const cJSON *v, bool *good)
 {
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {

@@ -1,5 +1,5 @@
-/* Answers of Ollama's /api/chat, /api/generate, /api/embed and /api/embeddings; a stream is a line of JSON for each piece. Times are
- * nanoseconds; 0: not known. */
+/* Answers of Ollama's /api/chat, /api/generate, /api/embed and /api/embeddings; a stream has a
+ * line of JSON for each piece. Times are nanoseconds; 0: unknown. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +31,8 @@ static cJSON *object_of(const struct serve_answer *a)
     return root;
 }
 
-/* The members text and thinking of a chat's message, or of the object itself; each is gone; thinking NULL: none. Returns where a
- * chat's calls go. */
+/* The members text and thinking of a chat's message, or of the object itself; both are taken
+ * over; thinking NULL: none. Returns where a chat's calls go. */
 static cJSON *add_message(cJSON *root, const struct serve_answer *a, cJSON *text, cJSON *thinking)
 {
     bool chat = a->dialect == SERVE_OLLAMA_CHAT;
@@ -71,7 +71,7 @@ static void add_call(cJSON *message, const struct serve_stream *s, const struct 
     cJSON_AddItemToArray(list, one);
 }
 
-/* Adds milliseconds as a field of nanoseconds, which it returns. */
+/* Add milliseconds as a field of nanoseconds; returns them. */
 static double add_time(cJSON *root, const char *name, double ms)
 {
     double ns = isfinite(ms) && ms > 0 ? floor(ms * 1e6) : 0;
@@ -80,7 +80,7 @@ static double add_time(cJSON *root, const char *name, double ms)
     return ns;
 }
 
-/* Why it ended, and what it took. The first token of a reply comes with the prompt. */
+/* Why it ended, and how long it took. The first token of a reply comes with the prompt. */
 static void add_end(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
 {
     double rate = j->figures.decode_tokens_per_s, tokens = j->reply_tokens;

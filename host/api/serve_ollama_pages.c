@@ -1,16 +1,18 @@
-/* Ollama's clients ask for these before they ask for a reply: which models there are, what one of them is, the server's version. */
+/* Ollama's clients request these before they ask for a reply: the list of models, the
+ * description of one, the server's version. */
 #include <string.h>
 
 #include "host/api/serve_dialect.h"
 #include "host/serve/serve_pages.h"
 
-/* The version of Ollama's API that these pages follow: clients refuse older ones. */
+/* The version of Ollama's API that these pages implement: clients refuse older ones. */
 #define API_VERSION "0.12.6"
 
-/* Nobody has computed the digest of the model's file; clients cut pieces out of one. */
+/* A placeholder: nobody has computed the digest of the model's file, and clients cut pieces out
+ * of it. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* A number that the model, or the first board, says of itself. 0: it has not said so. */
+/* A number that the model, or the first board, reports about itself. 0: it has not reported one. */
 static double planned(const struct serve_backend *b, const char *name)
 {
     struct serve_look l;
@@ -81,7 +83,7 @@ void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
     }
 }
 
-/* Any name is the model's, as everywhere. */
+/* Any name stands for the loaded model, as everywhere. */
 void serve_ollama_show(struct serve_text *out, const struct serve_backend *b, int64_t now)
 {
     cJSON *root = cJSON_CreateObject(), *info, *list;

@@ -56,7 +56,8 @@ static size_t parts_of(const struct ingot_chat *chat, const struct serve_request
     return n;
 }
 
-/* what: the prompt or the input; n: its tokens, 0: they could not be counted. One place is the reply's. */
+/* what: the prompt or the input; n: its tokens, 0: they could not be counted. One place is the
+ * reply's. */
 static bool refuse_long(struct serve_error *e, const char *what, size_t n, uint32_t context)
 {
     unsigned room = (unsigned)context - 1;
@@ -105,7 +106,7 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     return true;
 }
 
-/* Numbers of tokens as they are. */
+/* Numbers of tokens, unchanged. */
 static bool take_tokens(const struct model *m, const struct serve_text *tokens, const char *field,
                         uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
 {

@@ -6,7 +6,7 @@
 #include "runtime/wire/json_biases.h"
 #include "runtime/model/model.h"
 
-/* ids (context) get *n < context tokens. False: e says why not. */
+/* ids (context) gets *n < context tokens. False: e says why not. */
 bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
                          uint32_t *ids, size_t *n, struct serve_error *e);
 
@@ -14,7 +14,8 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
 bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
                               uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e);
 
-/* Puts what the request adds to logits, as tokens of the session's model, into *biases, which the sampler then has. */
+/* Puts what the request adds to logits, as tokens of the session's model, into *biases, which
+ * the sampler then has. */
 bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
                          struct json_biases *biases, struct sampler_params *sampler,
                          struct serve_error *e);

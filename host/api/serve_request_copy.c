@@ -1,4 +1,4 @@
-/* Requests that are done with, and copies: each reply to a request has one of its own. */
+/* Free requests, and copy them: each reply to a request has a copy of its own. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 static const char completed[] = "completed", incomplete[] = "incomplete",
                   in_progress[] = "in_progress", failed[] = "failed";
 
-/* How a reply that is done is called. */
+/* The status of a finished reply. */
 static const char *status_of(const struct serve_job *j)
 {
     return serve_stream_reason(j) == SERVE_CUT ? incomplete : completed;
@@ -67,7 +67,8 @@ static void add_call(cJSON *item, const struct serve_stream *s, const struct ser
     cJSON_AddItemToObject(item, "arguments", serve_stream_text(p->bytes, whole ? p->n : 0));
 }
 
-/* The item of a piece; part: of its content, gone; NULL: it is empty. status: of a closed one whether it was cut. */
+/* The item of a piece; part: of its content, gone; NULL: it is empty. status: of a closed one
+ * whether it was cut. */
 static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p, const char *status,
                       cJSON *part)
 {
@@ -95,7 +96,8 @@ static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p,
     return item;
 }
 
-/* Thoughts and calls that were cut say so by themselves; a text is cut where it is the last that a reply has. */
+/* Thoughts and calls that were cut say so themselves; a text is cut if it is the last item of a
+ * reply. */
 static const char *status_of_item(const struct serve_stream *s, const struct serve_piece *p)
 {
     if (p->item == SERVE_CALL_ITEM) {
@@ -125,7 +127,7 @@ static cJSON *usage_of(const struct serve_job *j)
     cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
     cJSON_AddNumberToObject(usage, "output_tokens", reply);
     details = cJSON_AddObjectToObject(usage, "output_tokens_details");
-    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* they are not counted apart */
+    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* they are not counted separately */
     cJSON_AddNumberToObject(usage, "total_tokens", prompt + reply);
     return usage;
 }
@@ -221,7 +223,7 @@ static void say_response(const struct serve_stream *s, const char *type, const c
     say_event(s, type, body);
 }
 
-/* An item as a whole comes, or is there. */
+/* A whole item, as it begins or when it is complete. */
 static void say_item(const struct serve_stream *s, const struct serve_piece *p, const char *type,
                      cJSON *item)
 {
@@ -285,7 +287,7 @@ static void say_bytes(const struct serve_stream *s, const struct serve_piece *p,
     say_event(s, types[p->item][done], body);
 }
 
-/* Scores are said with the pieces and in the whole response, and not again when an item closes. */
+/* Scores are sent with the pieces and in the whole response, but not again when an item closes. */
 static void say_closed(const struct serve_stream *s, const struct serve_piece *p)
 {
     cJSON *part = NULL;

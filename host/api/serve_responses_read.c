@@ -1,5 +1,5 @@
-/* Bodies of /v1/responses in the fields of chat completions. Nothing is kept between requests: what would go on from a stored
- * response is refused. */
+/* Read bodies of /v1/responses into the fields of chat completions. Nothing is kept between
+ * requests: a request that continues a stored response is refused. */
 #include <string.h>
 
 #include "host/api/serve_dialect.h"
@@ -21,7 +21,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* The assistant's message at the end; NULL: another's is there, or none. */
+/* The assistant's message at the end; NULL: there is none, or another's comes last. */
 static cJSON *last_reply(const struct serve_translation *t)
 {
     cJSON *last = t->messages != NULL && t->messages->child != NULL ? t->messages->child->prev
@@ -89,7 +89,7 @@ static bool read_output(struct serve_translation *t, unsigned at, const cJSON *i
     return true;
 }
 
-/* Thoughts of earlier replies are not told to the model. */
+/* Thoughts of earlier replies are not sent to the model. */
 static bool pass_over(struct serve_translation *t, unsigned at, const cJSON *item)
 {
     (void)t;
@@ -191,7 +191,8 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* `include`: scores of the reply's tokens are taken; the rest belongs to tools that are not here. */
+/* `include`: scores of the reply's tokens are accepted; the rest belongs to tools that do not
+ * exist here. */
 static bool read_include(struct serve_translation *t, const char *name, const cJSON *v)
 {
     const cJSON *one;
@@ -238,7 +239,7 @@ static bool read_other(struct serve_translation *t, const cJSON *member)
     return true;
 }
 
-/* ---- what the answer says again ---------------------------------------------------------------- */
+/* ---- fields that the answer repeats -------------------------------------------------------------- */
 
 static const struct {
     const char *name, *otherwise;

@@ -95,7 +95,7 @@ static size_t characters_of(const char *text)
     return n;
 }
 
-/* {"a": -0.1, ...} of the likeliest. Among equal texts, the likelier stays. */
+/* {"a": -0.1, ...} of the most likely ones. Among equal texts, the more likely one stays. */
 static cJSON *likeliest_of(const cJSON *one)
 {
     cJSON *object = cJSON_CreateObject();
@@ -152,7 +152,7 @@ cJSON *serve_scores_answer(enum serve_kind kind, const struct serve_text *scores
     if (scores->n == at->bytes) {
         return cJSON_CreateNull();
     }
-    (void)serve_text_add(&list, "[", 1); /* a comma stands before each */
+    (void)serve_text_add(&list, "[", 1); /* a comma comes before each */
     (void)serve_text_add(&list, scores->bytes + at->bytes + 1, scores->n - at->bytes - 1);
     (void)serve_text_add(&list, "]", 1);
     at->bytes = scores->n;

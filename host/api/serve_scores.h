@@ -1,4 +1,5 @@
-/* The model's scores for each token of a reply, for the field logprobs: kept as JSON, answered as OpenAI's two forms. */
+/* The model's scores for each token of a reply, for the field logprobs: stored as JSON, sent in
+ * OpenAI's two forms. */
 #ifndef INGOT_HOST_SERVE_SCORES_H
 #define INGOT_HOST_SERVE_SCORES_H
 
@@ -16,7 +17,7 @@ struct serve_score {
     bool exact; /* these are its bytes, and not those of whole characters */
 };
 
-/* One more token, and those that were likeliest (n). */
+/* Add a token, and the most likely ones (n). */
 void serve_scores_add(struct serve_text *scores, const struct serve_score *taken,
                       const struct serve_score *likeliest, uint32_t n);
 
@@ -24,7 +25,7 @@ void serve_scores_add(struct serve_text *scores, const struct serve_score *taken
 void serve_scores_take(struct serve_text *scores, const struct session *s,
                        const struct token_scores *t);
 
-/* How much of them was answered. */
+/* How many of them were sent. */
 struct serve_scores_at {
     size_t bytes, characters;
 };

@@ -116,7 +116,8 @@ static void close_open(const struct walk *w)
     at->open = SERVE_NO_ITEM;
 }
 
-/* The first n bytes of a text, of which *said were said: an item of its own, where another is open. */
+/* The first n bytes of a text, of which *said were sent: begins an item of its own if another
+ * kind is open. */
 static void grow(const struct walk *w, enum serve_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -132,7 +133,7 @@ static void grow(const struct walk *w, enum serve_item item, const char *bytes, 
         at->open = item;
         at->from = from;
     }
-    *said = n; /* before: the piece may be the last that a writer says */
+    *said = n; /* before: the piece may be the last that a writer sends */
     say(w, step, item, bytes + from, n - from);
 }
 
@@ -173,7 +174,7 @@ static void walk_call(const struct walk *w, const struct serve_call *c)
     at->calls++;
 }
 
-/* Those calls of a reply that were not said to their end. */
+/* The calls of a reply that were not sent completely. */
 static void walk_calls(const struct walk *w, struct serve_call c)
 {
     const struct serve_job *j = w->s->j;

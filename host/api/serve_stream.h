@@ -1,5 +1,5 @@
-/* A reply as pieces, in their order: what each API's stream says of it, and what the whole answer has. Thoughts, text and calls are items,
- * one after the other; each opens, grows and closes. */
+/* A reply in pieces, in their order: for each API's stream, and for the whole answer. Thoughts,
+ * text and calls are items, one after the other; each opens, grows and closes. */
 #ifndef INGOT_HOST_SERVE_STREAM_H
 #define INGOT_HOST_SERVE_STREAM_H
 
@@ -37,7 +37,7 @@ struct serve_stream {
 
 typedef void serve_say(const struct serve_stream *s, const struct serve_piece *p);
 
-/* Says what was not said so far, to the end where the job is done. The caller has its lock. */
+/* Send what was not sent so far, to the end if the job is done. The caller has its lock. */
 void serve_stream_walk(const struct serve_stream *s, serve_say *say);
 
 /* The pieces of a whole reply from the beginning, to the end. */
@@ -51,7 +51,8 @@ struct serve_call serve_stream_call(const struct serve_job *j);
 enum serve_reason { SERVE_STOPPED, SERVE_CUT, SERVE_CALLED };
 enum serve_reason serve_stream_reason(const struct serve_job *j);
 
-/* A number that no other call, item or answer of this server has, behind a word: "call_6b0817a1_1_0". i 0 is left out. */
+/* A unique number for a call, item or answer of this server, after a word: "call_6b0817a1_1_0".
+ * i 0 is left out. */
 enum { SERVE_ID_BYTES = 80 };
 void serve_stream_id(char id[SERVE_ID_BYTES], const char *word, const struct serve_answer *a,
                      uint32_t index, uint32_t i);
@@ -59,13 +60,13 @@ void serve_stream_id(char id[SERVE_ID_BYTES], const char *word, const struct ser
 /* Some of a text as JSON. */
 struct cJSON *serve_stream_text(const char *bytes, size_t n);
 
-/* The list `warnings` of a request goes into the object, where there are any. */
+/* Add the list `warnings` of a request to the object, if there are any. */
 void serve_stream_warnings(struct cJSON *object, const struct serve_request *q);
 
 /* How the reply was made, and where (docs/SERVE.md, figures). */
 struct cJSON *serve_stream_figures(const struct serve_job *j);
 
-/* Tokens of replies, those that were refused and made again too. */
+/* Tokens of replies, including those that were refused and made again. */
 uint32_t serve_stream_tokens(const struct serve_job *j);
 
 #endif

@@ -1,5 +1,5 @@
-/* The texts of a request's messages. Histories that other servers made are read as they are: calls whose arguments are cut or empty,
- * contents that are null, instructions in the middle. */
+/* The texts of a request's messages. Histories from other servers are accepted as they are:
+ * calls whose arguments are cut or empty, contents that are null, instructions in the middle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +30,10 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(get(object, name));
 }
 
-/* The message before the error message is the one that is read. */
+/* The message being read, for errors. */
 #define REFUSE(r, ...) serve_refuse_message(r, __VA_ARGS__)
 
-/* A second message of the same person is a new paragraph of the first. */
+/* A second message of the same person becomes a new paragraph of the first. */
 static bool add_text(struct serve_reader *r, struct serve_text *to, const char *text, bool more)
 {
     if ((more && !serve_text_add(to, "\n\n", 2)) || !serve_text_add(to, text, strlen(text))) {
@@ -44,7 +44,7 @@ static bool add_text(struct serve_reader *r, struct serve_text *to, const char *
 
 /* ---- contents ---------------------------------------------------------------------------------- */
 
-/* A part's text; NULL: it has none. A refusal is what the assistant said. */
+/* A part's text; NULL: it has none. A refusal counts as what the assistant said. */
 static const char *text_of_part(const cJSON *part)
 {
     const char *type = text_of(part, "type");
@@ -93,7 +93,7 @@ static bool read_content(struct serve_reader *r, const cJSON *content, struct se
     return true;
 }
 
-/* null and nothing are not text. */
+/* null and absent contents are not text. */
 static bool read_some(struct serve_reader *r, const cJSON *content, struct serve_text *to,
                       bool more)
 {
@@ -103,7 +103,8 @@ static bool read_some(struct serve_reader *r, const cJSON *content, struct serve
 
 /* ---- who says it ------------------------------------------------------------------------------- */
 
-/* Instructions before all others are the system prompt; later ones stand in the turn that they come before, or are in. */
+/* Instructions before all other messages are the system prompt; later ones become part of the
+ * turn that follows them, or of the current one. */
 static bool add_system(struct serve_reader *r, const cJSON *content)
 {
     struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -124,7 +125,7 @@ static bool add_system(struct serve_reader *r, const cJSON *content)
     return read_content(r, content, &t->system, more);
 }
 
-/* Only the last message of a user is what a person asks for now. */
+/* Only a user's last message is what a person asks for now. */
 static bool add_user(struct serve_reader *r, const cJSON *content)
 {
     struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -148,7 +149,8 @@ static bool add_user(struct serve_reader *r, const cJSON *content)
     return true;
 }
 
-/* A call in the form in which a model says it, whatever its arguments are: a model may have written no JSON. */
+/* A call in the form in which a model writes it, whatever its arguments are: a model may have
+ * written invalid JSON. */
 static bool add_call(struct serve_reader *r, const cJSON *function, struct serve_text *to)
 {
     const cJSON *arguments = get(function, "arguments");
@@ -233,7 +235,7 @@ static bool is_called(const cJSON *calls, const char *id)
     return false;
 }
 
-/* The result of a call: the user's place in the conversation. */
+/* The result of a call: it takes the user's place in the conversation. */
 static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
 {
     struct serve_turn *t;
@@ -250,7 +252,7 @@ static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
     if (t == NULL) {
         return false;
     }
-    t->said = 0; /* it does not end the turn any more */
+    t->said = 0; /* it no longer ends the turn */
     more = t->spoken;
     t->spoken = true;
     return add_text(r, &t->user, "<tool_response>\n", more) &&
@@ -260,7 +262,7 @@ static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-/* Members that clients keep for themselves or for other servers change nothing. */
+/* Members that clients keep for themselves or for other servers are ignored. */
 static bool check_members(struct serve_reader *r, const cJSON *m)
 {
     static const char *const known[] = { "role",

@@ -1,4 +1,5 @@
-/* Functions that a reply may call: told in the system prompt, and held to by a grammar of the calls there are. */
+/* Functions that a reply may call: described in the system prompt, and enforced by a grammar of
+ * the calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 enum { TOOLS_MOST = SERVE_HELD_MOST - 1, NAME_MOST = 64 };
 
-/* The fields that are read of one. */
+/* The fields that are read from a function. */
 struct tool {
     const cJSON *function;
     const char *name;
@@ -84,7 +85,7 @@ static bool read_parameters(struct tools *t, struct tool *one, const cJSON *para
     return one->schema != NULL || serve_no_memory(t->r);
 }
 
-/* {"type":"function","function":{"name",...}}, or the function's members beside the type. */
+/* {"type":"function","function":{"name",...}}, or the function's members next to the type. */
 static bool add_tool(struct tools *t, const cJSON *v)
 {
     static const char
@@ -154,7 +155,7 @@ static bool refuse_choice(struct tools *t)
                         "allowed_tools");
 }
 
-/* auto, none, required; any is what others call the last. */
+/* auto, none, required; other servers call the last one any. */
 static bool read_word(struct tools *t, const char *word, enum choice *choice)
 {
     static const struct {
@@ -244,7 +245,7 @@ static bool read_choice(struct tools *t, const cJSON *v, enum choice *choice)
     return read_word(t, type, choice);
 }
 
-/* ---- how the model is told ------------------------------------------------------------------- */
+/* ---- the description for the model ----------------------------------------------------------- */
 
 static bool add_text(struct serve_reader *r, struct serve_text *to, const char *text)
 {
@@ -287,7 +288,7 @@ static bool tell(struct tools *t)
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
-/* A call, or the answer of response_format, which a call that has to come leaves no room for. */
+/* A call, or the answer of response_format, unless a call is required. */
 static bool hold(struct tools *t, bool must)
 {
     struct serve_held list[SERVE_HELD_MOST] = { { .name = NULL } };

@@ -12,10 +12,10 @@ struct serve_whole {
     struct serve_text echo, text;
     uint32_t n;
     struct serve_job *jobs[SERVE_REPLIES_MOST];
-    bool written; /* the task was taken */
+    bool written; /* a worker has taken the task */
 };
 
-/* Nobody writes to jobs that are done. */
+/* Nobody writes to finished jobs. */
 static void write_answer(struct serve_task *t)
 {
     struct serve_whole *w = (struct serve_whole *)t;

@@ -1,5 +1,5 @@
-/* The writing of a whole answer in a worker's thread: one with the scores of thousands of tokens takes a second, and the server's own
- * thread has to answer others meanwhile. */
+/* Write a whole answer in a worker's thread: an answer with the scores of thousands of tokens
+ * takes a second, and the server's own thread has to serve others meanwhile. */
 #ifndef INGOT_HOST_SERVE_WHOLE_H
 #define INGOT_HOST_SERVE_WHOLE_H
 
@@ -7,8 +7,9 @@
 
 struct serve_whole;
 
-/* Begin to write the answer of jobs (n) that are done, and hold them; the server is woken at the end. *echo, to which the answer
- * points, is taken over. NULL: no memory, and nothing was taken. */
+/* Begin to write the answer of finished jobs (n), and hold them; the server is woken at the end.
+ * *echo, to which the answer points, is taken over. NULL: out of memory, and nothing was taken
+ * over. */
 struct serve_whole *serve_whole_begin(const struct serve_answer *a, struct serve_text *echo,
                                       struct serve_job *const *jobs, uint32_t n);
 
@@ -18,7 +19,7 @@ bool serve_whole_take(struct serve_whole *w);
 /* The text of one that is written goes to *out, which was empty; w is freed. */
 void serve_whole_say(struct serve_whole *w, struct serve_text *out);
 
-/* Nobody waits for it any more: it is freed now, or once it has ended. */
+/* Nobody waits for it any more: free it now, or when it has ended. */
 void serve_whole_leave(struct serve_whole *w);
 
 #endif

@@ -15,10 +15,10 @@
 #include "host/app/host_app.h"
 #include "host/app/perplexity.h"
 
-/* The four inputs of a layer that matrices share, and the head's. */
+/* The four inputs that matrices of a layer share, and the head's. */
 enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
 
-/* Results of the process that runs the model, in memory that both see. */
+/* Results of the process that runs the model, in shared memory. */
 struct result {
     bool good;
     double perplexity;
@@ -72,7 +72,7 @@ static size_t all_columns(const struct ingot_params *p)
 static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
                                                INGOT_FFN_DOWN };
 
-/* Whether every layer has these inputs; what its other matrices read is not counted. */
+/* Whether every layer has these inputs; inputs of its other matrices are not counted. */
 static bool has_inputs(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -93,8 +93,9 @@ static bool has_inputs(const struct image *img)
     return true;
 }
 
-/* The sums of the input that a matrix at w reads. Only the core whose rows begin at the matrix'
- * first counts: the others see the same input. NULL: another core's, or another matrix. */
+/* The sums for the input that a matrix at w reads. Only the core whose rows begin at the
+ * matrix's first row counts: the others see the same input. NULL: another core's, or another
+ * matrix. */
 static double *sums_of(const void *w, size_t *columns)
 {
     const struct transformer *t = &run.host.app.target.model.transformer;
@@ -141,7 +142,8 @@ static void count_gemm(float *restrict y, const void *restrict w, const float *r
     run.plain.gemm_f32_f16_f32(y, w, x, shape);
 }
 
-/* The text through the model; with `counts` its matrices are F16 and their inputs are counted. */
+/* Run the text through the model; with `counts`, its matrices are F16 and their inputs are
+ * counted. */
 static bool run_model(const char *path, const char *text, bool counts)
 {
     struct perplexity p = { .n = CALIBRATE_WINDOW };
@@ -169,7 +171,7 @@ static bool run_model(const char *path, const char *text, bool counts)
     return true;
 }
 
-/* A process of its own, for a process has room for one model. */
+/* A process of its own, because a process has room for one model. */
 static bool run_apart(const char *path, const char *text, bool counts)
 {
     int status = 0;
@@ -180,7 +182,7 @@ static bool run_apart(const char *path, const char *text, bool counts)
     child = fork();
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG,
-                    SIGKILL); /* a signal that ends this process alone ends it, too */
+                    SIGKILL); /* a signal that ends only this process must end the parent, too */
         _exit(run_model(path, text, counts) ? 0 : 1);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
@@ -213,10 +215,10 @@ bool calibrate_perplexity(const char *path, const char *text, double *perplexity
     return true;
 }
 
-/* ---- in the packer's ------------------------------------------------------------------------- */
+/* ---- in the packer's process ----------------------------------------------------------------- */
 
-/* Root mean squares over that of all: the mean squares themselves fit one text's habits, and do no
- * better on logits. A column that never was anything but 0 still counts a little. */
+/* Root mean squares relative to the mean over all columns: mean squares themselves overfit one
+ * text, and do not improve logits. A column that was always 0 still counts a little. */
 static void norm_columns(float *out, const double *sums, size_t n)
 {
     double mean = 0;

@@ -1,5 +1,5 @@
-/* The inputs of a model's columns: their mean squares over a text, which
- * tell the quantizer where an error costs most. The model runs in a process of its own. */
+/* How large the inputs of a model's columns are: their mean squares over a text, which tell the
+ * quantizer where an error costs most. The model runs in a process of its own. */
 #ifndef INGOT_HOST_CALIBRATE_H
 #define INGOT_HOST_CALIBRATE_H
 
@@ -13,14 +13,14 @@ struct calibration {
     double perplexity; /* of the weights as 16-bit floats, on the same text */
 };
 
-/* Run the model that o->input names over the file `text`. False: said on standard error. */
+/* Run the model of o->input over the file `text`. False: an error was printed to standard error. */
 bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text);
 void calibrate_free(struct calibration *c);
 
 /* For pack_options.importance, with the calibration as its context. */
 const float *calibrate_importance(void *calibration, enum ingot_role role, unsigned layer);
 
-/* Perplexity of an .ingot on the text. False: said on standard error. */
+/* Perplexity of an .ingot on the text. False: an error was printed to standard error. */
 bool calibrate_perplexity(const char *path, const char *text, double *perplexity);
 
 #endif

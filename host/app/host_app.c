@@ -51,7 +51,7 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     return true;
 }
 
-/* As the arguments want it: threads are its cores, and more of them than processors may be had. */
+/* As the arguments say: threads are its cores, and there may be more of them than processors. */
 static void make_platform(struct host_app *h, const struct host_args *args)
 {
     struct memory_range *arena = &h->platform.memory.arena;
@@ -82,7 +82,8 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
-/* A model that it did not sign is refused as by a board that has it. False after an error message. */
+/* A model without a valid signature is refused, as on a board with this key. False after an
+ * error message. */
 static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
 {
     char error_message[HOST_ERROR_MESSAGE_BYTES];
@@ -113,7 +114,7 @@ static uint64_t mapped_bytes(const struct host_args *args)
 
 enum { PRESET_MOST = 8192 /* as the application reads it */ };
 
-/* A board starts without a preset that is not there; here the command fails. */
+/* A board starts without a missing preset; here the command fails. */
 static bool check_preset(struct host_app *h, const struct host_args *args)
 {
     const char *name = args->options.load.preset;
@@ -127,7 +128,8 @@ static bool check_preset(struct host_app *h, const struct host_args *args)
     return false;
 }
 
-/* Nor does a reply come without the grammar that was named on the command line, or in a preset. */
+/* Likewise there is no reply without the grammar that was named on the command line, or in a
+ * preset. */
 static bool check_grammar(struct host_app *h, const struct host_args *args)
 {
     const char *name = args->options.load.grammar;
@@ -211,8 +213,8 @@ bool host_app_load(struct host_app *h)
 
 enum { KV_TOUCHED = 256 << 20 /* bytes: a large context is rarely filled */ };
 
-/* The first prompt writes to every layer's keys and values, and would wait for as many pages of 2 MiB to be cleared
- * (docs/experiments/first-prefill.md). */
+/* The first prompt writes to every layer's keys and values, and would wait until as many pages
+ * of 2 MiB are cleared (docs/experiments/first-prefill.md). */
 static bool touch_kv(struct host_app *h)
 {
     const struct arena_region *kv = &h->app.target.model.arena.regions[ARENA_KV];

@@ -13,7 +13,7 @@
 
 struct host_app {
     struct machine machine;
-    struct host_memory memory; /* of the machine, and what limits it */
+    struct host_memory memory; /* rates of the machine, and its limits */
     struct platform platform;
     struct console console;
     struct host_files files;
@@ -21,9 +21,9 @@ struct host_app {
     struct app app;
 };
 
-/* The functions below return false after an error message on standard error. args outlive h, which stays
- * where it is. args->model is an .ingot, or what `ingot pack` takes: that is packed to a temporary file
- * first. */
+/* The functions below return false after an error message on standard error. args outlive h,
+ * which must not move. args->model is an .ingot, or another format that `ingot pack` accepts:
+ * that is packed to a temporary file first. */
 
 /* The application alone, without a model: its log lines are the result. */
 bool host_app_start(struct host_app *h, struct host_args *args);
@@ -31,11 +31,11 @@ bool host_app_start(struct host_app *h, struct host_args *args);
 /* Find args->model and plan it. */
 bool host_app_plan(struct host_app *h, struct host_args *args);
 
-/* Load the weights of the model that is planned, and open a session. */
+/* Load the weights of the planned model, and open a session. */
 bool host_app_load(struct host_app *h);
 
-/* All of it, and a conversation. interactive: standard input is read, and Ctrl-C arrives as a byte; a
- * line is written before the first prompt where that is a terminal. */
+/* Do all of it, and begin a conversation. interactive: standard input is read, and Ctrl-C
+ * arrives as a byte; if standard input is a terminal, a line is written before the first prompt. */
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive);
 
 #endif

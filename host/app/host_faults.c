@@ -18,7 +18,7 @@ static void say(const char *text)
     (void)written; /* nobody is left to tell */
 }
 
-/* A file's name may have any byte: those that a terminal obeys are shown as '?'. */
+/* A file's name may have any byte: bytes that a terminal obeys are shown as '?'. */
 static void say_path(const char *path)
 {
     for (; *path != '\0'; path++) {

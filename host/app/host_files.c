@@ -100,7 +100,7 @@ void host_files_close(struct host_file *f)
     *f = (struct host_file){ .open = false };
 }
 
-/* Other formats are packed into a temporary file, which is gone once it is open. */
+/* Other formats are packed into a temporary file, which is deleted once it is open. */
 static enum err open_packed(struct host_files *h, struct host_file *f, const char *name)
 {
     struct pack_options pack = { .input = name,
@@ -118,7 +118,7 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
     return e;
 }
 
-/* `chat` alone chooses one of them. */
+/* only `chat` chooses one of them */
 static enum err refuse_folder(struct host_files *h, const char *name)
 {
     char first[HOST_PATH_BYTES], why[HOST_ERROR_MESSAGE_BYTES];
@@ -161,7 +161,7 @@ static const char *error_message(void *context)
     return h->error_message;
 }
 
-/* The model and the one before it change places. */
+/* The model and the previous one swap places. */
 static void swap_paths(struct host_files *h)
 {
     char path[HOST_PATH_BYTES];
@@ -189,7 +189,7 @@ static enum err check_model(void *context, const char *name)
     return ERR_OK;
 }
 
-/* Names are those of check_model; "" is the command line's. */
+/* Names have passed check_model; "" is the command line's. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -227,7 +227,7 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
                                    sizeof h->error_message);
 }
 
-/* The device of a file beside the model is there, or why not. */
+/* Report whether the device of a file next to the model is there, or why not. */
 enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
                           enum err opened)
 {
@@ -288,7 +288,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     }
     e = host_grammar_read(path, &grammar, bytes, NULL, h->error_message, sizeof h->error_message);
     if (e == ERR_OK) {
-        memcpy(memory, grammar, *bytes); /* at most INGOT_GRAMMAR_BYTES: it is sound */
+        memcpy(memory, grammar, *bytes); /* at most INGOT_GRAMMAR_BYTES: it is valid */
         free(grammar);
     }
     return e;

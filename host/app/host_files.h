@@ -1,5 +1,5 @@
-/* The application's files on this computer: paths and names of /models, other formats packed on the way,
- * files that are mapped or read at a card's pace. */
+/* The application's files on this computer: paths and names of /models, other formats packed on
+ * the way, files that are mapped or read at a card's pace. */
 #ifndef INGOT_HOST_HOST_FILES_H
 #define INGOT_HOST_HOST_FILES_H
 
@@ -25,7 +25,7 @@ struct host_file {
 };
 
 struct host_files {
-    struct app_files files; /* whose context this is */
+    struct app_files files; /* the application whose context this is */
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
     struct host_file model, draft, kv, save, adapter, log, use;
@@ -38,12 +38,12 @@ struct host_files {
     char error_message[HOST_ERROR_MESSAGE_BYTES];
 };
 
-/* Fill h->files; the model is args->model until another one is asked for. Both outlive h. */
+/* Fill h->files; the model is args->model until another one is requested. Both outlive h. */
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 
-/* Read how the experts of the .ingot file at `model` were used, from the file beside it. False: nothing is
- * known. */
+/* Read how the experts of the .ingot file at `model` were used, from the file next to it. False:
+ * nothing is known. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 /* ---- for host_saves.c ---- */
@@ -52,7 +52,8 @@ __attribute__((format(printf, 3, 4))) enum err host_files_fail(struct host_files
                                                                const char *format, ...);
 struct file_timeout host_files_timeout(const struct host_files *h);
 
-/* The device of a file was opened, or why not: the file on it, by its path in messages. */
+/* The device of a file was opened, or the error: makes the file on it, with its path for
+ * messages. */
 enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
                           enum err opened);
 void host_files_close(struct host_file *f);

@@ -68,7 +68,7 @@ bool host_folder_find_model(const char *beside, const char *name, char *path)
     return false;
 }
 
-/* As on a card, whatever the locale is. */
+/* As on a card, independent of the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return fat32_compare_names((*a)->d_name, (*b)->d_name);
@@ -88,7 +88,7 @@ static int scan(const char *beside, char *path, struct dirent ***names)
     return scandir(path, names, is_model, by_name);
 }
 
-/* All files that are named as models, or without those that are adapters. */
+/* All files with a model's name, or those that are not adapters. */
 static enum err list_files(const char *beside, bool adapters, storage_visit_fn *visit,
                            void *context, char *error_message, size_t bytes)
 {
@@ -124,7 +124,7 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
     return list_files(beside, false, visit, context, error_message, bytes);
 }
 
-/* FOLDER/NAME + end beside the model, or a path as it stands. */
+/* FOLDER/NAME + end next to the model, or an unchanged path. */
 static bool find_named(const char *beside, const char *folder, const char *name, const char *end,
                        char *path)
 {

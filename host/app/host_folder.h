@@ -1,5 +1,5 @@
-/* The folder of a model: what else is there by name. If `beside` stands it is the path of a file,
- * whose folder is meant. Paths have HOST_PATH_BYTES. */
+/* The folder of a model: the other files there by name. `beside` is the path of a file, whose
+ * folder is meant. Paths have HOST_PATH_BYTES. */
 #ifndef INGOT_HOST_HOST_FOLDER_H
 #define INGOT_HOST_HOST_FOLDER_H
 
@@ -10,21 +10,23 @@
 #include "board/err.h"
 #include "runtime/storage/storage.h"
 
-/* Bytes of the folder in beside, with the slash; 0: the one that the program runs in. */
+/* Bytes of the folder in beside, with the slash; 0: the current folder of the program. */
 int host_folder_bytes(const char *beside);
 
-/* The folder, name and end together. False: too long. */
+/* The folder, name and end joined. False: too long. */
 bool host_folder_path(const char *beside, char *path, const char *name, const char *end);
 
-/* The path of a model: a name of /models, with or without its end, or a path. False: there is none. */
+/* The path of a model: a name of /models, with or without its end, or a path. False: there is
+ * none. */
 bool host_folder_find_model(const char *beside, const char *name, char *path);
 
-/* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: an error message in error_message (bytes). */
+/* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: an error message in error_message
+ * (bytes). */
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
                                  char *error_message, size_t bytes);
 
-/* The path of an adapter: a name of /adapters, which is adapters/NAME.ingot, or a path. False: there is
- * none. */
+/* The path of an adapter: a name of /adapters, which is adapters/NAME.ingot, or a path. False:
+ * there is none. */
 bool host_folder_find_adapter(const char *beside, const char *name, char *path);
 
 /* Visit adapters/NAME.ingot by name. */
@@ -36,7 +38,7 @@ bool host_folder_find_grammar(const char *beside, const char *name, char *path);
 /* The same for a text of a folder, such as presets/NAME.txt. */
 bool host_folder_find_text(const char *beside, const char *folder, const char *name, char *path);
 
-/* Whether path is a folder of models, and none that is a model itself (Hugging Face's). */
+/* Whether path is a folder of models, and not a model itself (Hugging Face's). */
 bool host_folder_is_of_models(const char *path);
 
 /* The first model of such a folder by name, to path; *count: how many there are. False: as
@@ -44,7 +46,8 @@ bool host_folder_is_of_models(const char *path);
 bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *error_message,
                              size_t bytes);
 
-/* Make a new file of so many bytes, of which the disk gives only what is written. False: errno; EEXIST where there is one. */
+/* Make a new file of this size, for which the disk only allocates what is written. False: errno;
+ * EEXIST if there is one already. */
 bool host_folder_make_file(const char *path, uint64_t bytes);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { TEXT_MOST = 4 << 20 };
 
-/* The bytes that are gone from the front: a mark, which is not text. */
+/* Remove bytes at the front: a byte order mark, which is not text. */
 static size_t skip_mark(char *text, size_t bytes)
 {
     size_t mark = utf8_mark_bytes(text, bytes);
@@ -64,7 +64,7 @@ static enum err compile(const char *text, void **grammar, size_t *grammar_bytes,
     return e;
 }
 
-/* A compiled one is checked as a board does it. */
+/* A compiled grammar is checked as on a board. */
 static enum err take_compiled(char *text, size_t bytes, void **grammar, size_t *grammar_bytes,
                               char *why)
 {

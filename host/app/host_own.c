@@ -49,7 +49,8 @@ static bool is_own(int fd, uint64_t bytes, enum host_own kind)
     return has_magic(fd, 0, kind) || has_magic(fd, bytes / 2 / SECTOR_BYTES * SECTOR_BYTES, kind);
 }
 
-/* Holes are ignored: a file made by truncate has no other bytes. False: errno, 0 where a byte is not zero. */
+/* Holes are skipped: a file made by truncate has no other bytes. False: errno, 0 if a byte is
+ * not zero. */
 static bool is_zeros(int fd)
 {
     static uint8_t buffer[READ_BYTES];

@@ -1,5 +1,5 @@
-/* Files that the application writes on this computer: saved conversations, prefixes, how experts are used, the log, keys and
- * values. */
+/* Files that the application writes on this computer: saved conversations, prefixes, how experts
+ * are used, the log, keys and values. */
 #include "host/app/host_saves.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 enum { LOG_BYTES = 1 << 20, OLD_NAMES = 1000 };
 
-/* Whether what is at path may be overwritten; else h->error_message says why not. */
+/* Whether the file at path may be overwritten; otherwise h->error_message says why not. */
 static enum err check_own(struct host_files *h, const char *path, enum host_own kind,
                           bool *is_blank)
 {
     return host_own_check(path, kind, is_blank, h->error_message, sizeof h->error_message);
 }
 
-/* --kv-file, which is there beforehand and keeps its size. */
+/* --kv-file, which must exist and keeps its size. */
 enum err host_saves_find_kv(void *context, const struct file **file)
 {
     struct host_files *h = context;
@@ -72,9 +72,9 @@ static enum err refuse_model(struct host_files *h, const char *path)
                            "%.400s: cannot be written: it is the model; name another file", path);
 }
 
-/* An older save that is large enough is written in place, since its newer half is overwritten last. Any other file is written
- * aside and gets its name in host_saves_end. A file that Ingot did not write is refused. *at: what is to be opened
- * (HOST_PATH_BYTES). */
+/* An older save that is large enough is written in place, because its newer half is overwritten
+ * last. Any other file is written to a temporary one and gets its name in host_saves_end. A file
+ * that Ingot did not write is refused. *at: the path to open (HOST_PATH_BYTES). */
 static enum err make_room(struct host_files *h, const char *path, uint64_t bytes,
                           enum host_own kind, char *at)
 {
@@ -121,7 +121,8 @@ void host_saves_drop(struct host_files *h)
 
 enum { OLD_BYTES = PATH_MAX + 8 };
 
-/* Never over another file. Some file systems have no such rename: there a name that is free a moment before has to do. */
+/* Never over another file. Some file systems lack such a rename: there, a name that was free a
+ * moment before must suffice. */
 static bool rename_to_new(const char *from, const char *to)
 {
     struct stat st;
@@ -139,8 +140,8 @@ static bool rename_to_new(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-/* A save that is too small keeps its contents under another name, to old: PATH~, or PATH~2 and so on where a file has that name. "":
- * no contents had to be kept. False: errno. */
+/* Keep the contents of a save that is too small under another name, to old: PATH~, or PATH~2 and
+ * so on if a file has that name. "": no contents had to be kept. False: errno. */
 static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
 {
     struct stat st;
@@ -237,7 +238,7 @@ enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file
     return open_save(h, &h->save, path, bytes, HOST_OWN_PREFIX);
 }
 
-/* ingot.log beside the model, made where there is none. */
+/* ingot.log next to the model, created if there is none. */
 enum err host_saves_find_log(void *context, const struct file **file)
 {
     struct host_files *h = context;
@@ -260,7 +261,7 @@ enum err host_saves_find_log(void *context, const struct file **file)
                             file_device_open_writable(&f->device_state, path, 0, &f->device));
 }
 
-/* NAME.use beside the model NAME.ingot. False: too long. */
+/* NAME.use next to the model NAME.ingot. False: too long. */
 static bool use_path(const char *model, char path[HOST_PATH_BYTES])
 {
     const char *name = model + host_folder_bytes(model);

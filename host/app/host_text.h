@@ -16,14 +16,15 @@ struct text {
     size_t n_ids;
 };
 
-/* All of `in`, whose name is for an error message; a copy of a text; the tokens, by flags of tokenizer_encode.
- * False: said on standard error. text_free in any case; *t was zero. */
+/* All of `in`, whose name is for an error message; a copy of a text; the tokens, by flags of
+ * tokenizer_encode. False: said on standard error. text_free in any case; *t was zero. */
 bool text_read(struct text *t, FILE *in, const char *name);
 bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
 void text_free(struct text *t);
 
-/* Whether a text begins with UTF-16's byte order mark, as some programs of Windows write it, and the error message to say then. */
+/* Whether a text begins with UTF-16's byte order mark, as some Windows programs write it, and
+ * the error message for that case. */
 bool text_is_utf16(const void *bytes, size_t n);
 extern const char text_utf16_cure[];
 

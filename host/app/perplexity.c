@@ -10,7 +10,7 @@
 
 enum { PROGRESS_COLUMNS = 60 };
 
-/* The second half of a window counts, as llama.cpp counts it. */
+/* The second half of a window is scored, as in llama.cpp. */
 static void score_position(void *context, uint32_t position, const float *logits)
 {
     struct perplexity *p = context;

@@ -1,5 +1,5 @@
-/* Perplexity of a model on a text, as llama.cpp measures it: windows that begin with BOS, of each
- * the second half is scored. */
+/* Perplexity of a model on a text, measured as by llama.cpp: windows that begin with BOS, of
+ * each of which the second half is scored. */
 #ifndef INGOT_HOST_PERPLEXITY_H
 #define INGOT_HOST_PERPLEXITY_H
 
@@ -10,7 +10,7 @@
 
 struct perplexity {
     uint32_t n;             /* tokens of a window, set by the caller */
-    const uint32_t *window; /* ids of the window at work */
+    const uint32_t *window; /* ids of the current window */
     uint32_t vocab;
     double sum; /* of -ln p */
     double sum_squares;

@@ -18,7 +18,7 @@ size_t command_option_text(const struct command_option *o, char *text, size_t by
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* Each line of a text behind so many columns; the first one where it stands. */
+/* Indent each line of a text by so many columns, except the first one. */
 static void print_indented(const char *text, int columns, FILE *to)
 {
     for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {

@@ -76,9 +76,9 @@ const struct command_option *command_next_option(struct command_walk *w)
     return NULL;
 }
 
-/* ---- the nearest of what there is ------------------------------------------------------------ */
+/* ---- the most similar name ------------------------------------------------------------------- */
 
-/* Compared without the dashes, which all of them have. NULL: none is near. */
+/* Compared without the dashes, which all of them have. NULL: none is similar. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
     const char *bare = word + strspn(word, "-");
@@ -146,7 +146,7 @@ static const struct command_option *find_option(const struct command *c, const c
     return NULL;
 }
 
-/* An option of any command: no slip of the keyboard. */
+/* An option of any command, so it is not mistyped. */
 static bool is_known(const char *word)
 {
     for (size_t i = 0; commands[i] != NULL; i++) {
@@ -190,7 +190,8 @@ static enum option_result store(const struct command *c, void *arguments,
     return OPTION_TAKEN;
 }
 
-/* The last of two values would count and the first would be lost without a word. False: said. */
+/* Otherwise the last of two values would count, and the first would be lost silently. False: an
+ * error was printed. */
 static bool is_first(struct reader *r, const struct command_option *o, const char *word)
 {
     struct command_walk walk = { .command = r->command };
@@ -208,7 +209,7 @@ static bool is_first(struct reader *r, const struct command_option *o, const cha
     return false;
 }
 
-/* How much of a value an error shows: a whole text that somebody pasted would bury the error message. */
+/* How much of a value an error shows: a whole pasted text would bury the error message. */
 static int shown_bytes(const char *value)
 {
     size_t n = strnlen(value, SHOWN_BYTES);

@@ -1,5 +1,5 @@
-/* The command line of every command, from one table: what it reads and refuses (command_line.c), its
- * --help (command_help.c), the man page and the shell's completion (manual.c). */
+/* The command line of every command, from one table: parsing and errors (command_line.c), --help
+ * (command_help.c), the man page and the shell's completion (manual.c). */
 #ifndef INGOT_HOST_COMMAND_LINE_H
 #define INGOT_HOST_COMMAND_LINE_H
 
@@ -11,8 +11,8 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 enum option_result {
     OPTION_TAKEN,
-    OPTION_REFUSED,  /* not what it takes, which the caller says */
-    OPTION_ANSWERED, /* it was a question, and is answered: the command ends well */
+    OPTION_REFUSED,  /* a wrong value; the caller prints what is accepted */
+    OPTION_ANSWERED, /* it was a question, and is answered: the command succeeds */
 };
 
 /* A row: one option of a command, or a heading above those that follow. */
@@ -29,11 +29,13 @@ struct command_option {
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
     size_t field;
     const char *word; /* for set: what the option is called elsewhere */
-    const char *
-        twice; /* what to do instead of giving it twice: "name both, as in poet,tutor"; NULL: to give it once */
-    bool is_list; /* it may be given again: each time one more */
-    /* For rows of a table that several commands share (host_flags.h): bits of who has it, and below which heading.
-     * In a command's list, a row with `table` (n_table) stands for those of it that are the command's. */
+    const char
+        *twice;   /* the advice if it is given twice: "name both, as in poet,tutor"; NULL: to give
+                * it once */
+    bool is_list; /* it may be given again: each time adds one */
+    /* For rows of a table that several commands share (host_flags.h): bits of who has it, and
+     * below which heading. In a command's list, a row with `table` (n_table) stands for those of
+     * it that are the command's. */
     unsigned commands, heading;
     const struct command_option *table;
     size_t n_table;
@@ -42,19 +44,19 @@ struct command_option {
 struct command {
     const char *name;
     const char *operands; /* as the usage line has them: "MODEL", "BOARD MODEL..."; "": none */
-    const char
-        *missing; /* what is asked where there is none: "which model?"; NULL: none is needed */
-    const char *summary; /* for the list of commands, a few words */
-    const char *about;   /* for --help: lines with \n between them */
-    const char *example; /* one, or more with \n between them */
+    const char *missing;  /* the question if it is missing: "which model?"; NULL: it is optional */
+    const char *summary;  /* for the list of commands, a few words */
+    const char *about;    /* for --help: lines with \n between them */
+    const char *example;  /* one, or more with \n between them */
     const struct command_option *const *
         options; /* NULL ends; --help is everybody's; NULL: no others; read by command_next_option */
     unsigned flags; /* its bit of command_option.commands */
-    /* A reader of a row of a shared table, in place of the row's own `set`; NULL: that one. */
+    /* A reader for a row of a shared table, in place of the row's own `set`; NULL: the row's
+     * own. */
     enum option_result (*set_flag)(void *arguments, const struct command_option *o,
                                    const char *value);
-    /* An operand: the const char * at operand_field, one of them; or what `operand` does with each:
-     * false: one too many. */
+    /* Operands: the const char * at operand_field, for one; or a function `operand` for each,
+     * which returns false if there are too many. */
     size_t operand_field;
     bool (*operand)(void *arguments, const char *word);
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
@@ -63,8 +65,8 @@ struct command {
 /* Every command, in the order of the list; NULL ends (commands.c). */
 extern const struct command *const commands[];
 
-/* Read argv[1..] into arguments, which the caller has set to the defaults. "--" ends the options.
- * False: all is said, *status is what to exit with. */
+/* Read argv[1..] into arguments, which the caller has set to the defaults. "--" ends the
+ * options. False: everything was printed, *status is the exit status. */
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
@@ -74,10 +76,11 @@ struct command_walk {
     size_t at, row; /* in its list, and in a table there */
 };
 
-/* The next option or heading; NULL: that was all. */
+/* The next option or heading; NULL: no more. */
 const struct command_option *command_next_option(struct command_walk *w);
 
-/* For an option's `set`: the number of the word among its choices, counted from 0, into the unsigned at `field`. */
+/* For an option's `set`: the number of the word among its choices, counted from 0, into the
+ * unsigned at `field`. */
 enum option_result command_take_choice(void *arguments, const struct command_option *o,
                                        const char *value);
 
@@ -88,7 +91,7 @@ enum option_result command_take_number(void *arguments, const struct command_opt
 /* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
 int command_refuse(const struct command *c, const char *word, const char *why);
 
-/* The command of a name; NULL: said on standard error, with the nearest. */
+/* The command of this name; NULL: an error with the most similar name was printed. */
 const struct command *command_find(const char *name);
 
 /* ---- command_help.c ---- */

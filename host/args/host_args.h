@@ -45,7 +45,7 @@ void host_args_init(struct host_args *args, const char *command);
 bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
                     int *status);
 
-/* ---- rows of this computer alone, for commands' lists; host_flags.h has those of boards, too ---- */
+/* ---- rows only for this computer, for commands' lists; host_flags.h has those of boards, too ---- */
 
 enum host_option {
     /* the prompt and the reply */
@@ -80,16 +80,17 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 #define HOST_ROW(option) &host_options[HOST_##option]
 
-/* For every command that loads a model, in the order of the help: more about the model may stand between the two.
- * HOST_FLAGS are the options that boards have, too, as far as the command is one of theirs. */
+/* For every command that loads a model, in the order of the help: more about the model may stand
+ * between the two. HOST_FLAGS are the options that boards have, too, as far as the command is
+ * one of theirs. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
         HOST_FLAGS(MODEL), HOST_ROW(KV_FILE), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
-/* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for
- * rates such as 2.4G; the chat templates for --template list. */
+/* For more rows: a set that gives o->word, a boot argument's name, and value to args->options;
+ * one for rates such as 2.4G; the chat templates for --template list. */
 enum option_result host_args_set_word(void *args, const struct command_option *o,
                                       const char *value);
 bool host_args_read_rate(const char *value, uint64_t *out);

@@ -1,4 +1,5 @@
-/* The options of the Linux program that boards have, too: a row for each of options.def, which says the commands. */
+/* The options of the Linux program that boards also have: a row for each of options.def, which
+ * names the commands. */
 #ifndef INGOT_HOST_HOST_FLAGS_H
 #define INGOT_HOST_HOST_FLAGS_H
 

@@ -1,11 +1,12 @@
-/* Sentences of the runtime name boot arguments; a person at a command line has options. */
+/* The runtime's messages name boot arguments; a person at a command line uses options. */
 #ifndef INGOT_HOST_HOST_OPTION_NAMES_H
 #define INGOT_HOST_HOST_OPTION_NAMES_H
 
 #include <stddef.h>
 
-/* in (n bytes) to out (most) with "mem=" as "--mem", "ctx=1024" as "--ctx 1024" and so on, by the rows of
- * host_args.h. Returns how many bytes; what does not fit comes as it is, and is cut. */
+/* Copy in (n bytes) to out (most) with "mem=" as "--mem", "ctx=1024" as "--ctx 1024" and so on,
+ * by the rows of host_args.h. Returns how many bytes; text that does not fit is copied
+ * unchanged, and cut. */
 size_t host_option_names_rewrite(const char *in, size_t n, char *out, size_t most);
 
 #endif

@@ -64,7 +64,8 @@ static uint32_t columns_of(const struct stream *s)
     return s->wraps ? host_terminal_columns() : 0;
 }
 
-/* A character before the last byte that breaks a name does not come from a format. bytes has no NUL at its end. */
+/* A character before the last byte that breaks a name does not come from a format. bytes has no
+ * NUL at its end. */
 static void put_line(struct stream *s, const char *bytes, size_t n)
 {
     size_t from = 0;
@@ -83,7 +84,8 @@ static void put_line(struct stream *s, const char *bytes, size_t n)
     shown_text_put(&s->text, bytes + from, n - from);
 }
 
-/* One call of fprintf where the stream has no buffer (standard error), else a full buffer or a line. */
+/* One call of fprintf where the stream has no buffer (standard error), else a full buffer or a
+ * line. */
 static ssize_t write_shown(void *stream, const char *bytes, size_t n)
 {
     struct stream *s = stream;
