@@ -3,7 +3,7 @@ ISA := riscv64
 EFI := BOOTRISCV64.EFI
 CARD_IMAGE := EFI/BOOT/BOOTRISCV64.EFI
 MEND_IMAGE := toolchain/make_efi.py
-BOARD_CFLAGS := -Iboard/efi/riscv64 -DBOARD_MOST_CORES=64
+BOARD_CFLAGS := -Iboard/efi/riscv64 -DBOARD_MOST_CORES=128
 HAS_DISPLAY := yes
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M virt -cpu rv64,v=true,vlen=128 -m 1G -nographic -nic none -kernel /usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin

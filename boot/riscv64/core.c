@@ -8,6 +8,7 @@
 #include "board/drivers/soc/sbi.h"
 #include "board/facts.h"
 #include "boot/riscv64/core.h"
+#include "boot/riscv64/core_set.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 
@@ -30,8 +31,8 @@ static struct core_state {
         void (*entry)(void *arg);
         void *arg;
     } jobs[BOARD_MAX_CORES];
-    _Atomic uint64_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
-    _Atomic uint64_t asleep;  /* bit n: core n sleeps, or is about to sleep */
+    struct core_set started; /* core n has its MMU on; core_hart[n] is valid */
+    struct core_set asleep;  /* core n sleeps, or is about to sleep */
     uint32_t features;
     char name[40];
 } core_state;
@@ -88,7 +89,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 void core_start(unsigned core)
 {
     core_fp_init();
-    atomic_fetch_or(&core_state.started, (uint32_t)1 << core);
+    core_set_add(&core_state.started, core);
     /* From now on core_flush_tlbs includes this core; pages may have been mapped since
      * mmu_enable. */
     __asm__ volatile("sfence.vma" ::: "memory");
@@ -105,39 +106,17 @@ void core_halt(void)
 
 /* ---- other harts --------------------------------------------------------------------------- */
 
-/* SBI calls take windows of 64 hart ids, and ids may be far apart. Removes the lowest hart of
- * *cores and all others in its window from *cores. */
-static uint64_t take_window(uint64_t *cores, uint64_t *base)
-{
-    uint64_t mask = 0;
-
-    *base = UINT64_MAX;
-    for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
-        if ((*cores >> core & 1) != 0 && core_hart[core] < *base)
-            *base = core_hart[core];
-    for (unsigned core = 0; core < BOARD_MAX_CORES; core++) {
-        if ((*cores >> core & 1) == 0 || core_hart[core] - *base >= 64)
-            continue;
-        mask |= (uint64_t)1 << (core_hart[core] - *base);
-        *cores &= ~((uint64_t)1 << core);
-    }
-    return mask;
-}
-
-static uint64_t but_this_core(uint64_t cores)
-{
-    return cores & ~((uint64_t)1 << core_number());
-}
-
 void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 {
     /* A core that starts later flushes its own, in core_start(). */
-    uint64_t cores = but_this_core(atomic_load(&core_state.started));
-    uint64_t base, mask;
+    for (unsigned word = 0; word < CORE_SET_WORDS; word++) {
+        uint64_t cores = core_set_others(&core_state.started, word, core_number());
+        uint64_t base, mask;
 
-    while (cores != 0) {
-        mask = take_window(&cores, &base);
-        sbi_flush_tlb(mask, base, start, bytes);
+        while (cores != 0) {
+            mask = core_set_take_window(core_hart, word, &cores, &base);
+            sbi_flush_tlb(mask, base, start, bytes);
+        }
     }
 }
 
@@ -150,15 +129,15 @@ void core_flush_tlbs(uintptr_t start, uint64_t bytes)
  * WFI at once. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
-    uint64_t self = (uint64_t)1 << core_number();
+    unsigned self = core_number();
     bool on = core_interrupts_mask();
 
     __asm__ volatile("csrs sie, %0" ::"r"(SIE_SOFTWARE) : "memory");
-    atomic_fetch_or(&core_state.asleep, self);
+    core_set_add(&core_state.asleep, self);
     __asm__ volatile("csrc sip, %0\n\tfence iorw, iorw" ::"r"(SIE_SOFTWARE) : "memory");
     if (atomic_load(word) == old)
         __asm__ volatile("wfi" ::: "memory");
-    atomic_fetch_and(&core_state.asleep, ~self);
+    core_set_remove(&core_state.asleep, self);
     __asm__ volatile("csrc sie, %0" ::"r"(SIE_SOFTWARE) : "memory"); /* it is never taken */
     core_interrupts_restore(on);
 }
@@ -166,14 +145,16 @@ void core_wait(const _Atomic uint32_t *word, uint32_t old)
 /* An interrupt costs its target a trap to firmware, so only sleepers get one. */
 void core_wake(const _Atomic uint32_t *word)
 {
-    uint64_t base, mask, cores;
-
     (void)word;
     __asm__ volatile("fence iorw, iorw" ::: "memory");
-    cores = but_this_core(atomic_load(&core_state.asleep));
-    while (cores != 0) {
-        mask = take_window(&cores, &base);
-        sbi_send_ipi(mask, base);
+    for (unsigned i = 0; i < CORE_SET_WORDS; i++) {
+        uint64_t cores = core_set_others(&core_state.asleep, i, core_number());
+        uint64_t base, mask;
+
+        while (cores != 0) {
+            mask = core_set_take_window(core_hart, i, &cores, &base);
+            sbi_send_ipi(mask, base);
+        }
     }
 }
 

@@ -1,0 +1,56 @@
+/* Sets of cores, and the windows of hart ids in which SBI takes them. */
+#ifndef INGOT_BOOT_RISCV64_CORE_SET_H
+#define INGOT_BOOT_RISCV64_CORE_SET_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "board/machine.h"
+
+enum { CORE_SET_BITS = 64, CORE_SET_WORDS = (BOARD_MAX_CORES + CORE_SET_BITS - 1) / CORE_SET_BITS };
+
+/* Bit n % 64 of word n / 64: core n is in it. */
+struct core_set {
+    _Atomic uint64_t words[CORE_SET_WORDS];
+};
+
+static inline void core_set_add(struct core_set *set, unsigned core)
+{
+    atomic_fetch_or(&set->words[core / CORE_SET_BITS], (uint64_t)1 << core % CORE_SET_BITS);
+}
+
+static inline void core_set_remove(struct core_set *set, unsigned core)
+{
+    atomic_fetch_and(&set->words[core / CORE_SET_BITS], ~((uint64_t)1 << core % CORE_SET_BITS));
+}
+
+/* The cores of a word but `self`, as core_set_take_window takes them. */
+static inline uint64_t core_set_others(const struct core_set *set, unsigned word, unsigned self)
+{
+    uint64_t cores = atomic_load(&set->words[word]);
+
+    return self / CORE_SET_BITS == word ? cores & ~((uint64_t)1 << self % CORE_SET_BITS) : cores;
+}
+
+/* SBI takes windows of 64 hart ids, and ids may lie far apart: takes the lowest hart of *cores, which are of that word and at least one, and
+ * all within its window out of it. harts: the id of each core. Returns the window's mask, from *base on. */
+static inline uint64_t core_set_take_window(const uint64_t *harts, unsigned word, uint64_t *cores,
+                                            uint64_t *base)
+{
+    const uint64_t *ids = harts + word * CORE_SET_BITS;
+    uint64_t mask = 0;
+
+    *base = UINT64_MAX;
+    for (unsigned i = 0; i < CORE_SET_BITS; i++)
+        if ((*cores >> i & 1) != 0 && ids[i] < *base)
+            *base = ids[i];
+    for (unsigned i = 0; i < CORE_SET_BITS; i++) {
+        if ((*cores >> i & 1) == 0 || ids[i] - *base >= CORE_SET_BITS)
+            continue;
+        mask |= (uint64_t)1 << (ids[i] - *base);
+        *cores &= ~((uint64_t)1 << i);
+    }
+    return mask;
+}
+
+#endif
