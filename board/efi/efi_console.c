@@ -202,6 +202,18 @@ void efi_console_open(void)
     }
 }
 
+const char *efi_console_instead(void)
+{
+    if (efi_console.ours)
+        return NULL;
+    if (efi_console.serial != NULL)
+        return "the firmware's serial port, because no device tree names a UART that Ingot knows";
+    if (efi_console.out != NULL)
+        return "the firmware's console, without colours, because no device tree names a UART that Ingot "
+               "knows and the firmware has no serial port for programs";
+    return "none, because the firmware has no console";
+}
+
 static bool may_send(void)
 {
     return efi_console.ours || core_number() == 0;

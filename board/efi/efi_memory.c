@@ -105,9 +105,17 @@ static bool take_range(struct memory_range *range, uint64_t start, uint64_t byte
     return take(range, EFI_ALLOCATE_ADDRESS, at, bytes - min_u64(at - start, bytes));
 }
 
+static void report_refused(uint64_t wanted, const struct memory_range *given)
+{
+    if (given->bytes + EFI_PAGE < wanted) /* page 0 is left out */
+        panic_print(
+            "warning: the firmware refuses %zu MiB in one piece (AllocatePages): %zu MiB are used\n",
+            (size_t)(wanted / MIB), given->bytes / MIB);
+}
+
 void efi_memory_take(struct machine *machine)
 {
-    uint64_t most;
+    uint64_t most, wanted;
     struct memory_map map;
     struct efi_memory_descriptor *e;
 
@@ -116,6 +124,8 @@ void efi_memory_take(struct machine *machine)
     machine->ram_bytes = (size_t)bytes_of(&map, false);
     most = bytes_of(&map, true);
     most = (most > 2 * LEFT_BYTES ? most - LEFT_BYTES : most / 2) / EFI_PAGE * EFI_PAGE;
+    e = largest(&map);
+    wanted = e != NULL ? min_u64(e->n_pages * EFI_PAGE, most) : 0;
     while (machine->n_ram == 0 && (e = largest(&map)) != NULL) {
         if (take_range(&machine->ram[0], e->start, min_u64(e->n_pages * EFI_PAGE, most)))
             machine->n_ram = 1;
@@ -127,4 +137,5 @@ void efi_memory_take(struct machine *machine)
     if (machine->n_ram == 0)
         panic("the firmware gives no memory: AllocatePages fails even for %u MiB",
               LEAST_BYTES / MIB);
+    report_refused(wanted, &machine->ram[0]);
 }

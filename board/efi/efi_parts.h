@@ -24,6 +24,9 @@ bool efi_console_interrupted(void);
 /* The calling core, which is not core 0, has reported: core 0 sends its text and switches off. */
 void efi_console_end_elsewhere(void) __attribute__((noreturn));
 
+/* Why the line is not a UART that the tree names, without a full stop; NULL: it is one. */
+const char *efi_console_instead(void);
+
 /* Open a UART that the tree's stdout-path names and that we have a driver for (serial_open). False: there is none. */
 bool efi_uart_open(const struct device_tree *tree);
 

@@ -55,8 +55,10 @@ bool efi_screen_open(struct board_screen *screen, struct memory_range *free)
     uint8_t *end;
     size_t bytes;
 
-    if (graphics == NULL || graphics->mode == NULL || graphics->mode->info == NULL)
+    if (graphics == NULL || graphics->mode == NULL || graphics->mode->info == NULL) {
+        screen->none = "the firmware has no display (GOP)";
         return false;
+    }
     mode = graphics->mode->info;
     *screen = (struct board_screen){ .width = mode->width,
                                      .height = mode->height,
@@ -64,8 +66,10 @@ bool efi_screen_open(struct board_screen *screen, struct memory_range *free)
                                      .bits = PIXEL_BITS,
                                      .flush = flush };
     bytes = (size_t)screen->pitch * screen->height;
-    if (bytes == 0 || free->bytes / 4 < bytes)
+    if (bytes == 0 || free->bytes / 4 < bytes) {
+        screen->error_message = "there is too little memory for its pixels";
         return false;
+    }
     end = free->base + free->bytes;
     screen->pixels = end - bytes - (uintptr_t)(end - bytes) % ALIGN;
     free->bytes = (size_t)(screen->pixels - free->base);

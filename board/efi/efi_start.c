@@ -29,6 +29,14 @@ static void open_tree(void)
         efi_boot_state.tree = (struct device_tree){ .blob = NULL };
 }
 
+static void report_line(void)
+{
+    const char *instead = efi_console_instead();
+
+    if (instead != NULL)
+        panic_print("line: %s\n", instead);
+}
+
 /* Several nodes of memory are used as one. */
 static void report_nodes(const struct device_tree *tree)
 {
@@ -52,6 +60,7 @@ void efi_start(efi_handle image, struct efi_system_table *system)
     efi_isa_open();
     boot_stage_enter(BOOT_STAGE_BOARD);
     board.early_init(tree->blob);
+    report_line();
     boot_stage_enter(BOOT_STAGE_MEMORY);
     machine->date = efi_clock_date();
     if (machine->date == 0)

@@ -365,17 +365,23 @@ void report_plan(struct console *c, const struct model *m)
 
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms)
 {
-    uint64_t bytes = m->stream.stats.bytes_loaded;
-    char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES], read[64] = "";
+    const struct stream_stats *stats = &m->stream.stats;
+    uint64_t bytes = stats->bytes_loaded, retries = stats->retries + stats->reread;
+    char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES], read[64] = "", again[32] = "";
     const char *from = since_ms == 0 ? "entry" : "/model";
 
     if (bytes != 0 && load_ms != 0) {
         format_text(read, sizeof read, ", %s at %s MB/s", format_bytes(size, bytes),
                     format_ratio(speed, bytes, load_ms * 1000, 1));
     }
-    console_log(c, "ready: %s to prompt %lu ms, and %lu ms of loading%s", from,
+    /* A card that fails now and then is known before it fails for good. */
+    if (retries != 0) {
+        format_text(again, sizeof again, ", %lu %s", (unsigned long)retries,
+                    plural((unsigned long)retries, "retry", "retries"));
+    }
+    console_log(c, "ready: %s to prompt %lu ms, and %lu ms of loading%s%s", from,
                 (unsigned long)(console_millis(c) - since_ms - load_ms), (unsigned long)load_ms,
-                read);
+                read, again);
 }
 
 void report_draft(struct console *c, const struct model *m, const char *name)

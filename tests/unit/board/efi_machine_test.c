@@ -26,6 +26,7 @@ static bool take_memory(void)
 {
     memset(&machine, 0, sizeof machine);
     panic_text[0] = '\0';
+    log_text[0] = '\0';
     if (setjmp(panicked) != 0)
         return false;
     efi_memory_take(&machine);
@@ -41,13 +42,16 @@ static bool took(uint64_t at, uint64_t mib)
 static void test_memory(void)
 {
     fake_power_up();
-    OK(take_memory() && took(1024ull * FAKE_MIB, 512) && machine.ram_bytes == 576ull * FAKE_MIB,
+    OK(take_memory() && took(1024ull * FAKE_MIB, 512) && machine.ram_bytes == 576ull * FAKE_MIB &&
+           log_text[0] == '\0',
        "the largest range; the rest, 64 MiB, is the firmware's");
     fw.n_map = 1;
     OK(take_memory() && took(FAKE_MIB, 32), "half of a small machine");
     fake_power_up();
     fw.refused_at = 1024ull * FAKE_MIB;
-    OK(take_memory() && took(FAKE_MIB, 64), "AllocatePages refuses the largest range: the next");
+    OK(take_memory() && took(FAKE_MIB, 64) && strstr(log_text, "refuses 512 MiB") != NULL &&
+           strstr(log_text, "64 MiB are used") != NULL,
+       "AllocatePages refuses the largest range: the next, and %s", log_text);
     fw.refuse_places = true;
     OK(take_memory() && took(32ull * FAKE_MIB, 512),
        "AllocatePages takes no address: the firmware chooses one");
@@ -132,13 +136,14 @@ static void test_line(void)
     fake_power_up();
     efi_console_open();
     write_line("nobody reads this\r\n");
-    OK(efi_console_getc() == -1, "no UART in the tree, no serial port and no console: no line");
+    OK(efi_console_getc() == -1 && strstr(efi_console_instead(), "none, ") != NULL,
+       "no UART in the tree, no serial port and no console: no line");
 
     fw.system.out = &text_out;
     efi_console_open();
     write_line("a\33[31mb\33[0m \xc3\xa4\xe2\x82\xac");
     OK(fw.n_text == 5 && fw.text[0] == 'a' && fw.text[1] == 'b' && fw.text[3] == 0xe4 &&
-           fw.text[4] == 0x20ac,
+           fw.text[4] == 0x20ac && strstr(efi_console_instead(), "firmware's console") != NULL,
        "no UART and no serial port: text goes to the firmware's console, without colours");
 
     memset(&port, 0, sizeof port);
@@ -161,7 +166,8 @@ static void test_line(void)
     efi_console_open();
     write_line("\33[31mx");
     OK(port.n_sent == 6 && memcmp(port.sent, "\33[31mx", 6) == 0 && efi_console_getc() == 'h' &&
-           efi_console_getc() == 'i' && efi_console_getc() == -1,
+           efi_console_getc() == 'i' && efi_console_getc() == -1 &&
+           strstr(efi_console_instead(), "serial port") != NULL,
        "no UART in the tree: every byte goes through the serial protocol");
     port.dead = true;
     write_line("lost");
@@ -248,8 +254,9 @@ static void test_display(void)
     struct board_screen screen = { .width = 1 };
 
     fake_power_up();
-    OK(!efi_screen_open(&screen, &room) && room.bytes == sizeof memory,
-       "no GOP: no screen, and no memory is taken for one");
+    OK(!efi_screen_open(&screen, &room) && room.bytes == sizeof memory &&
+           strstr(screen.none, "no display (GOP)") != NULL,
+       "no GOP: no screen, no memory is taken for one, and the log says: %s", screen.none);
     memset(&graphics, 0, sizeof graphics);
     fake_add(6, &efi_graphics_guid, &graphics.protocol);
     OK(!efi_screen_open(&screen, &room), "a GOP without a mode");
@@ -264,8 +271,8 @@ static void test_display(void)
     OK(graphics.rows == 2, "rows that changed are shown; a Blt that fails does no harm");
     test_two_displays();
     graphics.info.height = 10000;
-    OK(!efi_screen_open(&screen, &room),
-       "a display that would take most of the memory is not used");
+    OK(!efi_screen_open(&screen, &room) && screen.error_message != NULL,
+       "a display that would take most of the memory is not used: %s", screen.error_message);
     room.bytes = 0;
     OK(!efi_screen_open(&screen, &room), "a missing display is not used");
 }

@@ -392,4 +392,17 @@ void panic(const char *format, ...)
     longjmp(panicked, 1);
 }
 
+/* The log before there is a console. */
+static char log_text[400];
+
+void panic_print(const char *format, ...)
+{
+    size_t n = strlen(log_text);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(log_text + n, sizeof log_text - n, format, args);
+    va_end(args);
+}
+
 #endif
