@@ -1,0 +1,163 @@
+/* Boot options as a firmware of EFI gives them: the file beside the program, and the load options. */
+#include "board/efi/efi_parts.h"
+#include "tests/unit/board/fakes/fake_efi.h"
+
+enum { VOLUME = 20 };
+
+static struct machine machine;
+
+/* ---- a volume -------------------------------------------------------------------------------- */
+
+static struct {
+    struct efi_file_system system;
+    struct efi_file root, file;
+    const char *beside,
+        *at_root;     /* contents of EFI/BOOT/ingot.txt and of ingot.txt; NULL: there is none */
+    const char *open; /* what is still to be read */
+    bool broken;      /* reads fail */
+    int n_open;
+} volume;
+
+static bool is_name(const uint16_t *name, const char *wanted)
+{
+    size_t i = 0;
+
+    while (wanted[i] != '\0' && name[i] == (uint8_t)wanted[i])
+        i++;
+    return wanted[i] == '\0' && name[i] == 0;
+}
+
+static efi_status EFI_API open_file(struct efi_file *folder, struct efi_file **file,
+                                    const uint16_t *name, uint64_t mode, uint64_t attributes)
+{
+    (void)folder, (void)mode, (void)attributes;
+    volume.open = is_name(name, "\\EFI\\BOOT\\ingot.txt") ? volume.beside
+                  : is_name(name, "\\ingot.txt")          ? volume.at_root
+                                                          : NULL;
+    *file = &volume.file;
+    volume.n_open += volume.open != NULL;
+    return volume.open != NULL ? EFI_SUCCESS : EFI_ERROR_BIT | 14;
+}
+
+static efi_status EFI_API close_file(struct efi_file *file)
+{
+    (void)file;
+    volume.n_open--;
+    return EFI_SUCCESS;
+}
+
+/* Seven bytes at a time. */
+static efi_status EFI_API read_file(struct efi_file *file, uint64_t *bytes, void *to)
+{
+    size_t n = strlen(volume.open);
+
+    (void)file;
+    if (volume.broken)
+        return FAKE_ERROR;
+    n = n < 7 ? n : 7;
+    memcpy(to, volume.open, n);
+    volume.open += n;
+    *bytes = n;
+    return EFI_SUCCESS;
+}
+
+static efi_status EFI_API open_volume(struct efi_file_system *fs, struct efi_file **root)
+{
+    (void)fs;
+    volume.n_open++;
+    *root = &volume.root;
+    return EFI_SUCCESS;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static struct efi_loaded_image image;
+
+static void power_up(const char *beside, const char *at_root)
+{
+    fake_power_up();
+    memset(&volume, 0, sizeof volume);
+    volume.beside = beside;
+    volume.at_root = at_root;
+    volume.system.open_volume = open_volume;
+    volume.root = (struct efi_file){ .open = open_file, .close = close_file };
+    volume.file = (struct efi_file){ .close = close_file, .read = read_file };
+    image = (struct efi_loaded_image){ .device = (efi_handle)VOLUME };
+    fake_add(1, &efi_loaded_image_guid, &image);
+    fake_add(VOLUME, &efi_file_system_guid, &volume.system);
+}
+
+static void load_options(const void *options, size_t bytes)
+{
+    image.options = options;
+    image.options_bytes = (uint32_t)bytes;
+}
+
+static bool reads(const char *wanted)
+{
+    memset(&machine, 0, sizeof machine);
+    efi_options_read(&machine);
+    return strcmp(machine.args, wanted) == 0 && machine.args_bytes == strlen(wanted) &&
+           volume.n_open == 0;
+}
+
+static void test_file(void)
+{
+    power_up("temp=0 ctx=512\r\nids", "temp=1");
+    OK(reads("temp=0 ctx=512  ids"), "the file beside the program, whose lines are one: '%s'",
+       machine.args);
+    power_up(NULL, "temp=1");
+    OK(reads("temp=1"), "else the one at the volume's root");
+    power_up(NULL, NULL);
+    OK(reads(""), "no file");
+    power_up("system=\"\xc3\xa4\"", NULL);
+    OK(reads("system=\"\xc3\xa4\""), "UTF-8 stays as it is");
+    volume.broken = true;
+    OK(reads(""), "a file that cannot be read");
+}
+
+static void test_load_options(void)
+{
+    static const uint16_t plain[] = u"temp=0 \u00e4\u20ac",
+                          shell[] = u"FS0:\\EFI\\BOOT\\BOOTX64.EFI n=4", number[] = u"n=4\1";
+
+    power_up("temp=1", NULL);
+    load_options(plain, sizeof plain);
+    OK(reads("temp=1 temp=0 \xc3\xa4\xe2\x82\xac"),
+       "load options come after the file, and so win: '%s'", machine.args);
+    power_up(NULL, NULL);
+    load_options(shell, sizeof shell);
+    OK(reads(" n=4"), "a shell's name of the program is not an option: '%s'", machine.args);
+    load_options(number, sizeof number);
+    OK(reads(""), "what is not text is a boot manager's own");
+    load_options(plain, sizeof plain - 1);
+    OK(reads(""), "nor is an odd number of bytes text");
+    load_options(plain, 2 * 6);
+    OK(reads("temp=0"), "text without a NUL at its end");
+    fake_remove(1);
+    OK(reads(""), "no loaded image");
+}
+
+static void test_length(void)
+{
+    static char text[2 * sizeof machine.args];
+    size_t most = sizeof machine.args - 1;
+
+    memset(text, 'x', sizeof text - 1);
+    text[most] = '\0';
+    power_up(text, NULL);
+    OK(reads(text), "%u bytes fit", (unsigned)most);
+    text[most] = 'x';
+    memset(&machine, 0, sizeof machine);
+    efi_options_read(&machine);
+    OK(machine.args_bytes > most && machine.args_limit == most && strlen(machine.args) == most,
+       "more are counted and not kept");
+}
+
+int main(void)
+{
+    test_file();
+    test_load_options();
+    test_length();
+    return tap_done();
+}
