@@ -277,7 +277,7 @@ H := $(O)/host
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
-           $(filter-out runtime/net/% runtime/api/api.c runtime/api/api_events.c runtime/api/api_upload.c,$(wildcard runtime/*/*.c)) \
+           $(filter-out runtime/net/% $(addprefix runtime/api/api,.c _answer.c _console.c _events.c _load.c _upload.c),$(wildcard runtime/*/*.c)) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S) \
            $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
@@ -428,6 +428,7 @@ FUZZ := $(filter-out $(HTTP_TESTS),$(FUZZ))
 endif
 ifeq ($(and $(HTTP),$(NETWORK_TESTS)),)
 FUZZ := $(filter-out $(NET_FUZZ),$(FUZZ))
+UNIT := $(filter-out $(O)/tests/unit/net/%,$(UNIT))
 endif
 # Everything but main() of the program, so that a test can reach any room.
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
@@ -473,12 +474,22 @@ $(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/asa
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(MORE_OBJ) $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-$(NET_FUZZ): tests/fuzz/net_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a $(LWIP_MADE_OF) $(wildcard runtime/net/*.[ch])
-	$(call say,FUZZ,$<)
+$(NET_ASAN): $(LWIP_MADE_OF) $(wildcard runtime/*/*.h) $(NET_SRC)
+	$(call say,NETWORK,$@)
 	$(Q)rm -rf $@.obj && mkdir -p $@.obj
-	$(Q)for f in $(NET_FUZZ_SRC) $<; do \
-	    $(HOST_CC) $(filter-out -W%,$(HOST_CFLAGS)) $(SANITIZE) -w $(NET_FUZZ_FLAGS) -c $$f -o $@.obj/$$(basename $$f).o || exit 1; done
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $@.obj/*.o tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
+	$(Q)for f in $(NET_ASAN_SRC); do \
+	    $(HOST_CC) $(filter-out -W%,$(HOST_CFLAGS)) $(SANITIZE) -w $(NET_ASAN_FLAGS) -c $$f -o $@.obj/$$(basename $$f).o || exit 1; done
+	$(Q)rm -f $@ && ar rcsD $@ $@.obj/*.o
+
+$(NET_FUZZ): $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(NET_ASAN) $(O)/asan/libingot.a
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -isystem $(LLHTTP_INCLUDE) $(SANITIZE) $< tests/fuzz/driver.c $(NET_ASAN) $(O)/asan/libingot.a $(HOST_LIBS) -o $@
+
+$(O)/tests/unit/net/%.t: tests/unit/net/%_test.c tests/unit/net/net_rig.h tests/unit/tap.h tests/alarm.h $(NET_ASAN) $(O)/asan/libingot.a
+	$(call say,TEST,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -isystem $(LLHTTP_INCLUDE) $(SANITIZE) $< $(NET_ASAN) $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
 $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a
 	$(call say,FUZZ,$<)

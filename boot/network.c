@@ -5,7 +5,9 @@
 #include "boot/boot.h"
 #include "runtime/api/api.h"
 #include "runtime/features/branches/chat_branches.h"
+#include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/net/net.h"
+#include "runtime/text/civil_time.h"
 #include "runtime/text/format_text.h"
 
 enum {
@@ -13,6 +15,7 @@ enum {
     BUSY_MS = 50,       /* how long to poll without sleep after the last frame */
     LINES_MOST = 4,     /* log lines about addresses at once; after them, one a minute */
     MINUTE = 60,        /* seconds */
+    CORRECTION = 10,    /* seconds: a smaller one of the date is not logged */
 };
 
 static struct network {
@@ -31,6 +34,9 @@ static struct network {
     char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* that the log names */
     unsigned lines;                                       /* log lines that may still come now */
     uint64_t counted;                                     /* ticks when `lines` last grew */
+    struct platform_clock *clock;                         /* the platform's, whose date is set */
+    const char *time;                                     /* time=; NULL: no server is asked */
+    bool dated, failed; /* a server's date is in the log; so is that there is none */
 } network;
 
 /* ---- the platform's network, which comes from the board ---- */
@@ -69,6 +75,21 @@ static void read_how(const char *how)
     n -= network.open ? m : 0;
     memcpy(network.how, how, n);
     network.how[n] = '\0';
+}
+
+/* time= is not worth a start without a network: what is wrong with it is said, and no server is asked. */
+static void read_time(const struct options *options)
+{
+    const char *why = NULL;
+
+    if (options_given(options, OPTION_TIME)) {
+        network.time = options->machine.time;
+        why = net_check_time(network.time);
+    }
+    if (why != NULL) {
+        console_log(network.console, "warning: %s", why);
+        network.time = NULL;
+    }
 }
 
 /* One turn a millisecond, however often the console looks for input. */
@@ -133,6 +154,38 @@ static void store_came(void *context, const char *path, uint64_t bytes, uint64_t
                 (unsigned long long)(ms % 1000 / 100));
 }
 
+/* ---- another model ---- */
+
+static const char *model_name(const struct app *app)
+{
+    if (app->chat.session == NULL) {
+        return NULL;
+    }
+    return app->chat.name != NULL ? app->chat.name : app->chat.session->model->image.header->name;
+}
+
+static const char *load_for_client(void *context, const char *name, int *status)
+{
+    static char why[APP_WHY_BYTES];
+    struct network *n = context;
+    enum err e;
+
+    e = app_change_model_aside(n->app, name, why);
+    api_set_model(n->api, model_name(n->app));
+    switch (e) {
+    case ERR_NOT_FOUND: *status = 404; return why;
+    case ERR_ABORTED: *status = 503; break;
+    default: *status = 500; break;
+    }
+    n->told = true;
+    if (e != ERR_OK) {
+        return why;
+    }
+    console_log(n->console, "network: a client asked for %.80s: the conversation begins anew",
+                name);
+    return NULL;
+}
+
 /* ---- figures ---- */
 
 static void put_figures(void *context, struct api_text *to)
@@ -162,6 +215,7 @@ static const char *open_net(const struct platform *platform, void *memory)
                     .works = api_works },
         .how = network.how,
         .name = network.name,
+        .time = network.time,
     };
 
     if (why != NULL) {
@@ -186,6 +240,7 @@ static void open_api(const struct platform *platform)
                    .error_message = store_error_message,
                    .stops = store_stops,
                    .came = store_came },
+        .load = load_for_client,
         .figures = put_figures,
     };
 
@@ -209,10 +264,15 @@ void boot_network_open(struct platform *platform, const struct options *options,
     const char *why = "there is too little memory";
     void *memory;
 
+    network.console = console;
+    read_time(options);
     if (!options_given(options, OPTION_NET)) {
+        if (network.time != NULL) {
+            console_log(console, "warning: time= has no effect without net=");
+        }
         return;
     }
-    network.console = console;
+    network.clock = &platform->clock;
     platform->network = (struct platform_network){ .open = network_open,
                                                    .is_up = network_is_up,
                                                    .send = network_send,
@@ -282,12 +342,40 @@ static bool say_address(void)
     return true;
 }
 
-static const char *model_name(const struct app *app)
+/* The clock on the wall, and that of the memories. */
+static void set_date(struct app *app, uint64_t date)
 {
-    if (app->chat.session == NULL) {
-        return NULL;
+    network.clock->date = date;
+    if (features_is_on(&app->features, FEATURE_fabric)) {
+        chat_fabric_set_time(&app->chat, platform_date(network.clock));
     }
-    return app->chat.name != NULL ? app->chat.name : app->chat.session->model->image.header->name;
+}
+
+/* Take the date of time=. False: nothing was said. */
+static bool take_date(struct app *app)
+{
+    struct network *n = &network;
+    uint64_t date = net_date(n->net), before = n->clock->date;
+    bool far = date > before + CORRECTION || before > date + CORRECTION;
+    char text[CIVIL_TIME_BYTES], from[NET_ADDRESS_BYTES];
+
+    if (date == 0 && net_date_fails(n->net) && !n->failed) {
+        n->failed = true;
+        console_log(n->console, "warning: no server tells the time: time=ntp,ADDRESS names one");
+        return true;
+    }
+    if (date == 0 || (date == before && n->dated)) {
+        return false;
+    }
+    set_date(app, date);
+    if (n->dated && (!far || !may_log(n))) {
+        return false;
+    }
+    n->lines -= n->dated;
+    n->dated = true;
+    console_log(n->console, "network: it is %s UTC, says %s",
+                civil_time_format(text, platform_date(n->clock)), net_date_from(n->net, from));
+    return true;
 }
 
 bool boot_network_turn(struct app *app, bool *told)
@@ -303,6 +391,7 @@ bool boot_network_turn(struct app *app, bool *told)
     api_set_model(network.api, model_name(app));
     network.app = app;
     network.told = say_address();
+    network.told |= take_date(app);
     if (api_has_work(network.api)) {
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);

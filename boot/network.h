@@ -12,7 +12,7 @@
 
 /* Call before the application takes the arena: opens what net= asks for and reports the result.
  * take: gives zeroed memory from the front of the arena, or NULL. From here on the network gets
- * a turn whenever the console looks for input. */
+ * a turn whenever the console looks for input; time= sets the platform's date later. */
 void boot_network_open(struct platform *platform, const struct options *options,
                        struct console *console, void *(*take)(size_t bytes));
 

@@ -63,9 +63,11 @@ $(B)/network.made-of: FORCE
 	$(call write_if_changed,echo $(if $(NETWORK),network,none))
 endif
 
-# tests/fuzz/net_fuzz.c: lwIP and its port on this computer, with lwIP's own asserts, without checksums to be met, and with malloc for
-# pools, so that the sanitizers see what the pools would hide.
+# For tests/fuzz/net_fuzz.c and tests/unit/net: lwIP and its port on this computer, with lwIP's own asserts, without checksums to be met,
+# and with malloc for pools, so that the sanitizers see what the pools would hide.
 NET_FUZZ := $(O)/tests/fuzz/net
-NET_FUZZ_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \
+NET_ASAN := $(O)/lwip/asan/libnet.a
+NET_ASAN_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \
                   -DCHECKSUM_CHECK_ICMP=0 -DCHECKSUM_CHECK_ICMP6=0 $(LWIP_INCLUDE) -isystem $(LLHTTP_INCLUDE)
-NET_FUZZ_SRC := $(LWIP_PARTS:%=$(LWIP)/%) runtime/net/net.c runtime/net/net_slots.c runtime/net/net_waiting.c
+NET_SRC := $(filter-out %/net_frames.c,$(wildcard runtime/net/*.c))
+NET_ASAN_SRC := $(LWIP_PARTS:%=$(LWIP)/%) $(NET_SRC)

@@ -192,12 +192,9 @@ static bool load(struct sending *s)
 static int deliver_by_http(struct sending *s)
 {
     static struct send_http h;
+    const char *name = strchr(s->path, '/') + 1;
+    bool loads = s->a.load && strncmp(s->path, "models/", 7) == 0, good;
 
-    if (s->a.load) {
-        return command_refuse(
-            &cmd_send, "--load",
-            "a board on the network loads no model from here: /model NAME at its line does");
-    }
     ending_signals_note(&stopped);
     h = (struct send_http){ .to = s->a.to,
                             .token = s->a.token != NULL ? s->a.token : getenv("INGOT_TOKEN"),
@@ -206,7 +203,11 @@ static int deliver_by_http(struct sending *s)
                             .n = s->n,
                             .quiet = s->a.quiet,
                             .stopped = &stopped };
-    return exit_status(send_http(&h) || fail(s->a.to, h.error_message));
+    good = send_http(&h) && (!loads || send_http_load(&h, name));
+    if (good && loads) {
+        printf("(%s is loaded)\n", name_shown(name));
+    }
+    return exit_status(good || fail(s->a.to, h.error_message));
 }
 
 static int run(int argc, char **argv)

@@ -169,35 +169,47 @@ static bool read_reply(struct send_http *s, int fd, int silence_ms, struct reply
     return true;
 }
 
-/* One request: bytes [have, have + n) of the file, or, n being 0, the question what the board has. */
-static bool ask(struct send_http *s, uint64_t n, struct reply *r)
+/* A request by a connection of its own. what: method and path; fields: more of them, each with its end of line. */
+static bool request(struct send_http *s, const char *what, const char *fields, const void *body,
+                    size_t n, int silence_ms, struct reply *r)
 {
-    char head[2048], range[80];
-    bool v6 = strchr(s->host, ':') != NULL;
+    char head[2048];
+    bool v6 = strchr(s->host, ':') != NULL, good;
     int fd = connect_to(s);
-    bool good;
 
     *r = (struct reply){ 0 };
     if (fd < 0) {
         return false;
     }
+    snprintf(
+        head, sizeof head,
+        "%.300s HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\nContent-Length: %llu\r\n%.200s"
+        "%s%.1000s%s\r\n",
+        what, v6 ? "[" : "", s->host, v6 ? "]" : "", s->port, (unsigned long long)n, fields,
+        s->token != NULL ? "Authorization: Bearer " : "", s->token != NULL ? s->token : "",
+        s->token != NULL ? "\r\n" : "");
+    good = put(s, fd, head, strlen(head), false) && put(s, fd, body, n, true) &&
+           read_reply(s, fd, silence_ms, r);
+    close(fd);
+    return good;
+}
+
+/* Bytes [have, have + n) of the file, or, n being 0, the question what the board has. */
+static bool ask(struct send_http *s, uint64_t n, struct reply *r)
+{
+    char what[256], fields[160], range[80];
+
     if (n == 0) {
         snprintf(range, sizeof range, "*");
     } else {
         snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)s->have,
                  (unsigned long long)(s->have + n - 1));
     }
-    snprintf(head, sizeof head,
-             "PUT /%s HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\nContent-Length: %llu\r\n"
-             "Content-Range: bytes %s/%llu\r\nX-CRC32C: %08x\r\n%s%.1000s%s\r\n",
-             s->path, v6 ? "[" : "", s->host, v6 ? "]" : "", s->port, (unsigned long long)n, range,
-             (unsigned long long)s->n, (unsigned)s->crc,
-             s->token != NULL ? "Authorization: Bearer " : "", s->token != NULL ? s->token : "",
-             s->token != NULL ? "\r\n" : "");
-    good = put(s, fd, head, strlen(head), false) && put(s, fd, s->bytes + s->have, n, true) &&
-           read_reply(s, fd, s->have + n == s->n ? LAST_SILENCE_MS : SILENCE_MS, r);
-    close(fd);
-    return good;
+    snprintf(what, sizeof what, "PUT /%.200s", s->path);
+    snprintf(fields, sizeof fields, "Content-Range: bytes %s/%llu\r\nX-CRC32C: %08x\r\n", range,
+             (unsigned long long)s->n, (unsigned)s->crc);
+    return request(s, what, fields, s->bytes + s->have, n,
+                   s->have + n == s->n ? LAST_SILENCE_MS : SILENCE_MS, r);
 }
 
 /* The error message of OpenAI's error object. */
@@ -278,4 +290,28 @@ bool send_http(struct send_http *s)
     }
     show(s, s->n, true);
     return true;
+}
+
+bool send_http_load(struct send_http *s, const char *name)
+{
+    static struct reply r;
+    cJSON *root = cJSON_CreateObject();
+    char *body;
+    bool asked;
+
+    cJSON_AddStringToObject(root, "model", name);
+    body = cJSON_PrintUnformatted(root);
+    cJSON_Delete(root);
+    if (!read_url(s) || body == NULL) {
+        free(body);
+        return false;
+    }
+    s->quiet = true; /* what goes out now is not the file */
+    asked = request(s, "POST /v1/models/load", "Content-Type: application/json\r\n", body,
+                    strlen(body), LAST_SILENCE_MS, &r);
+    free(body);
+    if (*s->stopped != 0) {
+        return fail(s, "stopped: the board loads the model nevertheless");
+    }
+    return asked && (r.status == 200 || refused(s, &r));
 }

@@ -28,4 +28,7 @@ bool send_http_is(const char *to);
 /* Send the file, from where an earlier try was cut; what is cut now is tried again. False: s->error_message. */
 bool send_http(struct send_http *s);
 
+/* Let the board load a model of its card, and wait until it has. False: s->error_message. */
+bool send_http_load(struct send_http *s, const char *name);
+
 #endif

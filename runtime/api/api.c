@@ -9,8 +9,6 @@
 #include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
 
-enum { CTRL_C = 3, POLL_HZ = 1000 };
-
 void api_open(struct api *a, const struct api_setup *setup)
 {
     a->setup = *setup;
@@ -26,45 +24,6 @@ void api_set_model(struct api *a, const char *name)
 
 /* ---- answers that are complete at once ---- */
 
-static void answer(struct api_client *k, int status, const char *type, const char *fields,
-                   const char *body, size_t bytes)
-{
-    const struct http_answer head = {
-        .status = status, .type = type, .fields = fields, .bytes = bytes
-    };
-
-    bytes = bytes < API_OUT_BYTES ? bytes : API_OUT_BYTES;
-    memcpy(k->out, body, bytes);
-    k->out_at = 0;
-    k->out_end = bytes;
-    k->last = true;
-    k->stage = API_ANSWERS;
-    http_connection_answer(k->http, &head);
-}
-
-void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
-                      const char *code)
-{
-    struct api *a = k->api;
-    const char *type = "invalid_request_error";
-    struct api_text t;
-
-    if (status == 429 || status >= 500) {
-        type = status == 429 ? "rate_limit_error" : "server_error";
-    }
-    a->n_refused++;
-    api_text_open(&t, a->text, sizeof a->text);
-    api_text_print(&t, "{'error':{'message':");
-    api_text_quoted(&t, message, strlen(message));
-    api_text_print(&t, ",'type':'%s','param':", type);
-    api_text_quoted_or_null(&t, param);
-    api_text_print(&t, ",'code':");
-    api_text_quoted_or_null(&t, code);
-    api_text_print(&t, "}}\n");
-    answer(k, status, "application/json",
-           status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.text, t.n);
-}
-
 static void answer_health(struct api_client *k)
 {
     struct api *a = k->api;
@@ -74,7 +33,7 @@ static void answer_health(struct api_client *k)
     api_text_print(&t, "{'status':'%s','version':'%s','board':'%s'}\n",
                    a->model[0] != '\0' ? "ok" : "no model", INGOT_VERSION_TEXT,
                    a->setup.platform->name);
-    answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
+    api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
 }
 
 /* asked: the name of a model; NULL: the whole list. */
@@ -85,7 +44,7 @@ static void answer_model(struct api_client *k, const char *asked)
 
     api_text_open(&t, a->text, sizeof a->text);
     if (api_put_models(&t, asked, a->model)) {
-        answer(k, 200, "application/json", NULL, t.text, t.n);
+        api_answer(k, 200, "application/json", NULL, t.text, t.n);
     } else {
         api_answer_error(k, 404, "no model of this name is loaded: GET /v1/models has the name", "",
                          "model_not_found");
@@ -109,7 +68,7 @@ static void answer_stats(struct api_client *k)
         a->setup.figures(a->setup.context, &t);
     }
     api_text_print(&t, "}\n");
-    answer(k, 200, "application/json", NULL, t.text, t.n);
+    api_answer(k, 200, "application/json", NULL, t.text, t.n);
 }
 
 static void answer_page(struct api_client *k)
@@ -117,7 +76,7 @@ static void answer_page(struct api_client *k)
     size_t bytes;
     const char *page = api_page(&bytes);
 
-    answer(k, 200, "text/html; charset=utf-8", api_page_fields, page, bytes);
+    api_answer(k, 200, "text/html; charset=utf-8", api_page_fields, page, bytes);
 }
 
 /* ---- who may ask ---- */
@@ -176,6 +135,7 @@ static const struct page pages[] = {
     { "/v1/chat/completions", HTTP_IS_POST, NULL, API_CHAT },
     { "/v1/completions", HTTP_IS_POST, NULL, API_COMPLETION },
     { "/line", HTTP_IS_POST, NULL, API_LINE },
+    { "/v1/models/load", HTTP_IS_POST, NULL, API_LOAD },
 };
 
 static bool is_method(const struct page *p, enum http_method method)
@@ -210,7 +170,10 @@ static void take_head(void *user, const struct http_request *r)
     if (!may_ask(k, r) || api_upload_head(k, r)) {
         return;
     }
-    if (r->method == HTTP_IS_GET && api_model_asked(r->path) != NULL) {
+    if (p != NULL && p->kind == API_LOAD && is_method(p, r->method) && !api_load_may(k)) {
+        return;
+    }
+    if (r->method == HTTP_IS_GET && p == NULL && api_model_asked(r->path) != NULL) {
         answer_model(k, api_model_asked(r->path));
         return;
     }
@@ -269,7 +232,7 @@ static void take_whole(void *user)
 
     if (k->uploads) {
         k->arrived = true;
-    } else if (a->model[0] == '\0' && k->kind != API_LINE) {
+    } else if (a->model[0] == '\0' && k->kind != API_LINE && k->kind != API_LOAD) {
         api_answer_error(k, 503, "no model is loaded", "", "no_model");
     } else if (!api_may_wait(a)) {
         api_answer_error(k, 429, "too many requests wait for this board: try again later", "",
@@ -375,81 +338,6 @@ bool api_has_work(const struct api *a)
 
 /* ---- the model's turn ---- */
 
-uint64_t api_now_ms(const struct api *a)
-{
-    const struct platform_clock *clock = &a->setup.platform->clock;
-
-    return platform_ticks(clock) / (clock->hz / POLL_HZ != 0 ? clock->hz / POLL_HZ : 1);
-}
-
-/* Make room: drop the bytes that were fetched. */
-static size_t make_room(struct api_client *k)
-{
-    memmove(k->out, k->out + k->out_at, k->out_end - k->out_at);
-    k->out_end -= k->out_at;
-    k->out_at = 0;
-    return API_OUT_BYTES - k->out_end;
-}
-
-bool api_is_gone(const struct api *a)
-{
-    return a->work.client->callers != a->work.caller;
-}
-
-bool api_out(struct api *a, const char *bytes, size_t n)
-{
-    struct api_client *k = a->work.client;
-    uint64_t start = api_now_ms(a);
-
-    while (!api_is_gone(a) && n > make_room(k)) {
-        if (n > API_OUT_BYTES || api_now_ms(a) - start > API_SLOW_MS) {
-            return false;
-        }
-        platform_alive(&a->setup.platform->power);
-        a->setup.poll(a->setup.context);
-    }
-    if (api_is_gone(a)) {
-        return false;
-    }
-    memcpy(k->out + k->out_end, bytes, n);
-    k->out_end += n;
-    return true;
-}
-
-static void put_byte(void *context, char byte)
-{
-    api_event_byte(context, byte);
-}
-
-/* The console asks for input again and again while the model works, so the network gets its turn
- * here. A client that is gone, or that does not take its answer, counts as a Ctrl-C. After it,
- * no byte follows, since the console asks until there is none. */
-static int get_byte(void *context)
-{
-    struct api *a = context;
-    uint64_t now = api_now_ms(a);
-
-    if (now != a->last_poll) {
-        a->last_poll = now;
-        a->setup.poll(a->setup.context);
-    }
-    a->work.stops = (api_is_gone(a) || a->work.failed) && !a->work.stops;
-    return a->work.stops ? CTRL_C : CONSOLE_NO_BYTE;
-}
-
-/* The platform's console becomes the answer; a display does not show it. */
-static void open_console(struct api *a)
-{
-    static const struct console_setup setup = { .serial = false, .echo = false };
-
-    a->platform = *a->setup.platform;
-    a->platform.console =
-        (struct platform_console){ .context = a, .putc = put_byte, .getc = get_byte };
-    a->platform.screen = (struct platform_screen){ .columns = 0 };
-    console_open(&a->console, &a->platform, &setup);
-    console_speak_json(&a->console);
-}
-
 static struct api_client *next_client(struct api *a)
 {
     struct api_client *next = NULL;
@@ -482,16 +370,23 @@ void api_serve(struct api *a, struct chat *c, const char *conversation)
         api_upload_serve(a);
         return;
     }
+    w->request.kind = k->kind;
+    if (k->kind == API_LOAD) {
+        api_load_serve(a);
+        return;
+    }
+    if (k->kind == API_LINE && api_load_line(a, c)) {
+        return;
+    }
     api_text_open(&line, a->line, sizeof a->line);
     if (k->kind == API_LINE) {
-        w->request.kind = API_LINE;
         api_text_put(&line, k->body, k->body_bytes);
     } else if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
                                  platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
         api_answer_error(k, 400, w->request.error_message, w->request.param, "");
         return;
     }
-    open_console(a);
+    api_open_console(a);
     chat_json_guest(c, &a->console, conversation, line.text, line.n);
     api_event_end(a);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/api/api_load.h"
 #include "runtime/api/api_request.h"
 #include "runtime/api/api_text.h"
 #include "runtime/api/api_upload.h"
@@ -70,6 +71,9 @@ struct api_setup {
     void (*poll)(void *context);
     void *context;
     struct api_store store;
+    /* Another model takes the place of the one at work. NULL: it has; else why not, a sentence, and *status of the answer. The function
+     * is NULL: there never is another. */
+    const char *(*load)(void *context, const char *name, int *status);
     /* Fields for /stats, as members of a JSON object with a comma in front; "" if there are
      * none. */
     void (*figures)(void *context, struct api_text *to);
@@ -124,9 +128,16 @@ void api_serve(struct api *a, struct chat *c, const char *conversation);
 
 /* ---- shared by the files of this folder ---- */
 
+/* A whole answer (bytes, at most API_OUT_BYTES); fields: of its head, or NULL. */
+void api_answer(struct api_client *k, int status, const char *type, const char *fields,
+                const char *body, size_t bytes);
+
 /* An error object as the whole answer; param, code: "" for null. */
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code);
+
+/* The chat's console becomes the answer at work. */
+void api_open_console(struct api *a);
 
 /* Whether another request may wait. */
 bool api_may_wait(const struct api *a);

@@ -30,10 +30,10 @@ static void put_head(struct api *a, struct api_text *t)
 {
     const struct api_work *w = &a->work;
 
-    api_text_print(t, "%s{'id':'%s-%llu','object':'%s','created':0,'model':",
+    api_text_print(t, "%s{'id':'%s-%llu','object':'%s','created':%llu,'model':",
                    w->request.streams ? "data: " : "",
                    w->request.kind == API_CHAT ? "chatcmpl" : "cmpl", (unsigned long long)w->number,
-                   object_of(w));
+                   object_of(w), (unsigned long long)platform_date(&a->setup.platform->clock));
     api_text_quoted(t, a->model, strlen(a->model));
 }
 

@@ -11,7 +11,12 @@
 
 enum { API_ERROR_MESSAGE_BYTES = 160 };
 
-enum api_kind { API_CHAT, API_COMPLETION, API_LINE /* is a line of mode=json already */ };
+enum api_kind {
+    API_CHAT,
+    API_COMPLETION,
+    API_LINE, /* is a line of mode=json already */
+    API_LOAD, /* another model */
+};
 
 struct api_request {
     enum api_kind kind;

@@ -145,6 +145,11 @@ bool app_check_model(struct app *a, const char *name);
  * what happens. */
 void app_change_model(struct app *a, const char *name);
 
+enum { APP_WHY_BYTES = 320 };
+/* The same for somebody else than the person at the line, while a line is read: what was typed stays. ERR_NOT_FOUND: there is no model of that
+ * name, and nothing was done; other errors are those of the loading, after which the model before is back. why: their sentence. */
+enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
+
 /* Finish a save: it is written, or e is the error. False: it was not kept, and the files'
  * error_message() says why. */
 bool app_end_save(struct app *a, enum err e);

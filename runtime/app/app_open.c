@@ -190,8 +190,8 @@ static void leave_model(struct app *a)
     chat_close(&a->chat);
 }
 
-/* The memory starts over. */
-void app_change_model(struct app *a, const char *name)
+/* The memory starts over. why: room for the error's sentence (APP_WHY_BYTES), since the model before overwrites it; or NULL. */
+static enum err change_model(struct app *a, const char *name, char *why)
 {
     struct options *o = a->setup.options;
     bool had_one = a->chat.session != NULL;
@@ -205,7 +205,11 @@ void app_change_model(struct app *a, const char *name)
     e = app_begin(a, APP_MODEL, console_millis(a->setup.console));
     a->receive.replaced_model = a->receive.replaced_model && e != ERR_OK;
     if (e == ERR_OK) {
-        return;
+        return e;
+    }
+    if (why != NULL) {
+        format_text(why, APP_WHY_BYTES, "%s",
+                    e == ERR_ABORTED ? "somebody at the line has stopped it" : a->error_message);
     }
     if (e == ERR_ABORTED || !had_one) {
         go_on_without(a, e);
@@ -218,4 +222,37 @@ void app_change_model(struct app *a, const char *name)
     if (e != ERR_ABORTED && had_one) {
         go_back(a);
     }
+    return e;
+}
+
+void app_change_model(struct app *a, const char *name)
+{
+    (void)change_model(a, name, NULL);
+}
+
+/* The conversation opens anew, and with it the line that is being typed, and what the loop has put there. */
+enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES])
+{
+    static char typed[CHAT_LINE_BYTES];
+    const struct app_files *files = a->setup.files;
+    const struct chat_commands *commands = a->chat.commands;
+    bool is_shown = a->chat.wait.is_shown;
+    enum err e;
+
+    if (name[0] == '\0' || strlen(name) >= OPTIONS_MODEL_BYTES) {
+        format_text(why, APP_WHY_BYTES, "a model's name has 1 to %u bytes",
+                    OPTIONS_MODEL_BYTES - 1);
+        return ERR_NOT_FOUND;
+    }
+    e = files->check_model != NULL ? files->check_model(files->context, name) : ERR_OK;
+    if (e != ERR_OK) {
+        format_text(why, APP_WHY_BYTES, "%s", files->error_message(files->context));
+        return ERR_NOT_FOUND;
+    }
+    memcpy(typed, a->chat.line, sizeof typed);
+    e = change_model(a, name, why);
+    memcpy(a->chat.line, typed, sizeof typed);
+    a->chat.commands = commands;
+    a->chat.wait.is_shown = is_shown;
+    return e;
 }

@@ -221,6 +221,11 @@ static inline void features_switch(struct features *f, enum feature_number numbe
     f->on = (f->on & ~(UINT32_C(1) << number)) | (uint32_t)on << number;
 }
 
+static inline bool features_is_on(const struct features *f, enum feature_number number)
+{
+    return (f->on >> number & 1) != 0;
+}
+
 /* The next row from i on that has the hook and is on. NULL: there are no features. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
 /* The hooks of a start, in the order of the rows, also for features that are off. features_ready

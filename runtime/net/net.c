@@ -20,14 +20,6 @@ enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
 /* lwIP calls for time and random numbers without a context. */
 static struct net *at_work;
 
-uint64_t net_now_ms(const struct net *n)
-{
-    const struct platform_clock *clock = &n->setup.platform->clock;
-    uint64_t ticks = platform_ticks(clock) - clock->start;
-
-    return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
-}
-
 u32_t sys_now(void)
 {
     return (u32_t)net_now_ms(at_work);
@@ -168,6 +160,21 @@ const char *net_check(const char *how, const char *name)
     return NULL;
 }
 
+const char *net_check_time(const char *time)
+{
+    struct net_time t;
+
+    return net_time_read(&t, time) ? NULL
+                                   : "time= takes ntp, ntp,ADDRESS or ntp,ADDRESS:PORT, such as "
+                                     "time=ntp,192.168.1.1";
+}
+
+/* lwIP has read option 42 of DHCP. */
+void dhcp_set_ntp_servers(u8_t n, const ip4_addr_t *servers)
+{
+    net_time_servers(&at_work->time, n, servers);
+}
+
 static void start_address(struct net *n)
 {
     struct net_fixed fixed;
@@ -269,6 +276,10 @@ struct net *net_open(void *memory, const struct net_setup *setup, const char **w
     if (*why != NULL) {
         return NULL;
     }
+    if (!net_time_read(&n->time, setup->time)) {
+        *why = net_check_time(setup->time);
+        return NULL;
+    }
     at_work = n;
     memcpy(&n->random, address, sizeof address);
     lwip_init();
@@ -311,6 +322,9 @@ void net_poll(struct net *n)
     look_at_link(n);
     take_frames(n);
     sys_check_timeouts();
+    if (net_time_is_due(n)) {
+        net_time_ask(n, (uint64_t)net_random() << 32 | net_random());
+    }
     net_slots_poll(n);
 }
 

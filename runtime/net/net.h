@@ -45,6 +45,8 @@ struct net_setup {
     const char *
         how; /* "dhcp", "auto" (an address of 169.254.0.0/16), "ADDRESS/BITS" or "ADDRESS/BITS,GATEWAY" */
     const char *name; /* a host name of letters, digits and '-'; must stay valid */
+    /* "ntp" (DHCP's servers of the time, else the router), "ntp,ADDRESS" or "ntp,ADDRESS:PORT"; NULL: no server is asked */
+    const char *time;
 };
 
 /* The size of struct net; and set it up in zeroed memory. NULL: *why says why not, a sentence
@@ -52,8 +54,10 @@ struct net_setup {
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
-/* Whether `how` and `name` can be used: NULL, or a message. */
+/* Whether `how` and `name` can be used: NULL, or a message. The same for
+ * `time`. */
 const char *net_check(const char *how, const char *name);
+const char *net_check_time(const char *time);
 
 /* Take frames, answer them, and let the server's connections work. Cheap while nothing comes;
  * call it every few milliseconds. */
@@ -65,6 +69,12 @@ bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
+
+/* With `time`: seconds since 1970 at the clock's start, and the server that said so; 0: not known yet. It changes by corrections. */
+uint64_t net_date(const struct net *n);
+const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
+/* No server has answered three questions. */
+bool net_date_fails(const struct net *n);
 
 /* Whether frames have been received or sent within so many milliseconds. */
 bool net_is_busy(const struct net *n, uint32_t ms);

@@ -13,6 +13,8 @@
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 
+#include "runtime/net/net_time.h"
+
 enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
 
 /* A connection. lwIP's callbacks only note what came; net_slots_poll handles it. */
@@ -45,13 +47,20 @@ struct net {
     uint64_t link_ms, frame_ms; /* time of the last look at the cable, and of the last frame */
     uint64_t random;
     char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
+    struct net_time time;
     struct tcp_pcb *listener;
     uint8_t frame[NET_FRAME_BYTES];
     struct net_slot slots[NET_CONNECTIONS];
     struct net_waiting waiting[NET_WAITING];
 };
 
-uint64_t net_now_ms(const struct net *n);
+static inline uint64_t net_now_ms(const struct net *n)
+{
+    const struct platform_clock *clock = &n->setup.platform->clock;
+    uint64_t ticks = platform_ticks(clock) - clock->start;
+
+    return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
+}
 
 /* NULL: the server listens; otherwise the error. */
 const char *net_slots_open(struct net *n);

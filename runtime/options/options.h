@@ -24,6 +24,7 @@ enum {
     OPTIONS_ACTIONS_BYTES = 512,
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_NET_BYTES = 64,
+    OPTIONS_TIME_BYTES = 32,
     OPTIONS_NAME_BYTES = 32,
     OPTIONS_TOKEN_BYTES = 128,
     OPTIONS_STOPS = 4,
@@ -166,7 +167,7 @@ struct options_reply {
 
 /* cores: 0 is all; isa: "" is the best of the CPU; dmaend: 0 is the hardware's limit; watchdog:
  * seconds, if given; keyboard: enum keyboard_layout_name of board/keyboard.h; net: "": without a
- * network; name, token: "" if not given. */
+ * network; name, token, time: "" if not given. */
 struct options_machine {
 #undef OPTIONS_IN_machine
 #define OPTIONS_IN_machine(...) __VA_ARGS__

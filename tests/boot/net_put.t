@@ -150,14 +150,48 @@ def send(*words):
 
 def check_send(net):
     between = Between(net, 400000)
-    status, text = send("--to", f"http://127.0.0.1:{between.port}", "--name", "sent.ingot", "--token", "secret")
-    tap.ok(status == 0 and between.cut and "100 %" in text, "ingot send goes on after a cut", text)
+    status, text = send("--to", f"http://127.0.0.1:{between.port}", "--name", "sent.ingot", "--token", "secret", "--load")
+    tap.ok(status == 0 and between.cut and "100 %" in text and "(sent.ingot is loaded)" in text and loaded(net) == "sent.ingot",
+           "ingot send --load goes on after a cut, and the board loads the model", text)
     status, text = send("--to", f"http://127.0.0.1:{net.port}/", "--token", "wrong")
     tap.ok(status == 1 and "Bearer" in text, "without the token it says so", text)
     status, text = send("--to", f"http://127.0.0.1:{net.port}/x", "--token", "secret")
     tap.ok(status == 1 and "http://HOST" in text, "an invalid address is reported", text)
     status, text = send("--to", f"http://127.0.0.1:{free_port()}", "--token", "secret")
     tap.ok(status == 1 and "refused" in text, "an address where nobody listens is reported", text)
+
+
+def load(net, body, **fields):
+    return net.ask("POST", "/v1/models/load", body if isinstance(body, str) else json.dumps(body), **fields)
+
+
+def is_error(answer, status, code):
+    return answer[0] == status and json.loads(answer[2])["error"]["code"] == code
+
+
+def loaded(net):
+    return json.loads(net.ask("GET", "/v1/models")[2])["data"][0]["id"]
+
+
+def check_load(net, c):
+    """Another model by a client, while somebody has typed half of a line."""
+    before = loaded(net)
+    wrong = [load(net, body)[0] for body in ("", "[]", "{", {}, {"model": ""}, {"model": 7}, {"model": "x" * 300}, {"model": "whole.ingot", "n": 1})]
+    tap.ok(wrong == [400] * len(wrong) and net.ask("GET", "/models/load")[0] == 405 and load(net, {"model": "whole"}, token="wrong")[0] == 401,
+           "requests to load that are wrong are refused", str(wrong))
+    tap.ok(all(is_error(load(net, {"model": name}), 404, "model_not_found") for name in ("gpt-4", "../x", "/")) and loaded(net) == before,
+           "a model that the card does not have is refused, and the one at work stays")
+    answer = load(net, {"model": "broken.ingot"})
+    tap.ok(refused(answer, 500) and loaded(net) == before, "one that is damaged is refused with the reason, and the one before is back", str(answer))
+    c.prompt()
+    c.send(b"What is 7 ")
+    time.sleep(0.5)
+    answer = load(net, {"model": "whole.ingot"})
+    c.expect(r"network: a client asked for whole\.ingot")
+    tap.ok(answer[0] == 200 and json.loads(answer[2]) == {"success": True, "model": "whole.ingot"} and loaded(net) == "whole.ingot", "a model is loaded by its name", str(answer))
+    tap.ok("15" in c.say("plus 8?"), "the line goes on with what was typed before", c.seen)
+    answer = net.ask("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": QUESTION}], "temperature": 0}))
+    tap.ok(answer[0] == 200 and json.loads(answer[2])["model"] == "whole.ingot" and "15" in answer[2], "and the API answers with it", str(answer))
 
 
 if not os.path.exists(IMAGE):
@@ -172,6 +206,7 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp,open", drive) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
     tap.ok(refused(net.put("/models/x.ingot", data), 403), "a board without a token takes no files")
+    tap.ok(refused(load(net, {"model": "demo-q8_0"}), 403), "and loads no other model")
 with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", drive) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
@@ -185,13 +220,17 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.prompt()
     tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
     check_send(net)
-    c.expect(r"network: received models/sent\.ingot")
+    c.expect(r"network: a client asked for sent\.ingot")
     c.prompt()
     done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), "-T", MODEL, "-H", "Authorization: Bearer secret", "-o", "/dev/null", "-w", "%{http_code}",
                            f"http://127.0.0.1:{net.port}/models/curl.ingot"], capture_output=True, text=True)
     tap.ok(done.stdout == "201", "curl -T", done.stdout + done.stderr)
     c.expect(r"network: received models/curl\.ingot")
     c.prompt()
+    net.put("/models/broken.ingot", data[:-4096] + bytes(4096))
+    c.expect(r"network: received models/broken\.ingot")
+    c.prompt()
+    check_load(net, c)
     c.say("/reset")
     c.say("/model ranges.ingot")
     tap.ok("15" in c.say(QUESTION), "the line loads the model that came", c.seen)

@@ -36,9 +36,12 @@ class Server:
                 break
 
     def chat(self, question, **more):
+        return self.ask("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": question}], "temperature": 0, "max_tokens": 24, **more})
+
+    def ask(self, method, path, body):
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
         try:
-            c.request("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": question}], "temperature": 0, "max_tokens": 24, **more}))
+            c.request(method, path, json.dumps(body))
             r = c.getresponse()
             return r.status, r.read().decode()
         finally:
@@ -58,7 +61,7 @@ def check_python(net, said):
         tap.ok("token" in str(e), "Python is told that the token is another", str(e))
     os.environ["INGOT_TOKEN"] = "secret"
     with Ingot(net.url) as board:
-        tap.ok(board.ready["board"] == ARM64.board and board.models()[0][2], "Python knows the board and its models", str(board.ready))
+        tap.ok(board.ready["board"] == ARM64.board and ("demo-q8_0.ingot", True) in [(m[0], m[2]) for m in board.models()], "Python knows the board and its models", str(board.ready))
         reply = board.ask(QUESTION, temp=0, n=24)
         tap.ok(reply == said and reply.usage["completion_tokens"] > 0, "Python's client gets the reply that the serial line gives", repr(reply))
         pieces = board.stream(STORY, temp=0, n=200)
@@ -70,6 +73,24 @@ def check_python(net, said):
             tap.ok(False, "a command over the network")
         except IngotError as e:
             tap.ok(e.name == "field", "commands are the line's", str(e))
+
+
+def check_load(net, server):
+    """Another model by its name: by Python, then by ingot serve, which has its boards load it."""
+    with Ingot(net.url) as board:
+        try:
+            board.load("gpt-4")
+            tap.ok(False, "Python, for a model that the card does not have")
+        except IngotError as e:
+            tap.ok(e.name == "failed" and board.models() and "15" in board.ask(QUESTION, temp=0, n=24), "Python is told that the card has no such model", str(e))
+        tap.ok(board.load("demo-q4_0.ingot")["model"] == "demo-q4_0.ingot" and "15" in board.ask(QUESTION, temp=0, n=24), "and loads one that it has", str(board.ready))
+        board.load("demo-q8_0.ingot")
+    status, text = server.ask("POST", "/models/load", {"model": "demo-q4_0"})
+    late, answer = time.monotonic() + WAIT, (None, "{}")
+    while json.loads(answer[1]).get("model") != "demo-q4_0.ingot" and time.monotonic() < late:
+        time.sleep(0.5)
+        answer = server.chat(QUESTION)
+    tap.ok(status == 200 and answer[0] == 200 and "15" in content(answer), "ingot serve has the board load another model", f"{status} {text} {answer} {server.said}")
 
 
 def check_page(net, said):
@@ -95,8 +116,8 @@ def check_page(net, said):
 if not os.path.exists(IMAGE):
     tap.skip("ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
     tap.done()
-net, card = NetBoard(), card_arguments(make_card("net-serve.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
-words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret"
+net, card = NetBoard(), card_arguments(make_card("net-serve.img", *(os.path.join(ROOT, f"models/demo-{kind}.ingot") for kind in ("q8_0", "q4_0"))))
+words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret model=demo-q8_0.ingot"
 with Console(net, words, card) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
@@ -119,6 +140,7 @@ with Console(net, words, card) as c:
         answer = server.chat(QUESTION)
         time.sleep(0.5)
     tap.ok(content(answer) == said, "a board that was off and is back answers again", str(answer))
+    check_load(net, server)
 server.child.kill()
 server.child.wait()
 tap.done()

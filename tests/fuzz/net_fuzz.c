@@ -4,11 +4,13 @@
  * was sent is one.
  *
  * An input is a row of steps: a byte of kind, two of length, and a frame; or a wait. A frame may use what an attacker on the
- * network sees: FIX_TCP puts in the sequence numbers that the board waits for, FIX_XID the number of its last question to a DHCP server. */
+ * network sees: FIX_TCP puts in the sequence numbers that the board waits for, FIX_XID the number of its last question to a DHCP server, FIX_NTP port
+ * and number of its next question for the time, which is waited for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/net/net.h"
+#include "runtime/net/sntp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,6 +20,7 @@ enum {
     FIX_TCP = 4,
     FIX_XID = 8,
     CABLE = 16,
+    FIX_NTP = 32,
     STEPS_MOST = 64,
     HZ = 1000000,
     STEP_MS = 250,
@@ -31,6 +34,9 @@ enum {
     TCP_ACKNOWLEDGES = 8,
     TCP_FLAGS = 13,
     DHCP_XID = 4,
+    QUESTION_MS = 3700 * 1000, /* in which one for the time comes, if the board has an address */
+    NTP_ORIGINATE = 24,
+    NTP_TRANSMIT = 40,
 };
 
 static const uint8_t our_mac[6] = { 0x52, 0x54, 0, 0x12, 0x34, 0x56 };
@@ -43,6 +49,8 @@ static struct rig {
     size_t bytes;
     uint8_t sequence[4], acknowledges[4],
         xid[4]; /* that the board sent last, and what it waits for */
+    bool asked;
+    uint8_t port[2], nonce[8]; /* of its question for the time */
 } rig;
 
 static void must(bool condition)
@@ -110,6 +118,11 @@ static bool send_frame(void *context, const uint8_t *frame, size_t bytes)
         note_tcp(ip, bytes - ETHERNET);
     } else if (ip[9] == 17 && ip[IP4 + 3] == 67) {
         memcpy(rig.xid, ip + IP4 + UDP + DHCP_XID, 4);
+    } else if (ip[9] == 17 && ip[IP4 + 2] == 0 && ip[IP4 + 3] == SNTP_PORT) {
+        must(bytes == ETHERNET + IP4 + UDP + SNTP_BYTES);
+        rig.asked = true;
+        memcpy(rig.port, ip + IP4, 2);
+        memcpy(rig.nonce, ip + IP4 + UDP + NTP_TRANSMIT, 8);
     }
     return true;
 }
@@ -238,7 +251,8 @@ static void open_rig(void)
     const struct net_setup setup = { .platform = &platform,
                                      .server = { &site, NULL, begin, end, works },
                                      .how = "dhcp",
-                                     .name = "ingot" };
+                                     .name = "ingot",
+                                     .time = "ntp" };
     const char *why;
 
     rig.cable = true;
@@ -251,6 +265,14 @@ static void wait_ms(uint64_t ms)
     for (uint64_t at = 0; at < ms; at += STEP_MS) {
         rig.ticks += (uint64_t)STEP_MS * HZ / 1000;
         net_poll(rig.net);
+    }
+}
+
+static void wait_for_question(void)
+{
+    rig.asked = false;
+    for (uint64_t at = 0; at < QUESTION_MS && !rig.asked; at += STEP_MS) {
+        wait_ms(STEP_MS);
     }
 }
 
@@ -268,12 +290,17 @@ static void fix(uint8_t *frame, size_t n, uint8_t kind)
     if (kind & FIX_XID && n >= ETHERNET + IP4 + UDP + DHCP_XID + 4) {
         memcpy(ip + IP4 + UDP + DHCP_XID, rig.xid, 4);
     }
+    if (kind & FIX_NTP && n >= ETHERNET + IP4 + UDP + SNTP_BYTES) {
+        memcpy(ip + IP4 + 2, rig.port, 2);
+        memcpy(ip + IP4 + UDP + NTP_ORIGINATE, rig.nonce, 8);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t frame[FRAME_MOST];
     struct net_figures f;
+    bool waited = false;
 
     if (rig.net == NULL) {
         open_rig();
@@ -288,6 +315,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (kind & WAIT) {
             wait_ms(n % 8000);
             continue;
+        }
+        if (kind & FIX_NTP && !waited) {
+            wait_for_question();
+            waited = true;
         }
         rig.cable = (kind & CABLE) == 0;
         n = n < size ? n : size;

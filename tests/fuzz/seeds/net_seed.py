@@ -3,7 +3,7 @@
 import struct
 import sys
 
-WAIT, FIX_MAC, FIX_TCP, FIX_XID, CABLE = 1, 2, 4, 8, 16
+WAIT, FIX_MAC, FIX_TCP, FIX_XID, CABLE, FIX_NTP = 1, 2, 4, 8, 16, 32
 MAC, PEER = bytes.fromhex("525400123456"), bytes.fromhex("525500000002")
 OURS, ROUTER, ALL = bytes((10, 0, 2, 15)), bytes((10, 0, 2, 2)), b"\xff" * 4
 
@@ -32,8 +32,12 @@ def tcp(flags, payload=b"", port=4000, sequence=1, acknowledges=0):
     return ip4(6, struct.pack(">HHIIBBHHH", port, 80, sequence, acknowledges, 0x50, flags, 8000, 0, 0) + payload)
 
 
-def dhcp(kind):
-    options = bytes((53, 1, kind, 54, 4)) + ROUTER + bytes((51, 4, 0, 0, 1, 0, 1, 4, 255, 255, 255, 0, 3, 4)) + ROUTER + b"\xff"
+def ntp(first=0x24, stratum=1, more=b""):
+    return udp(123, 49152, struct.pack(">BBBBII4sQQQQ", first, stratum, 6, 0xEC, 0, 0, b"RATE", 0, 0, 0xEE99D000 << 32, 0xEE99D000 << 32) + more)
+
+
+def dhcp(kind, options=b""):
+    options = bytes((53, 1, kind)) + options + bytes((54, 4)) + ROUTER + bytes((51, 4, 0, 0, 1, 0, 1, 4, 255, 255, 255, 0, 3, 4)) + ROUTER + b"\xff"
     return udp(67, 68, struct.pack(">BBBBIHH", 2, 1, 6, 0, 0, 0, 0) + bytes(4) + OURS + ROUTER + bytes(4) + MAC + bytes(10 + 192) +
                bytes((0x63, 0x82, 0x53, 0x63)) + options)
 
@@ -68,6 +72,9 @@ SEEDS = [
     OPEN + step(FIX_MAC | FIX_TCP, tcp(ACK | PSH, GET * 3)) + step(FIX_MAC | CABLE, b"") + wait(2000) + step(FIX_MAC, arp(1)),
     BOUND + b"".join(step(FIX_MAC, tcp(SYN, port=4000 + i)) for i in range(20)) + wait(7000),
     BOUND + step(FIX_MAC | FIX_XID, dhcp(6)) + wait(2000) + step(FIX_MAC | FIX_XID, dhcp(2)),
+    BOUND + step(FIX_MAC | FIX_NTP, ntp()) + step(FIX_MAC | FIX_NTP, ntp()),
+    BOUND + step(FIX_MAC | FIX_NTP, ntp(stratum=0)) + step(FIX_MAC | FIX_NTP, ntp(0xE4, more=bytes(20))),
+    step(FIX_MAC | FIX_XID, dhcp(2)) + wait(500) + step(FIX_MAC | FIX_XID, dhcp(5, bytes((42, 8)) + ROUTER + bytes(4))) + wait(4000) + step(FIX_MAC | FIX_NTP, ntp()),
     wait(2000) + step(0, mdns(0)) + step(0, mdns(1)) + step(0, mdns(3, b"\x05_http\x04_tcp\x05local\x00")) + wait(1000),
     step(0, icmp6(134, PREFIX)) + wait(3000) + step(0, icmp6(135, bytes(4) + bytes.fromhex("fe80" + "00" * 14) + bytes((1, 1)) + PEER)) +
     step(0, icmp6(130, struct.pack(">HH", 1000, 0) + bytes(16))),

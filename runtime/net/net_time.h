@@ -1,0 +1,51 @@
+/* The date by SNTP (time=ntp): which server is asked, and when. For the files of this folder. */
+#ifndef INGOT_RUNTIME_NET_TIME_H
+#define INGOT_RUNTIME_NET_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <lwip/ip4_addr.h>
+
+enum {
+    NET_TIME_SERVERS = 2, /* of DHCP's option 42 that are asked */
+    NET_TIME_FIRST_SECONDS =
+        16, /* to the next question if no answer comes; twice that after it, ... */
+    NET_TIME_MOST_SECONDS = 1024,  /* ... up to this */
+    NET_TIME_AGAIN_SECONDS = 3600, /* to the next one after an answer */
+    NET_TIME_ANSWER_SECONDS = 4,   /* for which an answer counts */
+    NET_TIME_SILENT = 3,           /* questions without an answer, after which that is a problem */
+};
+
+struct udp_pcb;
+struct net;
+
+struct net_time {
+    bool asks;
+    ip4_addr_t fixed; /* the server that time= names; any: none */
+    uint16_t port;
+    ip4_addr_t servers[NET_TIME_SERVERS]; /* of DHCP */
+    unsigned n_servers;
+    unsigned refused;    /* bit i: server i does not want to be asked */
+    unsigned turn;       /* of the next question */
+    unsigned asked;      /* the server that was asked last */
+    struct udp_pcb *pcb; /* NULL: nothing was asked yet */
+    uint64_t nonce;      /* of the question whose answer is awaited; 0: none */
+    uint64_t asked_ms;   /* when that was */
+    uint64_t ask_ms;     /* when the next one is due */
+    uint32_t wait_s;     /* from that to the one after it */
+    unsigned silent;     /* questions since the last answer with a time */
+    bool known;
+    uint64_t date_ms; /* since 1970 at the clock's start */
+    ip4_addr_t from;  /* the server that said so */
+};
+
+/* how: the option's value, or NULL. False: it is wrong. */
+bool net_time_read(struct net_time *t, const char *how);
+/* A question is due, and its nonce. */
+bool net_time_is_due(const struct net *n);
+void net_time_ask(struct net *n, uint64_t nonce);
+/* DHCP has named n servers. */
+void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers);
+
+#endif

@@ -1,0 +1,26 @@
+/* The client's side of SNTP as bytes, without a network. Sources: RFC 4330, sections 4, 5 and 8; RFC 5905, sections 7.3 and 7.4. */
+#ifndef INGOT_RUNTIME_SNTP_H
+#define INGOT_RUNTIME_SNTP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SNTP_BYTES = 48, SNTP_PORT = 123 };
+
+enum sntp_result {
+    SNTP_GOOD,
+    SNTP_FOREIGN, /* it does not answer this question: go on waiting */
+    SNTP_NO_TIME, /* the server does not know the time itself */
+    SNTP_LATER,   /* the server is asked too often */
+    SNTP_REFUSED, /* the server does not want to be asked again */
+};
+
+/* The question. nonce: any number in the place of our time, which the server gives back; not 0. */
+void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce);
+
+/* The answer (n bytes) to the question with this nonce, round_ms milliseconds later. SNTP_GOOD: *now_ms are the milliseconds since 1970
+ * as of its arrival, wrong by half of round_ms at the most; else it is left as it is. */
+enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint64_t round_ms,
+                           uint64_t *now_ms);
+
+#endif
