@@ -55,3 +55,22 @@ def make_stick(name, words, *models, board="efi", options=()):
     subprocess.run([HOST, "card", board, "-o", out, "--boards", BUILD, "--cmdline", words, *options, *models],
                    check=True, capture_output=True, timeout=120)
     return out
+
+
+class Started:
+    """A machine with a stick as talk.Console wants it."""
+
+    def __init__(self, name, stick, cores=2, more=(), disk=VIRTIO):
+        self.board, self.words = name, FIRMWARE[name].start(stick, cores, more, disk)
+
+    def command(self, _words, _cores, _drives):
+        return list(self.words)
+
+
+def put_program(stick, board, program):
+    """Another program in the place of Ingot's on the stick."""
+    path = os.path.join(WORK, os.path.basename(stick) + ".efi")
+    with open(path, "wb") as f:
+        f.write(program)
+    subprocess.run(["mcopy", "-o", "-i", stick + "@@1M", path, "::EFI/BOOT/" + PROGRAMS[board]], check=True, capture_output=True, timeout=60)
+    os.remove(path)

@@ -106,11 +106,18 @@ SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack \
-	    $(if $(filter efi-%,$*),card/about,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
+	    $(if $(filter efi-%,$*),card/about faults.efi,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
 	    $(if $(NETWORK_TESTS),$(if $(wildcard board/$*/network.c),net.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
+
+# The program for EFI with a firmware that fails before it (tests/boot/efi_faults.c).
+$(B)/faults.efi: $(IMAGE_OBJ) $(B)/obj/tests/boot/efi_faults.c.o $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE)
+	$(call say,LD,$@)
+	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -Wl,--wrap=efi_start -T $(B)/image.ld $(filter %.o %.a,$^) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $(@:.efi=.elf)
+	$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $(@:.efi=.elf)
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
@@ -192,7 +199,7 @@ $(B)/net-whole.bin: $(B)/net-whole.elf toolchain/pack_image.py $(STACK_MADE_OF)
 # The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
 # person's keys, a slow card, noise on a line) one is always beside others that do not.
 LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
-           tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t \
+           tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t tests/boot/efi_stick.t tests/boot/efi_faults.t \
            tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
            tests/boot/screen.t tests/boot/acting.t tests/golden/table.t tests/faults/stream.t tests/boot/io_core.t \
            tests/faults/drives.t tests/boot/voice.t tests/golden/boards.t tests/boot/openai.t tests/faults/card.t \
@@ -213,7 +220,7 @@ ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GO
 OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
 ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t) $(OF_BOARDS)
-MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
+MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/efi_stick.t tests/boot/efi_faults.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
        tests/boot/client.t tests/boot/keyboard.t tests/boot/net.t tests/boot/net_put.t tests/boot/net_openai.t tests/boot/net_serve.t tests/boot/net_long.t tests/boot/net_storm.t tests/kernels/selftest.t tests/boot/page_boards.t tests/boot/porting.t tests/boot/drive_cost.t tests/make/build.t \
        tests/make/stack.t tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
        tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t tests/faults/image.t tests/faults/experts.t tests/boot/disks.t \

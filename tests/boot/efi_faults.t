@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Firmware of EFI that lacks something or fails, in QEMU: each fault costs its own effect, one sentence says it, and the prompt comes.
+tests/boot/efi_faults.c stands between a real firmware and Ingot and fails for it. The same file shows which firmware maps code
+read-only and data not executable: a program that writes its code, or runs its data, ends there, and Ingot starts."""
+
+import os
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from efi import FIRMWARE, Started, make_stick, put_program
+from machine import BUILD, HOST, ROOT, Reply, Tap, run
+from talk import Console
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+PROMPT = "Hello! Who are you?"
+WORDS = "term=plain temp=0 n=24 ids diag"
+MARK = b"INGOT-FAULT="
+IDS = re.compile(r"^ids: ([\d ]+)$", re.M)
+STREAMED = " mem=600K"
+ANSWERS, REFUSES = "the model answers", "there is no model"
+# Firmware, fault, more boot options, the sentence, and what the prompt has.
+FAULTS = [
+    ("U-Boot arm64", "none", "", r"cores: 2 of 2 at work", ANSWERS),
+    ("U-Boot arm64", "read-once", "", r"ready: .* ms of loading.*, 1 retry\b", ANSWERS),
+    ("U-Boot arm64", "read-always", "", r"error: .*the firmware reports an error of the device", REFUSES),
+    ("U-Boot riscv64", "few-pages", "", r"warning: the firmware refuses \d+ MiB in one piece \(AllocatePages\): \d+ MiB are used", ANSWERS),
+    ("U-Boot arm64", "no-uart", "", r"line: the firmware's console, without colours, because no device tree names a UART", ANSWERS),
+    ("AAVMF with a tree", "no-uart", "", r"line: the firmware's serial port, because no device tree names a UART", ANSWERS),
+    ("OVMF", "no-gop", "", r"screen: none, the firmware has no display \(GOP\)", ANSWERS),
+    ("OVMF", "mp-none", "", r"only one core is used: the firmware has no MP services", ANSWERS),
+    ("OVMF", "mp-count", "", r"only one core is used: the firmware's MP services fail \(GetNumberOfProcessors\)", ANSWERS),
+    ("OVMF", "mp-start", "", r"cores: 1 of 2 at work", ANSWERS),
+]
+# The last column: whether this firmware enforces it. OVMF and U-Boot of Debian 12 map all memory writable and executable.
+RIGHTS = [("AAVMF with ACPI", "write-code", True), ("AAVMF with ACPI", "run-data", True), ("U-Boot arm64", "write-code", False)]
+
+tap = Tap()
+
+
+def stick_with(name, fault, more):
+    """A stick whose program has the fault; None and why if it cannot be made."""
+    f = FIRMWARE[name]
+    path = os.path.join(BUILD, f.board, "faults.efi")
+    if f.missing() or not os.path.exists(path):
+        return None, f.missing() or f"{path} is not there"
+    stick = make_stick(f"efi-fault-{f.board}-{name.split()[-1]}-{fault}.img", WORDS + more, MODEL)
+    with open(path, "rb") as file:
+        program = bytearray(file.read())
+    at = program.index(MARK) + len(MARK)
+    program[at:at + 16] = fault.encode().ljust(16, b"\0")
+    put_program(stick, f.board, bytes(program))
+    return stick, ""
+
+
+def ask(row):
+    """What the machine says up to the prompt, and then to a question; or why it is not asked."""
+    name, fault, more = row[:3]
+    stick, why = stick_with(name, fault, more)
+    if stick is None:
+        return why
+    try:
+        with Console(Started(name, stick), "", ()) as k:
+            return k.prompt(), k.say(PROMPT)
+    except (pexpect.EOF, pexpect.TIMEOUT) as e:
+        return "", f"no prompt: {e}"
+    finally:
+        os.remove(stick)
+
+
+def take_out():
+    """The medium goes when something is written: a sentence, and the prompt; a reply that needs it fails as well."""
+    stick, why = stick_with("U-Boot arm64", "removed", STREAMED)
+    if stick is None:
+        tap.skip("U-Boot arm64, removed", why)
+        return
+    with Console(Started("U-Boot arm64", stick), "", ()) as k:
+        k.prompt()
+        first = IDS.findall(k.say(PROMPT))
+        tap.ok(first == want, "U-Boot arm64, removed: the model streams", k.seen)
+        said = k.say("/save")
+        tap.ok("the card was taken out: put it back and ask again" in said, "the medium goes while /save writes: one sentence, and the prompt", said)
+        said = k.say("And you?")
+        tap.ok("the card was taken out: put it back and ask again" in said, "a reply that would read weights says the same", said)
+    os.remove(stick)
+
+
+def runs(row):
+    """Whether a program that does that reaches its start: (None or True or False, console)."""
+    name, fault = row[:2]
+    stick, why = stick_with(name, fault, ' prompt="Hello!"')
+    if stick is None:
+        return None, why
+    try:
+        _, console = FIRMWARE[name].run(stick, 1, timeout=40)
+    finally:
+        os.remove(stick)
+    return "cores: 1 of 1 at work" in console, console
+
+
+status, console = run([HOST, "run", MODEL, "-p", PROMPT, "--temp", "0", "-n", "24", "--ids", "-q"])
+want = [" ".join(map(str, Reply(console).ids or ()))]
+tap.ok(status == 0 and want[0], "this computer's reply", console)
+with ThreadPoolExecutor(2) as pool:
+    results = list(pool.map(ask, FAULTS))
+for (name, fault, _, sentence, then), result in zip(FAULTS, results):
+    if isinstance(result, str):
+        tap.skip(f"{name}, {fault}", result)
+        continue
+    before, reply = result
+    tap.ok(len(re.findall(sentence, before + reply)) == 1, f"{name}, {fault}: one sentence, and the prompt", before + reply)
+    found = IDS.findall(reply)
+    tap.ok(found == want if then == ANSWERS else not found and "no prompt" not in reply, f"{name}, {fault}: {then}", reply)
+take_out()
+with ThreadPoolExecutor(2) as pool:
+    results = list(pool.map(runs, RIGHTS))
+for (name, fault, enforced), (started, console) in zip(RIGHTS, results):
+    if started is None:
+        tap.skip(f"{name}, {fault}", console)
+        continue
+    tap.ok(started != enforced, f"{name}, {fault}: a program that does so {'is stopped' if enforced else 'starts'}", console)
+    if enforced:
+        tap.ok(re.search(r"Synchronous Exception|Exception", console), f"{name}, {fault}: by an exception of the firmware's", console)
+tap.done()
