@@ -39,11 +39,17 @@ tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SO
 xz -T1 -9 "$out/$name.tar"
 
 # ---- the cards ----
+# Boards with EFI share one: each machine's firmware finds its own program on it.
+cards=
 for board in "$@"; do
+    case $board in efi-*) ;; *) cards="$cards $board" ;; esac
+done
+case " $* " in *" efi-"*) cards="$cards efi" ;; esac
+for board in $cards; do
     card=$out/$name-$board.img
     given=$firmware
-    # One whose first loader wants a payload has no use for a Raspberry Pi's firmware.
-    ! grep -qs '^loader ' "$stage/$name/share/ingot/boards/$board/card/about" || given=
+    # One whose first loader wants a payload, or whose firmware has EFI, has no use for a Raspberry Pi's firmware.
+    ! grep -qs '^loader ' "$stage/$name/share/ingot/boards/$board/card/about" && [ "$board" != efi ] || given=
     "$build/host/ingot" card "$board" -o "$card" --boards "$stage/$name/share/ingot/boards" \
         --power-of-two ${given:+--firmware "$given"} "$model" >"$stage/log" 2>&1 ||
         { cat "$stage/log" >&2; exit 1; }
