@@ -2,7 +2,7 @@
 """One stick for any machine: what `ingot card efi` writes starts under AAVMF with ACPI and with a device tree, U-Boot on
 arm64 and riscv64, and OVMF, by the firmware's own boot order, and says what the same model says on this computer, bit for bit:
 resident and streamed, on one core, on four and on ten, with reads in flight where the firmware has them (BlockIO2), with 64 GiB and
-with memory in two nodes."""
+with memory in two nodes. A token costs as many instructions as on virt-arm64, and the prompt comes as soon."""
 
 import os
 import re
@@ -12,17 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from efi import FIRMWARE, NVME, PROGRAMS, SATA, VIRTIO, make_stick
-from machine import HOST, ROOT, WORK, Reply, Tap, run
+from machine import BUILD, HOST, ROOT, Machine, Reply, Tap, run, text_of
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 PROMPT = "Hello! Who are you?"
 WORDS = f'prompt="{PROMPT}" temp=0 ids'
 STREAMED = "600K"  # mem=: half of the weights
-CELLS = [("AAVMF with ACPI", 1, "resident"), ("AAVMF with ACPI", 4, "streamed"), ("AAVMF with a tree", 4, "resident"),
-         ("AAVMF with a tree", 1, "streamed", NVME), ("AAVMF with ACPI", 4, "streamed", NVME), ("AAVMF with ACPI", 10, "streamed"),
-         ("U-Boot arm64", 1, "streamed"), ("U-Boot arm64", 4, "resident"), ("U-Boot riscv64", 1, "resident"),
-         ("U-Boot riscv64", 4, "streamed"), ("U-Boot riscv64", 10, "resident"),
-         ("OVMF", 1, "streamed"), ("OVMF", 4, "resident"), ("OVMF", 4, "streamed", SATA)]
+CELLS = [(name, cores, residency) for name in FIRMWARE for cores, residency in
+         ((1, "resident"), (4, "resident"), (1, "streamed"), (4, "streamed"))]
+CELLS += [("AAVMF with a tree", 1, "streamed", NVME), ("AAVMF with ACPI", 4, "streamed", NVME), ("OVMF", 4, "streamed", SATA),
+          ("AAVMF with ACPI", 10, "streamed"), ("U-Boot riscv64", 10, "resident"), ("OVMF", 10, "resident")]
 MANY = {"efi-arm64": ["-M", "gic-version=3"]}  # more than eight cores
 
 
@@ -86,4 +85,50 @@ for cell, result in zip(CELLS, results):
         tap.ok("diag reads: in flight (BlockIO2)" in console, f"{what}: BlockIO2", console)
     elif residency == "streamed":
         tap.ok("diag reads: by core 0 (BlockIO)" in console, f"{what}: BlockIO", console)
+
+# ---- other ways to a stick ----------------------------------------------------------------------
+
+
+def answers(what, status, console):
+    reply = Reply(console)
+    tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
+
+
+f = FIRMWARE["AAVMF with a tree"]
+if f.missing():
+    tap.skip("a stick with exFAT, and make run", f.missing())
+else:
+    exfat = make_stick("efi-exfat.img", WORDS, MODEL, options=["--format", "exfat"])
+    listed = subprocess.run(["sgdisk", "-p", exfat], capture_output=True, text=True, timeout=60).stdout
+    tap.ok(re.search(r"^ +1 .* EF00 .*\n +2 .* 0700 ", listed, re.M), "--format exfat: an EFI system partition, and one for models", listed)
+    answers("a stick with exFAT", *f.run(exfat, 2))
+    made = subprocess.run(["make", "-s", "--no-print-directory", "run", "BOARD=efi-arm64", "MODEL=" + MODEL, "CMDLINE=" + WORDS, "O=" + BUILD], cwd=ROOT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)
+    answers("make run BOARD=efi-arm64 MODEL=", made.returncode, text_of(made.stdout))
+
+# ---- what the firmware costs --------------------------------------------------------------------
+
+# Counted: an instruction takes a nanosecond of the machine's time.
+COUNTED, COST = ["-icount", "shift=0"], f'prompt="{PROMPT}" temp=0 n=24 cores=1 ticks diag verbose'
+MOST_PERCENT, MOST_MS = 1, 500
+
+
+def decode_ticks(console):
+    found = re.search(r"ticks: prefill \d+ decode (\d+)", console)
+    return int(found.group(1)) if found else 0
+
+
+f = FIRMWARE["AAVMF with ACPI"]
+if f.missing():
+    tap.skip("what a token and a start cost", f.missing())
+else:
+    native = Machine("virt-arm64").command(COST + " model=initrd", 1, ["-initrd", MODEL])
+    _, own = run(native + COUNTED, 120)
+    _, console = run(f.start(make_stick("efi-cost.img", COST, MODEL), 1) + COUNTED, 240)
+    a, b = decode_ticks(own), decode_ticks(console)
+    share = 100 * (b / a - 1) if a and b else 100
+    tap.ok(abs(share) < MOST_PERCENT, f"AAVMF: a token costs {share:+.2f} % of virt-arm64's instructions, under {MOST_PERCENT} %", own + console)
+    ready = re.search(r"ready: entry to prompt (\d+) ms", console)
+    tap.ok(ready and int(ready.group(1)) < MOST_MS, f"AAVMF: entry to prompt in {ready and ready.group(1)} ms of a nanosecond an instruction, under {MOST_MS}",
+           console)
 tap.done()
