@@ -1,4 +1,4 @@
-/* Facts about a machine, for a report that somebody sends back: the word `diag`. The code that knows a fact
+/* Facts about a machine, for a report that somebody sends back: the option `diag`. The code that knows a fact
  * tells it under a name, and the code that asked prints it; nothing is written to the machine for it. */
 #ifndef INGOT_BOARD_FACTS_H
 #define INGOT_BOARD_FACTS_H

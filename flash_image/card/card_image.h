@@ -29,7 +29,7 @@ struct card_entry {
     uint64_t bytes;
     uint8_t short_name[CARD_SHORT_NAME];
     unsigned n_slots; /* entries of 32 bytes in its folder, those of the long name included */
-    uint32_t cluster, n_clusters; /* cluster is 0 where there are none */
+    uint32_t cluster, n_clusters; /* cluster is 0 if there are none */
 };
 
 struct card_image {

@@ -243,7 +243,7 @@ static bool tell_apart(struct alike *a, uint32_t label)
     return grammar_spend(a->budget, 4 * (size_t)(p->end[label] - p->first[label]) + 1);
 }
 
-/* Ways into a block are not like those into others. */
+/* Split blocks further: ways into one block differ from ways into the others. */
 static bool tell_ways_apart(struct alike *a, uint32_t block)
 {
     const struct partition *p = &a->blocks;

@@ -1,4 +1,4 @@
-/* The parts of `ingot info`; nobody else includes it. The text goes to standard output; a fact
+/* The parts of `ingot info`; no other folder includes it. The text goes to standard output; a fact
  * that is added to the text belongs into the JSON, too (info_json.c): tests/golden/info.t compares. */
 #ifndef INGOT_HOST_INFO_H
 #define INGOT_HOST_INFO_H

@@ -59,7 +59,7 @@ REPLY = {"runtime/chat/chat_reply.c": "void chat_reply(struct chat *c)\n{\n    b
 row("a reply through the files of the chat, each function once, and through a feature", "a reply", "0 / 0 / 0 / 0", REPLY, "3 / 2 / 1 / 0")
 tap.ok(figure(more({**REPLY, "runtime/features/fabric/fabric.c": "void end(int n)\n{\n    n = 1;\n}\n", "runtime/chat/a.c": REPLY["runtime/chat/a.c"].split("void end")[0]}),
               "a reply") == "5 / 3 / 2 / 1", "it counts the part of a feature's code")
-counted = house.lines_added("5\t2\tboot/a.c\n1\t1\ttests/{b => c}/d.t\n-\t-\timage.png\n\n7\t0\tdocs/E.md\n0\t4\tboot/a.c\n")
+counted = house.lines_added("5\t2\tboot/a.c\n1\t1\t" "tests/{b => c}/d.t\n-\t-\timage.png\n\n7\t0\tdocs/E.md\n0\t4\tboot/a.c\n")
 tap.ok(counted == (-1, 0, 7), "what commits added: code, tests and documents", counted)
 row("folders that are too full", "folders over 60", "0", {f"host/{i}.c": "" for i in range(60)}, "1")
 tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "it names the largest feature")

@@ -52,7 +52,7 @@ uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
  * where the registers lie for the cores, to be mapped, and their bytes; 0: p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
-/* The port, its link and what is at it, for the word `diag`. of: a struct brcm_pcie that was
+/* The port, its link and what is at it, for the option `diag`. of: a struct brcm_pcie that was
  * opened, with an error, too. */
 struct facts;
 void brcm_pcie_facts(const void *of, const struct facts *f);

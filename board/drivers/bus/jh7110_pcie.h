@@ -20,7 +20,7 @@ struct jh7110_stg {
  * space may be read. Without a clock a read never ends. */
 bool jh7110_pcie_is_up(const struct jh7110_stg *stg, unsigned port);
 
-/* Clocks, resets and links of both ports, for the word `diag`. of: a struct jh7110_stg. */
+/* Clocks, resets and links of both ports, for the option `diag`. of: a struct jh7110_stg. */
 struct facts;
 void jh7110_pcie_facts(const void *of, const struct facts *f);
 

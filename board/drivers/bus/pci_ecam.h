@@ -47,7 +47,7 @@ unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
  * afterwards. 0: it has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
-/* The functions with their classes and links, for the word `diag`. of: a struct pci_ecam that
+/* The functions with their classes and links, for the option `diag`. of: a struct pci_ecam that
  * was opened. */
 struct facts;
 void pci_ecam_facts(const void *of, const struct facts *f);

@@ -32,7 +32,7 @@ struct rp1_link {
  * the cure; ERR_UNSUPPORTED: not as it is known. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
-/* The link as it was found, for the word `diag`. of: a struct rp1_link that was opened, with an
+/* The link as it was found, for the option `diag`. of: a struct rp1_link that was opened, with an
  * error, too. */
 struct facts;
 void rp1_link_facts(const void *of, const struct facts *f);

@@ -26,7 +26,7 @@ extern const struct serial_uart ns16550_serial;
 /* 8N1 at the rate that divides clock_hz best, after the last byte has left. */
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
-/* Rate and state of the line, for the word `diag`. of: the member self, since the rate is behind
+/* Rate and state of the line, for the option `diag`. of: the member self, since the rate is behind
  * a switch. */
 struct facts;
 void ns16550_facts(const void *of, const struct facts *f);
