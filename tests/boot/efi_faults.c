@@ -78,7 +78,7 @@ static efi_status EFI_API read_blocks(struct efi_block *block, uint32_t id, uint
     return d->real->read(d->real, id, lba, bytes, to);
 }
 
-/* Whoever writes finds that the medium has just been taken out. */
+/* The first write finds that the medium has just been taken out. */
 static efi_status EFI_API write_blocks(struct efi_block *block, uint32_t id, uint64_t lba,
                                        uint64_t bytes, const void *from)
 {

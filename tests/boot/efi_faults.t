@@ -57,7 +57,7 @@ def stick_with(name, fault, more):
 
 
 def ask(row):
-    """What the machine says up to the prompt, and then to a question; or why it is not asked."""
+    """The text up to the prompt, and the reply to a question; or why the machine is not asked."""
     name, fault, more = row[:3]
     stick, why = stick_with(name, fault, more)
     if stick is None:
