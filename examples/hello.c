@@ -34,6 +34,6 @@ int main(int argc, char **argv)
     setup.source.name = argv[1], setup.source.bytes = (uint64_t)ftell(file);
     if (ingot_open(&setup, &model) || ingot_load(model) || ingot_session_begin(model, &session) ||
         ingot_prompt_turn(session, &turn) || ingot_generate(session, NULL, print, stdout, NULL))
-        return fprintf(stderr, "hello: %s\n", ingot_problem(model)), 1;
+        return fprintf(stderr, "hello: %s\n", ingot_error_message(model)), 1;
     return puts("") == EOF;
 }

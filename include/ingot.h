@@ -14,7 +14,7 @@
  * Threads: the calls of one model, its session's included, must not overlap; any thread may make them.
  * Models share nothing: each may have a thread of its own. Callbacks come from within a call, on the
  * thread that made it, where nothing else is said. A callback may ask for constant things
- * (ingot_model_describe, ingot_token_text, ingot_problem); other calls of its model are answered
+ * (ingot_model_describe, ingot_token_text, ingot_error_message); other calls of its model are answered
  * INGOT_WRONG_ORDER.
  *
  * Errors: every call that can fail returns an enum ingot_error. NULL where a pointer is needed, a size
@@ -180,7 +180,7 @@ struct ingot_memory {
 enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ingot_memory *needed);
 
 /* Read and check the header and the tables, and plan. *model lies in setup->memory, as everything does
- * from now on until ingot_close. After an error *model is NULL, or a handle for ingot_problem and
+ * from now on until ingot_close. After an error *model is NULL, or a handle for ingot_error_message and
  * ingot_close alone.
  * Errors: INGOT_NO_MEMORY, INGOT_READ_FAILED, INGOT_NOT_A_MODEL, INGOT_BAD_VERSION, INGOT_DAMAGED,
  * INGOT_UNSUPPORTED, INGOT_STOPPED by progress. INGOT_BAD_ARGUMENT also: a context beyond the model's. */
@@ -196,7 +196,10 @@ enum ingot_error ingot_close(struct ingot_model *model);
 
 /* An error message on the latest error of a call with this model, "" after none. Lives in the model; of NULL
  * and of a model that is closed: "". */
-const char *ingot_problem(const struct ingot_model *model);
+const char *ingot_error_message(const struct ingot_model *model);
+
+/* The name in 0.2; it goes with the second version after that. */
+#define ingot_problem ingot_error_message
 
 enum ingot_residency {
     INGOT_RESIDENT, /* weights are read once */
@@ -314,7 +317,10 @@ struct ingot_reply {
  * ends that reply alone, as text's does. prompt_ticks and reply_ticks are those of all together. Errors
  * as ingot_generate; INGOT_BAD_ARGUMENT also: n is 0 or beyond INGOT_MOST_SESSIONS, or a session stands
  * there twice or is another model's. After an error all replies are as far as they came. */
-enum ingot_error ingot_generate_together(struct ingot_reply *replies, uint32_t n);
+enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n);
+
+/* The name in 0.2; it goes with the second version after that. */
+#define ingot_generate_together ingot_generate_parallel
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 

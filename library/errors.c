@@ -97,7 +97,7 @@ enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *e
     return library_refuse(m, public_error(e), error_message);
 }
 
-const char *ingot_problem(const struct ingot_model *m)
+const char *ingot_error_message(const struct ingot_model *m)
 {
     if (m == NULL || m->stage == LIBRARY_CLOSED) {
         return "";

@@ -92,7 +92,7 @@ int main(void)
     }
     if (e != INGOT_OK) {
         put_line(NULL, ingot_error_text(e));
-        put_line(NULL, ingot_problem(model));
+        put_line(NULL, ingot_error_message(model));
     }
     return e;
 }

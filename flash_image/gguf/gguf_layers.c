@@ -48,7 +48,7 @@ static void set_mixer(const struct gguf *g, uint32_t number)
 {
     struct source_layer_params *l = &g->s->params.layers[number];
 
-    if (family_has(g->family, FAMILY_BESIDE)) {
+    if (family_has(g->family, FAMILY_PARALLEL)) {
         l->parallel = (uint8_t)g->family->mixer;
     } else if (g->family->mixer != INGOT_MIXER_NONE && !attends(g, number)) {
         l->mixer = (uint8_t)g->family->mixer;

@@ -37,7 +37,7 @@ static const struct foreign {
     { .field = "residual_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
     { .field = "embedding_multiplier",
       .is_factor = true,
-      .unless_trait = FAMILY_MULTIPLIERS | FAMILY_BESIDE },
+      .unless_trait = FAMILY_MULTIPLIERS | FAMILY_PARALLEL },
     { .field = "attention_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
     { .field = "attn_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "final_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },

@@ -240,7 +240,7 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
     if (f->mixer == INGOT_MIXER_NONE) {
         return;
     }
-    if (family_has(f, FAMILY_BESIDE)) {
+    if (family_has(f, FAMILY_PARALLEL)) {
         set_parallel(p, f);
         hf_recurrent_read(j, f);
         return;

@@ -68,7 +68,7 @@ static void read_falcon(struct hf_json *j, struct hf_config *c)
 
 void hf_multipliers_read(struct hf_json *j, struct hf_config *c)
 {
-    if (family_has(c->family, FAMILY_BESIDE)) {
+    if (family_has(c->family, FAMILY_PARALLEL)) {
         read_falcon(j, c);
     } else if (c->family->family == INGOT_MINICPM) {
         read_minicpm(j);
@@ -124,7 +124,7 @@ enum err hf_multipliers_fold(struct source *s, struct hf_config *c)
 {
     enum err e = ERR_OK;
 
-    if (!family_has(c->family, FAMILY_BESIDE)) {
+    if (!family_has(c->family, FAMILY_PARALLEL)) {
         return ERR_OK;
     }
     for (unsigned i = 0; e == ERR_OK && i < s->params.n_layers; i++) {

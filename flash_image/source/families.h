@@ -27,7 +27,7 @@ enum family_trait {
     FAMILY_MAY_ROPE = 1 << 9,        /* GGUF's rope.scaling.finetuned may say that none rotates */
     FAMILY_LOCAL_PLAIN = 1 << 10,    /* scaling of the rotation is about global layers alone */
     FAMILY_LOCAL_ROPE = 1 << 11,     /* with a window, global layers do not rotate */
-    FAMILY_BESIDE = 1 << 12,         /* `mixer` stands beside the attention of every layer */
+    FAMILY_PARALLEL = 1 << 12,       /* `mixer` runs parallel to the attention of every layer */
     FAMILY_ONE_BLOCK = 1 << 13,      /* a layer is one mixer or one feed-forward */
     FAMILY_TWO_WIDTHS = 1 << 14,     /* heads of local layers may have a width of their own */
     FAMILY_SHARED_KV = 1 << 15,      /* the last layers may read the keys of earlier ones */

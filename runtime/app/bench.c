@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/app/bench_together.h"
+#include "runtime/app/bench_parallel.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -14,7 +14,7 @@ struct bench {
     struct app *app;
     uint32_t prompt;          /* tokens */
     uint64_t prefill, decode; /* ticks */
-    struct bench_together together;
+    struct bench_parallel parallel;
 };
 
 static bool has_several(const struct session *s)
@@ -59,8 +59,8 @@ static enum err bench_both(struct bench *b)
 }
 
 /* For several sequences, after the conversation's first `length` tokens. */
-static enum err bench_beside(struct bench *b, struct session *s, uint32_t length,
-                             const struct session_hash *hash)
+static enum err bench_sequences(struct bench *b, struct session *s, uint32_t length,
+                                const struct session_hash *hash)
 {
     enum err e;
 
@@ -69,8 +69,8 @@ static enum err bench_beside(struct bench *b, struct session *s, uint32_t length
     }
     (void)session_cut(s, length);
     s->hash = *hash;
-    chat_wait_begin(&b->app->chat, "bench", BENCH_TOGETHER_PROMPT + BENCH_TOGETHER_NEW);
-    e = bench_together_run(b->app, &b->together);
+    chat_wait_begin(&b->app->chat, "bench", BENCH_PARALLEL_PROMPT + BENCH_PARALLEL_NEW);
+    e = bench_parallel_run(b->app, &b->parallel);
     console_progress_end(b->app->setup.console);
     return e;
 }
@@ -87,7 +87,7 @@ static enum err bench_apart(struct bench *b, struct session *s)
     session_mark(s); /* some states can only go back to a mark */
     e = bench_both(b);
     if (e == ERR_OK) {
-        e = bench_beside(b, s, length, &hash);
+        e = bench_sequences(b, s, length, &hash);
     }
     (void)session_cut(s, length);
     s->hash = hash;
@@ -124,7 +124,7 @@ static enum err bench_measure(struct bench *b, struct session *s)
 {
     uint32_t room = s->context - s->n_cached;
 
-    if (room < BENCH_NEW + max_u32(BENCH_LEAST, BENCH_TOGETHER_PROMPT) ||
+    if (room < BENCH_NEW + max_u32(BENCH_LEAST, BENCH_PARALLEL_PROMPT) ||
         s->n_ids - s->n_cached > BENCH_PROMPT) {
         return ERR_NO_SPACE;
     }
@@ -165,10 +165,10 @@ bool bench_print(struct app *a)
     if (!has_several(s)) {
         return true;
     }
-    bench_together_print(a, &b.together);
-    if (!bench_together_agrees(&b.together)) {
+    bench_parallel_print(a, &b.parallel);
+    if (!bench_parallel_agrees(&b.parallel)) {
         console_printf(a->setup.console,
                        "error: in parallel they give other tokens than one at a time\n");
     }
-    return bench_together_agrees(&b.together);
+    return bench_parallel_agrees(&b.parallel);
 }

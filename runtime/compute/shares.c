@@ -102,12 +102,12 @@ static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expecte
     return true;
 }
 
-/* The cores' relative speeds and weights: each sum is 1 << 32. */
-struct beside {
+/* Each core's part of the speeds and of the weights, and an equal part: each sum is 1 << 32. */
+struct core_parts {
     uint64_t speed[BOARD_MAX_CORES], weight[BOARD_MAX_CORES], equal[BOARD_MAX_CORES];
 };
 
-static void set_parallel(struct shares *s, struct beside *b)
+static void set_core_parts(struct shares *s, struct core_parts *b)
 {
     uint32_t measured[BOARD_MAX_CORES], sum = 0;
 
@@ -126,10 +126,10 @@ static void set_parallel(struct shares *s, struct beside *b)
 
 static void decide(struct shares *s)
 {
-    struct beside b;
+    struct core_parts b;
     bool fits;
 
-    set_parallel(s, &b);
+    set_core_parts(s, &b);
     fits = is_within(s->n_cores, b.speed, b.weight, DEAD_BAND);
     s->n_samples = 0;
     s->every = fits ? RARELY : 1;

@@ -1,6 +1,6 @@
 /* Replies to several prompts in parallel: every pass advances each of them (session_group.h),
  * and a reply is the same as for its prompt alone. The caller accepts requests and waits: `ingot
- * batch`, /bench and ingot_generate_together are three callers. */
+ * batch`, /bench and ingot_generate_parallel are three callers. */
 #ifndef INGOT_RUNTIME_REPLIES_H
 #define INGOT_RUNTIME_REPLIES_H
 

@@ -112,7 +112,7 @@ def chat(net):
     return None, 0
 
 
-def check_together(net):
+def check_parallel(net):
     """Eight clients at once beside one: each is answered the same."""
     began = time.monotonic()
     alone = chat(net)
@@ -132,7 +132,7 @@ net, card = Net(), card_arguments(make_card("net-long.img", os.path.join(ROOT, "
 with Console(net, "temp=0 n=24 quiet term=plain net=dhcp,open", card) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
-    check_together(net)
+    check_parallel(net)
     good(net, 40)
     for _ in range(20):
         broken(net)

@@ -68,11 +68,12 @@ static bool fails(struct rig *r, enum ingot_error error)
     struct ingot_model_info info;
     size_t bytes;
     bool good = ingot_open(&r->setup, &r->model) == error && r->model != NULL &&
-                ingot_problem(r->model)[0] != '\0' && ingot_load(r->model) == INGOT_WRONG_ORDER &&
+                ingot_error_message(r->model)[0] != '\0' &&
+                ingot_load(r->model) == INGOT_WRONG_ORDER &&
                 ingot_model_describe(r->model, &info) == INGOT_WRONG_ORDER &&
                 ingot_token_text(r->model, 1, 1, &bytes)[0] == '\0';
 
-    printf("# %s\n", ingot_problem(r->model));
+    printf("# %s\n", ingot_error_message(r->model));
     return good && ingot_close(r->model) == INGOT_OK;
 }
 
@@ -121,7 +122,7 @@ static void test_files(struct rig *r)
 
 static bool load_fails(struct rig *r, enum ingot_error error)
 {
-    bool good = ingot_load(r->model) == error && ingot_problem(r->model)[0] != '\0' &&
+    bool good = ingot_load(r->model) == error && ingot_error_message(r->model)[0] != '\0' &&
                 ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
                 r->session == NULL && ingot_load(r->model) == INGOT_WRONG_ORDER;
 
@@ -190,8 +191,8 @@ static void test_streaming(struct rig *r)
     (void)rig_start(r);
     (void)rig_turn(r, RIG_QUESTION);
     r->reads_left = 1;
-    OK(rig_generate(r, &p, NULL) == INGOT_READ_FAILED && ingot_problem(r->model)[0] != '\0',
-       "reads fail in the prompt: %s", ingot_problem(r->model));
+    OK(rig_generate(r, &p, NULL) == INGOT_READ_FAILED && ingot_error_message(r->model)[0] != '\0',
+       "reads fail in the prompt: %s", ingot_error_message(r->model));
     r->reads_left = -1;
     OK(rig_generate(r, &p, NULL) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
        "when reads work again, it answers: %s", r->said);
@@ -210,14 +211,14 @@ static void test_order(struct rig *r)
     OK(ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER && r->session == NULL,
        "a session before the weights");
     OK(ingot_load(r->model) == INGOT_OK && ingot_load(r->model) == INGOT_WRONG_ORDER &&
-           ingot_problem(r->model)[0] != '\0',
-       "loaded twice: %s", ingot_problem(r->model));
+           ingot_error_message(r->model)[0] != '\0',
+       "loaded twice: %s", ingot_error_message(r->model));
     OK(ingot_session_begin(r->model, &r->session) == INGOT_OK &&
            ingot_session_begin(r->model, &second) == INGOT_WRONG_ORDER && second == NULL,
-       "a second session: %s", ingot_problem(r->model));
+       "a second session: %s", ingot_error_message(r->model));
     OK(rig_generate(r, NULL, NULL) == INGOT_WRONG_ORDER &&
            ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER && logits == NULL,
-       "nothing to go on from: %s", ingot_problem(r->model));
+       "nothing to go on from: %s", ingot_error_message(r->model));
     OK(rig_answers(r), "after a prompt it answers");
 }
 
@@ -313,7 +314,7 @@ static void test_nulls(struct rig *r)
     for (size_t i = 0; i < sizeof e / sizeof e[0]; i++)
         n_wrong += e[i] != INGOT_BAD_ARGUMENT;
     ingot_generate_default(NULL);
-    OK(n_wrong == 0 && ingot_problem(NULL)[0] == '\0' &&
+    OK(n_wrong == 0 && ingot_error_message(NULL)[0] == '\0' &&
            ingot_token_text(NULL, 0, 0, NULL)[0] == '\0' &&
            ingot_token_text(NULL, 0, 0, &n)[0] == '\0',
        "NULL in %zu places", sizeof e / sizeof e[0]);
@@ -348,7 +349,7 @@ static void test_params(struct rig *r)
     n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
     p.stops[0] = long_stop;
     n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
-    OK(n_wrong == 0, "parameters out of bounds: %s", ingot_problem(r->model));
+    OK(n_wrong == 0, "parameters out of bounds: %s", ingot_error_message(r->model));
 }
 
 static void test_lengths(struct rig *r)
@@ -361,16 +362,16 @@ static void test_lengths(struct rig *r)
     memset(text, 'x', sizeof text);
     OK(ingot_prompt(r->session, text, sizeof text) == INGOT_TOO_LONG &&
            ingot_prompt_turn(r->session, &turn) == INGOT_TOO_LONG && rig_length(r) == before,
-       "a text beyond the most: %s", ingot_problem(r->model));
+       "a text beyond the most: %s", ingot_error_message(r->model));
     OK(ingot_prompt(r->session, text, 4000) == INGOT_TOO_LONG && rig_length(r) == before,
-       "a text beyond the context: %s", ingot_problem(r->model));
+       "a text beyond the context: %s", ingot_error_message(r->model));
     OK(ingot_append(r->session, ids, 600) == INGOT_TOO_LONG && rig_length(r) == before,
-       "tokens beyond the context: %s", ingot_problem(r->model));
+       "tokens beyond the context: %s", ingot_error_message(r->model));
     OK(ingot_tokenize(r->session, text, 100, true, few, 2, &n) == INGOT_TOO_LONG && n == 0,
        "more tokens than room");
     ids[1] = 0xffffffff;
     OK(ingot_append(r->session, ids, 2) == INGOT_BAD_ARGUMENT && rig_length(r) == before,
-       "an id that is not a token's: %s", ingot_problem(r->model));
+       "an id that is not a token's: %s", ingot_error_message(r->model));
     OK(ingot_cut(r->session, before + 5) == INGOT_OK && rig_length(r) == before,
        "a cut after the end");
     OK(ingot_session_clear(r->session) == INGOT_OK &&
@@ -388,7 +389,7 @@ static void test_closed(struct rig *r)
            ingot_load(r->model) == INGOT_WRONG_ORDER &&
            ingot_model_describe(r->model, &info) == INGOT_WRONG_ORDER &&
            ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
-           ingot_problem(r->model)[0] == '\0',
+           ingot_error_message(r->model)[0] == '\0',
        "a closed model");
     r->session = NULL;
     (void)rig_start(r);
@@ -419,7 +420,7 @@ static void test_no_template(void)
     rig_memory(&r, 2 * RIG_MEMORY);
     OK(rig_start(&r) == INGOT_OK && rig_turn(&r, "Hello") == INGOT_NO_TEMPLATE &&
            ingot_prompt(r.session, "Hello", 5) == INGOT_OK,
-       "a turn of a model without a template: %s", ingot_problem(r.model));
+       "a turn of a model without a template: %s", ingot_error_message(r.model));
     rig_end(&r);
 }
 

@@ -70,7 +70,7 @@ static void test_memory(void)
     (void)ingot_close(r.model);
     rig_memory(&r, needed.least - slack);
     OK(ingot_open(&r.setup, &r.model) == INGOT_NO_MEMORY,
-       "with %zu bytes less it does not open: %s", slack, ingot_problem(r.model));
+       "with %zu bytes less it does not open: %s", slack, ingot_error_message(r.model));
     (void)ingot_close(r.model);
     rig_memory(&r, needed.all);
     OK(rig_start(&r) == INGOT_OK && ingot_model_describe(r.model, &info) == INGOT_OK &&

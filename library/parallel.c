@@ -1,4 +1,4 @@
-/* Replies of several sessions side by side. */
+/* Parallel replies of several sessions. */
 #include "library/library.h"
 
 _Static_assert((int)INGOT_MOST_SESSIONS == (int)GROUP_MOST, "as many as a pass takes");
@@ -151,7 +151,7 @@ static void settle(struct jobs *j, struct ingot_reply *replies, enum err e)
     }
 }
 
-enum ingot_error ingot_generate_together(struct ingot_reply *replies, uint32_t n)
+enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n)
 {
     struct jobs j = { .n = 0 };
     enum ingot_error error = check_all(&j, replies, n);

@@ -1,4 +1,4 @@
-/* ingot_generate_together: replies side by side have the text, the logits and the ends of each session alone;
+/* ingot_generate_parallel: replies side by side have the text, the logits and the ends of each session alone;
  * a callback ends its own reply and no other; wrong calls change nothing. */
 #include "tests/unit/library/library_rig.h"
 
@@ -21,7 +21,7 @@ struct voice {
     struct ingot_generate_result result;
 };
 
-static struct voice alone[N], beside[N];
+static struct voice alone[N], parallel[N];
 static struct ingot_generate_params params[N];
 
 static bool speak(void *context, const char *text, size_t bytes)
@@ -80,7 +80,7 @@ static void open_rig(struct rig *r, uint32_t sessions, uint64_t weight_bytes)
     r->setup.sessions = sessions;
     r->setup.weight_bytes = weight_bytes;
     OK(rig_start(r) == INGOT_OK, "a model with %u sessions: %s", (unsigned)sessions,
-       ingot_problem(r->model));
+       ingot_error_message(r->model));
 }
 
 static void run_alone(void)
@@ -91,7 +91,7 @@ static void run_alone(void)
     for (unsigned i = 0; i < N; i++) {
         (void)ask(&alone[i], r.session, i);
         if (ingot_generate(r.session, &params[i], speak, &alone[i], &alone[i].result) != INGOT_OK)
-            OK(false, "question %u alone: %s", i, ingot_problem(r.model));
+            OK(false, "question %u alone: %s", i, ingot_error_message(r.model));
         hear(&alone[i]);
     }
     OK(strcmp(alone[0].text, RIG_ANSWER) == 0 && alone[3].result.end == INGOT_END_STOP &&
@@ -107,37 +107,37 @@ static void begin_sessions(struct rig *r, struct ingot_session *sessions[N])
     sessions[0] = r->session;
     for (unsigned i = 1; i < N; i++) {
         if (ingot_session_begin(r->model, &sessions[i]) != INGOT_OK)
-            OK(false, "session %u: %s", i, ingot_problem(r->model));
+            OK(false, "session %u: %s", i, ingot_error_message(r->model));
     }
     OK(ingot_session_begin(r->model, &more) == INGOT_WRONG_ORDER && more == NULL,
-       "a session too many: %s", ingot_problem(r->model));
+       "a session too many: %s", ingot_error_message(r->model));
 }
 
-static enum ingot_error together(struct ingot_session *sessions[N])
+static enum ingot_error in_parallel(struct ingot_session *sessions[N])
 {
     struct ingot_reply replies[N];
     enum ingot_error e;
 
     for (unsigned i = 0; i < N; i++) {
-        replies[i] = (struct ingot_reply){ sessions[i], &params[i], speak, &beside[i], { 0 } };
+        replies[i] = (struct ingot_reply){ sessions[i], &params[i], speak, &parallel[i], { 0 } };
     }
-    e = ingot_generate_together(replies, N);
+    e = ingot_generate_parallel(replies, N);
     for (unsigned i = 0; i < N; i++) {
-        beside[i].result = replies[i].result;
-        hear(&beside[i]);
+        parallel[i].result = replies[i].result;
+        hear(&parallel[i]);
     }
     return e;
 }
 
 static bool same(unsigned i)
 {
-    return strcmp(alone[i].text, beside[i].text) == 0 && alone[i].hash == beside[i].hash &&
-           alone[i].result.end == beside[i].result.end &&
-           alone[i].result.new_tokens == beside[i].result.new_tokens &&
-           alone[i].result.prompt_tokens == beside[i].result.prompt_tokens;
+    return strcmp(alone[i].text, parallel[i].text) == 0 && alone[i].hash == parallel[i].hash &&
+           alone[i].result.end == parallel[i].result.end &&
+           alone[i].result.new_tokens == parallel[i].result.new_tokens &&
+           alone[i].result.prompt_tokens == parallel[i].result.prompt_tokens;
 }
 
-static void test_together(uint64_t weight_bytes)
+static void test_parallel(uint64_t weight_bytes)
 {
     struct ingot_session *sessions[N];
     struct ingot_model_info info;
@@ -147,23 +147,23 @@ static void test_together(uint64_t weight_bytes)
     open_rig(&r, N, weight_bytes);
     begin_sessions(&r, sessions);
     for (unsigned i = 0; i < N; i++)
-        (void)ask(&beside[i], sessions[i], i);
-    OK(together(sessions) == INGOT_OK, "together: %s", ingot_problem(r.model));
+        (void)ask(&parallel[i], sessions[i], i);
+    OK(in_parallel(sessions) == INGOT_OK, "parallel replies: %s", ingot_error_message(r.model));
     for (unsigned i = 0; i < N; i++)
         n += same(i);
     OK(n == N && ingot_model_describe(r.model, &info) == INGOT_OK &&
            (info.residency == INGOT_STREAMED) == (weight_bytes != 0) && rig_guarded(&r),
        "%s: %u of %d as alone", weight_bytes != 0 ? "streamed" : "resident", n, N);
-    OK(beside[0].inside == INGOT_WRONG_ORDER, "a call from a callback is refused");
+    OK(parallel[0].inside == INGOT_WRONG_ORDER, "a call from a callback is refused");
 
     for (unsigned i = 0; i < N; i++)
-        (void)ask(&beside[i], sessions[i], i);
-    beside[1].most = 2;
-    beside[2].asks = 4;
+        (void)ask(&parallel[i], sessions[i], i);
+    parallel[1].most = 2;
+    parallel[2].asks = 4;
     params[2].go_on = go_on;
-    OK(together(sessions) == INGOT_OK && beside[1].result.end == INGOT_END_CALLER &&
-           beside[1].pieces == 2 && beside[2].result.end == INGOT_END_CALLER &&
-           beside[2].asked == 4 && same(0) && same(3),
+    OK(in_parallel(sessions) == INGOT_OK && parallel[1].result.end == INGOT_END_CALLER &&
+           parallel[1].pieces == 2 && parallel[2].result.end == INGOT_END_CALLER &&
+           parallel[2].asked == 4 && same(0) && same(3),
        "two that are stopped by their callbacks, and two that go on");
     params[2].go_on = NULL;
     r.said_bytes = 0;
@@ -181,27 +181,27 @@ static void test_refused(void)
 
     open_rig(&r, 2, 0);
     open_rig(&other, 0, 0);
-    (void)ask(&beside[0], r.session, 0);
-    (void)ask(&beside[1], other.session, 1);
-    replies[0] = (struct ingot_reply){ r.session, NULL, speak, &beside[0], { 0 } };
-    OK(ingot_generate_together(NULL, 1) == INGOT_BAD_ARGUMENT &&
-           ingot_generate_together(replies, 0) == INGOT_BAD_ARGUMENT &&
-           ingot_generate_together(replies, INGOT_MOST_SESSIONS + 1) == INGOT_BAD_ARGUMENT &&
-           ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT,
+    (void)ask(&parallel[0], r.session, 0);
+    (void)ask(&parallel[1], other.session, 1);
+    replies[0] = (struct ingot_reply){ r.session, NULL, speak, &parallel[0], { 0 } };
+    OK(ingot_generate_parallel(NULL, 1) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_parallel(replies, 0) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_parallel(replies, INGOT_MOST_SESSIONS + 1) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT,
        "none, too many, or no session");
     replies[1] = replies[0];
-    OK(ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT, "one twice: %s",
-       ingot_problem(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT, "one twice: %s",
+       ingot_error_message(r.model));
     replies[1].session = other.session;
-    OK(ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT, "of two models: %s",
-       ingot_problem(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT, "of two models: %s",
+       ingot_error_message(r.model));
     (void)ingot_session_begin(r.model, &replies[1].session);
-    OK(ingot_generate_together(replies, 2) == INGOT_WRONG_ORDER, "an empty one: %s",
-       ingot_problem(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_WRONG_ORDER, "an empty one: %s",
+       ingot_error_message(r.model));
     bad.temp = -1;
     replies[0].params = &bad;
-    OK(ingot_generate_together(replies, 1) == INGOT_BAD_ARGUMENT && beside[0].bytes == 0,
-       "a parameter out of bounds: %s", ingot_problem(r.model));
+    OK(ingot_generate_parallel(replies, 1) == INGOT_BAD_ARGUMENT && parallel[0].bytes == 0,
+       "a parameter out of bounds: %s", ingot_error_message(r.model));
     r.setup.sessions = INGOT_MOST_SESSIONS + 1;
     (void)ingot_close(r.model);
     OK(ingot_open(&r.setup, &r.model) == INGOT_BAD_ARGUMENT, "nine sessions are refused");
@@ -213,8 +213,8 @@ int main(void)
 {
     make_params();
     run_alone();
-    test_together(0);
-    test_together(600 << 10);
+    test_parallel(0);
+    test_parallel(600 << 10);
     test_refused();
     return tap_done();
 }

@@ -1,4 +1,4 @@
-#include "runtime/app/bench_together.h"
+#include "runtime/app/bench_parallel.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 /* In each round the sequences begin with the same tokens. */
 struct start {
     struct app *app;
-    uint32_t length; /* sequences besides the conversation */
+    uint32_t length; /* tokens of the conversation */
     struct session_hash hash;
 };
 
@@ -22,7 +22,7 @@ static void drop_text(void *context, const char *text, size_t bytes)
 static enum err put_prompt(const struct start *from, uint32_t i)
 {
     struct session *s = app_sequence(from->app, i);
-    uint32_t ids[BENCH_TOGETHER_PROMPT], vocab = s->model->image.header->params.vocab;
+    uint32_t ids[BENCH_PARALLEL_PROMPT], vocab = s->model->image.header->params.vocab;
 
     if (i == 0) {
         (void)session_cut(s, from->length);
@@ -30,10 +30,10 @@ static enum err put_prompt(const struct start *from, uint32_t i)
     } else {
         session_clear(s);
     }
-    for (uint32_t k = 0; k < BENCH_TOGETHER_PROMPT; k++) {
+    for (uint32_t k = 0; k < BENCH_PARALLEL_PROMPT; k++) {
         ids[k] = (k * 7919 + 13 + i * 101) % vocab;
     }
-    return session_put(s, ids, BENCH_TOGETHER_PROMPT);
+    return session_put(s, ids, BENCH_PARALLEL_PROMPT);
 }
 
 static void keep(struct bench_round *r, struct app *a, uint32_t i)
@@ -51,7 +51,7 @@ static enum err run_some(const struct start *from, uint32_t first, uint32_t n,
     static const struct sampler_params greedy = { .top_p = 1, .repeat = 1 };
     static const struct generate_sink sink = { .text = drop_text };
     struct app *a = from->app;
-    struct generate_params params = { .limit = BENCH_TOGETHER_NEW, .whole = true };
+    struct generate_params params = { .limit = BENCH_PARALLEL_NEW, .whole = true };
     struct stop stop = { chat_wait_stop, &a->chat };
     enum err e = ERR_OK;
 
@@ -93,7 +93,7 @@ static enum err run_round(const struct start *from, uint32_t n, uint32_t at_once
     return e;
 }
 
-enum err bench_together_run(struct app *a, struct bench_together *b)
+enum err bench_parallel_run(struct app *a, struct bench_parallel *b)
 {
     const struct session *s = a->chat.session;
     struct start from = { a, s->n_ids, s->hash };
@@ -108,51 +108,51 @@ enum err bench_together_run(struct app *a, struct bench_together *b)
     }
     e = run_round(&from, b->n, 1, &b->alone);
     if (e == ERR_OK) {
-        e = run_round(&from, b->n, b->n, &b->beside);
+        e = run_round(&from, b->n, b->n, &b->parallel);
     }
     return e;
 }
 
-bool bench_together_agrees(const struct bench_together *b)
+bool bench_parallel_agrees(const struct bench_parallel *b)
 {
-    return memcmp(b->alone.ids, b->beside.ids, sizeof b->alone.ids) == 0 &&
-           memcmp(b->alone.hash, b->beside.hash, sizeof b->alone.hash) == 0;
+    return memcmp(b->alone.ids, b->parallel.ids, sizeof b->alone.ids) == 0 &&
+           memcmp(b->alone.hash, b->parallel.hash, sizeof b->alone.hash) == 0;
 }
 
-static const char *rate_of(const struct app *a, const struct bench_together *b, uint64_t ticks,
+static const char *rate_of(const struct app *a, const struct bench_parallel *b, uint64_t ticks,
                            char text[FORMAT_NUMBER_BYTES])
 {
     uint64_t milli = 0;
 
     if (ticks != 0) {
-        milli = b->n * BENCH_TOGETHER_NEW * 1000ull * a->setup.platform->clock.hz / ticks;
+        milli = b->n * BENCH_PARALLEL_NEW * 1000ull * a->setup.platform->clock.hz / ticks;
     }
     return format_milli(text, milli, 2);
 }
 
-static void print_ids(struct app *a, const struct bench_together *b)
+static void print_ids(struct app *a, const struct bench_parallel *b)
 {
     for (uint32_t i = 0; i < b->n; i++) {
         console_printf(a->setup.console, "sequence %u:", (unsigned)i + 1);
-        for (uint32_t k = 0; k < BENCH_TOGETHER_NEW; k++) {
-            console_printf(a->setup.console, " %u", (unsigned)b->beside.ids[i][k]);
+        for (uint32_t k = 0; k < BENCH_PARALLEL_NEW; k++) {
+            console_printf(a->setup.console, " %u", (unsigned)b->parallel.ids[i][k]);
         }
         console_printf(a->setup.console, "; logits %016llx\n",
-                       (unsigned long long)b->beside.hash[i]);
+                       (unsigned long long)b->parallel.hash[i]);
     }
 }
 
-void bench_together_print(struct app *a, const struct bench_together *b)
+void bench_parallel_print(struct app *a, const struct bench_parallel *b)
 {
-    char beside[FORMAT_NUMBER_BYTES], alone[FORMAT_NUMBER_BYTES];
+    char parallel[FORMAT_NUMBER_BYTES], alone[FORMAT_NUMBER_BYTES];
 
     console_printf(a->setup.console,
                    "%u parallel sequences: %s tok/s in %u passes; one at a time: %s tok/s in "
                    "%u; each %u tokens after %u\n",
-                   (unsigned)b->n, rate_of(a, b, b->beside.ticks, beside),
-                   (unsigned)b->beside.passes, rate_of(a, b, b->alone.ticks, alone),
-                   (unsigned)b->alone.passes, (unsigned)BENCH_TOGETHER_NEW,
-                   (unsigned)BENCH_TOGETHER_PROMPT);
+                   (unsigned)b->n, rate_of(a, b, b->parallel.ticks, parallel),
+                   (unsigned)b->parallel.passes, rate_of(a, b, b->alone.ticks, alone),
+                   (unsigned)b->alone.passes, (unsigned)BENCH_PARALLEL_NEW,
+                   (unsigned)BENCH_PARALLEL_PROMPT);
     if (a->setup.options->show.ids) {
         print_ids(a, b);
     }
