@@ -48,6 +48,8 @@ SOURCES = [
     ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections")]),
     ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "come whole within {} seconds")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "may wait, for up to {} seconds")]),
+    ("runtime/net/net_time.h", r"NET_TIME_FIRST_SECONDS =\s*(\d+)", 1, [("docs/LAN.md", "asks again after {} s")]),
+    ("runtime/net/net_time.h", "NET_TIME_MOST_SECONDS", rounded(60), [("docs/LAN.md", "down to every {} minutes")]),
     ("runtime/net/net.h", "NET_IDLE_SECONDS", 60, [("docs/LAN.md", "without a request ends after {} minute")]),
     ("runtime/api/api.h", "API_BODY_BYTES", K, [("docs/LAN.md", "A body has up to {} KiB"), ("docs/LAN.md", "{} KiB for a request")]),
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
