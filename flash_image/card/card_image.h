@@ -115,7 +115,8 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
 
 /* ---- card_folder.c ---- */
 
-/* The bytes of folder i to out, n_clusters whole ones, which is zero; date and time as FAT has them. FAT32 only. */
+/* Write folder i to out, which has n_clusters whole clusters of zeros; date and time in FAT's
+ * form. FAT32 only. */
 void card_put_folder(const struct card_image *c, uint32_t i, int64_t time, uint8_t *out);
 
 /* ---- little-endian numbers ---- */

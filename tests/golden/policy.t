@@ -56,7 +56,7 @@ tap.ok("what 10 turns have shown is saved in" in once and "(10 turns judged, 2 g
 
 
 def facts(text):
-    """The judgements, and the choices but that of guesses, which may follow the clock."""
+    """The judgements and the choices, except that of guesses, which depends on measured times."""
     return [re.sub(r"guesses [a-z ]+\([\d.]+\), ", "", line) for line in learned(text)]
 
 

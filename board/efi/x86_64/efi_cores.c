@@ -95,7 +95,7 @@ const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *m
     return NULL;
 }
 
-/* The firmware does not wait for the procedure, which never returns, because there is an event. */
+/* The procedure never returns; because of the event, the firmware does not wait for it. */
 enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
     efi_event event;
