@@ -1,11 +1,14 @@
 /* No manual is public. Registers, their bits and the order are those of Linux's dwc3 driver (core.h; core.c, in
- * dwc3_phy_setup) and, for the reset, of U-Boot's (dwc3_core_soft_reset). Device memory keeps the program's order. */
+ * dwc3_phy_setup, dwc3_core_init and dwc3_config_threshold) and, for the reset, of U-Boot's (dwc3_core_soft_reset). RP1's own settings
+ * are those of its published tree (Linux, rp1-common.dtsi, usb@40200000). Device memory keeps the program's order. */
 #include "board/drivers/usb/dwc3.h"
 
 #include <stdbool.h>
 
 enum {
+    GTXTHRCFG = 0xc108,
     GCTL = 0xc110,
+    GUCTL1 = 0xc11c,
     GSNPSID = 0xc120,
     GUSB2PHYCFG = 0xc200,
     GUSB3PIPECTL = 0xc2c0,
@@ -17,6 +20,14 @@ enum {
     USB2_SUSPEND = 1 << 6,
     USB2_SLEEP = 1 << 8,
     USB3_SUSPEND = 1 << 17,
+    USB3_NO_DETECTION_IN_P3 = 1 << 28, /* snps,dis_rxdet_inp3_quirk */
+    /* snps,parkmode-disable-ss-quirk, -hs- and, of Raspberry Pi's own tree, -fsls-: with it a controller has died under load
+     * (raspberrypi/linux issue 5753, pull request 5892). */
+    NO_PARK_MODES = 7 << 15,
+    SENDS_BY_COUNT = 1 << 29, /* snps,tx-thr-num-pkt 2, snps,tx-max-burst 8 */
+    SENDS_COUNT = 2 << 24,
+    SENDS_BURST = 8 << 16,
+    SENDS_MASK = 0xf << 24 | 0xff << 16,
     RESET_MS = 100,
 };
 enum { CORE_USB3 = 0x5533 }; /* "U3" */
@@ -51,6 +62,8 @@ enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_
     }
     /* A PHY that sleeps while a keyboard has nothing to say does not wake for its answer. */
     change(mmio + GUSB2PHYCFG, USB2_SUSPEND | USB2_SLEEP, 0);
-    change(mmio + GUSB3PIPECTL, USB3_SUSPEND, 0);
+    change(mmio + GUSB3PIPECTL, USB3_SUSPEND, USB3_NO_DETECTION_IN_P3);
+    change(mmio + GUCTL1, 0, NO_PARK_MODES);
+    change(mmio + GTXTHRCFG, SENDS_MASK, SENDS_BY_COUNT | SENDS_COUNT | SENDS_BURST);
     return ERR_OK;
 }

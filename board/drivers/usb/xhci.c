@@ -96,26 +96,51 @@ static void hand_over(struct xhci *x, struct xhci_ring *ring, uint32_t slot, uin
     xhci_write(x, x->doorbells + 4 * slot, id);
 }
 
+/* The hub in a VL805 sends too late in a frame for a device of full speed if it is asked in the frame's first microframe, and the port
+ * babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262): wait for the next one. 5.5.1 */
+static void avoid_first_microframe(const struct xhci *x, const struct xhci_device *d, uint32_t id)
+{
+    struct xhci_deadline limit = xhci_deadline_in(x, 1);
+    uint32_t port;
+
+    if (d->speed != XHCI_SPEED_FULL || xhci_translator(d, &port) == NULL ||
+        (id != XHCI_CONTROL && d->out_id == 0))
+        return;
+    while ((xhci_read(x, x->runtime + RUN_FRAME) & MICROFRAME) == 0 && !xhci_is_over(x, &limit))
+        ;
+}
+
 void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id)
 {
+    avoid_first_microframe(x, d, id);
     hand_over(x, ring, d->slot, id);
 }
 
-/* 6.4.1.1: the data of a TRB stays within 64 KiB of the bus; 4.11.2.4: packets that follow it. */
+/* 6.4.1.1: the data of a TRB stays within 64 KiB of the bus. A VL805 garbles what it sends at SuperSpeed from a TRB that is longer than
+ * a packet and not a multiple of it (Linux's quirk VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
+static uint32_t piece_bytes(uint64_t at, uint32_t bytes, uint32_t packet)
+{
+    uint32_t n = min_u32(bytes, (uint32_t)(TRB_MOST - at % TRB_MOST));
+
+    return n > packet ? n - n % packet : n;
+}
+
+/* 4.11.2.4: packets of the whole transfer that follow the TRB, 0 for its last. */
 void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t bytes,
               uint32_t packet, bool tell)
 {
     uint64_t at = xhci_address(x, data);
+    uint32_t packets = (bytes + packet - 1) / packet, done = 0;
 
     dma_sync(&x->setup.window, data, bytes);
-    while (bytes != 0) {
-        uint32_t n = min_u32(bytes, (uint32_t)(TRB_MOST - at % TRB_MOST));
-        uint32_t left = min_u32((bytes - n + packet - 1) / packet, 31);
-        uint32_t control = n < bytes ? (uint32_t)TRB_CHAIN : tell ? (uint32_t)TRB_TELL : 0;
+    while (done < bytes) {
+        uint32_t n = piece_bytes(at + done, bytes - done, packet);
+        bool is_last = done + n == bytes;
+        uint32_t left = is_last ? 0 : min_u32(packets - (done + n) / packet, 31);
+        uint32_t control = !is_last ? (uint32_t)TRB_CHAIN : tell ? (uint32_t)TRB_TELL : 0;
 
-        xhci_push(x, ring, at, n | left << 17, TRB_NORMAL << 10 | control);
-        at += n;
-        bytes -= n;
+        xhci_push(x, ring, at + done, n | left << 17, TRB_NORMAL << 10 | control);
+        done += n;
     }
 }
 

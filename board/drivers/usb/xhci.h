@@ -13,7 +13,9 @@
 
 enum {
     XHCI_PAGE = 4096,
-    XHCI_RING = 64,    /* TRBs, the last one links back */
+    XHCI_RING = 64, /* TRBs, the last one links back */
+    XHCI_GAP =
+        16, /* TRBs' room after a ring: a VL805 reads 64 bytes ahead, keeps them, and would take them for another ring's */
     XHCI_EVENTS = 256, /* more than commands and transfers under way can cause */
     XHCI_SLOTS = 12,
     XHCI_KEPT = 8, /* events of a device that nobody has asked for yet */
@@ -58,7 +60,7 @@ struct xhci_setup {
 
 /* A device, and what the controller knows of it; zeroed by its owner. */
 struct xhci_device {
-    _Alignas(XHCI_PAGE) struct xhci_trb trbs[3][XHCI_RING];
+    _Alignas(XHCI_PAGE) struct xhci_trb trbs[3][XHCI_RING + XHCI_GAP];
     _Alignas(XHCI_PAGE) uint32_t output[XHCI_PAGE / 4];
     _Alignas(XHCI_PAGE) uint8_t data[XHCI_PAGE]; /* of control transfers */
     struct xhci_ring control, in, out;

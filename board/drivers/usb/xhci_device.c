@@ -102,6 +102,12 @@ static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struc
     c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* what a TRB has, about */
 }
 
+/* A VL805 loses data in bursts to a drive of SuperSpeed behind a hub (raspberrypi/linux pull request 5173). */
+static uint32_t out_burst(const struct xhci_device *d, const struct usb_ends *ends)
+{
+    return d->hub == NULL ? ends->out_burst : 0;
+}
+
 static enum err obey_input(struct xhci *x, const struct xhci_device *d, uint32_t type)
 {
     dma_sync(&x->setup.window, x->input, sizeof x->input);
@@ -313,7 +319,7 @@ enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_
                      max_u32(in_id, out_id));
     if (ends->interval == 0) {
         set_endpoint(x, in_id, TYPE_BULK_IN, &d->in, ends->in_packet, ends->in_burst);
-        set_endpoint(x, out_id, TYPE_BULK_OUT, &d->out, ends->out_packet, ends->out_burst);
+        set_endpoint(x, out_id, TYPE_BULK_OUT, &d->out, ends->out_packet, out_burst(d, ends));
     } else {
         set_endpoint(x, in_id, TYPE_INTERRUPT_IN, &d->in, ends->in_packet, 0);
         context(x, in_id)[0] = interval_of(d, ends->interval) << 16;

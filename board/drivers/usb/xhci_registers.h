@@ -34,11 +34,13 @@ enum { /* 5.4.8 */
        PORT_CHANGES = 0x7f << 17, /* a one clears */
        PORT_KEPT = PORT_POWER | 3 << 14 | 7 << 25,
 };
-enum { /* 5.5.2, of interrupter 0, from the runtime base */
+enum { /* 5.5.1, 5.5.2, of interrupter 0, from the runtime base */
+       RUN_FRAME = 0x00,
        RUN_TABLE_SIZE = 0x28,
        RUN_TABLE = 0x30,
        RUN_DEQUEUE = 0x38,
        DEQUEUE_BUSY = 1 << 3,
+       MICROFRAME = 7,
 };
 enum { /* 6.4.6 */
        TRB_NORMAL = 1,

@@ -132,7 +132,7 @@ static void test_refused(void)
 /* ---- DWC3 ---- */
 
 static struct {
-    uint32_t role, usb2, usb3, id;
+    uint32_t role, usb2, usb3, id, park, sends;
     uint64_t now, held, freed;
     bool early;
     char steps[16];
@@ -154,6 +154,8 @@ uint32_t dwc3_read(uintptr_t at)
 {
     switch (at) {
     case 0xc110: return d.role;
+    case 0xc108: return d.sends;
+    case 0xc11c: return d.park;
     case 0xc120: return d.id;
     case 0xc200: return d.usb2;
     case 0xc2c0: return d.usb3;
@@ -189,6 +191,8 @@ void dwc3_write(uintptr_t at, uint32_t value)
         }
         d.role = value;
         break;
+    case 0xc108: d.sends = value; break;
+    case 0xc11c: d.park = value; break;
     case 0xc200: write_phy(&d.usb2, value, 'P'); break;
     case 0xc2c0: write_phy(&d.usb3, value, 'Q'); break;
     default: d.early = true;
@@ -202,6 +206,8 @@ static enum err make_host(uint32_t role)
     d.role = role;
     d.usb2 = 0x40102540;
     d.usb3 = 0x010e0002;
+    d.park = 0x0004018a;
+    d.sends = 0x01ff0000;
     e = dwc3_make_host(0, ticks, 100000);
     d.steps[d.n] = '\0';
     return e;
@@ -214,12 +220,17 @@ static void test_host(void)
     OK(make_host(0x30c02004) == ERR_OK && strcmp(d.steps, "RQPqpr") == 0 && !d.early,
        "a device is made a host: %s", d.steps);
     OK(d.role == 0x30c01004, "only its role is another");
-    OK(d.usb2 == 0x40102400 && d.usb3 == 0x010c0002, "its PHYs stay awake: %x %x", d.usb2, d.usb3);
+    OK(d.usb2 == 0x40102400 && d.usb3 == 0x110c0002,
+       "its PHYs stay awake, and one in P3 looks for no receiver: %x %x", d.usb2, d.usb3);
+    /* rp1-common.dtsi: snps,parkmode-disable-*, snps,tx-thr-num-pkt = 2, snps,tx-max-burst = 8 */
+    OK(d.park == 0x0007818a && d.sends == 0x22080000,
+       "no park mode, and what it sends waits for two packets, as the tree of RP1 has it: %x %x",
+       d.park, d.sends);
 
     memset(&d, 0, sizeof d);
     d.id = 0x5533330a;
     OK(make_host(0x30c01004) == ERR_OK && d.n == 0 && d.now == 0 && d.role == 0x30c01004 &&
-           d.usb2 == 0x40102400,
+           d.usb2 == 0x40102400 && d.park == 0x0007818a && d.sends == 0x22080000,
        "a host is not reset, and nothing waits");
 
     memset(&d, 0, sizeof d);

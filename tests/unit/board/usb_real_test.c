@@ -6,7 +6,7 @@
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, SECTORS = 9 };
-enum { TEST_READY = 0x00, SENSE = 0x03, MODE = 0x1a, START_STOP = 0x1b };
+enum { TEST_READY = 0x00, SENSE = 0x03, INQUIRY = 0x12, MODE = 0x1a, START_STOP = 0x1b };
 
 static struct usb usb;
 static struct block_device *found[8];
@@ -105,10 +105,54 @@ static void test_chip(const struct fake_chip *chip)
        chip->name);
 }
 
+/* More requests than a ring has TRBs, so that each ring is read to its end while the other is in use. */
+static void test_rings(const struct fake_chip *chip, uint32_t speed)
+{
+    unsigned n = 0;
+
+    clear(chip);
+    put(0, FAKE_DRIVE, speed, speed == XHCI_SPEED_SUPER ? chip->first_super : 1, 0);
+    (void)open_all();
+    for (unsigned i = 0; i < 3 * XHCI_RING; i++)
+        n += reads(found[0], 0);
+    OK(n == 3 * XHCI_RING && n_wrong == 0, "%s, speed %u: %u of %u reads, round the rings",
+       chip->name, (unsigned)speed, n, 3 * XHCI_RING);
+}
+
+/* Pieces of a buffer that begins within a packet and crosses 64 KiB of the bus. */
+static void test_pieces(const struct fake_chip *chip, uint32_t route)
+{
+    static _Alignas(1 << 16) uint8_t large[3 << 16];
+    unsigned n = 0, n_all = 0;
+
+    for (uint32_t before = 64; before < 3 * 1024; before += 64) {
+        struct block_request r = {
+            .sector = 5, .n_sectors = SECTORS, .buffer = large + (1 << 16) - before, .write = true
+        };
+
+        clear(chip);
+        if (route != 0)
+            put(1, FAKE_HUB, XHCI_SPEED_SUPER, chip->first_super, 0);
+        put(0, FAKE_DRIVE, XHCI_SPEED_SUPER, chip->first_super, route);
+        (void)open_all();
+        for (size_t i = 0; i < SECTORS * 512; i++)
+            large[(1 << 16) - before + i] = (uint8_t)(i * 7 + before);
+        n_all++;
+        if (found[0]->submit(found[0], &r) != ERR_OK)
+            continue;
+        for (unsigned i = 0; i < POLLS && !r.done; i++)
+            (void)found[0]->poll(found[0]);
+        n += r.done && r.status == ERR_OK && n_wrong == 0 &&
+             memcmp(f.units[0].disk + 5 * 512, r.buffer, SECTORS * 512) == 0;
+    }
+    OK(n == n_all, "%s%s: %u of %u writes from anywhere in a packet", chip->name,
+       route != 0 ? ", behind a hub" : "", n, n_all);
+}
+
 static void test_scratch(void)
 {
-    static const struct fake_chip greedy = { "a greedy one", 0x05000420, 0x0c400031, 0x002841eb,
-                                             2 };
+    static const struct fake_chip greedy = { "a greedy one", 0x05000420, 0x0c400031,
+                                             0x002841eb,     2,          false };
 
     clear(&greedy);
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
@@ -292,6 +336,14 @@ static void hang_at_modes(struct fake_unit *u)
         u->tag = 0;
 }
 
+/* A drive that has just come fails its first commands. */
+static unsigned inquiries;
+
+static void fail_inquiries(struct fake_unit *u)
+{
+    u->times = u->cdb[0] == INQUIRY && inquiries++ < 4;
+}
+
 static void card_in_third(struct fake_unit *u)
 {
     u->failed = u->cdb[0] == TEST_READY && u->lun != 2;
@@ -333,6 +385,13 @@ static void test_answers(void)
        "a disk that hangs on MODE SENSE is reset and used without it");
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    u->fault = STALLED;
+    u->of_any = true;
+    u->on_command = fail_inquiries;
+    OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) && inquiries == 5,
+       "one that fails its first four INQUIRYs");
+    clear(&fake_vl805);
+    u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->unit = 3;
     u->on_command = card_in_third;
     u->on_answer = no_card;
@@ -358,6 +417,12 @@ int main(void)
 {
     test_chip(&fake_vl805);
     test_chip(&fake_rp1);
+    test_rings(&fake_vl805, XHCI_SPEED_HIGH);
+    test_rings(&fake_vl805, XHCI_SPEED_SUPER);
+    test_rings(&fake_rp1, XHCI_SPEED_SUPER);
+    test_pieces(&fake_vl805, 0);
+    test_pieces(&fake_vl805, 0x2);
+    test_pieces(&fake_rp1, 0);
     test_scratch();
     test_keyboard_with_hub();
     test_chain(XHCI_SPEED_HIGH);

@@ -1,167 +1,8 @@
-/* The lower half of fake_xhci.h: which controllers there are, where devices are, rings, and what endpoints do. Sections are
- * those of the eXtensible Host Controller Interface 1.2. */
+/* The middle of fake_xhci.h: rings, and what endpoints do. Sections are those of the eXtensible Host Controller Interface 1.2. */
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 
-#include "tests/unit/board/fakes/dma_log.h"
-#include "tests/unit/board/fakes/fake_usb.h"
-
-enum { OPERATIONAL = 0x20, DOORBELLS = 0x1000, RUNTIME = 0x2000 };
-enum { CODE_PARAMETER = 17, CODE_STATE = 19 };
-enum { TRAINING_MS = 300, ADDRESS_MS = 2 };
-static const uint64_t bus_offset = 0x300000000;
-
-static struct fake_xhci {
-    uint32_t words[0x3000 / 4];
-    struct fake_ring commands;
-    uint64_t events;
-    uint32_t n_events, next_event, event_cycle;
-    bool runs;
-    bool unpowered; /* its ports */
-    uint32_t slots; /* that are enabled, by bit */
-    struct fake_unit units[FAKE_UNITS];
-    unsigned n_addresses;
-    uint64_t now;
-} f;
-
-static inline uint64_t fake_ticks(void)
-{
-    return ++f.now; /* a millisecond */
-}
-
-static inline void *memory_at(uint64_t bus)
-{
-    wrong(bus < bus_offset);
-    return dma_log_seen((uintptr_t)(bus - bus_offset));
-}
-
-static inline uint64_t pair_at(unsigned reg)
-{
-    return f.words[reg / 4] | (uint64_t)f.words[reg / 4 + 1] << 32;
-}
-
-/* ---- controllers as they describe themselves ---- */
-
-struct fake_chip {
-    const char *name;
-    uint32_t structure_1, structure_2, parameters; /* HCSPARAMS1, HCSPARAMS2, HCCPARAMS1 */
-    uint32_t first_super;                          /* its ports of USB 3, from this one on */
-};
-
-/* The firmware of a Pi 4 prints the registers of its VL805, and the states of its ports: "HCS: 05000420 fc000031 00e70004
- * HCC: 002841eb", "xHC ports 5 slots 32", "USB2 rport 1", "USB3 rport 2" to 5 (rpi-eeprom issue 242). */
-static const struct fake_chip fake_vl805 = { "VL805", 0x05000420, 0xfc000031, 0x002841eb, 2 };
-
-/* Linux on a Pi 5 prints "hcc params 0x0240fe6d hci version 0x110" and a hub of two ports of USB 2, one of one of USB 3
- * (rpi-eeprom issue 718): contexts of 64 bytes. HCSPARAMS2 is not published, and is here one scratchpad page. */
-static const struct fake_chip fake_rp1 = { "DWC3 of RP1", 0x03000140, 0x0c0000f1, 0x0240fe6d, 3 };
-
-static const struct fake_chip *fake_chip = &fake_vl805;
-
-static inline uint32_t fake_ports(void)
-{
-    return fake_chip->structure_1 >> 24;
-}
-
-static inline uint32_t context_words(void)
-{
-    return fake_chip->parameters >> 2 & 1 ? 16 : 8;
-}
-
-/* For an input or output context: 0 the slot's, then the endpoints'. */
-static inline uint32_t *context_at(uint32_t *contexts, uint32_t id)
-{
-    return contexts + context_words() * id;
-}
-
-/* ---- where devices are ---- */
-
-static inline uint32_t tier_of(uint32_t route)
-{
-    uint32_t n = 0;
-
-    for (; route != 0; route >>= 4)
-        n++;
-    return n;
-}
-
-static inline struct fake_unit *unit_at(uint32_t port, uint32_t route)
-{
-    for (unsigned i = 0; i < FAKE_UNITS; i++)
-        if (f.units[i].connected && f.units[i].port == port && f.units[i].route == route)
-            return &f.units[i];
-    return NULL;
-}
-
-/* At a hub's port. */
-static inline struct fake_unit *unit_behind(const struct fake_unit *hub, uint32_t port)
-{
-    return unit_at(hub->port, hub->route | port << 4 * tier_of(hub->route));
-}
-
-/* The hub that a unit is at, and its port there; NULL: it is at the controller. */
-static inline struct fake_unit *hub_of(const struct fake_unit *u, uint32_t *port)
-{
-    uint32_t n = tier_of(u->route);
-
-    if (n == 0)
-        return NULL;
-    *port = u->route >> 4 * (n - 1);
-    return unit_at(u->port, u->route & ((1u << 4 * (n - 1)) - 1));
-}
-
-/* The translator of a slow unit (6.2.2). */
-static inline struct fake_unit *translator_of(const struct fake_unit *u, uint32_t *port)
-{
-    if (u->speed == XHCI_SPEED_HIGH || u->speed >= XHCI_SPEED_SUPER)
-        return NULL;
-    for (u = hub_of(u, port); u != NULL && u->speed != XHCI_SPEED_HIGH; u = hub_of(u, port))
-        ;
-    return (struct fake_unit *)(uintptr_t)u;
-}
-
-static inline struct fake_unit *unit_of(uint32_t slot)
-{
-    for (unsigned i = 0; i < FAKE_UNITS; i++)
-        if (f.units[i].connected && f.units[i].slot == slot)
-            return &f.units[i];
-    return NULL;
-}
-
-static inline bool is_behind(const struct fake_unit *u, const struct fake_unit *hub)
-{
-    uint32_t n = tier_of(hub->route);
-
-    return hub->kind == FAKE_HUB && u->port == hub->port && tier_of(u->route) > n &&
-           (u->route & ((1u << 4 * n) - 1)) == hub->route;
-}
-
-/* 4.3.1: a USB 3 port enables itself, once its link is trained. */
-static inline void plug(struct fake_unit *u)
-{
-    u->connected = u->fresh = true;
-    reset_unit(u); /* it had no power */
-    u->enabled = u->speed >= XHCI_SPEED_SUPER;
-    u->was_reset = false;
-    u->trained_at = 0;
-}
-
-/* And what is behind it. */
-static inline void pull(struct fake_unit *u)
-{
-    for (unsigned i = 0; i < FAKE_UNITS; i++)
-        if (&f.units[i] == u || is_behind(&f.units[i], u)) {
-            f.units[i].connected = f.units[i].enabled = false;
-            f.units[i].slot = 0;
-        }
-    u->configured = u->deep = u->told = false;
-    u->powered = 0;
-}
-
-static inline bool is_enabled(const struct fake_unit *u)
-{
-    return u->enabled && f.now >= u->trained_at;
-}
+#include "tests/unit/board/fakes/fake_xhci_places.h"
 
 /* ---- rings ---- */
 
@@ -178,11 +19,29 @@ static inline void post(uint64_t data, uint32_t status, uint32_t control)
     }
 }
 
+/* A VL805 reads 64 bytes more than it was asked for, and takes them for what another ring has there, too (Linux's XHCI_TRB_OVERFETCH;
+ * raspberrypi/linux issue 4685). A doorbell has it read those of its own ring anew. */
+static inline struct xhci_trb read_trb(const struct fake_ring *r)
+{
+    uint64_t line = r->at & ~(uint64_t)63;
+    struct fake_line *next = &f.ahead[f.n_ahead % LINES_AHEAD];
+
+    if (!fake_chip->is_vl805)
+        return *(struct xhci_trb *)memory_at(r->at);
+    for (unsigned i = 0; i < LINES_AHEAD; i++)
+        if (f.ahead[i].at == line && f.ahead[i].of != r)
+            return f.ahead[i].trbs[r->at % 64 / sizeof(struct xhci_trb)];
+    f.n_ahead++;
+    *next = (struct fake_line){ .at = line + 64, .of = r };
+    memcpy(next->trbs, memory_at(line + 64), sizeof next->trbs);
+    return *(struct xhci_trb *)memory_at(r->at);
+}
+
 /* The next TRB that was handed over; false: there is none. */
 static inline bool fetch(struct fake_ring *r, struct xhci_trb *out, uint64_t *at)
 {
     for (;;) {
-        struct xhci_trb t = *(struct xhci_trb *)memory_at(r->at);
+        struct xhci_trb t = read_trb(r);
 
         if ((t.control & 1) != r->cycle)
             return false;
@@ -230,6 +89,26 @@ static inline bool crosses(const struct xhci_trb *t)
     return n != 0 && t->data >> 16 != (t->data + n - 1) >> 16;
 }
 
+/* 4.11.2.4: packets of the whole transfer after this TRB, 31 at most and 0 for the last. */
+static inline bool counts_packets(const struct fake_unit *u, const struct xhci_trb *t)
+{
+    uint32_t packet = bulk_packet(u), n = t->status & 0x1ffff;
+    uint32_t left = (u->wanted + packet - 1) / packet - (u->moved + n) / packet;
+
+    if (!(t->control & TRB_CHAIN))
+        left = 0;
+    return (t->status >> 17 & 31) == (left < 31 ? left : 31);
+}
+
+/* A VL805 garbles these (Linux's VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
+static inline bool is_garbled(const struct fake_unit *u, const struct xhci_trb *t)
+{
+    uint32_t n = t->status & 0x1ffff;
+
+    return fake_chip->is_vl805 && u->speed >= XHCI_SPEED_SUPER && n > bulk_packet(u) &&
+           n % bulk_packet(u) != 0;
+}
+
 static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64_t at)
 {
     uint32_t n = t->status & 0x1ffff;
@@ -242,6 +121,7 @@ static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64
         return;
     }
     if (u->has_command && !u->writes && u->moved < u->wanted && !u->failed && !u->ended) {
+        wrong(!counts_packets(u, t));
         if (is_faulty(u, STALLED) || is_faulty(u, STALLED_ALL) || is_faulty(u, BABBLING) ||
             is_faulty(u, BROKEN_WIRE)) {
             u->failed = true;
@@ -294,6 +174,7 @@ static inline void bulk_out(struct fake_unit *u, const struct xhci_trb *t, uint6
         halt(u, BULK_OUT, at, CODE_STALL);
         return;
     }
+    wrong(!counts_packets(u, t) || is_garbled(u, t));
     memcpy(command_data(u) + u->moved, memory_at(t->data), n);
     u->moved += n;
     wrong(!(t->control & TRB_CHAIN) != (u->moved == u->wanted));
@@ -401,13 +282,23 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
     report(u, XHCI_CONTROL, at, CODE_SUCCESS, 0);
 }
 
+/* In a frame's first microframe, by whatever the driver knows of it, the hub of a VL805 lets a port babble (Linux's VLI_HUB_TT_QUIRK). */
+static inline bool babbles(const struct fake_unit *u, uint32_t id)
+{
+    uint32_t port;
+
+    return fake_chip->is_vl805 && u->speed == XHCI_SPEED_FULL && translator_of(u, &port) != NULL &&
+           (id == XHCI_CONTROL || u->kind == FAKE_DRIVE) && f.told_frame % 8 == 0;
+}
+
 static inline void ring_device(uint32_t slot, uint32_t id)
 {
     struct fake_unit *u = unit_of(slot);
     struct xhci_trb t;
     uint64_t at;
 
-    wrong(!(f.slots >> slot & 1) || (u != NULL && u->ends[id].at == 0));
+    wrong(!(f.slots >> slot & 1) || (u != NULL && (u->ends[id].at == 0 || babbles(u, id))));
+    f.told_frame = 0;
     if (u != NULL && u->kind == FAKE_KEYBOARD && id != XHCI_CONTROL)
         return; /* it answers when a key is pressed */
     while (u != NULL && u->connected && !u->ends[id].halted && fetch(&u->ends[id], &t, &at)) {
