@@ -15,6 +15,7 @@ static const struct {
     [LEFT_OUT_INTERRUPTS] = { "interrupt lines, whose devices are polled", IRQ_MAX_TAKEN },
     [LEFT_OUT_CONTROLLERS] = { "USB controllers", 0 },
     [LEFT_OUT_BRIDGES] = { "PCI bridges, with what is behind them", 0 },
+    [LEFT_OUT_NAMESPACES] = { "namespaces of an NVMe drive (the first is used)", 0 },
 };
 
 static struct left_out_state {

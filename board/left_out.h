@@ -15,6 +15,7 @@ enum left_out {
     LEFT_OUT_INTERRUPTS,  /* lines beyond IRQ_MAX_TAKEN: their devices are polled */
     LEFT_OUT_CONTROLLERS, /* USB controllers beyond those that a board, or usb.c, knows */
     LEFT_OUT_BRIDGES,     /* PCI bridges, with what is behind them */
+    LEFT_OUT_NAMESPACES,  /* of NVMe drives, beyond the first */
     LEFT_OUT_COUNT
 };
 

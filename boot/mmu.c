@@ -3,8 +3,8 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-/* A Pi 5 with a drive, RP1 and a screen needs 21 tables (tests/boot/rpi.t reads them from
- * `diag`), and each of BOARD_MAX_RAM ranges needs at most four. */
+/* A Pi 5 with a drive, RP1 and a screen needs 21 tables (tests/boards/trees.t counts those
+ * of each board), and each of BOARD_MAX_RAM ranges needs at most four. */
 enum { MAX_TABLES = 32 + 4 * BOARD_MAX_RAM };
 
 /* A separate object, because it must be aligned. */

@@ -56,9 +56,18 @@ static bool fat32_has_models(struct fat32 *fs)
  * recognizes the disk. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {
-    size_t n = format_text(fs->text, sizeof fs->text,
-                           "the card has no FAT32 partition and no exFAT: its table has %s",
-                           found->n_types == 0 ? "no partition" : "the types");
+    size_t n;
+
+    if (found->n_all > found->n) {
+        format_text(
+            fs->text, sizeof fs->text,
+            "none of the first %u of the card's %u partitions has FAT32 or exFAT, and the others are not looked at: move yours to the front",
+            found->n, found->n_all);
+        return fs->text;
+    }
+    n = format_text(fs->text, sizeof fs->text,
+                    "the card has no FAT32 partition and no exFAT: its table has %s",
+                    found->n_types == 0 ? "no partition" : "the types");
 
     for (unsigned i = 0; i < found->n_types; i++)
         n += format_text(fs->text + n, sizeof fs->text - n, "%s 0x%02x", i == 0 ? "" : ",",

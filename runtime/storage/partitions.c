@@ -257,6 +257,7 @@ static enum err gpt_list(struct fat32 *fs, struct partitions *out)
         if (e == ERR_OK && entry != NULL) {
             struct partition other = gpt_partition(fs, &g, entry);
 
+            out->n_all++;
             bound(out, &other);
         }
     }

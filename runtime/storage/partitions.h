@@ -24,6 +24,7 @@ struct partition {
 struct partitions {
     struct partition list[PARTITIONS_MOST];
     unsigned n;
+    unsigned n_all;   /* in a GPT: with those that have no room in the list */
     uint8_t types[4]; /* (n_types) of the MBR's entries, for messages */
     unsigned n_types;
 };

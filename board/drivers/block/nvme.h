@@ -49,9 +49,10 @@ struct nvme_queue {
 
 /* The facts from Identify. */
 struct nvme_facts {
-    uint32_t max_bytes; /* of a transfer; 0: no limit */
-    bool cached;        /* a cache that forgets: writes are followed by a flush */
-    bool whole;         /* it takes a buffer by address and length (SGL, section 4.4) */
+    uint32_t max_bytes;   /* of a transfer; 0: no limit */
+    bool cached;          /* a cache that forgets: writes are followed by a flush */
+    bool may_have_others; /* namespaces beyond the first, which are not used */
+    bool whole;           /* it takes a buffer by address and length (SGL, section 4.4) */
     uint64_t n_blocks;
     uint32_t block_bytes;
     bool read_only;

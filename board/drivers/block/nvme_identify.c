@@ -9,6 +9,7 @@ enum {                /* the controller's page */
        AT_MDTS = 77,
        AT_SQES = 512,
        AT_CQES = 513,
+       AT_NN = 516, /* the highest number that a namespace may have */
        AT_VWC = 525,
        AT_SGLS = 536,
 };
@@ -36,6 +37,8 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;
+    facts->may_have_others = data[AT_NN] > 1 ||
+                             (data[AT_NN + 1] | data[AT_NN + 2] | data[AT_NN + 3]) != 0;
     facts->whole = (data[AT_SGLS] & 3) == 1 || (data[AT_SGLS] & 3) == 2;
     memcpy(facts->who, data + AT_SERIAL, sizeof facts->who);
     return NULL;

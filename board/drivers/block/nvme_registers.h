@@ -24,9 +24,9 @@ enum { /* section 5 */
        ADMIN_SET_FEATURES = 0x09,
 };
 enum { FLAG_SGL = 1 << 6 }; /* 4.2, PSDT: where the data are is an SGL's first entry */
-enum { IO_FLUSH = 0, IO_WRITE = 1, IO_READ = 2 };         /* section 6 */
-enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1 }; /* 5.15.1, CNS */
-enum { FEATURE_QUEUES = 7 };                              /* 5.21.1.7 */
+enum { IO_FLUSH = 0, IO_WRITE = 1, IO_READ = 2 };                              /* section 6 */
+enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 }; /* 5.15.1, CNS */
+enum { FEATURE_QUEUES = 7 };                                                   /* 5.21.1.7 */
 enum { NVME_NAMESPACE = 1, NVME_IO_QUEUE = 1 };
 
 /* nvme_mmio.c, in whose place a unit test has a controller. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/drivers/block/nvme_registers.h"
+#include "board/left_out.h"
 #include "board/min_max.h"
 
 enum {
@@ -153,6 +154,24 @@ static enum err identify(struct nvme *n, uint32_t what, uint32_t namespace_id)
     return e;
 }
 
+/* 5.15.2.3: a list of the active ones above the number that is given, until a 0. A drive that does not know the list has one. */
+static enum err count_others(struct nvme *n)
+{
+    uint32_t others = 0;
+    enum err e = identify(n, IDENTIFY_ACTIVE, NVME_NAMESPACE);
+
+    if (e != ERR_OK) {
+        n->why = e == ERR_IO ? NULL : n->why;
+        return e == ERR_IO ? ERR_OK : e;
+    }
+    for (const uint8_t *at = n->identify; others < NVME_PAGE / 4; at += 4, others++)
+        if ((at[0] | at[1] | at[2] | at[3]) == 0)
+            break;
+    if (others != 0)
+        left_out_note(LEFT_OUT_NAMESPACES, others, 0);
+    return ERR_OK;
+}
+
 static enum err identify_both(struct nvme *n)
 {
     struct nvme_facts before = n->facts;
@@ -171,6 +190,8 @@ static enum err identify_both(struct nvme *n)
         n->gone = true;    /* and the first may come back */
         return fail(n, ERR_IO, "another NVMe drive is in its place: restart");
     }
+    if (e == ERR_OK && before.n_blocks == 0 && n->facts.may_have_others)
+        e = count_others(n); /* once */
     return e;
 }
 

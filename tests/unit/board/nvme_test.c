@@ -1,5 +1,6 @@
 /* The NVMe driver: order of memory and doorbells, phases, lists of pages, blocks that a request covers
  * in part, and controllers that do not as they should. */
+#include "board/left_out.h"
 #include "runtime/storage/file.h"
 #include "tests/unit/board/fakes/fake_nvme.h"
 
@@ -59,6 +60,28 @@ static void test_open(bool coherent)
     power_up(coherent, 9);
     f.gone = true;
     OK(fake_open() == ERR_NO_DEVICE, "nothing at the address");
+}
+
+/* A drive for servers may have 32 (its NN), of which the second and the fifth are in use here. */
+static void test_namespaces(bool coherent)
+{
+    uint32_t before = left_out_number(LEFT_OUT_NAMESPACES);
+
+    power_up(coherent, 9);
+    f.controller[516] = 32;
+    f.active[0] = 2;
+    f.active[4] = 5;
+    OK(fake_open() == ERR_OK && left_out_number(LEFT_OUT_NAMESPACES) == before + 2 && is_well(),
+       "namespaces beyond the first are counted");
+    (void)device.reset(&device);
+    OK(transfer(0, 1, 0, false) == ERR_OK && left_out_number(LEFT_OUT_NAMESPACES) == before + 2,
+       "once");
+    power_up(coherent, 9);
+    f.controller[518] = 1;
+    f.no_list = true;
+    OK(fake_open() == ERR_OK && device.error_message == NULL &&
+           transfer(0, 1, 0, false) == ERR_OK && left_out_number(LEFT_OUT_NAMESPACES) == before + 2,
+       "a drive that does not list them works");
 }
 
 static void test_transfers(bool coherent)
@@ -399,6 +422,7 @@ int main(void)
 {
     for (int coherent = 0; coherent < 2; coherent++) {
         test_open(coherent);
+        test_namespaces(coherent);
         test_transfers(coherent);
         test_flush(false);
         test_flush(true);

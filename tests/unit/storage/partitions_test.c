@@ -146,7 +146,7 @@ static void put_gpt_entry(unsigned nth, uint64_t first, uint64_t last)
     put_le(e + 40, last, 8);
 }
 
-static void sign_gpt(void)
+static void sign_entries(unsigned n)
 {
     uint8_t *h = disk + 512;
 
@@ -156,11 +156,35 @@ static void sign_gpt(void)
     put_le(h + 12, 92, 4);
     put_le(h + 24, 1, 8);
     put_le(h + 72, TABLE, 8);
-    put_le(h + 80, 8, 4);
+    put_le(h + 80, n, 4);
     put_le(h + 84, 128, 4);
-    put_le(h + 88, partitions_crc32(0, disk + TABLE * 512, 8 * 128), 4);
+    put_le(h + 88, partitions_crc32(0, disk + TABLE * 512, n * 128), 4);
     put_le(h + 16, partitions_crc32(0, h, 92), 4);
     put_entry(0, 0xee, 1, DISK_SECTORS - 1);
+}
+
+static void sign_gpt(void)
+{
+    sign_entries(8);
+}
+
+/* PARTITIONS_MOST are looked at; the volume is in the first of them, or in the one after the last. */
+static void test_many(void)
+{
+    const unsigned n = PARTITIONS_MOST + 4;
+
+    for (unsigned nth = 0; nth <= PARTITIONS_MOST; nth += PARTITIONS_MOST) {
+        make_disk();
+        for (unsigned i = 0; i < n; i++)
+            put_gpt_entry(i, START + VOLUME_SECTORS + i, START + VOLUME_SECTORS + i);
+        put_gpt_entry(nth, START, START + VOLUME_SECTORS - 1);
+        sign_entries(n);
+        if (nth == 0)
+            OK(mount() == ERR_OK, "a GPT of %u entries, the first is ours", n);
+        else
+            OK(mount() == ERR_NO_FILESYSTEM && why_has("first 16 of the card's 20"),
+               "if ours is not among the first, the message says so: %s", fs.why);
+    }
 }
 
 static void test_gpt(void)
@@ -206,6 +230,7 @@ int main(void)
     test_types();
     test_lengths();
     test_gpt();
+    test_many();
     test_large();
     return tap_done();
 }

@@ -54,6 +54,8 @@ static struct fake_nvme {
     uint32_t cap[2], cc, csts, aqa, asq[2], acq[2];
     struct fake_queue queues[FAKE_QUEUES];
     uint8_t controller[NVME_PAGE], namespace[NVME_PAGE];
+    uint8_t active[NVME_PAGE]; /* the numbers of the namespaces above the first */
+    bool no_list;              /* it does not know how to list them */
     uint8_t disk[DISK_BYTES];
     bool coherent;
     bool gone, never_ready, never_stops, mute; /* mute: admin commands have no answer */
@@ -205,7 +207,15 @@ static inline void obey_admin(const struct nvme_command *c)
     switch (c->opcode) {
     case ADMIN_IDENTIFY:
         f.n_wrong += c->prp1 % NVME_PAGE != 0;
-        write_bus(c->prp1, c->dword10 == IDENTIFY_CONTROLLER ? f.controller : f.namespace,
+        f.n_wrong += c->dword10 == IDENTIFY_ACTIVE && c->namespace_id != 1;
+        if (c->dword10 == IDENTIFY_ACTIVE && f.no_list) {
+            complete(0, c, 0x002); /* invalid field */
+            return;
+        }
+        write_bus(c->prp1,
+                  c->dword10 == IDENTIFY_ACTIVE       ? f.active
+                  : c->dword10 == IDENTIFY_CONTROLLER ? f.controller
+                                                      : f.namespace,
                   NVME_PAGE);
         break;
     case ADMIN_CREATE_CQ:
