@@ -15,6 +15,7 @@
 #include "host/card/card_boards.h"
 #include "host/card/card_models.h"
 #include "host/card/card_prefix.h"
+#include "host/card/hss_payload.h"
 #include "host/cli/commands.h"
 #include "host/cli/pack_type.h"
 #include "host/args/shown_streams.h"
@@ -24,7 +25,8 @@
 enum {
     SAVE_LEAST_MIB = 8,   /* without --save: a whole context, but not less than this, */
     SAVE_MOST_MIB = 1024, /* and not more: what has no room is computed again by /load */
-    ERROR_MESSAGE_BYTES = 2048
+    ERROR_MESSAGE_BYTES = 2048,
+    PAYLOAD_WHY_BYTES = 128
 };
 #define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
 
@@ -117,6 +119,7 @@ static bool open_payload(struct job *j)
 {
     const char *path = j->a->firmware;
     const uint32_t *magics = j->board.loader_magics;
+    char why[PAYLOAD_WHY_BYTES];
     uint8_t head[4] = { 0 };
     struct stat about;
     FILE *file;
@@ -137,6 +140,12 @@ static bool open_payload(struct job *j)
                  "%.500s is not a payload for the first loader of %.60s, which begins with %08x: "
                  "README.txt of the card says where to get one",
                  path, j->a->board, magics[0]);
+        return false;
+    }
+    if (!hss_payload_check(path, why, sizeof why)) {
+        snprintf(j->error_message, sizeof j->error_message,
+                 "%.500s is not a payload that the first loader of %.60s starts: %s", path,
+                 j->a->board, why);
         return false;
     }
     j->payload.path = path;

@@ -1,15 +1,18 @@
 #!/usr/bin/python3
-"""The board's card and its words are read as the kit's first loader and U-Boot read them."""
+"""The board's card and its words are read as the kit's first loader (hss.py) and U-Boot read them."""
 
 import os
 import re
 import shutil
+import struct
 import sys
 import zlib
 
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hss
 from machine import BUILD, HOST, ROOT, WORK, Tap, end, run
 
 UBOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
@@ -24,36 +27,31 @@ def text_of(path):
 
 # ---- an Icicle's card as HSS reads it (findings 16 and 17) ------------------------------------------
 
-BOOT_TYPE = "21686148-6449-6E6F-744E-656564454649"
-MAGIC, COMPRESSED = bytes.fromhex("dec007b0"), bytes.fromhex("55838bc0")
+def started(card):
+    """What HSS starts from a card, or why it starts nothing."""
+    try:
+        return hss.load(card)
+    except hss.Refused as refused:
+        return str(refused)
 
 
-def guid(raw):
-    """As text: the first three parts are little-endian (UEFI 5.3.3)."""
-    parts = [raw[3::-1], raw[5:3:-1], raw[7:5:-1], raw[8:10], raw[10:16]]
-    return "-".join(p.hex() for p in parts).upper()
+# The model of HSS itself: a payload in the first sector, in a partition of its type behind a whole table, and behind one with a wrong sum.
+program = os.urandom(3001)
+bare = hss.make_payload(program, b"tree" * 10)
+starts, memory, second = hss.load(bare)
+tap.ok(starts == {h: (0x80200000, 1) for h in range(1, 5)} and memory[0x80200000] == program and second == {1: 0x80200000 + 3001},
+       "HSS's loader, as modelled: four harts in S-mode at the program, and a tree right behind it in a1", f"{starts} {second}")
+table = bytearray(128 * 128)
+table[:16], table[32:40] = bytes.fromhex("4861682149646f6e744e656564454649"), (40).to_bytes(8, "little")
+header = bytearray(b"EFI PART" + struct.pack("<IIIIQQQQ16xQIII", 0x10000, 92, 0, 0, 1, 99, 34, 98, 2, 128, 128, zlib.crc32(table)))
+header[16:20] = zlib.crc32(header).to_bytes(4, "little")
+fake = bytes(512) + bytes(header).ljust(512, b"\0") + bytes(table) + bytes(512 * 6) + bare
+tap.ok(started(fake) == hss.load(bare), "it finds a payload in a partition of its type")
+tap.ok("magic is 00000000" in started(fake[:1024] + b"\1" + fake[1025:]), "it goes to the first sector if a sum of the table is wrong")
+tap.ok("failed CRC" in started(bare[:100] + b"x" + bare[101:]) and "exceeds maximum" in started(hss.make_compressed(os.urandom(1 << 20))),
+       "it refuses a header with a wrong sum, and a packed payload, of which it takes packed bytes for a length")
 
-
-def payload_of(card):
-    """The sector where HSS would find a payload: that of the partition of its type, or 0; None: it finds none, and stops."""
-    entries = range(0)
-    if card[512:520] == b"EFI PART":
-        at = int.from_bytes(card[512 + 72:512 + 80], "little") * 512
-        entries = range(at, at + 128 * 128, 128)
-    starts = [int.from_bytes(card[e + 32:e + 40], "little") for e in entries if guid(card[e:e + 16]) == BOOT_TYPE] or [0]
-    return next((s for s in starts if card[s * 512:s * 512 + 4] in (MAGIC, COMPRESSED)), None)
-
-
-fake = bytearray(64 * 512)
-fake[512:520], fake[512 + 72] = b"EFI PART", 2
-fake[1024:1040] = bytes.fromhex("4861682149646f6e744e656564454649")
-fake[1024 + 32] = 40
-tap.ok(payload_of(fake) is None, "this reader of a card finds no payload in a partition of HSS's type without one")
-fake[40 * 512:40 * 512 + 4] = MAGIC
-tap.ok(payload_of(fake) == 40, "it finds the payload in a partition that has one")
-
-
-PAYLOAD = MAGIC + bytes(range(256)) * 6000  # 1.5 MiB
+PROGRAM = UBOOT if os.path.exists(UBOOT) else os.path.join(BUILD, "virt-riscv64/ingot.bin")
 
 
 def make_boards():
@@ -87,31 +85,50 @@ def read(path):
 
 
 wiring = text_of("board/icicle/wiring.txt")
-TOLD = [BOOT_TYPE, "b007c0de", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin"]
+TOLD = [hss.BOOT_TYPE, "b007c0de", "not compressed", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin"]
 if not os.path.exists(os.path.join(BUILD, "virt-riscv64/ingot.bin")):
     tap.skip("an Icicle's card", "no image of virt-riscv64: make image BOARD=virt-riscv64")
     tap.done()
 BOARDS = make_boards()
 for table in ("mbr", "gpt"):
     plain, said = make_card(table, "--table", table)
-    tap.ok(payload_of(read(plain)) is None and "no payload" in said and not [w for w in TOLD if w not in wiring],
+    tap.ok("magic is" in started(read(plain)) and "no payload" in said and not [w for w in TOLD if w not in wiring],
            f"icicle, {table}: HSS finds no payload on a card without --firmware; the program says so, and wiring.txt what that means", said)
-for name, magic, options in (("payload", MAGIC, ()), ("compressed", COMPRESSED, ("--format", "exfat"))):
-    file = os.path.join(WORK, f"{name}.bin")
-    with open(file, "wb") as f:
-        f.write(magic + PAYLOAD[4:])
-    card, said = make_card(name, "--firmware", file, *options)
+
+
+def write(name, data):
+    path = os.path.join(WORK, name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+program = read(PROGRAM)
+# A partition that was copied as a whole has more bytes than its payload.
+PAYLOADS = (("payload", hss.make_payload(program), ()), ("tree", hss.make_payload(program, b"tree" * 2000), ("--format", "exfat")),
+            ("old", hss.make_payload(program, version=0) + bytes(3 * MIB), ()))
+for name, data, options in PAYLOADS:
+    card, said = make_card(name, "--firmware", write(f"{name}.bin", data), *options)
     raw = read(card)
-    sector = payload_of(raw)
-    tap.ok(sector is not None and raw[sector * 512:].startswith(magic + PAYLOAD[4:]) and "no payload" not in said, f"icicle, {name}: HSS finds all of it on the card", said)
+    starts, memory, second = hss.load(raw)
+    tap.ok(starts == {h: (hss.ENTRY, hss.PRV_S) for h in hss.U54} and memory[hss.ENTRY] == program and (second != {}) == (name == "tree") and
+           "no payload" not in said, f"icicle, {name}: HSS starts all of the card's program, on four harts in S-mode", f"{starts} {second} {said}")
     header = raw[512:512 + 92]
     sums = (zlib.crc32(header[:16] + bytes(4) + header[20:]), zlib.crc32(raw[1024:1024 + 128 * 128]))
     said_sums = (int.from_bytes(header[16:20], "little"), int.from_bytes(header[88:92], "little"))
     tap.ok(sums == said_sums and header[8:12] == bytes.fromhex("00000100"), f"icicle, {name}: the table's sums and revision are what HSS wants", f"{sums} {said_sums}")
     _, checked = run(["sgdisk", "-v", card])
     tap.ok("No problems found" in checked, f"icicle, {name}: the table is whole, and no partition lies over another", checked)
-wrong, said = make_card("wrong", "--firmware", os.path.join(BUILD, "virt-riscv64/ingot.bin"))
-tap.ok(wrong is None and "is not a payload for the first loader of icicle, which begins with b007c0de" in said, "icicle: another file is refused", said)
+whole = hss.make_payload(program)
+for name, data, words in (("program", program, "is not a payload for the first loader of icicle, which begins with b007c0de"),
+                          ("cut", whole[:-100000], f"ends after {len(whole) - 100000} of its {len(whole)} bytes"),
+                          ("head", whole[:1000], "ends after 1000 bytes, within its header"),
+                          ("damaged", whole[:100] + b"x" + whole[101:], "its header is damaged"),
+                          ("large", hss.make_payload(bytes(2 * MIB)), "HSS takes 2097152 at most"),
+                          ("compressed", hss.make_compressed(whole), "it is compressed, which HSS does not take from a card")):
+    card, said = make_card(name, "--firmware", write(f"{name}.bin", data))
+    tap.ok(card is None and words in said and (name == "cut" or isinstance(started(data + bytes(4096)), str)),
+           f"icicle, {name}: HSS would not start it, so the program refuses it: {words}", said)
 
 # ---- its lines for a model over the network (finding 18), typed into U-Boot as wiring.txt has them ---
 
@@ -150,19 +167,21 @@ if not os.path.exists(UBOOT):
     tap.done()
 
 
-def uboot(card):
+def uboot(card, program=UBOOT):
     return pexpect.spawn("qemu-system-riscv64", ["-machine", "virt", "-m", "2G", "-nographic", "-no-reboot", "-global", "virtio-mmio.force-legacy=false",
-                                                 "-kernel", UBOOT, "-drive", f"if=none,id=card,format=raw,file={card},snapshot=on",
+                                                 "-kernel", program, "-drive", f"if=none,id=card,format=raw,file={card},snapshot=on",
                                                  "-device", "virtio-blk-device,drive=card"], encoding="utf-8", codec_errors="replace", timeout=100)
 
 
-child = uboot(os.path.join(WORK, "icicle-payload.img"))
+# QEMU's part is what HSS would have put into memory, where OpenSBI starts it.
+card = os.path.join(WORK, "icicle-payload.img")
+child = uboot(card, write("icicle-started.bin", hss.load(read(card))[1][hss.ENTRY]))
 try:
     child.expect(["power off", pexpect.EOF])
 finally:
     console = (child.before or "") + str(child.after)
     end(child)
-tap.ok("Found /extlinux/extlinux.conf" in console and "ids: " in console, "icicle: U-Boot finds Ingot on a card with a payload by itself, and the model answers", console)
+tap.ok("Found /extlinux/extlinux.conf" in console and "ids: " in console, "icicle: what HSS starts from a card with a payload finds Ingot on it by itself, and the model answers", console)
 child = uboot(os.path.join(WORK, "icicle-mbr.img"))
 try:
     child.expect("stop autoboot")

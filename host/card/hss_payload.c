@@ -1,0 +1,73 @@
+#include "host/card/hss_payload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "flash_image/source/source.h"
+#include "runtime/storage/partitions.h"
+
+/* struct HSS_BootImage as a compiler for 64 bits lays it out. Before there were signatures (version 0) it was shorter. */
+enum {
+    AT_VERSION = 4,
+    AT_CRC = 16,
+    AT_LENGTH = 1480,
+    AT_SIGNATURE = 1488,
+    HEAD_BYTES = 1632,
+    HEAD_BYTES_0 = 1552,
+    MOST_BYTES = 2 << 20, /* mHSS_MAX_BOOT_IMAGE_SIZE */
+};
+#define MAGIC_COMPRESSED 0xc08b8355u
+
+/* The sum is of the header without itself and the signature. */
+static bool has_its_sum(const uint8_t head[HEAD_BYTES])
+{
+    uint8_t copy[HEAD_BYTES] = { 0 };
+
+    memcpy(copy, head, AT_SIGNATURE);
+    memset(copy + AT_CRC, 0, 4);
+    return load_u32(head + AT_CRC) ==
+           partitions_crc32(0, copy, load_u32(head + AT_VERSION) == 0 ? HEAD_BYTES_0 : HEAD_BYTES);
+}
+
+static bool check(const uint8_t head[HEAD_BYTES], size_t n, uint64_t file_bytes,
+                  char *error_message, size_t bytes)
+{
+    uint64_t length = load_u64(head + AT_LENGTH);
+
+    /* HSS takes a length from the place where a plain payload has it, and would unpack a packed one over itself. */
+    if (load_u32(head) == MAGIC_COMPRESSED)
+        snprintf(error_message, bytes, "it is compressed, which HSS does not take from a card");
+    else if (n < HEAD_BYTES)
+        snprintf(error_message, bytes, "it ends after %zu bytes, within its header", n);
+    else if (!has_its_sum(head))
+        snprintf(error_message, bytes, "its header is damaged: copy it again");
+    else if (length > MOST_BYTES)
+        snprintf(error_message, bytes, "it has %" PRIu64 " bytes, and HSS takes %d at most", length,
+                 MOST_BYTES);
+    else if (length > file_bytes)
+        snprintf(error_message, bytes,
+                 "it ends after %" PRIu64 " of its %" PRIu64 " bytes: copy all of it", file_bytes,
+                 length);
+    else
+        return true;
+    return false;
+}
+
+bool hss_payload_check(const char *path, char *error_message, size_t bytes)
+{
+    uint8_t head[HEAD_BYTES] = { 0 };
+    FILE *file = fopen(path, "rb");
+    struct stat about;
+    size_t n = 0;
+
+    snprintf(error_message, bytes, "it is empty");
+    if (file == NULL || fstat(fileno(file), &about) != 0)
+        snprintf(error_message, bytes, "it cannot be read");
+    else
+        n = fread(head, 1, sizeof head, file);
+    if (file != NULL)
+        fclose(file);
+    return n != 0 && check(head, n, (uint64_t)about.st_size, error_message, bytes);
+}
