@@ -178,7 +178,7 @@ SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE) $(BOOT_NE
 
 # Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
 # directly or through others. These are in the other ISA's assembly.
-NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi.c semihosting.c)
+NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi_call.c semihosting.c)
 NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c soc/psci_call.c)
 # On a PC the firmware drives the devices.
 NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_table.c,$(wildcard board/drivers/*/*.c))

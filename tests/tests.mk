@@ -61,9 +61,9 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel agai
 BOX := $(O)/tests/boards
 BOX_BOARDS := $(patsubst board/%/expected.py,%,$(shell grep -l "^TREES" board/*/expected.py))
 # Drivers of instructions that one ISA has: boot_fake.c stands in for them.
-BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi.c semihosting.c psci_call.c)
+BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi_call.c semihosting.c psci_call.c)
 BOX_OBJ := $(patsubst %.c,$(BOX)/obj/%.o,$(filter-out $(BOX_NOT),$(wildcard board/drivers/*/*.c)) $(wildcard board/*.c) boot/boot.c \
-             tests/boards/boot_fake.c)
+             tests/boards/boot_fake.c tests/boards/firmware_fake.c)
 # Registers lie at their own addresses, which AddressSanitizer has for itself; -fPIC, since an image's symbols are far from a program.
 BOX_CFLAGS = $(COMMON) -O1 -fPIC -D_GNU_SOURCE
 BOX_PROGRAMS := $(BOX_BOARDS:%=$(BOX)/%)

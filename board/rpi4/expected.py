@@ -1,6 +1,6 @@
 """Values that suites expect of the board (docs/PORTING.md, step 6)."""
 
-from board_trees import GIB, at
+from board_trees import GIB, at, sdhci
 from raspberry_pi import PI_IMAGE, PI_LEFT, PI_TAKEN, SPIN
 
 CARD_DATA = "BCM's DMA"  # how the bytes of its card move in QEMU
@@ -22,3 +22,6 @@ PINS = ["bcm2711-rpi-4-b"], ["uart0-gpio14"], 0xfe200000
 GIC = "bcm2711-rpi-4-b", "/soc/interrupt-controller@40041000", "/soc/serial@7e201000"
 # The windows of its PCIe port: words of memory.h or board.c before the number, the node, and where its ranges have the number.
 PCIE = "bcm2711-rpi-4-b", {"BOARD_PCIE_WINDOW": ("/scb/pcie@7d500000", 3)}
+# start4.elf has read the kernel by the same controller.
+ACTS, LEFT, TAKEN = sdhci(0xfe340000)
+FIRMWARE = [("bcm2711-rpi-4-b", "start4.elf", 0, f"mailbox=fe00b880 revision=b03111 {ACTS}", (LEFT, TAKEN), SPIN)]

@@ -1,6 +1,6 @@
 """Values that suites expect of the board (docs/PORTING.md, step 6)."""
 
-from board_trees import GIB, PSCI
+from board_trees import GIB, PSCI, sdhci
 from raspberry_pi import PI_IMAGE
 
 FITS = [("4G", "Pi 5, 4 GiB")]
@@ -19,3 +19,6 @@ TREES = [("bcm2712-rpi-5-b", 0, NODES, PSCI, "mailbox=107c013880 revision=c04170
 MEMORY = [("bcm2712-rpi-5-b", f"{n} GB", [(0, 0x3fc00000), (GIB, (n - 1) * GIB)], [],
            sorted([(PI_IMAGE, 0x3fc00000), (GIB, n * GIB)], key=lambda r: r[0] - r[1])) for n in (2, 4, 8, 16)]
 GIC = "bcm2712-rpi-5-b", "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000"
+# The firmware in the board's flash has read the kernel by the same controller.
+ACTS, LEFT, TAKEN = sdhci(0x1000fff000)
+FIRMWARE = [("bcm2712-rpi-5-b", "the firmware", 0, f"mailbox=107c013880 revision=c04170 {ACTS}", (LEFT, TAKEN), PSCI)]

@@ -26,6 +26,14 @@ def plic(base, contexts, context, line, uart):
     return left, {**taken, other: 5, base + 0x200000 + 0x1000 * context: 0, base + 4 * line: 1, uart + 4: 1}
 
 
+def sdhci(base):
+    """An SD host controller (4.20, 2.2) that a firmware has read its files by: four lines at high speed, all interrupts enabled and
+    signalled, two pending. Its resets end by themselves, its clock gets stable, and no card answers (a command's time-out)."""
+    left = at(base, {0x24: 0x1ff0000, 0x28: 0xf26, 0x2c: 0xe0207, 0x30: 0x8001, 0x34: 0x27f003b, 0x38: 0x27f003b, 0xfc: 0x10020000})
+    # Power at 3.3 V, one line, the slowest timing; the highest divider that 400 kHz needs; nothing is signalled.
+    return f"act={base + 0x2c:x}/7000000/2 act={base + 0x30:x}/ffffffff/18000", left, at(base, {0x28: 0xf00, 0x34: 0x7ff103b, 0x38: 0})
+
+
 def run(board, tree, words, hart=0):
     path = os.path.join(WORK, f"box-{board}.dtb")
     os.makedirs(WORK, exist_ok=True)
@@ -55,6 +63,22 @@ def with_memory(root, ranges):
 
 def ranges_of(out):
     return [(int(a, 16), int(a, 16) + int(n, 16)) for a, n in re.findall(r"^ram (\w+) (\w+)$", out, re.M)]
+
+
+def tables_of(out, image):
+    """Page tables below the root that boot/mmu.c takes for what the board mapped and for its RAM: 4 KiB pages, blocks of 2 MiB and 1 GiB
+    where they fit. image: its first address; each of its pages is mapped alone."""
+    pieces = [(int(a, 16), int(n, 16), 1 << 12) for a, n in re.findall(r"^device (\w+) (\w+)$", out, re.M)]
+    pieces += [(a, b - a, 1 << 12) for a, b in ranges_of(out)]
+    tables = set()
+    for start, size, page in pieces + [(image, IMAGE, 1 << 12)]:
+        at, end = start & -page, start + size + page - 1 & -page
+        whole = (start, size) != (image, IMAGE)
+        while at < end:
+            block = next(b for b in ((1 << 30, 1 << 21, page) if whole else (page,)) if at % b == 0 and at + b <= end)
+            tables |= {(level, at >> level) for level in (39, 30, 21) if 1 << level > block}
+            at += block
+    return len(tables)
 
 
 def missing(board):

@@ -9,9 +9,7 @@
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/irq/core_registers.h"
 #include "board/drivers/soc/generic_timer.h"
-#include "board/drivers/soc/psci_call.h"
 #include "board/drivers/soc/riscv_timer.h"
-#include "board/drivers/soc/sbi.h"
 #include "board/drivers/soc/semihosting.h"
 #include "board/isa.h"
 #include "boot/boot.h"
@@ -19,7 +17,7 @@
 #include "boot/panic.h"
 #include "boot/stage.h"
 
-enum { PAGE = 4096, TICKS_HZ = 1000000, TICKS_A_LOOK = 50 };
+enum { PAGE = 4096, TICKS_HZ = 1000000, TICKS_A_LOOK = 50, MAILBOX_WRITE = 0x20 };
 
 struct box box;
 
@@ -62,6 +60,8 @@ static void add_block(uint64_t start, uint64_t end)
     fake.pages[fake.n_pages] = start;
     fake.ends[fake.n_pages++] = end;
     preset(start, end);
+    if (word_at(box.mailbox) != NULL && box.n_answers + box.n_stale == 0)
+        word_at(box.mailbox)[MAILBOX_WRITE / 4] = 0; /* nobody has asked yet */
 }
 
 enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
@@ -146,7 +146,7 @@ static uint32_t *master_word(const uint32_t *word)
 
 /* ---- the VideoCore: what it is asked is answered between two looks at its status ---- */
 
-enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MOST_WORDS = 64 };
+enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MOST_WORDS = 64 };
 #define MAILBOX_EMPTY (1u << 30)
 #define MAILBOX_DONE 0x80000000u
 
@@ -215,9 +215,21 @@ static void serve_mailbox(void)
 
 /* ---- time ---- */
 
+/* Bits that a device clears or sets by itself: the end of a reset, a clock that is stable. */
+static void act(void)
+{
+    for (unsigned i = 0; i < box.n_acts; i++) {
+        uint32_t *word = word_at(box.acts[i].at);
+
+        if (word != NULL)
+            *word = (*word & ~box.acts[i].clears) | box.acts[i].sets;
+    }
+}
+
 static uint64_t look(void)
 {
     serve_mailbox();
+    act();
     return fake.ticks += TICKS_A_LOOK;
 }
 
@@ -236,7 +248,7 @@ uint64_t riscv_timer_ticks(void)
     return look();
 }
 
-/* ---- cores and firmware ---- */
+/* ---- cores; firmware_fake.c has what is below them ---- */
 
 uint64_t core_hardware_id(void)
 {
@@ -262,53 +274,7 @@ void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), vo
     printf("release %u %lx\n", core, (unsigned long)release);
 }
 
-int64_t psci_call(bool by_hvc, uint64_t function, uint64_t a, uint64_t b, uint64_t c)
-{
-    (void)function;
-    (void)b;
-    (void)c;
-    printf("psci %s %llx\n", by_hvc ? "hvc" : "smc", (unsigned long long)a);
-    return 0;
-}
-
-enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
-{
-    (void)start;
-    (void)opaque;
-    printf("hart %llu\n", (unsigned long long)id);
-    return ERR_OK;
-}
-
-uint64_t sbi_base(enum sbi_base which)
-{
-    (void)which;
-    return 0;
-}
-
 /* Nothing here sleeps, wakes or ends. */
-void sbi_set_timer(uint64_t at)
-{
-    (void)at;
-}
-void sbi_send_ipi(uint64_t mask, uint64_t base)
-{
-    (void)mask, (void)base;
-}
-void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes)
-{
-    (void)mask, (void)base, (void)start, (void)bytes;
-}
-void sbi_power_off(int failed)
-{
-    (void)failed;
-}
-void sbi_shutdown_legacy(void)
-{
-}
-void sbi_restart(int failed)
-{
-    (void)failed;
-}
 void semihosting_exit(int status)
 {
     exit(status);

@@ -13,7 +13,20 @@ struct box_register {
     bool is_asked;
 };
 
-enum { BOX_MOST_REGISTERS = 128, BOX_MOST_PAGES = 4096 };
+enum { BOX_MOST_REGISTERS = 128, BOX_MOST_PAGES = 4096, BOX_MOST_ACTS = 8 };
+
+/* Whenever time is looked at: bits that the device at that register has cleared, and set. */
+struct box_act {
+    uint64_t at;
+    uint32_t clears, sets;
+};
+
+/* The firmware below S-mode: which harts are of our domain (bit n: hart n), and whether it is one of before SBI 0.2, which knows neither
+ * harts nor resets. */
+struct box_sbi {
+    uint32_t domain;
+    bool is_old;
+};
 
 struct box {
     uint64_t hart; /* what core_hardware_id() says */
@@ -25,6 +38,14 @@ struct box {
     unsigned n_answers, n_stale; /* messages that it answered, and that it did not find in memory */
     struct box_register registers[BOX_MOST_REGISTERS];
     unsigned n_registers;
+    struct box_act acts[BOX_MOST_ACTS];
+    unsigned n_acts;
+    struct box_sbi sbi;
+    enum {
+        BOX_STAYS,
+        BOX_RESTARTS,
+        BOX_GOES_OFF
+    } ends; /* what the board is asked for at the end */
 };
 
 enum { BOX_FILL_BYTES = 0x10000 };

@@ -1,6 +1,7 @@
 /* One board's own code (boot/boot.c, board/NAME/board.c, its drivers) on one device tree, in a program of Linux. Prints what it finds;
  * tests/boards/trees.t says what that must be.
- * usage: boot_tree TREE [hart=N] [fill=WORD] [mailbox=AT] [memory=BYTES] [revision=CODE] [AT=VALUE]... [AT?]...   (hexadecimal) */
+ * usage: boot_tree TREE [hart=N] [fill=WORD] [mailbox=AT] [memory=BYTES] [revision=CODE] [domain=HARTS] [sbi=old] [end=off|restart]
+ *                  [act=AT/CLEARS/SETS]... [AT=VALUE]... [AT]...   (hexadecimal) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,41 @@ void image_main(const struct machine *machine)
     printf("left out: %s\n", left_out);
     printf("mailbox %u answered, %u stale\n", box.n_answers, box.n_stale);
     box_print_registers();
+    if (box.ends == BOX_RESTARTS && board.restart != NULL)
+        board.restart();
+    if (box.ends == BOX_GOES_OFF)
+        board.power_off(0);
     exit(0);
+}
+
+static void read_act(const char *text)
+{
+    unsigned long long at;
+    unsigned clears, sets;
+
+    if (box.n_acts < BOX_MOST_ACTS && sscanf(text, "%llx/%x/%x", &at, &clears, &sets) == 3)
+        box.acts[box.n_acts++] = (struct box_act){ at, clears, sets };
+}
+
+static bool is_word(const char *word, const char *name)
+{
+    return strncmp(word, name, strlen(name)) == 0;
+}
+
+/* The firmware's. False: it is another's. */
+static bool read_firmware(const char *word, uint64_t value)
+{
+    if (is_word(word, "domain="))
+        box.sbi.domain = (uint32_t)value;
+    else if (is_word(word, "sbi="))
+        box.sbi.is_old = true;
+    else if (is_word(word, "end="))
+        box.ends = strcmp(word, "end=off") == 0 ? BOX_GOES_OFF : BOX_RESTARTS;
+    else if (is_word(word, "act="))
+        read_act(word + 4);
+    else
+        return false;
+    return true;
 }
 
 static void read_word(const char *word)
@@ -81,6 +116,8 @@ static void read_word(const char *word)
     const char *equals = strchr(word, '=');
     uint64_t value = equals != NULL ? strtoull(equals + 1, NULL, 16) : 0;
 
+    if (read_firmware(word, value))
+        return;
     if (strncmp(word, "hart=", 5) == 0)
         box.hart = value;
     else if (strncmp(word, "fill=", 5) == 0)
@@ -108,6 +145,7 @@ int main(int argc, char **argv)
     }
     bytes = fread(tree, 1, sizeof tree, file);
     (void)fclose(file);
+    box.sbi.domain = 0x1f;
     for (int i = 2; i < argc; i++)
         read_word(argv[i]);
     boot_start(bytes != 0 ? tree : NULL);

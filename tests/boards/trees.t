@@ -12,9 +12,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from boards import expected, with_expected
 from device_tree import address_of, cells_of, make_tree
 from machine import ROOT, Tap
-from board_trees import MIB, missing, published, ranges_of, run, with_memory
+from board_trees import MIB, missing, published, ranges_of, run, tables_of, with_memory
 
 tap = Tap()
+MOST_TABLES = 32 + 4 * 16  # boot/mmu.c
 
 
 def look_at_board(board, name, hart, nodes, starts, words, registers):
@@ -37,6 +38,10 @@ def look_at_board(board, name, hart, nodes, starts, words, registers):
     found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
     wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
     tap.ok(not wrong, f"{title}: {len(taken)} registers that its firmware left otherwise", f"{wrong}\n{out}")
+    with open(os.path.join(ROOT, "board", board, "memory.h"), encoding="utf-8") as f:
+        image = int(re.search(r"define BOARD_LOAD_ADDRESS (\w+)", f.read()).group(1), 16)
+    tables = tables_of(out, image)
+    tap.ok(0 < 2 * tables <= MOST_TABLES, f"{title}: {tables} page tables, of {MOST_TABLES} that there are", out)
     # Buses on which nothing answers read as ones: the board says what it has not found, and comes to its end.
     out = run(board, make_tree(root, reserved), ["fill=ffffffff"], hart)
     tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: the start continues if no device answers", out)
