@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the firmware of a board leaves behind and answers (FIRMWARE of the board's expected.py): controllers of cards and DMA that it has
+"""Each board after its firmware, with its state and its answers (FIRMWARE of the board's expected.py): controllers of cards and DMA that it has
 worked with, interrupts that it has left on, and SBI with the harts that it lets us have. The board's own code, as a program of this
 computer."""
 

@@ -28,7 +28,7 @@ def text_of(path):
 # ---- an Icicle's card as HSS reads it (findings 16 and 17) ------------------------------------------
 
 def started(card):
-    """What HSS starts from a card, or why it starts nothing."""
+    """The program that HSS starts from a card, or why it starts none."""
     try:
         return hss.load(card)
     except hss.Refused as refused:

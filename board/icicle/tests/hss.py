@@ -78,7 +78,7 @@ def rows(image, at, form):
 
 
 def load(card):
-    """What HSS starts: {hart: (entry, mode)}, {address: bytes}, and a1 of each hart that owns data for it."""
+    """The start that HSS makes: {hart: (entry, mode)}, {address: bytes}, and a1 of each hart that owns data for it."""
     image = image_of(card)
     if len(image) < HEAD_BYTES:  # and what was in memory before is looked at
         raise Refused("Boot Image magic invalid, ignoring")
