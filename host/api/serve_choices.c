@@ -132,6 +132,7 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e
     if (j->request.sampler.temp < AGAIN_TEMPERATURE) {
         j->request.sampler.temp = AGAIN_TEMPERATURE;
     }
+    j->request.chosen |= INGOT_SAMPLES_TEMP; /* a board's model may have a lower one */
     j->spent_tokens = old->spent_tokens + old->reply_tokens;
     if (!submit(c, j, i, e)) {
         return false;

@@ -1,7 +1,6 @@
 /* A request from its body: its fields. Its texts: serve_texts.c. */
 #include "host/api/serve_request_private.h"
 #include "host/api/serve_scores.h"
-#include "flash_image/format/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -315,16 +314,16 @@ static bool read_template(struct serve_reader *r, const struct serve_field *f, c
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-#define REPEAT(field) \
+/* Of the sampler; bit: its ingot_sampling_field, 0: no file has a default of it. */
+#define SAMPLED(field, reader, member, low, high, bit) \
     { \
-        .name = field, .kinds = BOTH, .read = read_float, .at = SAMPLER(repeat), .least = 0.01, \
-        .most = 100 \
+        .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \
+        .most = high, .samples = bit \
     }
-
-#define PENALTY(field, member) \
+#define COUNTED(field, reader, bit) \
     { \
-        .name = field, .kinds = BOTH, .read = read_float, .at = SAMPLER(member), .least = -2, \
-        .most = 2 \
+        .name = field, .kinds = BOTH, .read = reader, .least = -1, .most = TOKENS_MOST, \
+        .whole = true, .samples = bit \
     }
 
 #define MEMBER(member) offsetof(struct serve_reader, member)
@@ -347,17 +346,17 @@ static const struct serve_field fields[] = {
     WHOLE("max_tokens", BOTH, read_most, -1, TOKENS_MOST),
     WHOLE("max_completion_tokens", CHAT, read_most, -1, TOKENS_MOST),
     WHOLE("n_predict", BOTH, read_most, -1, TOKENS_MOST),
-    { .name = "temperature", .kinds = BOTH, .read = read_float, .at = SAMPLER(temp), .most = 100 },
-    { .name = "top_p", .kinds = BOTH, .read = read_top_p, .most = 1 },
-    { .name = "min_p", .kinds = BOTH, .read = read_float, .at = SAMPLER(min_p), .most = 1 },
-    REPEAT("repeat"),
-    REPEAT("repeat_penalty"),
-    REPEAT("repetition_penalty"),
-    WHOLE("repeat_last_n", BOTH, read_repeat_last, -1, TOKENS_MOST),
-    PENALTY("presence_penalty", presence),
-    PENALTY("frequency_penalty", frequency),
+    SAMPLED("temperature", read_float, temp, 0, 100, INGOT_SAMPLES_TEMP),
+    SAMPLED("top_p", read_top_p, top_p, 0, 1, INGOT_SAMPLES_TOP_P),
+    SAMPLED("min_p", read_float, min_p, 0, 1, INGOT_SAMPLES_MIN_P),
+    SAMPLED("repeat", read_float, repeat, 0.01, 100, INGOT_SAMPLES_REPEAT),
+    SAMPLED("repeat_penalty", read_float, repeat, 0.01, 100, INGOT_SAMPLES_REPEAT),
+    SAMPLED("repetition_penalty", read_float, repeat, 0.01, 100, INGOT_SAMPLES_REPEAT),
+    SAMPLED("presence_penalty", read_float, presence, -2, 2, 0),
+    SAMPLED("frequency_penalty", read_float, frequency, -2, 2, 0),
+    COUNTED("repeat_last_n", read_repeat_last, INGOT_SAMPLES_REPEAT_LAST),
+    COUNTED("top_k", read_top_k, INGOT_SAMPLES_TOP_K),
     { .name = "logit_bias", .kinds = BOTH, .read = serve_read_bias },
-    WHOLE("top_k", BOTH, read_top_k, -1, TOKENS_MOST),
     { .name = "seed", .kinds = BOTH, .read = read_seed },
     { .name = "stop", .kinds = BOTH, .read = read_stop },
     { .name = "response_format", .kinds = BOTH, .read = keep, .at = MEMBER(format) },
@@ -392,6 +391,7 @@ static bool read_field(struct serve_reader *r, const cJSON *member)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if ((fields[i].kinds >> r->q->kind & 1) != 0 &&
             strcmp(fields[i].name, member->string) == 0) {
+            r->q->chosen |= (uint32_t)fields[i].samples;
             return fields[i].read(r, &fields[i], member);
         }
     }
@@ -463,6 +463,7 @@ bool serve_request_read_json(struct serve_request *q, enum serve_kind kind, cons
 
     q->kind = kind;
     q->sampler = d->sampler;
+    q->chosen = d->chosen;
     q->seeded = d->seeded;
     q->n = d->n;
     q->no_thinking = d->no_thinking;

@@ -51,6 +51,7 @@ struct serve_defaults {
     char model[SERVE_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */
     struct sampler_params sampler; /* its seed, if seeded */
+    uint32_t chosen;               /* as in struct serve_request */
     bool seeded;
     bool no_thinking;
     uint32_t n;
@@ -82,7 +83,9 @@ struct serve_request {
     uint32_t n_stops;
     struct sampler_params sampler; /* without its biases, which are: */
     struct serve_text biases;      /* a list that json_biases.h reads; n 0: none */
-    void *grammar;                 /* (grammar_bytes) compiled; NULL: none */
+    uint32_t
+        chosen; /* bits of enum ingot_sampling_field: what the request or an option of the server sets in sampler */
+    void *grammar; /* (grammar_bytes) compiled; NULL: none */
     size_t grammar_bytes;
     struct serve_checked *checked; /* (n_checked) */
     uint32_t n_checked;

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "flash_image/format/format.h"
 #include "host/api/serve_request.h"
 
 struct serve_reader {
@@ -24,8 +25,9 @@ struct serve_field {
     unsigned kinds;
     bool (*read)(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
     size_t at; /* of a float in struct sampler_params; of what is kept in struct serve_reader */
-    double least, most; /* of a number */
-    bool whole;         /* it has no fraction */
+    double least, most;                /* of a number */
+    bool whole;                        /* it has no fraction */
+    enum ingot_sampling_field samples; /* what it sets of a sampler; 0: something else */
 };
 
 /* The body (bytes, then a NUL) as JSON, which the caller deletes. NULL: *e says what is wrong. */

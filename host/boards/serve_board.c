@@ -301,8 +301,7 @@ static bool write_request(struct board *b, struct serve_error *e)
     if (!can_take(b, q, e)) {
         return false;
     }
-    request.unmarked = !b->knows_said;
-    request.plain_sampler = !b->knows_penalties;
+    serve_board_suit(b, &request);
     pthread_mutex_lock(&serve_pool.lock);
     b->id = ++serve_pool.next_id;
     pthread_mutex_unlock(&serve_pool.lock);

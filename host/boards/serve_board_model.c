@@ -60,11 +60,19 @@ static bool should_load(struct board *b, const struct board_event *e)
     return e->model == NULL || untried;
 }
 
+void serve_board_suit(const struct board *b, struct serve_request *q)
+{
+    q->unmarked = !b->knows_said;
+    q->plain_sampler = !b->knows_penalties;
+    board_defaults_put(q, &b->defaults);
+}
+
 bool serve_board_has_model(struct board *b, const struct board_event *e)
 {
     char why[SERVE_MODEL_BYTES * 2 + 80], model[SERVE_MODEL_BYTES];
     bool good = e->model != NULL, loads;
 
+    board_defaults_read(&b->defaults, e);
     pthread_mutex_lock(&serve_pool.lock);
     snprintf(b->state.machine, sizeof b->state.machine, "%s", e->board != NULL ? e->board : "?");
     snprintf(b->state.model, sizeof b->state.model, "%s", good ? e->model : "");

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "flash_image/source/source.h"
 #include "host/api/serve_scores.h"
 #include "runtime/text/base64.h"
 
@@ -169,6 +170,56 @@ void board_scores_read(struct serve_text *out, const struct board_event *event)
         }
     }
     serve_scores_add(out, &taken, likeliest, n);
+}
+
+/* Names and bounds of a model's defaults. */
+static const struct {
+    const char *name;
+    enum ingot_sampling_field bit;
+    double least, most;
+} defaults[] = {
+    { "temp", INGOT_SAMPLES_TEMP, 0, 100 },
+    { "top_p", INGOT_SAMPLES_TOP_P, 0, 1 },
+    { "min_p", INGOT_SAMPLES_MIN_P, 0, 1 },
+    { "repeat", INGOT_SAMPLES_REPEAT, 0.01, 100 },
+    { "top_k", INGOT_SAMPLES_TOP_K, 0, INGOT_MAX_VOCAB },
+    { "repeat_last_n", INGOT_SAMPLES_REPEAT_LAST, 0, INGOT_MAX_CONTEXT },
+};
+
+void board_defaults_read(struct ingot_sampling *s, const struct board_event *event)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(event->root, "defaults");
+
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        const cJSON *v = cJSON_GetObjectItemCaseSensitive(all, defaults[i].name);
+        double value = cJSON_IsNumber(v) ? v->valuedouble : -1;
+
+        if (value >= defaults[i].least && value <= defaults[i].most) {
+            const struct ingot_sampling one = { .given = (uint32_t)defaults[i].bit,
+                                                .temp = (float)value,
+                                                .top_p = (float)value,
+                                                .min_p = (float)value,
+                                                .repeat = (float)value,
+                                                .top_k = (uint32_t)value,
+                                                .repeat_last = (uint32_t)value };
+
+            source_put_sampling(s, &one);
+        }
+    }
+}
+
+void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s)
+{
+    uint32_t takes = s->given & ~q->chosen;
+    struct sampler_params *to = &q->sampler;
+
+    to->temp = (takes & INGOT_SAMPLES_TEMP) != 0 ? s->temp : to->temp;
+    to->top_p = (takes & INGOT_SAMPLES_TOP_P) != 0 ? s->top_p : to->top_p;
+    to->min_p = (takes & INGOT_SAMPLES_MIN_P) != 0 ? s->min_p : to->min_p;
+    to->repeat = (takes & INGOT_SAMPLES_REPEAT) != 0 ? s->repeat : to->repeat;
+    to->top_k = (takes & INGOT_SAMPLES_TOP_K) != 0 ? s->top_k : to->top_k;
+    to->repeat_last = (takes & INGOT_SAMPLES_REPEAT_LAST) != 0 ? s->repeat_last : to->repeat_last;
 }
 
 void board_error_read(struct serve_error *e, const struct board_event *event)

@@ -2,6 +2,7 @@
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 
+#include "flash_image/format/format.h"
 #include "host/serve/serve_backend.h"
 
 enum board_event_kind {
@@ -43,6 +44,12 @@ void board_event_free(struct board_event *e);
  * out->failed. */
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest);
+
+/* The defaults of its model that an event `ready` has; values out of their bounds are left out. */
+void board_defaults_read(struct ingot_sampling *s, const struct board_event *event);
+
+/* What nobody has chosen of the request's sampler becomes the model's own. */
+void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s);
 
 /* The field of a request that a board needs to know penalties and biases for; NULL: none. */
 const char *board_penalty_of(const struct serve_request *q);

@@ -43,12 +43,13 @@ struct board {
     uint64_t id;          /* of its request */
     uint32_t left;        /* answers that are to come */
     struct serve_error error;
-    bool knows_said;       /* its messages may say which words are a person's */
-    bool knows_penalties;  /* its requests may have penalties and biases */
-    bool said_old;         /* somebody was told that it does not know that */
-    bool held;             /* the latest reply was held to a grammar */
-    bool stopped;          /* Ctrl-C was sent */
-    bool lost;             /* it began anew, or is silent for too long */
+    struct ingot_sampling defaults; /* its model's own, as its `ready` says */
+    bool knows_said;                /* its messages may say which words are a person's */
+    bool knows_penalties;           /* its requests may have penalties and biases */
+    bool said_old;                  /* somebody was told that it does not know that */
+    bool held;                      /* the latest reply was held to a grammar */
+    bool stopped;                   /* Ctrl-C was sent */
+    bool lost;                      /* it began anew, or is silent for too long */
     bool was_there, other; /* it has answered; it has another model, or none, which is said */
     bool starts;           /* what it said last is of a start, in which nobody should press a key */
     uint64_t asked_ms;
@@ -106,6 +107,9 @@ struct board_event;
 
 /* Whether the model of an event `ready` is everybody's; the first board decides. If it is not, the board may be told to load it. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
+
+/* A request as this board takes it: without what its version does not know, and with its model's defaults. */
+void serve_board_suit(const struct board *b, struct serve_request *q);
 
 /* A board that has nothing to do loads what was chosen meanwhile. */
 void serve_board_load_chosen(struct board *b);

@@ -57,6 +57,7 @@ static void set_defaults(struct serve_defaults *d, const struct options *o, cons
     (void)shown_name(d->model, sizeof d->model, model);
     d->system = options_given(o, OPTION_SYSTEM) ? o->reply.system : NULL;
     d->sampler = o->sampler;
+    d->chosen = options_given_sampling(o).given;
     d->seeded = options_given(o, OPTION_SEED);
     d->no_thinking = o->reply.think == THINK_OFF;
     d->n = o->reply.n;

@@ -44,11 +44,13 @@ static void say_model(const struct chat *c)
     console_event_begin(c->console,
                         "'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
-                        "'line_limit_bytes':%u,'model':'",
+                        "'line_limit_bytes':%u",
                         INGOT_VERSION_TEXT, c->console->platform->name,
                         image_type_name(image_main_type(&m->image)),
                         plan_residency_text(m->plan.residency), (unsigned)s->context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
+    chat_json_defaults(c->console, &m->image.header->sampling);
+    console_event_more(c->console, ",'model':'");
     end_with(c->console, name, strlen(name));
 }
 

@@ -9,6 +9,10 @@
 void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
                      const char *text);
 
+/* Add to an event: the model's own defaults of a sampler, `'defaults':{'temp':0.2,...}`; nothing if it has none. */
+struct ingot_sampling;
+void chat_json_defaults(struct console *c, const struct ingot_sampling *s);
+
 /* Whether the request can be run, as far as it can be checked before anything is changed;
  * otherwise the error is sent. Reads its messages, too. */
 bool chat_json_check(struct chat *c, const struct json_request *r);

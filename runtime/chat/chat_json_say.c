@@ -1,6 +1,8 @@
-/* Events that several files send: an error, and a token with its scores. */
+/* Parts of events: an error, a token with its scores, a model's defaults. */
+#include <assert.h>
 #include <string.h>
 
+#include "flash_image/format/format.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_json_private.h"
 #include "runtime/chat/chat_private.h"
@@ -55,4 +57,35 @@ void chat_json_scored_token(struct chat *c, const struct token_scores *scores)
         console_event_more(c->console, "}");
     }
     console_event_more(c->console, "],'text':'");
+}
+
+/* The fields lie in the order of their bits, four floats first. */
+void chat_json_defaults(struct console *c, const struct ingot_sampling *s)
+{
+    enum { N_FLOATS = 4, N_FIELDS = 6 };
+    static const char *const names[N_FIELDS] = { "temp",   "top_p", "min_p",
+                                                 "repeat", "top_k", "repeat_last_n" };
+    const char *before = ",'defaults':{";
+    char number[FORMAT_NUMBER_BYTES];
+
+    static_assert(INGOT_SAMPLES_REPEAT == 1 << (N_FLOATS - 1) &&
+                      INGOT_SAMPLES_REPEAT_LAST == 1 << (N_FIELDS - 1) &&
+                      offsetof(struct ingot_sampling, repeat_last) == N_FIELDS * sizeof(uint32_t),
+                  "bits in the order of the fields");
+    for (unsigned i = 0; i < N_FIELDS; i++) {
+        uint32_t bits;
+        float value;
+
+        if ((s->given >> i & 1) == 0) {
+            continue;
+        }
+        memcpy(&bits, (const char *)s + (i + 1) * sizeof bits, sizeof bits);
+        memcpy(&value, &bits, sizeof value);
+        console_event_more(c, "%s'%s':%s", before, names[i],
+                           format_float(number, i < N_FLOATS ? value : (float)bits));
+        before = ",";
+    }
+    if (s->given != 0) {
+        console_event_more(c, "}");
+    }
 }

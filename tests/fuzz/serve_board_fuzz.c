@@ -57,6 +57,22 @@ static void take_model(const struct board_event *e)
     }
 }
 
+/* What nobody chose becomes a number within its bounds, and nothing else changes. */
+static void take_defaults(const struct board_event *e)
+{
+    struct ingot_sampling s;
+    struct serve_request q = { .sampler = { .temp = 7, .top_k = 7 },
+                               .chosen = INGOT_SAMPLES_TOP_K };
+
+    board_defaults_read(&s, e);
+    must((s.given & ~(uint32_t)INGOT_ALL_SAMPLING) == 0);
+    board_defaults_put(&q, &s);
+    must(q.sampler.temp >= 0 && q.sampler.temp <= 100 && q.sampler.top_p >= 0 &&
+         q.sampler.top_p <= 1 && q.sampler.min_p >= 0 && q.sampler.min_p <= 1);
+    must(q.sampler.top_k == 7 && q.sampler.repeat_last <= INGOT_MAX_CONTEXT &&
+         q.sampler.repeat <= 100 && q.sampler.presence == 0);
+}
+
 static void take_event(const char *line, size_t bytes)
 {
     struct serve_error error = { .status = 0 };
@@ -77,6 +93,7 @@ static void take_event(const char *line, size_t bytes)
     must(!scores.failed && at.bytes == scores.n);
     serve_text_free(&scores);
     take_news(&e);
+    take_defaults(&e);
     if (e.kind == BOARD_MODEL) {
         take_model(&e);
     }

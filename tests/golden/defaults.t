@@ -2,13 +2,17 @@
 """Defaults that a model brings along: sampling that a GGUF or a folder recommends, and what `ingot pack --defaults` adds. They are in the
 packed file, hold on this computer, in the server and on both boards, and everything that a user says goes before them. Without assets."""
 
+import atexit
 import json
 import os
 import random
+import shutil
 import struct
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from board_line import Board
 from gguf_files import F32, I32, STRING, Gguf, text
 from hf_files import random_model, write_json
 from machine import ARM64, HOST, RISCV64, WORK, Reply, Tap, card_arguments, make_card, run
@@ -138,6 +142,16 @@ tap.ok(found == [0.8, 0.95, 40, 1], "the next model without defaults has the pro
 found, said = settings(("/set temp 0.75", f"/model {without}", f"/model {quarter}"))
 tap.ok(found == [0.75, 0.875, 7, 1.5], "/set stays through models", said)
 
+found, said = settings((), model=whole)
+tap.ok(found == [0.25, 0.875, 7, 1.5], "/set shows those of a GGUF that is not packed", said)
+found, said = settings((f"/model {whole}",), model=without)
+tap.ok(found == [0.25, 0.875, 7, 1.5], "and /model takes them", said)
+status, said = run([HOST, "chat", quarter, "--json", "-q"], stdin=b"\n")
+ready = [json.loads(line) for line in said.splitlines() if line.startswith('{"event":"ready"')]
+tap.ok(len(ready) == 1 and near(ready[0].get("defaults", {}), ALL) and ready[0]["model"].endswith("defaults-quarter.ingot"), "mode=json: ready has them", said)
+status, said = run([HOST, "chat", without, "--json", "-q"], stdin=b"\n")
+tap.ok('"event":"ready"' in said and "defaults\":" not in said, "and not those of a file without", said)
+
 # ---- replies: greedy by default, here, in the server and on boards -----------------------------
 
 greedy, said, _ = packed(plain, "defaults-greedy", "--defaults", "temp=0")
@@ -151,16 +165,39 @@ tap.ok(replies == [wanted] * 3, "with temp=0 in the file they are not", str(repl
 drawn = {tuple(Reply(run([*ask, greedy, "-s", str(seed), "--temp", "0.8"])[1]).ids) for seed in (1, 2, 3)}
 tap.ok(len(drawn) > 1, "unless somebody says so", str(drawn))
 
-served = Served(model=greedy)
-body = {"messages": [{"role": "user", "content": "ab"}], "max_tokens": int(N)}
-replies = {seed: served.ask("/v1/chat/completions", {**body, "seed": seed})[1]["choices"][0]["message"]["content"] for seed in (1, 2, 3)}
-cold = served.ask("/v1/chat/completions", {**body, "temperature": 0})[1]["choices"][0]["message"]["content"]
-tap.ok(set(replies.values()) == {cold}, "requests without a temperature", str(replies))
-drawn = {served.ask("/v1/chat/completions", {**body, "seed": seed, "temperature": 0.8})[1]["choices"][0]["message"]["content"] for seed in (1, 2, 3)}
-tap.ok(len(drawn) > 1, "a request's own goes before it", str(drawn))
-served.end()
+
+
+def check_server(served, name):
+    """Requests of a client that has no wish, and of one that has, in turn."""
+    def reply(**fields):
+        status, answer = served.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "ab"}], "max_tokens": int(N), **fields})
+        return answer["choices"][0]["message"]["content"] if status == 200 else f"{status} {answer}"
+
+    cold = reply(temperature=0)
+    drawn = [reply(seed=seed, temperature=0.8, top_p=1, min_p=0, top_k=0) for seed in (1, 2, 3)]
+    tap.ok(len(set(drawn)) > 1, f"{name}: a request's own goes before the file's", str(drawn))
+    replies = [reply(seed=seed) for seed in (1, 2, 3)]
+    tap.ok(set(replies) == {cold}, f"{name}: requests without a temperature, also after one that had it", str((cold, replies)))
+    return served
+
+
+check_server(Served(model=greedy), "serve").end()
+check_server(Served(model=gguf("defaults-served", temp=0.0)), "serve a GGUF").end()
 
 card = make_card("defaults.img", greedy)
+folder = tempfile.mkdtemp(prefix="ingot-defaults-")  # a socket's path has 107 bytes at most
+atexit.register(shutil.rmtree, folder, True)
+board = Board(ARM64, folder, "a", card)
+served = Served(model=board.line)
+if not served.there:
+    tap.skip("serve a board", "node-llhttp or libwslay-dev is not installed")
+else:
+    check_server(served, "serve a board").end()
+    own = Served("--temp", "0.8", model=board.line)
+    asked = [own.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "ab"}], "max_tokens": int(N), "seed": seed}) for seed in (1, 2, 3)]
+    tap.ok(len({a["choices"][0]["message"]["content"] for _, a in asked}) > 1, "an option of the server goes before them", str(asked))
+    own.end()
+board.kill()
 for machine in (ARM64, RISCV64):
     status, console = machine.run(f'prompt="ab" n={N} ids seed=7', 1, card_arguments(card))
     tap.ok(status == 0 and Reply(console).ids == wanted, f"{machine.board}: ids {Reply(console).ids}", console)

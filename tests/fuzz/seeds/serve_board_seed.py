@@ -4,6 +4,7 @@ import json
 import sys
 
 EVENTS = [{"event": "ready", "protocol": 1, "model": "demo-q8_0.ingot", "line_limit_bytes": 8191},
+          {"event": "ready", "model": "a", "defaults": {"temp": 0.25, "top_p": 1, "min_p": -1, "repeat": 1e99, "top_k": 40, "repeat_last_n": 1048576, "x": 2}},
           {"event": "token", "id": 4, "token": 58, "text": "7 \u00e9"}, {"event": "token", "id": 4, "token": 9, "logprob": -0.5, "top_logprobs": [{"token": 9, "logprob": -0.5, "text": "a"}, {"token": 7, "logprob": None, "text": "\u00e9"}], "text": "a"},
           {"event": "error", "id": 3, "name": "line", "column": 9, "text": "too long"},
           {"event": "usage", "id": 4, "finish_reason": "stop", "prompt_tokens": 43, "cached_tokens": 24, "completion_tokens": 8},
