@@ -261,7 +261,7 @@ struct ingot_generate_params {
     float temp;     /* 0: always the likeliest token; at most 100 */
     float top_p;    /* the likeliest tokens that hold this share; 0 < top_p <= 1, 1: off */
     float min_p;    /* at least this share of the likeliest; 0 <= min_p <= 1, 0: off */
-    float repeat;   /* penalty on the last 64 tokens; 0 < repeat <= 100, 1: off */
+    float repeat;   /* penalty on the last tokens; 0 < repeat <= 100, 1: off */
     uint32_t top_k; /* so many of the likeliest; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
     uint32_t limit; /* new tokens; 0: until the model ends, or repeats itself */
@@ -269,10 +269,15 @@ struct ingot_generate_params {
     uint32_t n_stops;
     /* Asked before each layer, while the prompt is computed, too. False: stop. Or NULL. */
     bool (*go_on)(void *context);
+    uint32_t repeat_last; /* on how many tokens `repeat` is; 0: 64 */
 };
 
 /* temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0, no limit, no stops. NULL: nothing. */
 void ingot_generate_default(struct ingot_generate_params *params);
+
+/* The same, but for what the model's file recommends. After ingot_open. */
+enum ingot_error ingot_model_defaults(const struct ingot_model *model,
+                                      struct ingot_generate_params *params);
 
 /* The next piece of a reply: whole UTF-8 characters, not terminated. False: stop. */
 typedef bool ingot_text_fn(void *context, const char *text, size_t bytes);
@@ -293,7 +298,7 @@ struct ingot_generate_result {
     uint64_t prompt_ticks, reply_ticks; /* of setup.clock, each up to its last token */
 };
 
-/* Compute what was added, then let the model go on. params may be NULL: the defaults. `text` may be NULL
+/* Compute what was added, then let the model go on. params may be NULL: ingot_model_defaults. `text` may be NULL
  * where only the tokens matter; `context` is its first argument and go_on's. result may be NULL. The
  * reply is part of the sequence then; ended by a stop string, as far as it was shown. A stop by a
  * callback is not an error: end is INGOT_END_CALLER. Stopped in the prompt, another call goes on there.
@@ -306,7 +311,7 @@ enum ingot_error ingot_generate(struct ingot_session *session,
 /* One of several replies: what ingot_generate is given for it. */
 struct ingot_reply {
     struct ingot_session *session;
-    const struct ingot_generate_params *params; /* NULL: the defaults */
+    const struct ingot_generate_params *params; /* NULL: ingot_model_defaults */
     ingot_text_fn *text;                        /* or NULL */
     void *context;                              /* of text and go_on */
     struct ingot_generate_result result;        /* is filled */

@@ -11,6 +11,7 @@ _Static_assert((int)INGOT_MOST_STOPS <= (int)REPLY_TEXT_STOPS &&
                "what a reply can look for");
 
 #define MOST_TEMP 100.0f
+#define SMALLEST_TOP_P 1e-6f
 
 /* One call of ingot_generate. */
 struct call {
@@ -34,6 +35,33 @@ void ingot_generate_default(struct ingot_generate_params *params)
                                               .repeat = s.repeat,
                                               .top_k = s.top_k,
                                               .seed = s.seed };
+}
+
+enum ingot_error ingot_model_defaults(const struct ingot_model *m,
+                                      struct ingot_generate_params *params)
+{
+    const struct ingot_sampling *s;
+
+    if (m == NULL || params == NULL) {
+        return INGOT_BAD_ARGUMENT;
+    }
+    if (m->stage < LIBRARY_OPEN) {
+        return INGOT_WRONG_ORDER;
+    }
+    ingot_generate_default(params);
+    s = &m->model.image.header->sampling;
+    params->temp = (s->given & INGOT_SAMPLES_TEMP) != 0 ? s->temp : params->temp;
+    params->min_p = (s->given & INGOT_SAMPLES_MIN_P) != 0 ? s->min_p : params->min_p;
+    params->repeat = (s->given & INGOT_SAMPLES_REPEAT) != 0 ? s->repeat : params->repeat;
+    params->top_k = (s->given & INGOT_SAMPLES_TOP_K) != 0 ? s->top_k : params->top_k;
+    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* a file's 0 is the likeliest token alone */
+        params->top_p = s->top_p > SMALLEST_TOP_P ? s->top_p : SMALLEST_TOP_P;
+    }
+    if ((s->given & INGOT_SAMPLES_REPEAT_LAST) != 0) { /* its 0: no penalty */
+        params->repeat_last = s->repeat_last;
+        params->repeat = s->repeat_last != 0 ? params->repeat : 1;
+    }
+    return INGOT_OK;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------ */
@@ -113,7 +141,8 @@ struct sampler_params library_sampler(const struct ingot_generate_params *p)
                                     .repeat = p->repeat,
                                     .top_k = p->top_k,
                                     .seed = p->seed,
-                                    .repeat_last = SAMPLER_REPEAT_LAST };
+                                    .repeat_last = p->repeat_last != 0 ? p->repeat_last
+                                                                       : SAMPLER_REPEAT_LAST };
 }
 
 /* Guesses are for one session at a time. */
@@ -207,7 +236,7 @@ enum ingot_error ingot_generate(struct ingot_session *s, const struct ingot_gene
         return error;
     }
     if (params == NULL) {
-        ingot_generate_default(&defaults);
+        (void)ingot_model_defaults(s->model, &defaults);
         call.params = &defaults;
     }
     if (!library_good_params(call.params)) {

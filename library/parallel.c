@@ -160,7 +160,7 @@ enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n
     if (error != INGOT_OK) {
         return error;
     }
-    ingot_generate_default(&j.defaults);
+    (void)ingot_model_defaults(j.model, &j.defaults);
     j.model->replies = (struct replies){ .n = n };
     for (uint32_t i = 0; i < n && error == INGOT_OK; i++, j.n++) {
         error = begin(&j, i, &replies[i]);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "flash_image/format/format.h"
 #include "tests/unit/library/library_rig.h"
 
 #define DEMO "models/demo-q8_0.ingot"
@@ -142,6 +143,82 @@ static void test_stops(struct rig *r)
     p.go_on = NULL;
     OK(rig_generate(r, &p, &result) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
        "after a stop the next call answers: \"%s\"", r->said);
+}
+
+/* ---- what the file recommends ---------------------------------------------------------------- */
+
+static uint32_t crc32c_of(const uint8_t *bytes, size_t n)
+{
+    uint32_t crc = ~0u;
+
+    for (size_t i = 0; i < n; i++) {
+        crc ^= bytes[i];
+        for (unsigned bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (0x82f63b78u & (0u - (crc & 1)));
+    }
+    return ~crc;
+}
+
+/* A rig whose file recommends s. False: it does not start. */
+static bool start_with(struct rig *r, const struct ingot_sampling *s)
+{
+    struct ingot_header *h;
+
+    rig_init(r, DEMO);
+    rig_memory(r, RIG_MEMORY);
+    h = (struct ingot_header *)r->file;
+    h->sampling = *s;
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c_of(r->file, sizeof *h);
+    return rig_start(r) == INGOT_OK;
+}
+
+/* The reply of ingot_generate_together, for parameters NULL. */
+static bool together_says(struct rig *r, const char *text)
+{
+    struct ingot_reply reply = { .session = r->session, .text = rig_say, .context = r };
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    r->said_bytes = 0;
+    r->said[0] = '\0';
+    return ingot_generate_together(&reply, 1) == INGOT_OK && strcmp(r->said, text) == 0;
+}
+
+static void test_defaults(void)
+{
+    static const struct ingot_sampling greedy = { .given = INGOT_SAMPLES_TEMP, .temp = 0 },
+                                       hot = { .given = INGOT_ALL_SAMPLING & ~INGOT_SAMPLES_REPEAT,
+                                               .temp = 8,
+                                               .top_p = 0.5f,
+                                               .min_p = 0,
+                                               .top_k = 300,
+                                               .repeat_last = 0 };
+    struct ingot_generate_params p;
+    struct rig r;
+
+    OK(start_with(&r, &greedy) && ingot_model_defaults(r.model, &p) == INGOT_OK && p.temp == 0 &&
+           p.top_k == 40 && p.top_p > 0.94f && p.top_p < 0.96f && p.repeat_last == 0,
+       "a file's temperature, and the others as ever");
+    (void)rig_turn(&r, RIG_QUESTION);
+    OK(rig_generate(&r, NULL, NULL) == INGOT_OK && strcmp(r.said, RIG_ANSWER) == 0,
+       "a reply without parameters has it: \"%s\"", r.said);
+    OK(together_says(&r, RIG_ANSWER), "side by side, too: \"%s\"", r.said);
+    rig_end(&r);
+    OK(start_with(&r, &hot) && ingot_model_defaults(r.model, &p) == INGOT_OK && p.temp == 8 &&
+           p.top_p == 0.5f && p.min_p == 0 && p.top_k == 300 && p.repeat == 1 && p.n_stops == 0,
+       "all that a file may recommend");
+    (void)rig_turn(&r, RIG_QUESTION);
+    p.limit = 20;
+    OK(rig_generate(&r, &p, NULL) == INGOT_OK && strncmp(r.said, RIG_ANSWER, 20) != 0,
+       "a reply with it: \"%s\"", r.said);
+    OK(ingot_model_defaults(NULL, &p) == INGOT_BAD_ARGUMENT &&
+           ingot_model_defaults(r.model, NULL) == INGOT_BAD_ARGUMENT,
+       "NULL is refused");
+    (void)ingot_close(r.model);
+    OK(ingot_model_defaults(r.model, &p) == INGOT_WRONG_ORDER, "a closed model has none");
+    r.model = NULL;
+    rig_end(&r);
 }
 
 /* ---- conversations and tokens --------------------------------------------------------------- */
@@ -348,6 +425,7 @@ int main(void)
     test_conversation(&r);
     test_tokens(&r);
     rig_end(&r);
+    test_defaults();
     test_ways();
     test_memory();
     test_two();
