@@ -19,6 +19,7 @@ FIELDS = {
     "SUITS": "NAME",
 }
 FIELDS["TABLED"] = FIELDS["TABLED_OWN"] = FIELDS["TABLED_AGAIN"] = FIELDS["WEIGHTS"]
+FIELDS["ASKED"] = FIELDS["READ"]
 FIELDS["MIXTURE_TOO"] = FIELDS["MIXTURE"]
 FIELDS["SUITS_CARDS"] = FIELDS["SUITS_EXPERTS"] = FIELDS["SUITS"]
 Type = collections.namedtuple("Type", "kind NAME id name layout cols act halves fit of bytes d m gguf")

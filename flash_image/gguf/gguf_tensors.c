@@ -14,12 +14,10 @@ static const char *const ggml_types[] = {
 #define TYPE_READ_FLOATS(NAME, name, bytes, gguf) [gguf] = #NAME,
 #define TYPE_READ(NAME, name, of, bytes, gguf) [gguf] = #NAME,
 #include "flash_image/format/types.def"
-    [4] = "Q4_2",        [5] = "Q4_3",        [9] = "Q8_1",      [15] = "Q8_K",
-    [16] = "IQ2_XXS",    [17] = "IQ2_XS",     [18] = "IQ3_XXS",  [19] = "IQ1_S",
-    [21] = "IQ3_S",      [22] = "IQ2_S",      [24] = "I8",       [25] = "I16",
-    [26] = "I32",        [27] = "I64",        [28] = "F64",      [29] = "IQ1_M",
+    [4] = "Q4_2",        [5] = "Q4_3",        [15] = "Q8_K",     [24] = "I8",
+    [25] = "I16",        [26] = "I32",        [27] = "I64",      [28] = "F64",
     [31] = "Q4_0_4_4",   [32] = "Q4_0_4_8",   [33] = "Q4_0_8_8", [36] = "IQ4_NL_4_4",
-    [37] = "IQ4_NL_4_8", [38] = "IQ4_NL_8_8", [40] = "NVFP4",
+    [37] = "IQ4_NL_4_8", [38] = "IQ4_NL_8_8",
 };
 
 enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
@@ -30,14 +28,10 @@ static const char *cure_of_type(const char *name)
     static const struct {
         const char *start, *cure;
     } cures[] = {
-        { "IQ1", "take the Q2_K file of the same model" },
-        { "IQ2", "take the Q2_K file of the same model" },
-        { "IQ3", "take the Q3_K_M or IQ4_XS file of the same model" },
         { "IQ4_NL_", "take the IQ4_NL file of the same model: rows are interleaved here anyway" },
         { "Q4_0_", "take the Q4_0 file of the same model: rows are interleaved here anyway" },
         { "Q4_", "take the Q4_0 or Q4_K_M file of the same model" },
         { "Q8_", "take the Q8_0 file of the same model" },
-        { "NVFP4", "take the MXFP4 or Q4_K_M file of the same model" },
         { "F64", "convert the model again, with --outtype f32" },
         { "I", "weights are not whole numbers: convert the model again" },
     };

@@ -107,6 +107,14 @@ enum ingot_type pack_type_asked(const struct pack_options *o, const struct sourc
     return o->type;
 }
 
+/* Whether no option names the type of the matrix. */
+static bool is_unasked(const struct pack_options *o, const struct source_params *p,
+                       enum ingot_role role)
+{
+    return !o->type_given && !(o->head_given && is_head(p, role)) &&
+           !(o->experts_given && image_role_is_expert(role));
+}
+
 /* Before what the columns forbid. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
@@ -271,6 +279,31 @@ static void tell_columns(const struct pack_options *o, struct source *s, enum in
         fprintf(stderr, "%s: stored as %s, because their columns are not a multiple of %u: %s\n",
                 s->path, image_type_name(to), padding, names);
     }
+}
+
+static const bool only_asked[SOURCE_NONE + 1] = {
+#define TYPE_READ(...)
+#define TYPE_ASKED(NAME, ...) [SOURCE_##NAME] = true,
+#include "flash_image/format/types.def"
+};
+
+enum err pack_check_types(const struct pack_options *o, struct source *s)
+{
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        const struct source_tensor *t = source_tensor(s, at.role, at.layer);
+
+        if (t->data != NULL && only_asked[t->type] && image_role_is_matrix(at.role) &&
+            is_unasked(o, &s->params, at.role)) {
+            return source_refuse(
+                s, ERR_UNSUPPORTED,
+                "%s has weights in %s, which no type of .ingot files holds exactly. "
+                "Convert them with `ingot pack --type q8_0`, which loses little, or "
+                "`--type q4_k_m`, whose file is smaller",
+                image_role_name((unsigned)at.role), source_type_name(t->type));
+        }
+    }
+    return ERR_OK;
 }
 
 void pack_tell_types(const struct pack_options *o, struct source *s)

@@ -27,6 +27,9 @@ enum { PACK_REMARK_BYTES = 64 };
 void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
                       unsigned layer, char *text, size_t bytes);
 
+/* ERR_UNSUPPORTED: a matrix has values that are stored as another type only where an option names it, and none does. */
+enum err pack_check_types(const struct pack_options *o, struct source *s);
+
 /* Say on standard error which types change although the user did not ask for it. */
 void pack_tell_types(const struct pack_options *o, struct source *s);
 

@@ -359,8 +359,11 @@ static bool is_file(int fd)
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
 {
     struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .holes = is_file(fd) };
-    enum err e;
+    enum err e = pack_check_types(o, s);
 
+    if (e != ERR_OK) {
+        return e;
+    }
     pack_tell_types(o, s);
     e = pack_lay_out(&w);
     if (e == ERR_OK && o->hollow) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "flash_image/quantize/codebooks.h"
 #include "flash_image/quantize/requantize.h"
 
 const int8_t dequantize_iq4[16] = {
@@ -81,15 +82,48 @@ static void read_iq4_xs(const uint8_t *block, float *out)
     }
 }
 
+/* FP4 has 0, .5, 1, 1.5, 2, 3, 4, 6: twice these are integers. */
+static const int8_t twice_fp4[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+
 /* A scale of 2^(e - 127), as a table of halves is of integers: 2^(e - 128). */
 static void read_mxfp4(const uint8_t *block, float *out)
 {
-    /* FP4 has 0, .5, 1, 1.5, 2, 3, 4, 6: twice these are integers. */
-    static const int8_t values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
     float d = ldexpf(1.0f, block[0] - 128);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)values[dequantize_nibble(block + 1, i)];
+        out[i] = d * (float)twice_fp4[dequantize_nibble(block + 1, i)];
+    }
+}
+
+/* Half of an unsigned float of 4 bits of exponent and 3 of mantissa; 0x7f is 0 as in GGML. */
+static float half_ue4m3(uint8_t x)
+{
+    int exponent = x >> 3 & 15;
+    float mantissa = (float)(x & 7);
+
+    if (x == 0x7f) {
+        return 0;
+    }
+    return exponent == 0 ? ldexpf(mantissa, -10) : ldexpf(8.0f + mantissa, exponent - 11);
+}
+
+/* Four parts of 16 with a scale each: the low nibbles of its 8 bytes, then the high ones. */
+static void read_nvfp4(const uint8_t *block, float *out)
+{
+    for (unsigned i = 0; i < 64; i++) {
+        uint8_t byte = block[4 + i / 16 * 8 + i % 8];
+
+        out[i] = half_ue4m3(block[i / 16]) * (float)twice_fp4[byte >> i % 16 / 8 * 4 & 15];
+    }
+}
+
+/* Q8_0 with the sum of its elements, which is not needed here, after the scale. */
+static void read_q8_1(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)(int8_t)block[4 + i];
     }
 }
 
@@ -282,9 +316,19 @@ dequantize_block_fn *dequantize_of(enum source_type type)
 #define TYPE_TABLED_OWN(...)
 #define TYPE_TABLED_AGAIN(...)
 #define TYPE_READ(NAME, name, ...) READER(NAME, name)
+#define TYPE_ASKED(...)
 #include "flash_image/format/types.def"
 #undef READER
     case SOURCE_Q2_0_128: return read_q2_0_128;
+    case SOURCE_Q8_1: return read_q8_1;
+    case SOURCE_NVFP4: return read_nvfp4;
+    case SOURCE_IQ1_S: return dequantize_iq1_s;
+    case SOURCE_IQ1_M: return dequantize_iq1_m;
+    case SOURCE_IQ2_XXS: return dequantize_iq2_xxs;
+    case SOURCE_IQ2_XS: return dequantize_iq2_xs;
+    case SOURCE_IQ2_S: return dequantize_iq2_s;
+    case SOURCE_IQ3_XXS: return dequantize_iq3_xxs;
+    case SOURCE_IQ3_S: return dequantize_iq3_s;
     default: return NULL;
     }
 }

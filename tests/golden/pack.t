@@ -4,6 +4,7 @@ progress on a terminal."""
 
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pack_memory import MIXED, SMALL, SMALL_MIXTURE, measure
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
+RANDOM = random.Random(5)
 LAYERS = 32 if LONG else 16
 for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
     few = {what: kilobytes for what, _, _, kilobytes, _, _ in measure(shape, *types)}
@@ -29,6 +31,8 @@ for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
 # Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
 BECOMES = {"IQ4_XS": "iq4_nl", "MXFP4": "mxfp4", "TQ1_0": "tq2_0"}
 BLOCKS = {t.NAME: (t.of, t.bytes) for t in IN_GGUF}
+# Types that are converted only where --type says so, and which bytes of a block have the exponents of its fp16 scale.
+ASKED = {"Q8_1": (1,), "NVFP4": (), "IQ1_S": (1,), "IQ1_M": (53, 55), "IQ2_XXS": (1,), "IQ2_XS": (1,), "IQ2_S": (1,), "IQ3_XXS": (1,), "IQ3_S": (1,)}
 OUT = os.path.join(WORK, "pack-type.ingot")
 PATH = os.path.join(WORK, "pack-type.gguf")
 
@@ -47,12 +51,45 @@ def model(kind):
     for name, dims in shapes:
         elements = dims[0] * (dims[1] if len(dims) > 1 else 1)
         of, size = BLOCKS[kind] if name == "blk.0.attn_q" else BLOCKS["F32"]
-        g.tensor(name + ".weight", dims, kind if name == "blk.0.attn_q" else "F32",
-                 bytes(elements // of * size))
+        raw = bytes(elements // of * size)
+        if name == "blk.0.attn_q" and kind in ASKED:
+            raw = b"".join(small_block(kind, size) for _ in range(elements // of))
+        g.tensor(name + ".weight", dims, kind if name == "blk.0.attn_q" else "F32", raw)
     g.write(PATH)
 
 
+def small_block(kind, size):
+    """Any values, whose scale is a number and small."""
+    block = bytearray(RANDOM.randbytes(size))
+    for at in range(4 if kind == "NVFP4" else 0):
+        block[at] &= 0x3f
+    for at in ASKED[kind]:
+        block[at] = block[at] & 0x03 | 0x20 if kind != "IQ1_M" else block[at] & 0x0f | (0x20 if at == 55 else 0)
+    return bytes(block)
+
+
+for kind in ASKED:
+    model(kind)
+    status, said = run([HOST, "pack", PATH, "-o", OUT])
+    tap.ok(status == 1 and f"attn_q has weights in {kind}, " in said and "`ingot pack --type q8_0`" in said and "q4_k_m" in said and not os.path.exists(OUT),
+           f"{kind}: is refused without --type, and the error says which", said)
+    status, said = run([HOST, "run", PATH, "-p", "a", "-n", "1"])
+    tap.ok(status == 1 and f"weights in {kind}, " in said, f"{kind}: `ingot run` says the same", said)
+    status, said = run([HOST, "pack", PATH, "-o", OUT, "--head", "q8_0"])
+    tap.ok(status == 1 and f"weights in {kind}, " in said, f"{kind}: --head alone names no type for it", said)
+    for to in ("q8_0", "f32", "q4_k_m"):
+        status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", to])
+        lost = re.search(r"differ from the file's by an NMSE of (\S+) ", said)
+        tap.ok(status == 0 and (to == "f32" or f"{kind} weights are quantized again as {to[:4]}" in said) and
+               (float(lost.group(1)) < {"q8_0": 1e-4, "q4_k_m": 0.02}[to] if lost else to == "f32"),
+               f"{kind}: --type {to} converts it" + (f", NMSE {lost.group(1)}" if lost else ""), said)
+        status, said = run([HOST, "run", OUT, "--raw", "-p", "a", "-n", "2"])
+        tap.ok(status == 0, f"{kind}: and the result runs", said)
+        os.remove(OUT)
+
 for kind in TYPES:
+    if kind in ASKED:
+        continue
     model(kind)
     status, said = run([HOST, "pack", PATH, "-o", OUT])
     told = re.findall(r": (\S+) weights are stored as (\w+)", said)

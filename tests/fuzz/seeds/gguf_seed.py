@@ -69,6 +69,12 @@ MODELS = {
     "few": ([], [("attn_q.weight", 256, 256, "TQ1_0"), ("attn_k.weight", 256, 128, "TQ2_0"),
                  ("attn_v.weight", 256, 128, "Q1_0")] + BLOCK +
             [("ffn_gate.weight", 256, 512, "Q2_0"), ("ffn_up.weight", 256, 512, "F32")]),
+    "codebooks": ([], [("attn_q.weight", 256, 256, "IQ2_XXS"), ("attn_k.weight", 256, 128, "IQ2_XS"),
+                       ("attn_v.weight", 256, 128, "IQ2_S")] + BLOCK +
+                  [("ffn_gate.weight", 256, 512, "IQ3_XXS"), ("ffn_up.weight", 256, 512, "IQ3_S")]),
+    "asked": ([], [("attn_q.weight", 256, 256, "IQ1_S"), ("attn_k.weight", 256, 128, "IQ1_M"),
+                   ("attn_v.weight", 256, 128, "F32")] + BLOCK +
+              [("ffn_gate.weight", 256, 512, "NVFP4"), ("ffn_up.weight", 256, 512, "Q8_1")]),
     "qwen2": ([], QKV + BLOCK + GATED +
               [("attn_q.bias", 256, 0, "F32"), ("attn_k.bias", 128, 0, "F32"),
                ("attn_v.bias", 128, 0, "F32")]),
@@ -121,7 +127,7 @@ MODELS = {
 
 
 def model(name):
-    g = Gguf("llama" if name in ("types", "few") else name)
+    g = Gguf("llama" if name in ("types", "few", "codebooks", "asked") else name)
     g.string("tokenizer.ggml.model", "llama")
     g.array("tokenizer.ggml.tokens", STRING, [text(t) for t in TEXTS])
     g.array("tokenizer.ggml.scores", F32, [struct.pack("<f", -i) for i in range(len(TEXTS))])

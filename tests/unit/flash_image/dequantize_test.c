@@ -212,6 +212,71 @@ static void test_definitions(void)
     }
 }
 
+/* The scale in a random block of a type that is read only where --type asks becomes a number. */
+static void tame_asked(enum source_type type, uint8_t *block)
+{
+    if (type == SOURCE_NVFP4) {
+        for (unsigned i = 0; i < 4; i++) {
+            block[i] &= 0x7f;
+        }
+    } else if (type == SOURCE_IQ1_M) {
+        block[53] &= 0x3f;
+        block[55] = (uint8_t)((block[55] & 0x8f) | 0x20);
+    } else {
+        block[1] = (uint8_t)((block[1] & 0x83) | 0x28);
+    }
+}
+
+/* FNV-1a of the floats of 500 random blocks, little-endian. */
+static uint64_t hash_of(enum source_type type)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    uint32_t x = 1, n = source_type_block(type);
+
+    for (int round = 0; round < 500; round++) {
+        uint8_t block[256], bytes[256 * sizeof(float)];
+        float out[256];
+
+        for (size_t i = 0; i < source_type_bytes(type, n); i++) {
+            x = x * 1664525u + 1013904223u;
+            block[i] = (uint8_t)(x >> 24);
+        }
+        tame_asked(type, block);
+        dequantize_of(type)(block, out);
+        memcpy(bytes, out, n * sizeof(float));
+        for (size_t i = 0; i < n * sizeof(float); i++) {
+            hash = (hash ^ bytes[i]) * 0x100000001b3u;
+        }
+    }
+    return hash;
+}
+
+/* As GGML's own functions read the same blocks. */
+static void test_asked(void)
+{
+    static const struct {
+        enum source_type type;
+        uint64_t hash;
+    } rows[] = {
+        { SOURCE_NVFP4, 0xee1ce55ac179ed6du },   { SOURCE_IQ1_S, 0xad06c00a51898e0du },
+        { SOURCE_IQ1_M, 0xf426c3f7fb5ee454u },   { SOURCE_IQ2_XXS, 0x09252c039d5ad63bu },
+        { SOURCE_IQ2_XS, 0xf047dbcce7f4ef5eu },  { SOURCE_IQ2_S, 0x4b83766e9a49f245u },
+        { SOURCE_IQ3_XXS, 0xc9f7ad8022fea8e2u }, { SOURCE_IQ3_S, 0x657e1422eadbb7a5u },
+    };
+    uint8_t block[36] = { 0x00, 0x3c, 0xff, 0xff, 1, 0x80, 0x7f };
+    float out[32];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t hash = hash_of(rows[i].type);
+
+        OK(hash == rows[i].hash, "%s: the floats that GGML reads, bit for bit (%016llx)",
+           source_type_name(rows[i].type), (unsigned long long)hash);
+    }
+    dequantize_of(SOURCE_Q8_1)(block, out);
+    OK(out[0] == 1 && out[1] == -128 && out[2] == 127 && out[3] == 0,
+       "Q8_1: the sum after the scale is not a value");
+}
+
 /* A block converted without loss means the same. */
 static void test_requantized(enum source_type from, enum ingot_type to, enum source_type as,
                              const size_t scales[2], double tolerance)
@@ -279,6 +344,7 @@ int main(void)
 
     test_fixture(assets != NULL ? assets : "../shared/models");
     test_definitions();
+    test_asked();
     test_requantized(SOURCE_Q5_0, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
     test_requantized(SOURCE_IQ4_XS, INGOT_IQ4_NL, SOURCE_IQ4_NL, first, 1e-7);
     test_mxfp4();

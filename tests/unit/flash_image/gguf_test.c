@@ -223,21 +223,19 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .architecture = "mamba" }, ERR_UNSUPPORTED,
                 "architecture 'mamba' is not supported; supported: llama, ");
     refuse_gguf((struct change){ .scaling = "su" }, ERR_UNSUPPORTED, "rope scaling 'su'");
-    refuse_gguf((struct change){ .matrix_type = 9 }, ERR_UNSUPPORTED, "is Q8_1 (type 9)");
+    refuse_gguf((struct change){ .matrix_type = 15 }, ERR_UNSUPPORTED, "is Q8_K (type 15)");
     refuse_gguf((struct change){ .matrix_type = 14 }, ERR_BAD_MODEL,
                 "32 columns, not a multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED,
                 "is a type of a fork of llama.cpp (type 99)");
     refuse_gguf((struct change){ .matrix_type = 60 }, ERR_UNSUPPORTED,
                 "is a type newer than this (type 60), which is not supported: take the Q8_0");
-    refuse_gguf((struct change){ .matrix_type = 16 }, ERR_UNSUPPORTED,
-                "is IQ2_XXS (type 16), which is not supported: take the Q2_K file");
-    refuse_gguf((struct change){ .matrix_type = 21 }, ERR_UNSUPPORTED,
-                "is IQ3_S (type 21), which is not supported: take the Q3_K_M");
+    refuse_gguf((struct change){ .matrix_type = 16 }, ERR_BAD_MODEL,
+                "32 columns, not a multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 31 }, ERR_UNSUPPORTED,
                 "is Q4_0_4_4 (type 31), which is not supported: take the Q4_0 file");
-    refuse_gguf((struct change){ .matrix_type = 40 }, ERR_UNSUPPORTED,
-                "is NVFP4 (type 40), which is not supported: take the MXFP4");
+    refuse_gguf((struct change){ .matrix_type = 40 }, ERR_BAD_MODEL,
+                "32 columns, not a multiple of 64");
     refuse_gguf((struct change){ .matrix_type = 26 }, ERR_UNSUPPORTED,
                 "is I32 (type 26), which is not supported: weights are not whole numbers");
     refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_BAD_MODEL,
