@@ -320,6 +320,7 @@ test-long: setup-tests ## both with more repetitions, a minute for each fuzz tar
 	$(Q)$(MAKE) --no-print-directory clients voice day
 
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: its row is skipped"
 	$(Q)$(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
 
 day: LONG = 1
