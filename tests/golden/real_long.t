@@ -45,10 +45,10 @@ def gemma():
     if path is None:
         return
     prompt = "The capital of France is"
-    base = Reply(run([HOST, "run", path, "--raw", "-p", prompt, "--temp", "0", "-n", str(N), "--ids", "-q"])[1])
+    base = Reply(run([HOST, "run", path, "-p", prompt, "--temp", "0", "-n", str(N), "--ids", "-q"])[1])
     card = make_card("real-long-gemma.img", path)
     for machine in machines:
-        status, console = machine.run(f'prompt="{prompt}" raw temp=0 n={N} ids cores=2', 2, card_arguments(card), timeout=SECONDS)
+        status, console = machine.run(f'prompt="{prompt}" temp=0 n={N} ids cores=2', 2, card_arguments(card), timeout=SECONDS)
         reply = Reply(console)
         tap.ok(status == 0 and same(reply, base), f"{machine.board}: Gemma 3 270M, ids {reply.ids}, logits {reply.hash}", console)
     os.remove(card)

@@ -47,7 +47,7 @@ def ask(messages, **more):
 
 reply = ask([QUESTION])
 tap.ok("Paris" in reply.choices[0].message.content and reply.choices[0].finish_reason == "stop" and reply.usage.completion_tokens > 4,
-       f"a chat, with no settings: {reply.choices[0].message.content.strip()}", reply)
+       f"a chat, with no settings: {reply.choices[0].message.content.strip()!r}", reply)
 parts = list(ask([QUESTION], stream=True, stream_options={"include_usage": True}))
 text = "".join(p.choices[0].delta.content or "" for p in parts if p.choices)
 tap.ok(text == reply.choices[0].message.content and sum(bool(p.choices) for p in parts) > 3 and parts[-1].usage.completion_tokens == reply.usage.completion_tokens,
@@ -55,7 +55,7 @@ tap.ok(text == reply.choices[0].message.content and sum(bool(p.choices) for p in
 # The empty system prompt is real_model.t's, which has the reason.
 record = ask([{"role": "system", "content": ""}, {"role": "user", "content": "Anna Berg, 34, lives in Oslo, is married"}], temperature=0,
              response_format={"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": RECORD}})
-tap.ok(json.loads(record.choices[0].message.content) == ANNA, f"a record by a schema: {record.choices[0].message.content}", record)
+tap.ok(json.loads(record.choices[0].message.content) == ANNA, f"a record by a schema: {record.choices[0].message.content!r}", record)
 named = [{"role": "user", "content": "Turn on the lamp."}]
 called = ask(named, tools=[FAN, LAMP], tool_choice={"type": "function", "function": {"name": "set_lamp"}}).choices[0]
 calls = called.message.tool_calls or []
@@ -63,6 +63,6 @@ tap.ok(called.finish_reason in ("tool_calls", "stop") and len(calls) == 1 and ca
        isinstance(json.loads(calls[0].function.arguments).get("on"), bool), f"a function that is named: {[c.function for c in calls]}", called)
 if calls:
     end = ask([*named, called.message.model_dump(exclude_none=True), {"role": "tool", "tool_call_id": calls[0].id, "content": "The lamp is on."}], tools=[FAN, LAMP])
-    tap.ok(end.choices[0].finish_reason in ("stop", "length", "tool_calls") and end.usage.prompt_tokens > 20, f"what it gave goes back: {end.choices[0].message.content}", end)
+    tap.ok(end.choices[0].finish_reason in ("stop", "length", "tool_calls") and end.usage.prompt_tokens > 20, f"what it gave goes back: {end.choices[0].message.content!r}", end)
 tap.ok(served.end() == 0, "the server ends")
 tap.done()
