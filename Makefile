@@ -440,7 +440,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
                  $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c) \
                  $(wildcard board/drivers/block/nvme*.c) $(filter-out %/rp1_usb.c,$(wildcard board/drivers/usb/*.c)) \
-                 $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c virtio.c virtio_mmio.c) \
+                 $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c pci_ecam.c virtio.c virtio_mmio.c virtio_pci.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/gpio/,pl061.c rp1_gpio.c mss_gpio.c jh7110_gpio.c pi_lines.c) \
                  board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c rp1_gem.c tree_address.c) \

@@ -1,5 +1,7 @@
 """virt-arm64 with a network card in QEMU, for suites that talk to its server."""
 
+import http.client
+import json
 import os
 import re
 import socket
@@ -22,6 +24,17 @@ class NetBoard:
     def command(self, words, cores=1, drives=()):
         network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
         return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+
+    def ask(self, method, path, body=None, wait=60):
+        """Status and body of a request."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=wait)
+        try:
+            c.request(method, path, None if body is None else json.dumps(body))
+            r = c.getresponse()
+            return r.status, r.read().decode()
+        finally:
+            c.close()
 
 
 def reply_of(text):

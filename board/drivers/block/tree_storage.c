@@ -1,5 +1,6 @@
 #include "board/drivers/block/tree_storage.h"
 
+#include "board/drivers/bus/tree_pci.h"
 #include "board/drivers/serial/serial.h"
 #include "board/facts.h"
 #include "board/isa.h"
@@ -173,23 +174,22 @@ static void find_flash(struct tree_storage *s, const struct device_tree *tree)
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    struct pci_ecam *pci = &storage->pci;
-    bool has_pci;
+    struct pci_ecam *pci;
 
     storage->n_devices = 0;
     for (unsigned i = 0; i < BOARD_MAX_BLOCK; i++)
         storage->found[i] = &storage->devices[i];
     if (tree->blob == NULL)
         return 0;
-    has_pci = pci_ecam_find(pci, tree) == ERR_OK;
-    if (has_pci)
+    pci = tree_pci(tree);
+    if (pci != NULL)
         facts_add(pci_ecam_facts, pci);
-    if (has_pci)
+    if (pci != NULL)
         find_drives(storage, pci);
-    if (has_pci)
+    if (pci != NULL)
         find_usb(storage, pci);
     find_cards(storage, tree);
-    if (has_pci)
+    if (pci != NULL)
         find_slots(storage, pci);
     find_flash(storage, tree);
     for (unsigned i = 0; i < storage->n_devices; i++)

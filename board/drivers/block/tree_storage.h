@@ -23,7 +23,6 @@ struct tree_sd_slot {
 /* Device n is devices[n]; a virtio card or a bank lives in cards[n] or banks[n]. */
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
-    struct pci_ecam pci;
     struct pci_kept drive_slots[TREE_STORAGE_DRIVES];
     struct usb usb[TREE_STORAGE_USB];
     struct virtio_blk cards[BOARD_MAX_BLOCK];

@@ -1,4 +1,5 @@
-/* The part of virtio-mmio version 2 that all its devices share: registers, the steps of a start, and split virtqueues. Sections are
+/* The part of virtio-mmio version 2 that all its devices share: registers, the steps of a start, and split virtqueues. Devices on PCI
+ * have the same registers under these numbers (virtio_pci.h). Sections are
  * those of the VIRTIO 1.2 specification (OASIS, csd01).
  *
  * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees memory as the driver's core does
@@ -104,5 +105,13 @@ void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t 
 uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);
+
+/* These functions from now on have the registers at odd locations, where none of virtio-mmio's can be. */
+struct virtio_registers {
+    uint32_t (*read)(uintptr_t location, unsigned reg);
+    uint8_t (*read_byte)(uintptr_t location, unsigned reg);
+    void (*write)(uintptr_t location, unsigned reg, uint32_t value);
+};
+void virtio_use(const struct virtio_registers *registers);
 
 #endif

@@ -1,0 +1,27 @@
+/* Registers of virtio devices on PCI (VIRTIO 1.2, section 4.1) under the numbers that they have on virtio-mmio, so that a driver is written
+ * once: virtio_pci_open returns what such a driver takes for the location of its registers. */
+#ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
+#define INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
+
+#include <stdint.h>
+
+#include "board/drivers/bus/pci_ecam.h"
+
+enum { VIRTIO_PCI_QUEUES = 4 /* that a driver may use */ };
+
+/* One device; it stays where it is. */
+struct virtio_pci {
+    uint32_t device_id;
+    uintptr_t registers, fields; /* the common ones, and the device's own */
+    uint32_t fields_bytes;
+    uintptr_t notify; /* of queues */
+    uint32_t notify_bytes, notify_step;
+    uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* of queues that were started; 0: none */
+};
+
+/* A function of PCI is set up and switched on. 0: it is not a virtio device of this kind (VIRTIO_DEVICE_ID), or has no registers of
+ * version 1. */
+uintptr_t virtio_pci_open(struct virtio_pci *v, const struct pci_ecam *pci, unsigned function,
+                          uint32_t device_id);
+
+#endif
