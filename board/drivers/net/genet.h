@@ -1,0 +1,59 @@
+/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has: 256 descriptors in registers, of which one queue of each
+ * direction uses some, polled; frames are copied, so that the device never reads or writes memory of anybody else's. Clocks, pins and the
+ * PHY's delays are as the firmware left them. Not yet run on hardware, and no emulator has it. */
+#ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
+#define INGOT_BOARD_DRIVERS_NET_GENET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/net/ethernet_phy.h"
+#include "board/err.h"
+
+enum {
+    GENET_BYTES = 0x10000,    /* of registers */
+    GENET_FRAME_BYTES = 1514, /* without the checksum */
+    GENET_BUFFER_BYTES = 2048,
+    GENET_SLOTS = 32, /* buffers of a direction: a power of two */
+};
+
+struct genet_setup {
+    uintptr_t mmio; /* mapped, GENET_BYTES */
+    struct dma_window window;
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+    unsigned phy; /* address where the PHY is looked for first */
+    const uint8_t
+        *address; /* (6) of the interface; NULL: as the firmware left it in the registers */
+};
+
+/* All state of one controller; zeroed by open. */
+struct genet {
+    _Alignas(DMA_LINE_BYTES) uint8_t received[GENET_SLOTS][GENET_BUFFER_BYTES];
+    _Alignas(DMA_LINE_BYTES) uint8_t sent[GENET_SLOTS][GENET_BUFFER_BYTES];
+    struct genet_setup setup;
+    struct phy phy;
+    struct phy_link link; /* the one that the controller is set for */
+    uint16_t taken,
+        given; /* the queues' indices: frames that were taken, and that were given to be sent */
+    bool works;
+    uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
+};
+
+/* Set it up, write its address, and have the PHY negotiate. ERR_OK: *why is NULL, else a sentence. ERR_NO_DEVICE: no PHY answers;
+ * ERR_UNSUPPORTED: another version, no address, or memory out of reach. */
+enum err genet_open(struct genet *g, const struct genet_setup *setup, uint8_t address[6],
+                    const char **why);
+
+/* As in runtime/base/platform.h; genet_is_up also sets the controller for a link that has changed. */
+bool genet_is_up(struct genet *g);
+bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes);
+size_t genet_receive(struct genet *g, uint8_t *to, size_t room);
+
+/* genet_mmio.c, in whose place a unit test has a controller. */
+uint32_t genet_read(const struct genet *g, unsigned reg);
+void genet_write(const struct genet *g, unsigned reg, uint32_t value);
+
+#endif

@@ -1,0 +1,92 @@
+/* The registers of GENET, version 5, that genet.c uses. Broadcom has published no manual: offsets and bits are facts out of U-Boot's
+ * bcmgenet.c, and of Linux's bcmgenet.h where that is said. */
+#ifndef INGOT_BOARD_DRIVERS_NET_GENET_REGISTERS_H
+#define INGOT_BOARD_DRIVERS_NET_GENET_REGISTERS_H
+
+enum {
+    GENET_REVISION = 0x000,
+    GENET_PORT = 0x004,
+    GENET_RECEIVE_FLUSH = 0x008,
+    GENET_RGMII = 0x08c,
+    GENET_RECEIVE_BUFFER = 0x300,
+    GENET_SEND_BUFFER_SIZE = 0x3b4,
+    GENET_COMMAND = 0x808,
+    GENET_ADDRESS_HIGH = 0x80c, /* the first four bytes, the first in the highest bits */
+    GENET_ADDRESS_LOW = 0x810,  /* the last two */
+    GENET_FRAME_MOST = 0x814,
+    GENET_SEND_FLUSH = 0xb34,
+    GENET_COUNTERS = 0xd80,
+    GENET_MDIO = 0xe14,
+    GENET_RECEIVES = 0x2000, /* descriptors, then queues, then the engine */
+    GENET_SENDS = 0x4000,
+};
+enum { GENET_REVISION_5 = 6 /* bits 24 to 27, of what is called version 5 */ };
+enum { GENET_PORT_EXTERNAL_RGMII = 3 };
+enum {
+    GENET_RGMII_LINK = 1 << 4,
+    GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
+    GENET_RGMII_ON = 1 << 6,
+    GENET_RGMII_NO_DELAY = 1 << 16, /* of ours: the PHY delays what we receive */
+};
+enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes in front of a frame */ };
+enum {
+    GENET_COMMAND_SENDS = 1 << 0,
+    GENET_COMMAND_RECEIVES = 1 << 1,
+    GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
+    GENET_COMMAND_ALL = 1 << 4,    /* frames to other stations, too (Linux: CMD_PROMISC) */
+    GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
+    GENET_COMMAND_RESET = 1 << 13,
+    GENET_COMMAND_LOOP = 1 << 15, /* with the reset: it has a clock then */
+};
+enum { GENET_COUNTERS_CLEAR = 7 };
+enum {
+    GENET_MDIO_WRITE = 1 << 26,
+    GENET_MDIO_READ = 2 << 26,
+    GENET_MDIO_FAILED = 1 << 28,
+    GENET_MDIO_BUSY = 1 << 29,
+    GENET_MDIO_PHY_SHIFT = 21,
+    GENET_MDIO_REG_SHIFT = 16,
+};
+
+/* From the base of a direction. */
+enum {
+    GENET_DESCRIPTORS = 256,
+    GENET_DESCRIPTOR_BYTES = 12, /* status, address, its upper half */
+    GENET_QUEUES = 0xc00,
+    GENET_QUEUE_BYTES = 0x40,
+    GENET_QUEUE = 16, /* the one that has what no filter puts into another */
+    GENET_QUEUE_AT = GENET_QUEUES + GENET_QUEUE * GENET_QUEUE_BYTES,
+    GENET_ENGINE = GENET_QUEUES + (GENET_QUEUE + 1) * GENET_QUEUE_BYTES,
+    GENET_ENGINE_QUEUES = GENET_ENGINE + 0x00,
+    GENET_ENGINE_CONTROL = GENET_ENGINE + 0x04,
+    GENET_ENGINE_STATUS = GENET_ENGINE + 0x08, /* Linux: DMA_STATUS */
+    GENET_ENGINE_BURST = GENET_ENGINE + 0x0c,
+    /* Queues of both directions; the device counts at one of the two indices, and we do at the other. */
+    GENET_QUEUE_POINTER_1 = GENET_QUEUE_AT + 0x00,
+    GENET_QUEUE_DEVICE = GENET_QUEUE_AT + 0x08,
+    GENET_QUEUE_OURS = GENET_QUEUE_AT + 0x0c,
+    GENET_QUEUE_SIZE = GENET_QUEUE_AT + 0x10, /* descriptors in the upper half, bytes of a buffer */
+    GENET_QUEUE_START = GENET_QUEUE_AT + 0x14,
+    GENET_QUEUE_END = GENET_QUEUE_AT + 0x1c,
+    GENET_QUEUE_DONE = GENET_QUEUE_AT + 0x24,
+    GENET_QUEUE_FLOW = GENET_QUEUE_AT + 0x28,
+    GENET_QUEUE_POINTER_2 = GENET_QUEUE_AT + 0x2c,
+};
+enum { GENET_ENGINE_ON = 1 << 0, GENET_ENGINE_QUEUE = 1 << (GENET_QUEUE + 1) };
+enum { GENET_ENGINE_STOPPED = 1 << 0 /* Linux: DMA_DISABLED */ };
+enum { GENET_BURST = 8 /* as long as BCM2711 can */ };
+enum { GENET_FLOW_RECEIVES = 5 << 16 | 16 };
+
+/* A descriptor's status. */
+enum {
+    GENET_BYTES_SHIFT = 16,
+    GENET_BYTES_MASK = 0xfff,
+    GENET_LAST = 1 << 14,
+    GENET_FIRST = 1 << 13,
+    GENET_SEND_TAG = 0x3f << 7,
+    GENET_SEND_CHECKSUM = 1 << 6,
+    GENET_RECEIVE_WRONG =
+        0x1f, /* too long, of a bad length, code or checksum, or overrun (Linux: DMA_RX_*) */
+};
+
+#endif
