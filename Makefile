@@ -446,11 +446,11 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c genet.c genet_mmio.c rp1_gem.c tree_address.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c) board/drivers/soc/bcm_screen.c \
-                 $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c numa.c screen.c storage.c uart.c options.c) \
+                 $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c network.c numa.c screen.c storage.c uart.c options.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
 # How firmware is called (efi_abi.h): a test's functions in its place are those of this computer's ISA.
-$(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)
+$(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t $(O)/tests/unit/net_drivers/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@

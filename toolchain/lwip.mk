@@ -23,10 +23,10 @@ LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
 # Sources of boot/ that an image has with a network alone, and those in whose place they are.
-BOOT_NETWORK := boot/network.c boot/unpack_lzma.c boot/$(ISA)/unpack_lzma.S
-BOOT_WITHOUT_NETWORK := boot/no_network.c boot/$(ISA)/unpack_lz4.S
+BOOT_NETWORK := boot/network.c $(if $(EFI),,boot/unpack_lzma.c boot/$(ISA)/unpack_lzma.S)
+BOOT_WITHOUT_NETWORK := boot/no_network.c $(if $(EFI),,boot/$(ISA)/unpack_lz4.S)
 # The network of a board, which says which drivers it takes.
-NETWORK_OF_BOARD := board/$(BOARD)/network.c
+NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c)
 ifneq ($(NETWORK),)
 $(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; these have: $(patsubst board/%/network.c,%,$(wildcard board/*/network.c))))
 endif
@@ -36,8 +36,10 @@ OF_NETWORK := $(wildcard runtime/net/*.c) $(wildcard runtime/api/*.c) \
 NOT_IN_IMAGE += $(OF_NETWORK) runtime/http/http_frames.c
 
 ifneq ($(ISA),)
+# Boards of an ISA share the archives, as they share objects.
+LWIP_AT := $(O)/lwip/$(if $(strip $(BOARD_CFLAGS)),$(BOARD),$(ISA))
 LWIP_CC = $(CROSS_COMPILE)gcc -std=c11 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic -fno-common -fstack-protector-strong \
-          -ffunction-sections -fdata-sections -g0 -w
+          -ffunction-sections -fdata-sections $(BOARD_CFLAGS) -g0 -w
 
 # $(1): archive, $(2): flags of the includes, $(3): folder of the sources, $(4): files, $(5): what they are made of.
 define network_archive
@@ -48,11 +50,11 @@ $(1): $(5) | $(NEWLIB_READY)
 	    $$(LWIP_CC) -ffile-prefix-map=$$(abspath $(3))=network $(2) -c $(3)/$$$$f -o $(1).obj/$$$$(basename $$$$f).o || exit 1; done
 	$$(Q)rm -f $$@ && $(CROSS_COMPILE)ar rcsD $$@ $(1).obj/*.o
 endef
-$(eval $(call network_archive,$(O)/lwip/$(ISA)/liblwip.a,$(LWIP_INCLUDE) $(FIXED_INCLUDE),$(LWIP),$(LWIP_PARTS),$(LWIP_MADE_OF)))
-$(eval $(call network_archive,$(O)/lwip/$(ISA)/libllhttp.a,-isystem $(LLHTTP_INCLUDE) $(FIXED_INCLUDE) -Dabort=__builtin_trap,$(LLHTTP),llhttp.c api.c http.c,toolchain/lwip.mk))
+$(eval $(call network_archive,$(LWIP_AT)/liblwip.a,$(LWIP_INCLUDE) $(FIXED_INCLUDE),$(LWIP),$(LWIP_PARTS),$(LWIP_MADE_OF)))
+$(eval $(call network_archive,$(LWIP_AT)/libllhttp.a,-isystem $(LLHTTP_INCLUDE) $(FIXED_INCLUDE) -Dabort=__builtin_trap,$(LLHTTP),llhttp.c api.c http.c,toolchain/lwip.mk))
 
 NETWORK_OBJ := $(patsubst %,$(S)/obj/%.o,$(BOOT_NETWORK) $(OF_NETWORK)) $(B)/obj/$(NETWORK_OF_BOARD).o
-NETWORK_PARTS := $(O)/lwip/$(ISA)/liblwip.a $(O)/lwip/$(ISA)/libllhttp.a
+NETWORK_PARTS := $(LWIP_AT)/liblwip.a $(LWIP_AT)/libllhttp.a
 $(NETWORK_OBJ): IMAGE_CFLAGS += $(SMALL) -isystem $(LLHTTP_INCLUDE)
 $(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): IMAGE_CFLAGS += $(LWIP_INCLUDE) $(FIXED_INCLUDE)
 $(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): $(LWIP)/src/include/lwip/init.h

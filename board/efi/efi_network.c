@@ -1,0 +1,149 @@
+#include "board/efi/efi_network.h"
+
+#include <string.h>
+
+#include "board/board.h"
+#include "board/efi/efi_call.h"
+#include "boot/boot.h"
+
+enum { FRAMES = 8, FRAME_BYTES = 1514, HEADER_BYTES = 14, ADDRESS_BYTES = 6 };
+
+static struct efi_network_state {
+    struct efi_network *network; /* NULL: none was opened */
+    uint32_t taken;              /* bit n: the firmware has frames[n] */
+    _Alignas(64) uint8_t frames[FRAMES][FRAME_BYTES + 2];
+} net;
+
+/* For boot/network.c, since boot/boot.c is not in a program for EFI: an empty tree, which nothing below looks at. */
+const struct device_tree *boot_tree(void)
+{
+    static const struct device_tree none;
+
+    return &none;
+}
+
+static bool is_ethernet(const struct efi_network_mode *mode)
+{
+    return mode != NULL && mode->interface_type == EFI_NETWORK_ETHERNET &&
+           mode->address_bytes == ADDRESS_BYTES && mode->header_bytes == HEADER_BYTES;
+}
+
+/* Section 24.1: stopped, started, initialized. The firmware's own network may have left it anywhere between. */
+static bool initialize(struct efi_network *n)
+{
+    if (n->mode->state == EFI_NETWORK_STOPPED && efi_failed(EFI_CALL(n->start(n))))
+        return false;
+    /* Frames for the firmware's own network, which it has not fetched, are dropped. */
+    if (n->mode->state == EFI_NETWORK_INITIALIZED)
+        (void)EFI_CALL(n->shutdown(n));
+    return !efi_failed(EFI_CALL(n->initialize(n, 0, 0)));
+}
+
+/* Groups are those of mDNS and of IPv6's neighbours; a device that cannot have all of them takes everything. */
+static bool set_filters(struct efi_network *n)
+{
+    uint32_t can = n->mode->filters, want = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST;
+
+    if (can & EFI_NETWORK_ALL_MULTICAST)
+        want |= EFI_NETWORK_ALL_MULTICAST;
+    else
+        want |= EFI_NETWORK_ALL;
+    return !efi_failed(EFI_CALL(n->receive_filters(n, want & can, 0, true, 0, NULL)));
+}
+
+/* The firmware's own network reads the same device in the background: it lets go of a handle that somebody opens for himself alone. */
+static bool open_handle(efi_handle handle, const char **why)
+{
+    struct efi_network *n = efi_protocol_of(handle, &efi_network_guid);
+    void *own = NULL;
+
+    if (n == NULL || !is_ethernet(n->mode))
+        return false;
+    *why = "the firmware does not give its network device away (OpenProtocol)";
+    if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handle, &efi_network_guid, &own, efi_image(),
+                                                      NULL, EFI_OPEN_EXCLUSIVE))))
+        return false;
+    n = own;
+    *why = "the firmware's network device does not start (SimpleNetwork)";
+    if (!initialize(n) || !set_filters(n))
+        return false;
+    net.network = n;
+    return true;
+}
+
+const char *efi_network_open(const struct device_tree *tree, uint8_t address[6])
+{
+    const char *why = "the firmware has no network device (SimpleNetwork)";
+    efi_handle *handles;
+    uint64_t n = efi_handles(&efi_network_guid, &handles);
+
+    (void)tree;
+    memset(&net, 0, sizeof net);
+    for (uint64_t i = 0; i < n && net.network == NULL; i++)
+        (void)open_handle(handles[i], &why);
+    efi_handles_free(handles);
+    if (net.network == NULL)
+        return why;
+    memcpy(address, net.network->mode->address.bytes, ADDRESS_BYTES);
+    return NULL;
+}
+
+/* Section 24.1, GetStatus: the firmware looks at the cable, and gives back a frame that it has sent. False: it gave none back. */
+static bool take_back(void)
+{
+    void *sent = NULL;
+    uint32_t interrupts;
+
+    if (efi_failed(EFI_CALL(net.network->get_status(net.network, &interrupts, &sent))) ||
+        sent == NULL)
+        return false;
+    for (unsigned i = 0; i < FRAMES; i++) {
+        if (sent == net.frames[i])
+            net.taken &= ~(1u << i);
+    }
+    return true;
+}
+
+bool efi_network_is_up(void)
+{
+    const struct efi_network_mode *mode = net.network->mode;
+
+    (void)take_back();
+    return !mode->knows_cable || mode->cable;
+}
+
+bool efi_network_send(const uint8_t *frame, size_t bytes)
+{
+    struct efi_network *n = net.network;
+    unsigned slot = 0;
+
+    for (unsigned i = 0; i < FRAMES && take_back(); i++) {
+    }
+    while (slot < FRAMES && (net.taken >> slot & 1))
+        slot++;
+    if (slot == FRAMES || bytes > FRAME_BYTES)
+        return false;
+    memcpy(net.frames[slot], frame, bytes);
+    if (efi_failed(EFI_CALL(n->transmit(n, 0, bytes, net.frames[slot], NULL, NULL, NULL))))
+        return false;
+    net.taken |= 1u << slot;
+    return true;
+}
+
+/* A frame with a tag of a virtual network is longer than ours, and is dropped by the firmware's answer. */
+size_t efi_network_receive(uint8_t *to, size_t room)
+{
+    struct efi_network *n = net.network;
+    uint64_t bytes = room;
+
+    if (efi_failed(EFI_CALL(n->receive(n, NULL, &bytes, to, NULL, NULL, NULL))))
+        return 0;
+    return bytes <= room ? (size_t)bytes : 0;
+}
+
+const struct board_network board_network = {
+    .open = efi_network_open,
+    .is_up = efi_network_is_up,
+    .send = efi_network_send,
+    .receive = efi_network_receive,
+};
