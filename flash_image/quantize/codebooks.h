@@ -9,7 +9,7 @@
 extern const uint16_t codebook_iq1[2048], codebook_iq2_xxs[256], codebook_iq2_xs[512],
     codebook_iq2_s[1024];
 
-/* Of four coordinates of 3 bits. */
+/* Entries of four coordinates of 3 bits. */
 extern const uint16_t codebook_iq3_xxs[256], codebook_iq3_s[512];
 
 /* A block of 256 elements each, for dequantize_of(). */

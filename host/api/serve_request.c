@@ -314,7 +314,7 @@ static bool read_template(struct serve_reader *r, const struct serve_field *f, c
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-/* Of the sampler; bit: its ingot_sampling_field, 0: no file has a default of it. */
+/* A parameter of the sampler; bit: its ingot_sampling_field, 0: no file has a default for it. */
 #define SAMPLED(field, reader, member, low, high, bit) \
     { \
         .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \

@@ -48,7 +48,7 @@ void board_request_write(struct serve_text *out, const struct serve_request *q, 
 /* The defaults of its model that an event `ready` has; values out of their bounds are left out. */
 void board_defaults_read(struct ingot_sampling *s, const struct board_event *event);
 
-/* What nobody has chosen of the request's sampler becomes the model's own. */
+/* Parameters of the request's sampler that nobody has chosen become the model's own. */
 void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s);
 
 /* The field of a request that a board needs to know penalties and biases for; NULL: none. */

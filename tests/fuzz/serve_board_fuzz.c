@@ -57,7 +57,7 @@ static void take_model(const struct board_event *e)
     }
 }
 
-/* What nobody chose becomes a number within its bounds, and nothing else changes. */
+/* Parameters that nobody chose become numbers within their bounds, and nothing else changes. */
 static void take_defaults(const struct board_event *e)
 {
     struct ingot_sampling s;
