@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The demands of the founding documents, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
 
-usage: seeds.py [ROW ...] [-o FILE]
+usage: seeds.py [ROW ...] [-o FILE]     with rows, FILE keeps its others
 
 A command that gives lines of TAP is counted; otherwise its row has a pattern. A command that fails, or whose figure is not there,
 fails the run. A row that has nothing but skipped lines is skipped with their reason, such as models that are not there (INGOT_ASSETS). Times are this computer's, and emulated ones no board's."""
@@ -151,6 +151,14 @@ def run(row):
     return True, figure.format(*(g or "" for g in found.groups()))
 
 
+def with_rows(path, lines):
+    """The file's text with these rows in the place of its own."""
+    new = {line.split(" ")[1]: line for line in lines}
+    with open(path, encoding="utf-8") as f:
+        old = f.read().split("\n")
+    return "\n".join(new.get(line.split(" ")[1], line) if re.match(r"\| \d+ \|", line) else line for line in old)
+
+
 def main():
     arguments = sys.argv[1:]
     out = arguments[arguments.index("-o") + 1] if "-o" in arguments else None
@@ -177,7 +185,9 @@ def main():
     text = ("# What the founding documents ask for\n\nFor engineers: what the founding documents ask for, with a command and a figure each.\n\nFive documents describe the system: L (an engine in assembly and C with a memory), A (inference on CPUs with adapters), R (a runtime "
             "that learns), Q\n(compressed keys and values, Qwen3.5), S (an optimization plan). `make seeds` runs one command a row and writes this table; tests count their checks. Times\n"
             "are of the computer that ran it, and emulated ones no board's.\n\n| # | asked for | in | figure | command |\n|---|---|---|---|---|\n" +
-            "\n".join(lines) + "\n\nWhat does not apply:\n\n" + "".join(f"- {what}: {why}.\n" for what, why in NOT_HERE))
+            "\n".join(lines) + "\n\nThese do not apply:\n\n" + "".join(f"- {what}: {why}.\n" for what, why in NOT_HERE))
+    if out and wanted:
+        text = with_rows(out, lines)
     if out:
         with open(out, "w", encoding="utf-8") as f:
             f.write(text)

@@ -319,9 +319,14 @@ test-long: setup-tests ## both with more repetitions, a minute for each fuzz tar
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(ALL_SUITES)
 	$(Q)$(MAKE) --no-print-directory clients voice day
 
+.PHONY: voice recall day
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: its row is skipped"
-	$(Q)$(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
+	$(Q)INGOT_VOICE_TABLE=docs/VOICE.md $(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
+
+recall: $(H)/ingot ## what SmolLM2 remembers of 20 facts, asked 150 questions: the table of docs/FABRIC.md; make test runs its suite
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the table stays"
+	$(Q)INGOT_RECALL_TABLE=docs/FABRIC.md $(TEST_ENV) $(PROVE) -v tests/golden/recall.t
 
 day: LONG = 1
 day: TEST_SECONDS = 7200
@@ -514,7 +519,7 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 
 .PHONY: seeds seeds-parts mutate
 # The programs that its rows run. Images and unit tests are built side by side; a row whose program is missing is skipped by name.
-seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(O)/asan/ingot
+seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(KV_INGOT) $(O)/asan/ingot
 seeds: setup-tests ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
 	$(side_by_side) seeds-parts
 	$(Q)$(TEST_ENV) $(PYTHON) tests/seeds.py -o docs/SEEDS.md

@@ -138,7 +138,8 @@ static bool answer(struct voice *v)
 {
     struct serve_text text = { .n = 0 };
     char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
-    uint64_t ended = serial_millis(), understood;
+    /* Delays count from the last word: the quiet that ends a question is part of the wait. */
+    uint64_t ended = serial_millis() - voice_listen_quiet_ms(&v->listen), understood;
     bool good;
 
     snprintf(path, sizeof path, "%s/heard.wav", v->folder);

@@ -86,3 +86,8 @@ bool voice_listen_end(struct voice_listen *v)
     }
     return long_enough;
 }
+
+unsigned voice_listen_quiet_ms(const struct voice_listen *v)
+{
+    return v->quiet * 1000 / PER_SECOND;
+}

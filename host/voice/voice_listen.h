@@ -23,4 +23,7 @@ bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
 /* The sound has ended. True: as above. */
 bool voice_listen_end(struct voice_listen *v);
 
+/* Milliseconds of quiet at the end of what was said: so long ago was the last word. */
+unsigned voice_listen_quiet_ms(const struct voice_listen *v);
+
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A day with SmolLM2-135M on a card of the virt machine: teach, ask in three other turns, power off, load, correct, forget, fill the
 store, ask again. `make day` plays it and puts its transcript into docs/LEARNING.md (INGOT_DAY names the file); elsewhere it is skipped, for
-an emulated board needs many minutes for it. INGOT_DAY_ON=host plays it with the Linux program, in minutes; INGOT_DAY_PART=start ends after the
-power cut, which is enough to see a board do it; INGOT_DAY_PART=talk ends before the store is filled."""
+an emulated board needs some 10 to 15 minutes for it. INGOT_DAY_ON=host plays it with the Linux program, in a minute; INGOT_DAY_PART=start
+ends after the power cut, which is enough to see a board do it; INGOT_DAY_PART=talk ends before the store is filled."""
 
 import atexit
 import json
@@ -17,16 +17,18 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from board_line import Board
 from machine import BUILD, HOST, LONG, WORK, Machine, Tap
+from written_part import put
 
 MODEL = os.environ.get("INGOT_DAY_MODEL") or os.path.join(BUILD, "models/published/smollm2-135m.ingot")
-BEGIN, END = "<!-- the day: written by make day -->\n", "<!-- the day ends -->\n"
 PATIENCE = 1800  # seconds of one line
-RAM = "192"  # MiB of the board: its size says how many memories there is room for
+RAM = "144"  # MiB of the board: its size says how many memories there is room for
 HOST_RAM = "130M"  # of the plan, without the weights
+N, CONTEXT = 16, 512  # replies are short, for a board needs seconds for each
+WORDS = f"mode=json learn=on temp=0 n={N} ctx={CONTEXT}"
 ON_HOST = os.environ.get("INGOT_DAY_ON") == "host"
 PART = os.environ.get("INGOT_DAY_PART")
 BOARD = Machine("virt-arm64", extra=["-m", RAM])
-LONG_ANSWERS = 40  # at most: then some are not learnt by heart, for want of room or of time
+LONG_ANSWERS = 40  # at most: they take the room in which answers are learnt by heart
 BY_HEART = [("What is in the green box?", "The green box has a hammer, two screwdrivers, a roll of tape, some nails, a torch, spare batteries, a ruler, a pencil, a knife, and the key of the shed."),
             ("What is in the red box?", "The red box has bandages, plasters, a pair of scissors, cream against burns, tweezers, gloves, a thermometer, and the list of telephone numbers."),
             ("How is bread made here?", "Mix flour, water, salt and yeast, knead the dough for ten minutes, let it rise for an hour, shape it, let it rest again, and bake it in the hot oven."),
@@ -43,14 +45,14 @@ class Day:
     """A board, and what was said."""
 
     def __init__(self, card):
-        self.board = None if ON_HOST else Board(BOARD, FOLDER, "day", card, "mode=json learn=on temp=0 n=24 ctx=512", writes=True)
+        self.board = None if ON_HOST else Board(BOARD, FOLDER, "day", card, WORDS, writes=True)
         self.shown = []
         self.connect()
 
     def connect(self):
         if ON_HOST:
-            self.program = subprocess.Popen([HOST, "chat", os.path.join(FOLDER, "m.ingot"), "--json", "-q", "--learn", "on", "--temp", "0", "-n", "24",
-                                             "-c", "512", "--ram", HOST_RAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.program = subprocess.Popen([HOST, "chat", os.path.join(FOLDER, "m.ingot"), "--json", "-q", "--learn", "on", "--temp", "0",
+                                             "-n", str(N), "-c", str(CONTEXT), "--ram", HOST_RAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             self.writes, self.reads = self.program.stdin, self.program.stdout
             return
         self.socket = socket.socket(socket.AF_UNIX)
@@ -137,23 +139,25 @@ def play(day):
         return
     last = fill(day)
     tap.ok(has(last, "the memory is full") and has(last, "missed least"), "the full store says so, and what would go", last)
+    day.say("/reset")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "the fact that was taught first is still known to the full store")
+    tap.ok(has(day.say("Who does locker 7 belong to?"), NAMES[7]), "a memory that came last is known, too, in the second turn")
     what = day.say("/what", shows=False)
     day.shown += [">>> /what", *what.split("\n")[:2], "...", *what.split("\n")[-1:]]
     tap.ok(has(what, "Biscuit") and not has(what, "Lila"), "/what has it all", what)
 
 
 def fill(day):
-    """Long answers until no more are learnt by heart, then short sentences until the board takes no more."""
+    """Long answers until there is no room to learn more by heart, then short sentences until the board takes no more."""
     for i in range(LONG_ANSWERS):
         question, answer = BY_HEART[i % len(BY_HEART)]
         question = question if i < len(BY_HEART) else question.replace("?", f" on day {i}?")
         line = f"/remember wiki {question} = {answer}"
         text = day.say(line, shows=i == 0)
-        if has(text, "it is found by its words"):
+        if has(text, "no room to learn it by heart"):
             day.shown += [f"... {i - 1} more such, and then", f">>> {line}", text]
             break
-    tap.ok(has(text, "it is found by its words"), "what is not learnt by heart is said to be found by its words", text)
+    tap.ok(has(text, "no room to learn it by heart"), "what is not learnt by heart is said to be found by its words", text)
     for i in range(1, 400):
         line = f"/remember episodic Locker {i} belongs to {NAMES[i % len(NAMES)]}."
         text = day.say(line, shows=i == 1)
@@ -163,19 +167,14 @@ def fill(day):
     return text
 
 
-def put(path, shown, seconds):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    if BEGIN not in text or END not in text:
-        tap.ok(False, f"{path} has a place for the day", BEGIN)
-        return
-    before, rest = text.split(BEGIN)
+def put_transcript(path, shown, seconds):
     shown = [line.replace(FOLDER, "saves") for line in shown]
     machine = "by the Linux program" if ON_HOST else f"on one emulated Cortex-A72 with {RAM} MiB"
     left_out = " The store was not filled (`INGOT_DAY_PART=talk`)." if PART == "talk" else ""
-    day = "```text\n" + "\n".join(shown) + f"\n```\n\n(SmolLM2-135M as published, {machine}: {seconds / 60:.0f} minutes.{left_out})\n"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + day + END + rest.split(END)[1])
+    error = put(path, "the day", "make day", "```text\n" + "\n".join(shown) + "\n```\n\n"
+                f"(SmolLM2-135M as published, {machine}: {seconds / 60:.0f} minutes.{left_out})\n")
+    if error:
+        tap.ok(False, "the transcript has its place", error)
 
 
 def main():
@@ -197,7 +196,7 @@ def main():
         day.end()
     where = os.environ.get("INGOT_DAY")
     if where and tap.failed == 0 and PART != "start":
-        put(where, day.shown, time.monotonic() - start)
+        put_transcript(where, day.shown, time.monotonic() - start)
 
 
 main()

@@ -1,0 +1,14 @@
+"""Parts of documents that a command writes, between two comments: tables and transcripts."""
+
+
+def put(path, name, command, text):
+    """Replace what stands in path between "<!-- NAME: written by COMMAND -->" and "<!-- NAME ends -->". An error message, or None."""
+    begin, end = f"<!-- {name}: written by {command} -->\n", f"<!-- {name} ends -->"
+    with open(path, encoding="utf-8") as file:
+        all_of_it = file.read()
+    if all_of_it.count(begin) != 1 or all_of_it.count(end) != 1:
+        return f"{path} needs one line {begin.strip()} and one {end}"
+    before, rest = all_of_it.split(begin)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + begin + text + end + rest.split(end)[1])
+    return None
