@@ -65,7 +65,7 @@ ROWS = [
      r'"prompt_tokens":(\d+),"cached_tokens":(\d+)', "of {} tokens {} were there"),
     (29, "fast Hadamard transform, attention at low precision", "A Q", "grep '^| rot_q8 ' docs/KV.md", r"\| ([\d.]+ \([^|]*\)) \| (\d+) \| q8 of", "rot_q8: perplexity {}, {} instructions a number (`make bench-kv`)"),
     (30, "training of a LoRA on the host", "A", "tests/golden/turn_log.t | grep loss", r"ok \d+ - ([^\n]*)", "{}"),
-    (31, "kernel registry", "R", "grep -c 'OP(' kernels/kernels.h", r"(\d+)", "{} operations, chosen at start"),
+    (31, "kernel registry", "R", r"""echo '#include "kernels/kernels.h"' | cc -E -I. -xc - | grep -oE 'KERNEL_[a-z]\w*,' | sort -u | wc -l""", r"([1-9]\d+)", "{} operations, chosen at start"),
     (32, "attention < 2 ms at 256, rope < 0.1 ms, rmsnorm < 0.05 ms", "R", "make -s build/tests/bench/native_kernels && build/tests/bench/native_kernels",
      r"rmsnorm_f32_avx2 1 576 1 0 ([\d.]+)[\s\S]*rope_f32_halves_avx2 1 64 1 0 ([\d.]+)[\s\S]*online_softmax_f32_avx2 64 1 30 0 ([\d.]+)",
      "rmsnorm of 576 {} ns, rope of a head {} ns, online softmax of 64 scores for 30 heads {} ns (this computer); `make bench-kernels` has the boards' cycles"),

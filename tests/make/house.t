@@ -4,8 +4,9 @@
 import os
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("", "../toolchain")]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("", "mutate", "../toolchain")]
 import house
+import mutate
 from machine import Tap
 
 tap = Tap()
@@ -62,7 +63,9 @@ tap.ok(figure(more({**REPLY, "runtime/features/fabric/fabric.c": "void end(int n
 counted = house.lines_added("5\t2\tboot/a.c\n1\t1\t" "tests/{b => c}/d.t\n-\t-\timage.png\n\n7\t0\tdocs/E.md\n0\t4\tboot/a.c\n")
 tap.ok(counted == (-1, 0, 7), "what commits added: code, tests and documents", counted)
 row("folders that are too full", "folders over 60", "0", {f"host/{i}.c": "" for i in range(60)}, "1")
-tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "it names the largest feature")
+tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "it names the largest folder")
+lost = [row.name for row in mutate.ROWS if mutate.mutant_of(row, house.ROOT) is None]
+tap.ok(not lost and len(mutate.ROWS) > 400, f"each of {len(mutate.ROWS)} rows of make mutate finds its text once", lost)
 if os.path.exists(os.path.join(house.ROOT, ".git")):
     now = house.tracked(house.ROOT)
     tap.ok(len(now) > 2000 and house.struct_chat(now) > 0 and house.of_option(now, "pinned")[0] == 1, "the tree itself: an option stands in one file", len(now))

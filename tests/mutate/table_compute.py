@@ -7,8 +7,10 @@ SEGMENTS, TOKENIZER = "runtime/image/image_segments.c", "runtime/image/image_tok
 
 ROWS = [
     row("workers: a core's part has nothing", "runtime/compute/shares.c",
-        "steps * s->before[core + 1] / whole * step", "steps * s->before[core] / whole * step",
+        "steps * (core + 1) / s->n_cores * step", "steps * core / s->n_cores * step",
         "unit/compute/shares unit/compute/workers"),
+    row("workers: each leftover step goes to the first core", "runtime/compute/shares.c",
+        "        count[best]++;", "        count[0]++;", "unit/compute/shares"),
     row("workers: sleepers are not counted", WORKERS,
         "    atomic_fetch_add(&workers->sleepers, 1);\n",
         "    atomic_fetch_add(&workers->sleepers, 0);\n",
