@@ -51,7 +51,7 @@ static void test_all_words(void)
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 repeat_last_n=7 presence_penalty=1 frequency_penalty=-1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low sensors=room:i2c1:0x48:tmp105 actions=porch dry actions_minute=9 actions_said=name spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
-        "term=vt net=dhcp,open name=kitchen token=secret watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
+        "term=vt net=dhcp,open name=kitchen time=ntp token=secret watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on kept=16M quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
