@@ -186,7 +186,7 @@ def main():
             "that learns), Q\n(compressed keys and values, Qwen3.5), S (an optimization plan). `make seeds` runs one command a row and writes this table; tests count their checks. Times\n"
             "are of the computer that ran it, and emulated ones no board's.\n\n| # | asked for | in | figure | command |\n|---|---|---|---|---|\n" +
             "\n".join(lines) + "\n\nThese do not apply:\n\n" + "".join(f"- {what}: {why}.\n" for what, why in NOT_HERE))
-    if out and wanted:
+    if out and wanted and os.path.exists(out):
         text = with_rows(out, lines)
     if out:
         with open(out, "w", encoding="utf-8") as f:
