@@ -8,8 +8,8 @@
 /* The version of Ollama's API that these pages implement: clients refuse older ones. */
 #define API_VERSION "0.12.6"
 
-/* A placeholder: nobody has computed the digest of the model's file, and clients cut pieces out
- * of it. */
+/* Zeros stand for the digest of the model's file, which is not computed: clients cut pieces out of
+ * the field, so it has to have its full length. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
 /* A number that the model, or the first board, reports about itself. 0: it has not reported one. */

@@ -124,3 +124,15 @@ struct phy_link phy_link(const struct phy *p)
         return fixed_link(control);
     return status & STATUS_NEGOTIATED ? agreed_link(p) : down;
 }
+
+bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed)
+{
+    struct phy_link now = phy_link(p);
+
+    if (!now.up)
+        return false;
+    *changed = now.mbits != link->mbits || now.full != link->full;
+    if (*changed)
+        *link = now;
+    return true;
+}

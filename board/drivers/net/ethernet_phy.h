@@ -38,4 +38,8 @@ void phy_start(const struct phy *p);
  * 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
+/* For a controller that follows the link. False: it is down, and *link stays. Otherwise *changed says
+ * whether rate or duplex differ from *link, which then has the new ones. */
+bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed);
+
 #endif

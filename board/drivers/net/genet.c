@@ -243,17 +243,12 @@ static void follow_link(struct genet *g)
 
 bool genet_is_up(struct genet *g)
 {
-    struct phy_link now;
+    bool changed;
 
-    if (!g->works)
+    if (!g->works || !phy_follow(&g->phy, &g->link, &changed))
         return false;
-    now = phy_link(&g->phy);
-    if (!now.up)
-        return false;
-    if (now.mbits != g->link.mbits || now.full != g->link.full) {
-        g->link = now;
+    if (changed)
         follow_link(g);
-    }
     return true;
 }
 
