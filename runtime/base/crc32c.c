@@ -29,6 +29,16 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
+uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *field)
+{
+    static const uint32_t zero;
+    const uint8_t *first = header, *after = (const uint8_t *)(field + 1);
+    uint32_t crc = crc32c(0, first, (size_t)((const uint8_t *)field - first));
+
+    crc = crc32c(crc, &zero, sizeof zero);
+    return crc32c(crc, after, (size_t)(first + bytes - after));
+}
+
 /* A CRC is a polynomial; the loop goes through its bits from the highest power, which is the
  * lowest bit. */
 uint32_t crc32c_times(uint32_t crc, uint32_t power)

@@ -13,6 +13,9 @@
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
+/* The CRC of a header that contains its own CRC: of bytes from header on, with *field, which lies in them, taken as zero. */
+uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *field);
+
 /* Combine two CRCs. A has any bytes; B has the n_stripes * CRC32C_STRIPE bytes after them; both
  * CRCs were begun with 0. The CRC of A followed by B is crc32c_shift(crc of A, n_stripes) ^ (crc
  * of B). */

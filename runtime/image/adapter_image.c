@@ -22,13 +22,7 @@ __attribute__((format(printf, 3, 4))) static enum err refuse(char *error_message
 
 static uint32_t header_crc(const struct adapter_header *h)
 {
-    static const uint32_t zero;
-    const uint8_t *bytes = (const uint8_t *)h;
-    size_t at = offsetof(struct adapter_header, header_crc32c);
-    uint32_t crc = crc32c(0, bytes, at);
-
-    crc = crc32c(crc, &zero, sizeof zero);
-    return crc32c(crc, bytes + at + sizeof zero, sizeof *h - at - sizeof zero);
+    return crc32c_of_header(h, sizeof *h, &h->header_crc32c);
 }
 
 static enum err check_front(const struct adapter_header *h, uint64_t file_bytes,

@@ -13,13 +13,7 @@ uint64_t image_meta_bytes(const struct ingot_header *h)
 
 static uint32_t header_crc(const struct ingot_header *h)
 {
-    static const uint8_t zero[sizeof h->header_crc32c];
-    const size_t field = offsetof(struct ingot_header, header_crc32c);
-    const uint8_t *bytes = (const uint8_t *)h;
-    uint32_t crc = crc32c(0, bytes, field);
-
-    crc = crc32c(crc, zero, sizeof zero);
-    return crc32c(crc, bytes + field + sizeof zero, sizeof *h - field - sizeof zero);
+    return crc32c_of_header(h, sizeof *h, &h->header_crc32c);
 }
 
 /* Terminated, and without control characters, because the name is written to terminals. */

@@ -51,13 +51,7 @@ static uint64_t slot_at(const struct kept *k, uint32_t i)
 /* CRC-32C of a sector, with its field `crc` taken as zero. */
 static uint32_t sector_crc(const void *sector, const uint32_t *crc)
 {
-    static const uint32_t zero;
-    const uint8_t *bytes = sector, *field = (const uint8_t *)crc;
-    size_t before = (size_t)(field - bytes), after = before + sizeof zero;
-    uint32_t sum = crc32c(0, bytes, before);
-
-    sum = crc32c(sum, &zero, sizeof zero);
-    return crc32c(sum, bytes + after, SECTOR_BYTES - after);
+    return crc32c_of_header(sector, SECTOR_BYTES, crc);
 }
 
 /* The file is no longer used. */

@@ -1,7 +1,6 @@
-/* The halves of the file and their headers. */
+/* The headers of the file, and how much room it needs. */
 #include <string.h>
 
-#include "runtime/base/crc32c.h"
 #include "runtime/saved/saved_chat_private.h"
 #include "runtime/saved/saved_section.h"
 #include "runtime/session/session_rope.h"
@@ -21,11 +20,6 @@ static const char *magic_of(enum saved_kind kind, const struct saved_section *se
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-uint64_t saved_chat_to_sectors(uint64_t bytes)
-{
-    return (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
-}
-
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h)
 {
@@ -34,12 +28,6 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
     }
     return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
            session_move_bytes(state->session, h->n_ids, h->n_cached);
-}
-
-uint64_t saved_chat_half_bytes(const struct file *file)
-{
-    /* Whole sectors, so that the second half begins at one. */
-    return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
 static void describe_chat(const struct saved_chat_state *state, struct saved_chat_header *h)
@@ -85,7 +73,7 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
     struct saved_chat_header h;
 
     saved_chat_describe(state, &h);
-    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
+    return 2 * (SECTOR_BYTES + halves_to_sectors(h.payload_bytes));
 }
 
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state)
@@ -98,12 +86,12 @@ uint64_t saved_chat_least_bytes(const struct saved_chat_state *state)
         h.n_cached = 0;
         h.payload_bytes = saved_chat_payload_bytes(state, &h);
     }
-    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
+    return 2 * (SECTOR_BYTES + halves_to_sectors(h.payload_bytes));
 }
 
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
 {
-    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
+    return 2 * (SECTOR_BYTES + halves_to_sectors(session_move_bytes(session, n_ids, n_ids)));
 }
 
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
@@ -116,7 +104,7 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
     if (state->kind == SAVED_SECTION) {
         saved_section_describe_most(state, &h);
     }
-    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(saved_chat_payload_bytes(state, &h)));
+    return 2 * (SECTOR_BYTES + halves_to_sectors(saved_chat_payload_bytes(state, &h)));
 }
 
 /* ---- an operation --------------------------------------------------------------------------- */
@@ -125,14 +113,14 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context)
 {
-    s->file = file;
+    halves_begin(&s->halves, file, s->buffer, sizeof s->buffer, s->error_message,
+                 sizeof s->error_message);
     s->kind = state->kind;
     s->section = state->section;
     s->progress = progress;
     s->context = context;
     s->done = 0;
     s->total = 0;
-    s->error_message[0] = '\0';
     s->before = SAVED_CHAT_GOES_ON;
     s->is_older = false;
     s->n_kept = 0;
@@ -140,7 +128,7 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
 
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
 {
-    s->total += saved_chat_to_sectors(h->payload_bytes);
+    s->total += halves_to_sectors(h->payload_bytes);
 }
 
 const char *saved_chat_command(const struct saved_chat *s)
@@ -151,77 +139,25 @@ const char *saved_chat_command(const struct saved_chat *s)
     return s->kind == SAVED_PREFIX ? "/save prefix" : "/save";
 }
 
-enum err saved_chat_io_error_message(struct saved_chat *s, enum err e, bool writes)
-{
-    if (e != ERR_OK) {
-        format_text(s->error_message, sizeof s->error_message,
-                    "%s: cannot %s at sector %llu of %s: %s", s->file->name,
-                    writes ? "write" : "read", (unsigned long long)s->io.failed_sector,
-                    s->file->device->name, block_device_reason(s->file->device, e));
-    }
-    return e;
-}
-
-bool saved_chat_is_local(enum err e)
-{
-    return e == ERR_IO || e == ERR_BAD_CHECKSUM;
-}
-
 /* ---- headers -------------------------------------------------------------------------------- */
 
-uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
+const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s, unsigned half)
 {
-    struct saved_chat_header copy = *h;
-
-    /* The field counts as zero in its own sum. */
-    copy.header_crc = 0;
-    return crc32c(0, &copy, sizeof copy);
+    return (const void *)&s->halves.h[half];
 }
 
-static bool is_header(const struct saved_chat *s, const struct saved_chat_header *h)
+enum err saved_chat_read_headers(struct saved_chat *s)
 {
-    return memcmp(h->magic, magic_of(s->kind, s->section), MAGIC_BYTES) == 0 &&
-           h->header_crc == saved_chat_header_crc(h);
-}
+    struct halves *v = &s->halves;
+    enum err e = halves_read(v, magic_of(s->kind, s->section));
 
-static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halves, unsigned half)
-{
-    uint64_t room = saved_chat_half_bytes(s->file);
-    enum err e;
-
-    /* No room for a header and one sector: the file is empty, or was cut off. */
-    if (room < 2 * SECTOR_BYTES) {
-        halves->is_cut = s->file->bytes != 0;
-        return ERR_OK;
-    }
-    e = file_read_now(&s->io, s->file, half * room, &s->header, SECTOR_BYTES);
-    (void)saved_chat_io_error_message(s, e, false);
-    /* An error of one half is its own: the other one may be good. */
-    halves->h[half] = s->header;
-    halves->unreadable[half] = e == ERR_IO;
-    halves->valid[half] = e == ERR_OK && is_header(s, &s->header);
     /* The file was longer once. */
-    if (halves->valid[half] && s->header.payload_bytes > room - SECTOR_BYTES) {
-        halves->valid[half] = false;
-        halves->is_cut = true;
+    for (unsigned half = 0; half < 2; half++) {
+        if (v->valid[half] &&
+            saved_chat_header_of(s, half)->payload_bytes > halves_room(v->file) - SECTOR_BYTES) {
+            halves_drop(v, half);
+            v->is_cut = true;
+        }
     }
-    if (saved_chat_is_local(e)) {
-        return ERR_OK;
-    }
-    return e;
-}
-
-enum err saved_chat_read_halves(struct saved_chat *s, struct saved_chat_halves *halves)
-{
-    enum err e;
-
-    memset(halves, 0, sizeof *halves);
-    e = read_header(s, halves, 0);
-    if (e == ERR_OK) {
-        e = read_header(s, halves, 1);
-    }
-    /* The counter of saves decides, among the halves that have a header. */
-    halves->newest = halves->valid[1] &&
-                     (!halves->valid[0] || halves->h[1].sequence > halves->h[0].sequence);
     return e;
 }

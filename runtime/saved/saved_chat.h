@@ -1,13 +1,7 @@
 /* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
  * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
  * a feature keeps (saved_section.h), without a token.
- * The file is there beforehand and keeps its size and place; the file system is never written.
- *
- * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
- * header with the higher sequence number whose payload's CRC matches is the conversation. So power
- * lost at any sector leaves the old one or the new one. A card may lie about what it wrote, so the
- * payload is read back before its header is written, and the header afterwards. Before a half is
- * overwritten, the other half is read and checked.
+ * The file has two halves that take turns (runtime/storage/halves.h).
  *
  * A conversation's tokens are always saved, and the states of as many as the file has room for. The others are
  * computed after the load.
@@ -25,11 +19,11 @@
 #include "runtime/saved/saved_section.h"
 #include "runtime/saved/turns.h"
 #include "runtime/session/session.h"
-#include "runtime/storage/file.h"
+#include "runtime/storage/halves.h"
 
 enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_ERROR_MESSAGE_BYTES = 320 };
 
-/* Little-endian, as all that is on a card. */
+/* Little-endian, as all that is on a card; begins as struct half_header does. */
 struct saved_chat_header {
     char magic[8];       /* "INGOTSAV"; for a prefix "INGOTPRE"; a section has its own */
     uint32_t version;    /* SAVED_CHAT_VERSION */
@@ -86,15 +80,13 @@ enum saved_chat_before {
 };
 
 struct saved_chat {
-    const struct file *file;
-    struct file_read io;
+    struct halves halves; /* the file */
     saved_chat_progress_fn *progress;
     void *context;
     uint64_t done, total;                /* bytes, for the progress */
     enum saved_kind kind;                /* what the file is used for */
     const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
-    _Alignas(64) struct saved_chat_header header;
     char
         error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
     enum saved_chat_before before;                     /* after an error of a load */

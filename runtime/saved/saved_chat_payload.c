@@ -6,8 +6,6 @@
 #include "runtime/saved/saved_chat_private.h"
 #include "runtime/text/format_text.h"
 
-enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
-
 struct transfer {
     struct saved_chat *s;
     uint64_t at, end; /* file offsets: of the next bufferful, and of the payload's last sector */
@@ -19,7 +17,7 @@ struct transfer {
 
 static uint64_t payload_at(const struct saved_chat *s, unsigned half)
 {
-    return half * saved_chat_half_bytes(s->file) + SECTOR_BYTES;
+    return half * halves_room(s->halves.file) + SECTOR_BYTES;
 }
 
 /* `bytes` more have passed. */
@@ -31,21 +29,6 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
     }
     format_text(s->error_message, sizeof s->error_message, "%s", err_text(ERR_ABORTED));
     return ERR_ABORTED;
-}
-
-/* Read a bufferful from the device. The buffer may hold the same bytes that should come: a read
- * that brings nothing, or a stale line of the CPU's cache, must not look like success. */
-static enum err read_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
-{
-    memset(s->buffer, NOT_ARRIVED, bytes);
-    return saved_chat_io_error_message(s, file_read_now(&s->io, s->file, at, s->buffer, bytes),
-                                       false);
-}
-
-static enum err write_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
-{
-    return saved_chat_io_error_message(s, file_write_now(&s->io, s->file, at, s->buffer, bytes),
-                                       true);
 }
 
 /* ---- checking ------------------------------------------------------------------------------- */
@@ -96,29 +79,31 @@ static void look_at(struct saved_chat_contents *c, uint64_t at, const uint8_t *b
     look_at_ids(c, at, bytes, n);
 }
 
+struct check {
+    struct saved_chat *s;
+    const char *label;
+    struct saved_chat_contents *contents;
+};
+
+static enum err look_at_buffer(void *context, uint64_t at, const uint8_t *bytes, size_t n)
+{
+    struct check *c = context;
+    enum err e = tell(c->s, c->label, (size_t)halves_to_sectors(n));
+
+    if (e == ERR_OK && c->contents != NULL) {
+        look_at(c->contents, at, bytes, n);
+    }
+    return e;
+}
+
 enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           const char *label, struct saved_chat_contents *contents)
 {
-    uint32_t crc = 0;
+    struct check check = { s, label, contents };
+    uint32_t crc;
+    enum err e = halves_pass(&s->halves, half, h->payload_bytes, look_at_buffer, &check, &crc);
 
-    for (uint64_t at = 0; at < h->payload_bytes; at += sizeof s->buffer) {
-        size_t n = (size_t)min_u64(h->payload_bytes - at, sizeof s->buffer);
-        /* The card moves whole sectors; the CRC is of the payload alone. */
-        size_t sectors = (size_t)saved_chat_to_sectors(n);
-        enum err e = read_buffer(s, payload_at(s, half) + at, sectors);
-
-        if (e == ERR_OK) {
-            e = tell(s, label, sectors);
-        }
-        if (e != ERR_OK) {
-            return e;
-        }
-        crc = crc32c(crc, s->buffer, n);
-        if (contents != NULL) {
-            look_at(contents, at, s->buffer, n);
-        }
-    }
-    return err_unless(crc == h->payload_crc, ERR_BAD_CHECKSUM);
+    return e == ERR_OK ? err_unless(crc == h->payload_crc, ERR_BAD_CHECKSUM) : e;
 }
 
 /* ---- moving --------------------------------------------------------------------------------- */
@@ -130,12 +115,12 @@ static enum err move_buffer(struct transfer *t)
     enum err e;
 
     if (t->writes) {
-        bytes = (size_t)saved_chat_to_sectors(t->n);
-        e = write_buffer(s, t->at, bytes);
+        bytes = (size_t)halves_to_sectors(t->n);
+        e = halves_write_buffer(&s->halves, t->at, bytes);
     } else if (bytes == 0) { /* counts in the payload need more than its header says */
         return ERR_BAD_MODEL;
     } else {
-        e = read_buffer(s, t->at, bytes);
+        e = halves_read_buffer(&s->halves, t->at, bytes);
     }
     t->at += bytes;
     t->n = 0;
@@ -216,7 +201,7 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     struct transfer t = { .s = s, .writes = writes, .at = payload_at(s, half) };
     enum err e;
 
-    t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
+    t.end = t.at + halves_to_sectors(h->payload_bytes);
     if (state->kind == SAVED_SECTION) {
         e = state->section->move_all(state->data, !writes, move, &t);
     } else {
@@ -224,7 +209,7 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     }
     /* The rest of the last sector is zeros, not what the buffer had before. */
     if (e == ERR_OK && writes && t.n > 0) {
-        memset(s->buffer + t.n, 0, (size_t)saved_chat_to_sectors(t.n) - t.n);
+        memset(s->buffer + t.n, 0, (size_t)halves_to_sectors(t.n) - t.n);
         e = move_buffer(&t);
     }
     *crc = t.crc;

@@ -1,20 +1,10 @@
-/* Common parts of writing and reading a saved conversation: the halves, their headers, and
- * bytes on their way. */
+/* Common parts of writing and reading a saved conversation: its headers, and bytes on their way. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 
 #include "runtime/saved/saved_chat.h"
 
 enum { SAVED_CHAT_VERSION = 4 };
-
-/* Both headers, as they are on the card. */
-struct saved_chat_halves {
-    struct saved_chat_header h[2];
-    bool valid[2];      /* h is valid */
-    bool unreadable[2]; /* the device gives an error for it */
-    bool is_cut;        /* the file is shorter than what was saved there */
-    unsigned newest;    /* the highest of the valid ones; 0 without any */
-};
 
 /* The contents of a payload, checked while it is read. */
 struct saved_chat_contents {
@@ -32,10 +22,6 @@ uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kin
 /* For the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h);
-uint64_t saved_chat_half_bytes(const struct file *file);
-uint64_t saved_chat_to_sectors(uint64_t bytes);
-uint32_t saved_chat_header_crc(const struct saved_chat_header *h);
-
 /* Begin an operation on the file: nothing is moved yet. */
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
@@ -46,14 +32,11 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 /* The command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
 
-/* Set s->error_message for an error of s->io; returns it. */
-enum err saved_chat_io_error_message(struct saved_chat *s, enum err e, bool writes);
-/* Whether an error concerns the place on the card, and not the card. */
-bool saved_chat_is_local(enum err e);
+/* The header of a half, as it is on the card. */
+const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s, unsigned half);
 
-/* Read both headers. Errors of file.h if the device does not answer; a sector that cannot be
- * read is noted. */
-enum err saved_chat_read_halves(struct saved_chat *s, struct saved_chat_halves *halves);
+/* Read both headers. Errors of halves_read. */
+enum err saved_chat_read_headers(struct saved_chat *s);
 
 /* Read the payload of a half, only for its CRC; contents may be NULL, and is set to what is
  * wrong with them. ERR_BAD_CHECKSUM: it does not match the header. Errors of file.h,

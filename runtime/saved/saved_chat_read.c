@@ -9,7 +9,7 @@
 static enum err contradiction(struct saved_chat *s)
 {
     format_text(s->error_message, sizeof s->error_message, "%s contradicts itself: save again",
-                s->file->name);
+                s->halves.file->name);
     return ERR_BAD_MODEL;
 }
 
@@ -19,7 +19,7 @@ static enum err check_section(struct saved_chat *s, const struct saved_chat_head
     if (saved_section_fits(state, h)) {
         return ERR_OK;
     }
-    return saved_section_lacks_room(state, h, s->file->name, s->error_message,
+    return saved_section_lacks_room(state, h, s->halves.file->name, s->error_message,
                                     sizeof s->error_message)
                ? ERR_BAD_MODEL
                : contradiction(s);
@@ -41,21 +41,21 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
 
     if (h->version != SAVED_CHAT_VERSION) {
         format_text(error_message, room,
-                    "%s was written by another version of Ingot (%u): save again", s->file->name,
-                    (unsigned)h->version);
+                    "%s was written by another version of Ingot (%u): save again",
+                    s->halves.file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
     /* Keys and values of other weights would be noise to this model. */
     if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
         format_text(error_message, room,
                     "%s belongs to another model or adapter: /save prefix writes it anew",
-                    s->file->name);
+                    s->halves.file->name);
         return ERR_BAD_MODEL;
     }
     if (h->model_crc != saved_chat_model_crc(session, s->kind)) {
         format_text(error_message, room,
                     "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
-                    s->file->name);
+                    s->halves.file->name);
         return ERR_BAD_MODEL;
     }
     if (s->kind == SAVED_SECTION) {
@@ -64,15 +64,15 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
 
-        format_text(error_message, room, "%s was saved with kv=%s: start with that", s->file->name,
-                    kv_types_name(types, name));
+        format_text(error_message, room, "%s was saved with kv=%s: start with that",
+                    s->halves.file->name, kv_types_name(types, name));
         return ERR_BAD_MODEL;
     }
     if (h->n_ids > session->context) {
         format_text(error_message, room,
-                    "%s has %u %s and the context %u: start with a larger ctx=", s->file->name,
-                    (unsigned)h->n_ids, plural((unsigned)h->n_ids, "token", "tokens"),
-                    (unsigned)session->context);
+                    "%s has %u %s and the context %u: start with a larger ctx=",
+                    s->halves.file->name, (unsigned)h->n_ids,
+                    plural((unsigned)h->n_ids, "token", "tokens"), (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
     /* The header's CRC is right, so these would be faults of the program that wrote it. */
@@ -87,8 +87,8 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
 static enum err damaged(struct saved_chat *s)
 {
     format_text(s->error_message, sizeof s->error_message,
-                "%s is damaged: what was saved there is lost, %s writes it anew", s->file->name,
-                saved_chat_command(s));
+                "%s is damaged: what was saved there is lost, %s writes it anew",
+                s->halves.file->name, saved_chat_command(s));
     return ERR_BAD_CHECKSUM;
 }
 
@@ -128,48 +128,48 @@ static enum err empty(struct saved_chat *s)
         what = s->section->what;
     }
     format_text(s->error_message, sizeof s->error_message, "%s is empty: %s writes %s into it",
-                s->file->name, saved_chat_command(s), what);
+                s->halves.file->name, saved_chat_command(s), what);
     return ERR_NOT_FOUND;
 }
 
 /* ERR_IO: reading them has set the message. */
-static enum err check_halves(struct saved_chat *s, const struct saved_chat_halves *halves)
+static enum err find_half(struct saved_chat *s)
 {
-    if (halves->valid[halves->newest]) {
-        return ERR_OK;
+    enum err e = halves_find(&s->halves);
+
+    if (e != ERR_NOT_FOUND) {
+        return e;
     }
-    /* Nothing is said about the contents of what could not be read. */
-    if (halves->unreadable[0] || halves->unreadable[1]) {
-        return ERR_IO;
-    }
-    if (halves->is_cut) {
+    if (s->halves.is_cut) {
         format_text(
             s->error_message, sizeof s->error_message,
             "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole, "
             "or delete it and %s writes it anew",
-            s->file->name, (unsigned long long)s->file->bytes, saved_chat_command(s));
+            s->halves.file->name, (unsigned long long)s->halves.file->bytes, saved_chat_command(s));
         return ERR_BAD_CHECKSUM;
     }
     return empty(s);
 }
 
 /* The newest valid half, of those that have a header. */
-static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves *halves,
-                            const struct saved_chat_state *state, unsigned *half)
+static enum err choose_half(struct saved_chat *s, const struct saved_chat_state *state,
+                            unsigned *half)
 {
+    const struct halves *halves = &s->halves;
     unsigned first = halves->newest, other = 1 - first;
     enum err e;
 
     *half = first;
     /* The half that could not be read may have been the newer one. */
     s->is_older = halves->unreadable[other];
-    e = check_half(s, first, &halves->h[first], state);
-    if (saved_chat_is_local(e) && halves->valid[other]) { /* the power went off, or the card lied */
+    e = check_half(s, first, saved_chat_header_of(s, first), state);
+    if (halves_error_is_local(e) &&
+        halves->valid[other]) { /* the power went off, or the card lied */
         *half = other;
         s->is_older = true;
-        e = check_half(s, other, &halves->h[other], state);
+        e = check_half(s, other, saved_chat_header_of(s, other), state);
     }
-    if (e == ERR_OK && s->kind == SAVED_CHAT && halves->h[*half].n_ids == 0) {
+    if (e == ERR_OK && s->kind == SAVED_CHAT && saved_chat_header_of(s, *half)->n_ids == 0) {
         e = empty(s);
     }
     return e;
@@ -299,16 +299,16 @@ static enum err load_prefix(struct saved_chat *s, unsigned half, const struct sa
     return e;
 }
 
-static enum err load_newest_prefix(struct saved_chat *s, const struct saved_chat_halves *halves,
-                                   struct saved_chat_state *state)
+static enum err load_newest_prefix(struct saved_chat *s, struct saved_chat_state *state)
 {
+    const struct halves *halves = &s->halves;
     unsigned first = halves->newest, other = 1 - first;
-    enum err e = load_prefix(s, first, &halves->h[first], state);
+    enum err e = load_prefix(s, first, saved_chat_header_of(s, first), state);
 
     s->is_older = halves->unreadable[other];
-    if (saved_chat_is_local(e) && halves->valid[other]) {
+    if (halves_error_is_local(e) && halves->valid[other]) {
         s->is_older = true;
-        e = load_prefix(s, other, &halves->h[other], state);
+        e = load_prefix(s, other, saved_chat_header_of(s, other), state);
     }
     return e;
 }
@@ -317,32 +317,31 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context)
 {
-    struct saved_chat_halves halves;
     struct kept kept;
     unsigned half;
     enum err e;
 
     saved_chat_begin(s, file, state, progress, context);
-    e = saved_chat_read_halves(s, &halves);
+    e = saved_chat_read_headers(s);
     if (e == ERR_OK) {
-        e = check_halves(s, &halves);
+        e = find_half(s);
     }
     /* Nothing is lost if a prefix fails halfway, so it is read once, not twice. */
     if (e == ERR_OK && s->kind == SAVED_PREFIX) {
-        return load_newest_prefix(s, &halves, state);
+        return load_newest_prefix(s, state);
     }
     if (e == ERR_OK) {
-        e = choose_half(s, &halves, state, &half);
+        e = choose_half(s, state, &half);
     }
     if (e != ERR_OK) {
         return e;
     }
     if (s->kind == SAVED_SECTION) {
-        return load_section(s, half, &halves.h[half], state);
+        return load_section(s, half, saved_chat_header_of(s, half), state);
     }
     /* From here on the running conversation is overwritten. */
     kept = keep(state);
-    e = load_half(s, half, &halves.h[half], state);
+    e = load_half(s, half, saved_chat_header_of(s, half), state);
     if (e != ERR_OK) {
         take_back(s, state, &kept);
     }

@@ -16,10 +16,7 @@ uint64_t record_ring_sectors(uint32_t bytes)
 
 static uint32_t header_crc(const struct record_header *h)
 {
-    struct record_header copy = *h;
-
-    copy.header_crc = 0;
-    return crc32c(0, &copy, sizeof copy);
+    return crc32c_of_header(h, sizeof *h, &h->header_crc);
 }
 
 bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h)

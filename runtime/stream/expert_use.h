@@ -1,10 +1,5 @@
 /* How often the experts of a model were used: the file NAME.use beside it, so that a plan knows how many
- * of them a cache of some size has. The file is there beforehand and keeps its size and place.
- *
- * Two halves take turns. A half is a header of one sector, written last, and a payload; the header with
- * the higher sequence number whose payload's CRC matches counts. Written data is read back, the
- * payload before its header is written. So power lost at any sector leaves the old counts or the new
- * ones.
+ * of them a cache of some size has. It is written as two halves that take turns (runtime/storage/halves.h).
  *
  *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros to
  *   the end of the sector */
@@ -14,13 +9,13 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/storage/file.h"
+#include "runtime/storage/halves.h"
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream_experts.h"
 
 enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_ERROR_MESSAGE_BYTES = 320 };
 
-/* Little-endian, like everything on a card. */
+/* Begins as struct half_header does. */
 struct expert_use_header {
     char magic[8];       /* "INGOTUSE" */
     uint32_t version;    /* 1 */
@@ -34,9 +29,8 @@ struct expert_use_header {
 _Static_assert(sizeof(struct expert_use_header) == SECTOR_BYTES, "written in one piece");
 
 struct expert_use {
-    struct file_read io;
+    struct halves halves; /* the file */
     _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
-    _Alignas(64) struct expert_use_header header;
     char
         error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
 };
