@@ -179,7 +179,7 @@ struct board {
     const struct board_pins *pins; /* NULL: none that we know */
     const struct board_i2c *i2c;   /* NULL: none that we know */
 
-    /* Light the board's LED, or put it out, for a panic that nobody can read. Core 0, at any time: also
+    /* Light the board's LED, or put it out, for a panic or a warning that nobody can read. Core 0, at any time: also
      * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is
      * no LED of ours. */
     void (*led)(bool lit);

@@ -15,8 +15,8 @@ enum boot_stage {
 void boot_stage_enter(enum boot_stage stage);
 
 /* Call before the power goes off after a panic. Before there is a console, shows the stage
- * forever if there is an LED. Later the report is on the line: shows the stage three times, but
- * not in an emulator. */
+ * forever if there is an LED. Later the report is on the line: shows the stage twice, but not in
+ * an emulator. */
 void boot_stage_show(void);
 
 /* Show the code of a fault that does not end the start: twice, or once in an emulator; 5 s each. */

@@ -14,7 +14,7 @@
 #include "board/err.h"
 #include "runtime/storage/file.h"
 
-/* What every header begins with. Little-endian, like everything on a card. */
+/* The beginning of every header. Little-endian, like everything on a card. */
 struct half_header {
     char magic[8];       /* what is saved here */
     uint32_t version;    /* of the rest and of the payload */
