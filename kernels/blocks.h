@@ -1,22 +1,23 @@
 /* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
- * gemm, rows of scores. Assembly reads the numbers, C the structs; each struct is held against its
- * numbers beneath it. flash_image/format/ puts the same weights into files, so their layouts
- * change with the version of the format only. Little-endian. */
+ * gemm, rows of scores. Assembly uses the numbers, C the structs; static assertions below each
+ * struct compare them. flash_image/format/ writes the same weights to files, so their layouts
+ * change only with the version of the format. Little-endian. */
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
 
-/* Columns of a block: of the plain formats (Q8_0, Q4_0, Q4_1, Q5_0, Q5_1), of the K formats (Q2_K to Q6_K). */
+/* Columns in a block of the plain formats (Q8_0, Q4_0, Q4_1, Q5_0, Q5_1) and of the K formats (Q2_K
+ * to Q6_K). */
 #define COLS_LOG2 5
 #define COLS_K_LOG2 8
 #define BLOCK_COLS (1 << COLS_LOG2)
 #define BLOCK_K_COLS (1 << COLS_K_LOG2)
 
-/* Types whose nibbles stand for values of a table; of FIG4 four blocks share a scale. */
+/* Types whose nibbles are indices into a table of values; in FIG4 four blocks share a scale. */
 #define NIBBLES 16
 #define FIG4_COLS_LOG2 7
 #define FIG4_COLS (1 << FIG4_COLS_LOG2)
 
-/* Weights: the blocks of GROUP_ROWS rows lie in one group, CHUNK_COLS columns of each row in
+/* Weights: the blocks of GROUP_ROWS rows form one group, with CHUNK_COLS columns of each row in
  * turn. */
 #define GROUP_ROWS 8
 #define CHUNK_COLS 4
@@ -36,8 +37,8 @@
 #define Q51_MINS 16
 #define Q51_HIGH 32
 #define Q51_QUANTS 64
-/* Heads that types have alike: fp16 d and dmin of those with minimums; K45, scales, minimums and low bits of Q4_K and Q5_K;
- * K36, scales of Q3_K and Q6_K. */
+/* Common starts of blocks: fp16 d and dmin of the types with minima; K45, scales, minima and low
+ * bits of Q4_K and Q5_K; K36, scales of Q3_K and Q6_K. */
 #define K_DMIN 16
 #define K45_SCALES 32
 #define K45_MINS 96
@@ -79,7 +80,7 @@
 /* struct nibble_table */
 #define TABLE_BYTES 24
 #define TABLE_AHEAD 16
-#define TABLE_NARROW 31 /* within it an int16 holds 8 products with an int8 */
+#define TABLE_NARROW 31 /* within it an int16 can hold 8 products with an int8 */
 
 /* struct gemm_shape */
 #define SHAPE_BYTES 40
@@ -103,7 +104,8 @@
 #define CONV_W_STRIDE 24
 #define CONV_MOST_TAPS 8
 
-/* Positions of a tile of the cache. Tiles are aligned at position 0: part of the contract. */
+/* Positions in a tile of the cache. Tiles are aligned at position 0, which is part of the
+ * contract. */
 #define KV_TILE 64
 
 /* struct score_row */
@@ -125,7 +127,7 @@
 
 /* ---- weights: one block of eight rows -------------------------------------------------------- */
 
-/* After each layout: isum, the sum of integers of one row that a gemv takes (kernels/ops.inc). */
+/* After each layout: isum, the integer sum of one row that a gemv uses (kernels/ops.inc). */
 
 /* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)].
  * isum = sum q x.q. */
@@ -169,8 +171,8 @@ LAYOUT_BYTES(block_q50x8, Q50_BYTES);
 LAYOUT_AT(block_q50x8, high, Q50_HIGH);
 LAYOUT_AT(block_q50x8, q, Q50_QUANTS);
 
-/* Q5_1, 32 columns. value (r, c) = d[r] * q + m[r], with q of 5 bits as in block_q50x8.
- * Sums as block_q41x8. */
+/* Q5_1, 32 columns. value (r, c) = d[r] * q + m[r], with q of 5 bits as in block_q50x8. Sums as in
+ * block_q41x8. */
 struct block_q51x8 {
     uint16_t d[GROUP_ROWS];
     uint16_t m[GROUP_ROWS];
@@ -182,11 +184,10 @@ LAYOUT_AT(block_q51x8, m, Q51_MINS);
 LAYOUT_AT(block_q51x8, high, Q51_HIGH);
 LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
-/* IQ4_NL and MXFP4 lie in block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of
- * the type. FIG4, 128 columns: the same with one scale for four runs of 32 columns, and a table of
- * the tensor. The nibble of column c lies in q[c / 32] where that of c % 32 lies in block_q4x8.
- * For FIG4 one isum for 128 columns. Block i takes half i % 2 of block i / 2 of x, whose last half is not read where cols has
- * none. */
+/* IQ4_NL and MXFP4 use block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of the type. FIG4, 128 columns:
+ * the same with one scale for four runs of 32 columns, and a table of the tensor. The nibble of column c is in q[c / 32], at
+ * the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is multiplied by half i % 2 of
+ * block i / 2 of x; the last half is not read if cols does not include it. */
 #define block_t4x8 block_q4x8
 struct block_fig4x8 {
     uint16_t d[GROUP_ROWS];
@@ -195,13 +196,11 @@ struct block_fig4x8 {
 LAYOUT_BYTES(block_fig4x8, FIG4_BYTES);
 LAYOUT_AT(block_fig4x8, q, QUANTS);
 
-/* Q4_K, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min.
- * Sub-block j of row r has scale = scales[j][r] & 63 and a min of 6 bits: the low 2 are
- * scales[j][r] >> 6, the high 4 the low (j < 4) or high (j >= 4) nibble of mins[j % 4][r].
- * The nibble of (r, c) lies in q[c / 64 * 256 + block_place(r, c % 32)]: the low one for
- * c % 64 < 32, else the high one.
- * isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; then acc = fma(-(float)imin, dmin * x.d, acc).
- * Dequantized: fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */
+/* Q4_K, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min. Sub-block j of row r has scale =
+ * scales[j][r] & 63 and a min of 6 bits: the low 2 are scales[j][r] >> 6, the high 4 the low (j < 4) or high (j >= 4) nibble
+ * of mins[j % 4][r]. The nibble of (r, c) is in q[c / 64 * 256 + block_place(r, c % 32)]: the low one for c % 64 < 32, else
+ * the high one. isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; then acc = fma(-(float)imin,
+ * dmin * x.d, acc). Dequantized: fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */
 struct block_q4kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -215,10 +214,10 @@ LAYOUT_AT(block_q4kx8, scales, K45_SCALES);
 LAYOUT_AT(block_q4kx8, mins, K45_MINS);
 LAYOUT_AT(block_q4kx8, q, K45_QUANTS);
 
-/* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32).
- * The low 4 bits of q lie in low[] as the nibbles of block_q4kx8 do. The high 2 are
- * high[c / 128 * 256 + block_place(r, c % 32)] >> 2 * (c / 32 % 4) & 3.
- * isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). Dequantized: (float)(scale * (q - 32)) * d. */
+/* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32). The low 4 bits of q
+ * are in low[], as the nibbles are in block_q4kx8. The high 2 are high[c / 128 * 256 + block_place(r, c %
+ * 32)] >> 2 * (c / 32 % 4) & 3. isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). Dequantized:
+ * (float)(scale * (q - 32)) * d. */
 struct block_q6kx8 {
     uint16_t d[GROUP_ROWS];
     int8_t scales[16][GROUP_ROWS];
@@ -230,8 +229,8 @@ LAYOUT_AT(block_q6kx8, scales, K36_SCALES);
 LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
 LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
 
-/* Q5_K, as Q4_K with q of 5 bits: the low 4 lie in q[] as the nibbles there, the fifth is
- * high[block_place(r, c % 32)] >> c / 32 & 1. Sums as block_q4kx8. */
+/* Q5_K, as Q4_K with q of 5 bits: the low 4 are in q[] as the nibbles of Q4_K, the fifth is
+ * high[block_place(r, c % 32)] >> c / 32 & 1. Sums as in block_q4kx8. */
 struct block_q5kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -247,9 +246,9 @@ LAYOUT_AT(block_q5kx8, q, K45_QUANTS);
 LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
 
 /* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
- * q of 3 bits in two's complement, -4 to 3. Its low 2 bits lie in low[] as the high ones of
- * block_q6kx8, its sign in high[] as the fifth bit of block_q5kx8.
- * isum = sum_j scale_j dot_j over 16 sub-blocks. */
+ * q of 3 bits in two's complement, -4 to 3. Its low 2 bits are in low[] as the high ones of
+ * block_q6kx8, its sign is in high[] as the fifth bit of block_q5kx8. isum = sum_j scale_j dot_j
+ * over 16 sub-blocks. */
 struct block_q3kx8 {
     uint16_t d[GROUP_ROWS];
     int8_t scales[16][GROUP_ROWS];
@@ -261,9 +260,9 @@ LAYOUT_AT(block_q3kx8, scales, K36_SCALES);
 LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
-/* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, the scale the low,
- * the min the high nibble of scales[c / 16][r]. q of 2 bits lies in q[] as in low[] of Q3_K.
- * Sums as block_q4kx8, over 16 sub-blocks. */
+/* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, where scale is the
+ * low and min the high nibble of scales[c / 16][r]. q of 2 bits is in q[] as in low[] of Q3_K. Sums
+ * as in block_q4kx8, over 16 sub-blocks. */
 struct block_q2kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -285,7 +284,8 @@ struct block_tq2x8 {
 LAYOUT_BYTES(block_tq2x8, TQ2_BYTES);
 LAYOUT_AT(block_tq2x8, q, TQ2_QUANTS);
 
-/* Q2_0: the same with a scale for each 64 columns, d[c / 64][r]: of each 64 in turn acc = fma((float)isum, d * x.d, acc). */
+/* Q2_0: the same with one scale for each 64 columns, d[c / 64][r]: for each 64 columns in turn acc
+ * = fma((float)isum, d * x.d, acc). */
 struct block_q2x8 {
     uint16_t d[4][GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
@@ -302,7 +302,7 @@ struct block_q1x8 {
 LAYOUT_BYTES(block_q1x8, Q1_BYTES);
 LAYOUT_AT(block_q1x8, q, Q1_QUANTS);
 
-/* Byte of row r, column c inside a run of chunks. */
+/* Index of the byte of row r, column c in a run of chunks. */
 static inline size_t block_place(size_t r, size_t c)
 {
     return c / CHUNK_COLS * (GROUP_ROWS * CHUNK_COLS) + r * CHUNK_COLS + c % CHUNK_COLS;
@@ -352,12 +352,12 @@ LAYOUT_BYTES(block_q8kx4, Q8KX4_BYTES);
 LAYOUT_AT(block_q8kx4, sum, Q8KX4_SUM);
 LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 
-/* ---- what else assembly reads
+/* ---- other structs that assembly reads
  * ----------------------------------------------------------------- */
 
-/* The values of a matrix's nibbles, and how far its gemv prefetches (kernels.h). */
+/* The values of a matrix's nibbles, and the prefetch distance of its gemv (kernels.h). */
 struct nibble_table {
-    int8_t values[NIBBLES]; /* -127 .. 127: products of two with an int8 fit an int16 */
+    int8_t values[NIBBLES]; /* -127 .. 127: the sum of two products with an int8 fits an int16 */
     size_t ahead;
 };
 LAYOUT_BYTES(nibble_table, TABLE_BYTES);
@@ -365,11 +365,11 @@ LAYOUT_AT(nibble_table, ahead, TABLE_AHEAD);
 
 /* The sizes of a gemm. Row t of y starts at y + t * y_stride. */
 struct gemm_shape {
-    size_t rows;     /* of W, and columns of y */
+    size_t rows;     /* rows of W, and columns of y */
     size_t cols;     /* of W and x */
     size_t n_tokens; /* rows of x and y */
     size_t y_stride; /* floats, >= rows */
-    size_t x_stride; /* floats, >= cols: of f32 activations only */
+    size_t x_stride; /* floats, >= cols; for f32 activations only */
 };
 LAYOUT_BYTES(gemm_shape, SHAPE_BYTES);
 LAYOUT_AT(gemm_shape, rows, SHAPE_ROWS);
@@ -380,8 +380,8 @@ LAYOUT_AT(gemm_shape, x_stride, SHAPE_X_STRIDE);
 
 /* Columns of the state of a recurrent mixer's head. */
 struct state_shape {
-    size_t rows;    /* of keys, or of Mamba's inner state */
-    size_t columns; /* any of the head's, as each is by itself */
+    size_t rows;    /* length of the keys, or of Mamba's inner state */
+    size_t columns; /* any number of the head's columns, because columns are independent */
     size_t stride;  /* floats from a row to the next, >= columns */
 };
 LAYOUT_BYTES(state_shape, STATE_SHAPE_BYTES);
@@ -405,9 +405,9 @@ LAYOUT_AT(conv_shape, w_stride, CONV_W_STRIDE);
 /* One query's scores over a tile of the cache, and its online softmax so far. */
 struct score_row {
     float s[KV_TILE];
-    float max;    /* of all scores so far; -INFINITY before the first tile */
-    float sum;    /* of exp(score - max) so far; 0 before */
-    float factor; /* by which this tile multiplies the sums so far: exp(old max - max) */
+    float max;    /* maximum of all scores so far; -INFINITY before the first tile */
+    float sum;    /* sum of exp(score - max) so far; 0 before the first tile */
+    float factor; /* factor by which this tile multiplies the sums so far: exp(old max - max) */
     float reserved[13];
 };
 LAYOUT_BYTES(score_row, SCORE_ROW_BYTES);

@@ -35,8 +35,9 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
     }
 }
 
-/* In ascending order of each ISA: forcing one allows it and those before it. A CPU may lack one
- * in the middle (the A64FX has SVE and no dot product), so `allows` is not a promise. */
+/* In ascending order within each ISA: forcing one allows it and all before it. A CPU may lack one
+ * in the middle (the A64FX has SVE without the dot product), so `allows` does not mean that the CPU
+ * has it. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
     ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,
@@ -77,7 +78,7 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
         if ((features & names[i].bit) == 0) {
             continue;
         }
-        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 74 */
+        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* buffer for all names, which take 74 bytes */
         if (at > 0) {
             text[at++] = ' ';
         }

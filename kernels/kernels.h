@@ -3,11 +3,11 @@
  * ref/ is the definition of correct: an assembly kernel equals its reference bit for bit
  * (docs/DESIGN.md, "Numerical contract"). kernels.inc lists every kernel of every ISA.
  *
- * All kernels: no allocation, no state, no threads, no errors; the caller's preconditions
- * are asserted by the reference only. Pointers are aligned as said and may not overlap
- * unless said. "16 lanes" below is the reduction order of the contract: lane i takes
- * elements i, i+16, ... by fma from +0, a tail is filled with zeros, then lanes fold
- * 16 to 8 to 4 to 2 to 1 by adding the upper half to the lower. */
+ * No kernel allocates, keeps state, starts threads or returns errors; only the references assert
+ * the caller's preconditions. Pointers are aligned as stated and may not overlap unless stated. "16
+ * lanes" below is the reduction order of the contract: lane i adds elements i, i+16, ... by fma
+ * from +0, a tail is filled up with zeros, then lanes fold 16 to 8 to 4 to 2 to 1 by adding the
+ * upper half to the lower. */
 #ifndef INGOT_KERNELS_KERNELS_H
 #define INGOT_KERNELS_KERNELS_H
 
@@ -25,16 +25,16 @@ enum cpu_feature {
     CPU_RV64_V = 1 << 2,        /* RVV 1.0, VLEN >= 128 */
     CPU_X86_AVX2 = 1 << 3,      /* AVX2, FMA and F16C */
     CPU_ARM64_DOTPROD = 1 << 4, /* sdot, udot */
-    CPU_ARM64_I8MM = 1 << 5,    /* smmla, usmmla and their kin for NEON */
+    CPU_ARM64_I8MM = 1 << 5,    /* smmla, usmmla and related instructions for NEON */
     CPU_ARM64_SVE = 1 << 6,     /* SVE, any vector length */
     CPU_RV64_ZVFH = 1 << 7,     /* fp16 conversions in vectors: Zvfhmin, which Zvfh includes */
     CPU_X86_AVX512 = 1 << 8,    /* AVX-512 F, BW, DQ and VL */
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
-    CPU_ARM64_CRC = 1 << 10,    /* crc32cb and its kin; goes with every name of kernels_force */
-    CPU_RV64_ZBC = 1 << 11,     /* multiplication without carries; so does this */
+    CPU_ARM64_CRC = 1 << 10,    /* crc32cb and related instructions; allowed with every name of kernels_force */
+    CPU_RV64_ZBC = 1 << 11,     /* carry-less multiplication; allowed likewise */
     CPU_RV64_ZBB = 1 << 13,     /* rotations; as ZBC */
-    CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and its kin; goes with every name above "neon" */
-    CPU_X86_AVX_VNNI = 1 << 14, /* vpdpbusd and its kin with VEX coding, without AVX-512 */
+    CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and related instructions; allowed with every name above "neon" */
+    CPU_X86_AVX_VNNI = 1 << 14, /* vpdpbusd and related instructions with VEX coding, without AVX-512 */
     CPU_RV64_ZVKNHA = 1 << 15,  /* SHA-256 in vectors, which Zvknhb includes */
 };
 
@@ -44,14 +44,14 @@ enum cpu_feature {
  *   values  float scale[KV_TILE][d/32]; int8_t v[KV_TILE][d];
  * Both 16-byte aligned, KV_TILE * (d + d/8) bytes. */
 
-/* And in four bits, or for weights of int8. A byte holds two numbers -8 .. 7, the first in its low
- * half. B is 64 where d % 64 == 0, else 32: kv_values_block.
+/* The same with values in four bits, and the layout for int8 weights. A byte holds two numbers -8 ..
+ * 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.
  *   keys    bf16 scale[d/32][KV_TILE]; uint8_t k[d/4][KV_TILE][2];   (dimensions 4g + c and 4g + 2 +
  *           c of position j are the halves of k[g][j][c])
  *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
  *           the halves of v[i/B][g][i%B][c])
  *   int8 values  int8_t v[d/B][KV_TILE/4][B][4];   (position j is v[i/B][j/4][i%B][j%4])
- * So the two or four numbers that one multiplication takes lie together. */
+ * So the two or four numbers that one multiplication takes are stored together. */
 static inline size_t kv_values_block(size_t d)
 {
     return d % 64 == 0 ? 64 : 32;
@@ -69,9 +69,9 @@ enum kernel_op {
     KERNEL_N_OPS
 };
 
-/* One function per op, how far a gemv prefetches on this core, in bytes, and how many tokens a gemm
- * computes together: fewer cost it as much. gemm_pairs: but two or three do not where weights are Q4_0 or Q8_0,
- * and of other quantized types two gemvs cost less than a gemm of four. */
+/* One function per op; how far a gemv prefetches on this core, in bytes; and how many tokens a gemm computes
+ * together, because fewer cost as much. gemm_pairs: with Q4_0 or Q8_0 weights two or three tokens cost less;
+ * with other quantized types two gemvs cost less than a gemm of four. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
@@ -82,16 +82,16 @@ struct kernels {
 #include "kernels/ops.inc"
 #undef KERNEL_OP
         };
-        void (*function[KERNEL_N_OPS])(void); /* the same by number */
+        void (*function[KERNEL_N_OPS])(void); /* the same functions, by number */
     };
 };
 
-/* A row of kernels.inc as data, for the tester, the bench and the boot log. */
+/* A row of kernels.inc as data, for the tests, the benchmark and the boot log. */
 struct kernel_row {
     enum kernel_op op;
     uint32_t features; /* bits of enum cpu_feature that all must be present */
     const char *symbol;
-    void (*function)(void); /* cast to the op's type before calling */
+    void (*function)(void); /* cast it to the op's type before calling */
 };
 extern const struct kernel_row kernel_rows[];
 extern const size_t kernel_n_rows;
@@ -103,11 +103,11 @@ extern const size_t kernel_n_rows;
 /* Fill *k with the last row of each op whose features are all in `features`; ahead = 0. */
 void kernels_select(struct kernels *k, uint32_t features);
 
-/* Put the reference of op in its place in *k. */
+/* Put the reference of op into *k. */
 void kernels_use_reference(struct kernels *k, enum kernel_op op);
 
-/* The names of all `features` as isa= takes them, in ascending order ("neon dotprod"), "ref" for
- * none, in text; returns it. */
+/* Write the names of all `features` as isa= takes them, in ascending order ("neon dotprod"), or
+ * "ref" for none, to text; returns text. */
 enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 

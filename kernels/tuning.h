@@ -1,4 +1,4 @@
-/* Differences between cores of one ISA, as data: nothing here changes a result. */
+/* Differences between cores of one ISA, as data: none of them changes a result. */
 #ifndef INGOT_KERNELS_TUNING_H
 #define INGOT_KERNELS_TUNING_H
 
@@ -6,23 +6,25 @@
 #include <stdint.h>
 
 struct kernel_tuning {
-    const char *core; /* "Cortex-A72"; NULL: a core that the table lacks */
-    size_t ahead;     /* how many bytes of weights before their use a gemv prefetches; 0: never */
+    const char *core; /* "Cortex-A72"; NULL: the core is not in the table */
+    size_t ahead;     /* prefetch distance of a gemv in bytes of weights; 0: no prefetch */
     uint32_t without; /* bits of enum cpu_feature that the core's firmware claims wrongly */
 };
 
-/* By MIDR_EL1 (implementer and part number), by the first word of `compatible` of the core's node
- * in the device tree ("spacemit,x60"; may be NULL), and by the vendor that CPUID names for an x86-64 core. Never NULL. */
+/* Find the core by MIDR_EL1 (implementer and part number), by the first string of `compatible` of the core's node in the
+ * device tree ("spacemit,x60"; may be NULL), or by the vendor that CPUID reports for an x86-64 core. Never returns
+ * NULL. */
 const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
 
-/* Bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1 tell. */
+/* The bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1
+ * report. */
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
 
-/* Bytes of the cache of data of the second level; 0: there is none. clidr: CLIDR_EL1; mmfr2: ID_AA64MMFR2_EL1, which
- * says how ccsidr is written; ccsidr: CCSIDR_EL1 while KERNEL_CACHE_ARM64 is in CSSELR_EL1.
- * Source: Arm ARM, DDI 0487, these registers. */
+/* The size in bytes of the second level's data cache; 0: there is none. clidr: CLIDR_EL1; mmfr2:
+ * ID_AA64MMFR2_EL1, which says how ccsidr is written; ccsidr: CCSIDR_EL1 while KERNEL_CACHE_ARM64
+ * is in CSSELR_EL1. Source: Arm ARM, DDI 0487, these registers. */
 enum { KERNEL_CACHE_ARM64 = 1 << 1 };
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr);
 

@@ -1,15 +1,17 @@
-// Macros that the arm64 kernels share: functions, and pieces that several kernels are made of.
+// Macros that the arm64 kernels share: function headers, and steps that several kernels have in
+// common.
 //
-// Loads and stores of vectors are ld1 and st1 with the element size of the data, never ldr q:
-// with alignment checking on they only ask for the element's alignment, as the contracts do.
+// Vectors are loaded and stored with ld1 and st1 in the element size of the data, never with ldr q:
+// when alignment checking is on, ld1 and st1 need only the alignment of one element, which is all
+// that the contracts promise.
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
 #include "kernels/blocks.h"
 
-// func name ... endfunc name: a global function in its own section, with CFI. Baseline
-// ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc. place=.early
-// puts it into the room that an image has before its exception vectors (linker/image.ld.S).
+// func name ... endfunc name: a global function in its own section, with CFI. Baseline ARMv8.0-A; a
+// kernel that needs an extension passes it, and it is enabled up to endfunc. place=.early places it
+// in the gap before the image's exception vectors (linker/image.ld.S).
 .macro func name, extension, place
     .section .text\place\().\name, "ax", %progbits
     .balign 16
@@ -31,7 +33,7 @@
     .arch   armv8-a
 .endm
 
-// Two registers that belong to the caller, at `offset` of the stack and back.
+// Save two of the caller's registers at `offset` of the stack, and restore them.
 .macro save_pair first, second, offset
     stp     \first, \second, [sp, #\offset]
     .cfi_rel_offset \first, \offset
@@ -44,7 +46,7 @@
     .cfi_restore \second
 .endm
 
-// The same for the first pair, which makes and gives back all `bytes` of room.
+// The same for the first pair, which also allocates and frees the whole frame of `bytes`.
 .macro push_pair first, second, bytes
     stp     \first, \second, [sp, #-(\bytes)]!
     .cfi_adjust_cfa_offset \bytes
@@ -59,7 +61,7 @@
     .cfi_restore \second
 .endm
 
-// `bytes` of the stack and back. Every page is touched, so that a guard page is not stepped over.
+// Allocate and free `bytes` of stack. Every page is touched, so that no guard page is skipped.
 .macro take_stack bytes
 .rept (\bytes) / 4096
     sub     sp, sp, #4096
@@ -79,7 +81,7 @@
 .endr
 .endm
 
-// The halves of v8-v15 that the caller owns.
+// The lower halves of v8-v15, which belong to the caller.
 .macro save_vectors
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
@@ -98,16 +100,16 @@
     .cfi_adjust_cfa_offset -64
 .endm
 
-// The bits of floats.
+// Floats given by their bits.
 #define F32_127 0x42fe0000
-#define F32_2M100 0x0d800000    /* 2^-100: what is smaller a quantized block counts as zero */
+#define F32_2M100 0x0d800000    /* 2^-100: a quantized block whose largest value is smaller counts as zero */
 #define F32_89 0x42b20000
 #define F32_MINUS_89 0xc2b20000
 #define F32_40 0x42200000
 
-// Sums of integers that stay below 2^22 begin, as integers, at the bits of the float 3 * 2^22,
-// whose last bit counts 1: they end as the bits of 3 * 2^22 + sum, and a subtraction, one operation
-// where a conversion is two, leaves the sum as a float, exactly.
+// A fast conversion of integer sums below 2^22 to floats. A sum starts, as an integer, at the bits
+// of the float 3 * 2^22, whose last bit weighs 1. It therefore ends as the bits of 3 * 2^22 + sum,
+// and one subtraction leaves the sum as a float, exactly; a conversion takes two operations.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times too large */
 
@@ -141,7 +143,8 @@
     b.ne    .Lword\@
 .endm
 
-// Fold 16 lanes in four registers to sum.s[0], upper half onto lower. Destroys a to d.
+// Fold 16 lanes in four registers to sum.s[0]: each step adds the upper half to the lower. Destroys
+// a to d.
 .macro fold_lanes a, b, c, d
     fadd    \a\().4s, \a\().4s, \c\().4s
     fadd    \b\().4s, \b\().4s, \d\().4s
@@ -151,7 +154,7 @@
     faddp   \a\().2s, \a\().2s, \a\().2s
 .endm
 
-// Four times 16 lanes, v16-v31 in order of rows, to v16.4s = the four sums. Destroys v16-v31.
+// Fold four times 16 lanes, v16-v31 in order of rows, to the four sums in v16.4s. Destroys v16-v31.
 .macro fold_four_rows
     fadd    v16.4s, v16.4s, v18.4s
     fadd    v17.4s, v17.4s, v19.4s

@@ -3,15 +3,15 @@
  *
  *     o = sum_j p_j v_j / sum_j p_j,  p_j = exp(s_j - max s),  s_j = q k_j
  *
- * The maximum over all tiles is not known at the first, so each tile works with the maximum so far
- * and corrects by `factor` what earlier tiles gave. Tiles of 64 positions begin at position 0 for
- * any query: decode and prefill therefore have the same sums in the same order. */
+ * The maximum over all tiles is not known at the first one, so each tile uses the maximum so far
+ * and corrects the results of earlier tiles by `factor`. Tiles of 64 positions start at position 0
+ * for every query, so decode and prefill compute the same sums in the same order. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
 /* s_j = sum_i q[i] k[i][j] by fma, i ascending. The keys are transposed: a vector holds the same
- * dimension of neighbouring positions, its lanes never have to be added up, and the order of the
- * sum is the same at every vector length. */
+ * dimension of neighbouring positions, so its lanes are never added up, and the order of the sum is
+ * the same at every vector length. */
 void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
                        const uint16_t *restrict k, size_t n_q, size_t n, size_t d)
 {
@@ -29,8 +29,8 @@ void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
 }
 
 /* The same with integers: per block b of 32 dimensions an exact isum = sum_i q.q[i] k[i][j], then
- * acc = fma((float)isum, scale[b][j] * q.d, acc), blocks ascending. Keys lie in chunks of four
- * dimensions of a position, as a dot product of four int8 takes them. */
+ * acc = fma((float)isum, scale[b][j] * q.d, acc), blocks ascending. Keys are stored in chunks of
+ * four dimensions of a position, the operands of a dot product of four int8. */
 void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restrict q,
                       const void *restrict k, size_t n_q, size_t n, size_t d)
 {
@@ -57,7 +57,7 @@ void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restr
     }
 }
 
-/* One tile more: with m' = max(m, s_0 .. s_n-1) of this tile
+/* Add one tile: with m' = max(m, s_0 .. s_n-1) of this tile
  *
  *     factor = exp(m - m'),  p_j = exp(s_j - m'),  sum' = fma(factor, sum, sum_j p_j)
  *
@@ -79,9 +79,9 @@ void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
     }
 }
 
-/* o[i] = o[i] factor, then o[i] = fma(p_j, v_j[i], o[i]), j ascending: one accumulator a dimension.
- * A lane is a dimension here, so nothing is folded. Dividing by the sum comes after the last
- * tile. */
+/* o[i] = o[i] factor, then o[i] = fma(p_j, v_j[i], o[i]), j ascending: one accumulator per
+ * dimension. A lane is a dimension here, so nothing is folded. The division by the sum follows the
+ * last tile. */
 void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict s,
                             const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
@@ -97,7 +97,7 @@ void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict 
 }
 
 /* The same with v_j[i] = scale[j][i / 32] times an int8. p_j times the scale is rounded once and
- * then serves 32 dimensions. */
+ * used for 32 dimensions. */
 void accumulate_f32_q8_ref(float *restrict o, const struct score_row *restrict s,
                            const void *restrict v, size_t n_q, size_t n, size_t d)
 {

@@ -1,6 +1,6 @@
 /* References of attention by integers over one tile: keys of four bits against queries of int8, and
- * values of four or eight bits against weights of int8. A softmax's weights times the values' scales
- * are rounded to int8 by quantize_q8_f32, 32 positions at a time, so that no value is ever
+ * values of four or eight bits against weights of int8. quantize_q8_f32 rounds the weights of the
+ * softmax times the scales of the values to int8, 32 positions at a time, so no value is ever
  * converted. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static inline int32_t high_half(uint8_t byte)
     return ((byte >> 4) ^ 8) - 8;
 }
 
-/* Four numbers of x against those of two bytes. */
+/* Multiply four numbers of x by the four nibbles of two bytes. */
 static inline int32_t dot_halves(const int8_t *x, const uint8_t *bytes)
 {
     return x[0] * low_half(bytes[0]) + x[1] * low_half(bytes[1]) + x[2] * high_half(bytes[0]) +

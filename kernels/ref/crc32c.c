@@ -1,8 +1,8 @@
-/* Reference of the checksum CRC-32C, as RFC 3720 (12.1) has it.
+/* Reference of the checksum CRC-32C, as in RFC 3720 (12.1).
  *
- * The register is the remainder of a division of polynomials over GF(2): a bit of data shifts it by
- * one, and where a one falls out the divisor 0x1edc6f41, here with its bits in reverse, comes
- * off. */
+ * The register is the remainder of a division of polynomials over GF(2): each bit of data shifts it
+ * by one, and if a one is shifted out, the divisor 0x1edc6f41, here with its bits reversed, is
+ * subtracted. */
 #include "kernels/kernels.h"
 
 void crc32c_u8_ref(uint32_t *crc, const void *data, size_t n)

@@ -1,5 +1,5 @@
-/* One block of a row times one block of x, in each weight format: for gemv and gemm alike.
- * kernels/blocks.h says where a value lies. All sums are of integers and stay below 2^31. */
+/* One block of a row times one block of x, in each weight format, for both gemv and gemm.
+ * kernels/blocks.h says where a value is stored. All sums are sums of integers below 2^31. */
 #ifndef INGOT_KERNELS_REF_DOT_H
 #define INGOT_KERNELS_REF_DOT_H
 
@@ -14,7 +14,8 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-/* The same for 2-bit values, four columns 32 apart to a byte, and of bits, all eight. */
+/* The same for 2-bit values, of which a byte has four, for columns 32 apart, and for single bits,
+ * of which a byte has eight. */
 static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
 {
     return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;
@@ -31,7 +32,8 @@ static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
     return w->scales[j][r] & 63;
 }
 
-/* Its 6-bit min: 2 bits beside the scale, 4 in a nibble that sub-blocks j and j + 4 share. */
+/* Its 6-bit min: 2 bits next to the scale, 4 in a nibble of a byte that sub-blocks j and j + 4
+ * share. */
 static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     int32_t high = j < 4 ? w->mins[j % 4][r] & 15 : w->mins[j % 4][r] >> 4;
@@ -45,7 +47,7 @@ static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
     return (nibble_k(w->low, r, c) | two_bits_k(w->high, r, c) << 4) - 32;
 }
 
-/* Scale and min of Q5_K are where Q4_K has them. */
+/* Scale and min of Q5_K are stored as in Q4_K. */
 static inline int32_t scale_q5k(const struct block_q5kx8 *w, size_t r, size_t j)
 {
     return w->scales[j][r] & 63;
@@ -71,7 +73,7 @@ static inline int32_t value_q3k(const struct block_q3kx8 *w, size_t r, size_t c)
 }
 
 /* Q8_0: isum = sum_c w.q x.q, at most 32 * 128 * 128 = 2^19, so that (float)isum is exact. Returns
- * the accumulator of row r after this block, as the next ones do. */
+ * the accumulator of row r after this block, and so do the following functions. */
 static inline float add_q8(float acc, const struct block_q8x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -84,7 +86,8 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
 }
 
 /* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So
- * the nibbles stay unsigned, and the sum of x, which quantize stored, takes the bias off once. */
+ * the nibbles stay unsigned, and the bias is subtracted once, with the sum of x that quantize
+ * stored. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -98,7 +101,7 @@ static inline float add_q4(float acc, const struct block_q4x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Column c (< 32) of row r of nibbles laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
+/* Column c (< 32) of row r: nibbles laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
 static inline int32_t nibble_32(const uint8_t *q, size_t r, size_t c)
 {
     uint8_t byte = q[block_place(r, c % 16)];
@@ -111,10 +114,10 @@ static inline int32_t fifth_32(const uint8_t *high, size_t r, size_t c)
     return (high[block_place(r, c % 4)] >> (c / 4) & 1) << 4;
 }
 
-/* Q4_1: w = d n + m, so sum_c w x = d sx sum_c n x + m sx sum_c x. The first sum is at most
- * 32 * 15 * 128 < 2^16, the second 2^12: both are exact as floats. The products enter the
- * accumulator first, then the minimum, by the sum of x as a float times the scale of x, rounded
- * once. */
+/* Q4_1: w = d n + m, so sum_c w x = d sx sum_c n x + m sx sum_c x. The first sum is at most 32 * 15
+ * * 128 < 2^16, the second 2^12: both are exact as floats. The products are added to the
+ * accumulator first, then the minimum times (the sum of x as a float times the scale of x, rounded
+ * once). */
 static inline float add_with_min(float acc, int32_t sum, uint16_t d, uint16_t m,
                                  const struct block_q8 *x)
 {
@@ -160,8 +163,8 @@ static inline float add_q51(float acc, const struct block_q51x8 *w, const struct
 /* Q4_K: w = d scale_j n - dmin min_j in sub-block j of 32 columns, so
  *     sum_c w x = d sx sum_j scale_j (sum_c n x) - dmin sx sum_j min_j (sum_c x).
  * Both sums over j are integers, at most 8 * 63 * 32 * 15 * 128 < 2^25 and 2^21. (float)sum may
- * round, to nearest even on every ISA. First the products enter the accumulator, then the mins;
- * x->sum counts 16 columns, so that a sub-block has two. */
+ * round, to nearest even on every ISA. First the products are added to the accumulator, then the
+ * mins; each x->sum covers 16 columns, so a sub-block has two. */
 static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -267,8 +270,8 @@ static inline int32_t value_one(const uint8_t *q, size_t r, size_t c)
     return (q[block_place(r, c % 32)] >> (c / 32) & 1) * 2 - 1;
 }
 
-/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A kernel may take the offset off
- * at the end, by the sums in x. */
+/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A kernel may subtract the offset
+ * at the end, with the sums in x. */
 static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -280,7 +283,7 @@ static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q2_0: the same for each 64 columns, which have a scale of their own, in ascending order. */
+/* Q2_0: the same for each 64 columns, which have their own scale, in ascending order. */
 static inline float add_q2(float acc, const struct block_q2x8 *w, const struct block_q8k *x,
                            size_t r)
 {
@@ -310,7 +313,7 @@ static inline float add_q1(float acc, const struct block_q1x8 *w, const struct b
     return acc;
 }
 
-/* Token t (0 .. 3) of a group of four, as the gemv would get it. The group has 4 columns of each
+/* Token t (0 .. 3) of a group of four, as its gemv would get it. The group has 4 columns of each
  * token in turn, because one load then feeds four products. */
 static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
 {

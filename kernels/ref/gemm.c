@@ -1,12 +1,12 @@
 /* References of the matrix-matrix kernels: y = x W', that is, y[t][r] = sum_c x[t][c] W[r][c].
  *
- * Each token gets the bits that its gemv would give, so a prompt may be cut into chunks of any size
- * and guesses may be checked together: the logits stay the same. */
+ * Each token gets the same bits as from the gemv. A prompt may therefore be cut into chunks of any
+ * size, and guesses may be checked together: the logits stay the same. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
 /* Row t of x begins at x + t x_stride, row t of y at y + t y_stride: both may be parts of larger
- * matrices. Bytes between rows of y stay. */
+ * matrices. Bytes between rows of y are not changed. */
 void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {
@@ -16,7 +16,7 @@ void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* A kernel widens a row of W once for several tokens; each token's lanes stay its own. */
+/* A kernel widens a row of W once for several tokens; the lanes of each token stay separate. */
 void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {
@@ -26,9 +26,9 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is taken out
- * of its group once for all rows. Each y[t][r] still meets its blocks in ascending order, and that
- * alone decides its bits. Lanes of the last group beyond n_tokens are never looked at. */
+/* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is extracted
+ * from its group once for all rows. Each y[t][r] still adds its blocks in ascending order, and only
+ * that order decides its bits. Lanes of the last group beyond n_tokens are never read. */
 #define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct group *restrict x, \
               const struct gemm_shape *restrict shape) \

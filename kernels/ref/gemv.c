@@ -24,14 +24,14 @@ void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* The same order. fp16 to f32 is exact, so that only the fma rounds. */
+/* The same order. fp16 to f32 is exact, so only the fma rounds. */
 void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
 {
     const uint16_t *row = w;
 
     (void)ahead;
-    assert(cols % 16 == 0); /* of more rows than one the contract's 32 keep the alignment */
+    assert(cols % 16 == 0); /* if there is more than one row, the contract's 32 keeps the rows aligned */
     for (size_t r = 0; r < rows; r++, row += cols) {
         float lane[16] = { 0 };
 
@@ -44,10 +44,10 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
 
 /* W and x in blocks of integers q with scales: w[c] = sw qw[c], x[c] = sx qx[c], and
  *     sum_c w[c] x[c] = sw sx sum_c qw[c] qx[c].
- * The integer sum is exact in any order, so a kernel may use its widest multiplication. Floats
- * meet once a block:
+ * The integer sum is exact in any order, so a kernel may use its widest multiplication. Floats are
+ * added once per block:
  *     acc = fma((float)isum, sw * sx, acc), blocks ascending, from +0,
- * one accumulator a row (kernels/ref/dot.h). Block b of row r: row r % 8 of group r / 8. */
+ * one accumulator per row (kernels/ref/dot.h). Block b of row r: row r % 8 of group r / 8. */
 #define GEMV_BLOCKS(name, layout, activations, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct activations *restrict x, \
               size_t rows, size_t cols, size_t ahead) \

@@ -1,13 +1,14 @@
 /* References of the mixers that carry a state instead of a cache: short convolution, gated delta
- * rule, Mamba2. One call is one position; a prompt takes as many, so that its bits are those of
- * single steps.
+ * rule, Mamba2. One call computes one position; a prompt takes one call per position, so its bits
+ * are those of single steps.
  *
- * A column of a state needs nothing of its neighbours: the sums run over rows, in one order, and a
- * lane of a vector is a column, which no vector ever folds. */
+ * The columns of a state are independent: the sums run over rows, in one order, and a lane of a
+ * vector is a column, so no vector is ever folded. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
-/* y[c] = bias[c] + sum_j w[j][c] x[j][c]: each channel by itself, over the last n_taps positions. */
+/* y[c] = bias[c] + sum_j w[j][c] x[j][c]: each channel on its own, over the last n_taps
+ * positions. */
 void conv_f32_ref(float *restrict y, const float *restrict x, const float *restrict w,
                   const float *restrict bias, const struct conv_shape *restrict shape)
 {
@@ -23,11 +24,11 @@ void conv_f32_ref(float *restrict y, const float *restrict x, const float *restr
     }
 }
 
-/* The gated delta rule. The state maps keys to values; it fades by `decay`, and what it answers for
- * the key k moves towards v by the share beta:
+/* The gated delta rule. The state maps keys to values; it fades by `decay`, and its answer for the
+ * key k moves towards v by the fraction beta:
  *     S = decay S;  S += k (beta (v - S'k))';  o = S'q.
- * m is taken before the fading, (decay S)'k = decay (S'k), which saves an operation an element and
- * a rounding. */
+ * m is computed before the state fades, (decay S)'k = decay (S'k), which saves one operation per
+ * element and one rounding. */
 void delta_f32_ref(float *restrict s, float *o, const float *q, const float *k, const float *v,
                    const struct state_shape *restrict shape, float decay, float beta)
 {

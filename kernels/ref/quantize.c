@@ -1,6 +1,6 @@
 /* References of quantization and its reverse, and of interleaving activations.
  *
- * Dequantizing gives one row of W as floats: embeddings, and weights to compare with. */
+ * Dequantizing returns one row of W as floats, for embeddings and for comparisons of weights. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
@@ -84,8 +84,8 @@ void dequantize_f32_q51x8_ref(float *restrict y, const void *restrict w, size_t 
 }
 
 /* Q4_K: y = d (scale n) - dmin min. scale n is an integer of at most 63 * 15, and exact. dmin min
- * is rounded, then the fma rounds once more: this order is the contract's, as the other one would
- * give other bits. */
+ * is rounded, then the fma rounds again. The contract fixes this order, because the other order
+ * gives other bits. */
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4kx8 *block = (const struct block_q4kx8 *)w + row / 8 * (cols / 256);
@@ -210,8 +210,8 @@ void dequantize_f32_q1x8_ref(float *restrict y, const void *restrict w, size_t r
 /* x (n) to q (n) by the block's own scale d = max|x| / 127, which is returned: x ~ d q.
  *
  * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves
- * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it
- * is exact. No q is -128, so that -q exists.
+ * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it is
+ * exact. No q is -128, so -q exists.
  *
  * Below 2^-100 the quotient 127 / max|x| would grow towards overflow, and products lose bits as
  * subnormals: a block that small counts as zero, with d = 0. */
@@ -232,15 +232,15 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     } else {
         inverse = 127.0f / max;
     }
-    /* Two roundings: of the product to a float, of the sum to an integer. An fma would have one,
-     * and other bits at ties. */
+    /* Two roundings: of the product to a float, of the sum to an integer. An fma would round once,
+     * and give other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
     }
     return max / 127.0f;
 }
 
-/* A format with a bias or a min needs the sum of x's quants, too: sum_c q (kernels/ref/dot.h). */
+/* A format with a bias or a min also needs the sum of x's quants: sum_c q (kernels/ref/dot.h). */
 static int32_t sum_of(const int8_t *q, size_t n)
 {
     int32_t sum = 0;
@@ -267,7 +267,7 @@ void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x,
 {
     assert(n % 256 == 0);
     for (size_t b = 0; b < n / 256; b++) {
-        memset(&y[b], 0, sizeof y[b]); /* reserved[] too: equal x give equal bytes */
+        memset(&y[b], 0, sizeof y[b]); /* reserved[] too, so that equal x give equal bytes */
         y[b].d = quantize_block(y[b].q, x + 256 * b, 256);
         for (size_t j = 0; j < 16; j++) {
             y[b].sum[j] = (int16_t)sum_of(y[b].q + 16 * j, 16);
@@ -276,7 +276,7 @@ void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x,
 }
 
 /* Token t goes to lane t % 4 of group t / 4: column c of it to [c / 4][t % 4][c % 4]. Lanes of the
- * last group without a token become zeros, whose products add nothing and trap nowhere. */
+ * last group without a token become zeros, whose products add nothing and never trap. */
 void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8 *restrict x,
                             size_t n_tokens, size_t cols)
 {
@@ -289,7 +289,8 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
             struct block_q8x4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8 *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;
 
-            /* Four columns of a token are what one lane of a dot product takes (sdot, vpdpbusd). */
+            /* Four columns of a token are the operand of one lane of a dot product (sdot,
+             * vpdpbusd). */
             for (size_t c = 0; c < 32; c++) {
                 to->q[c / 4][t % 4][c % 4] = from->q[c];
             }
@@ -299,7 +300,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
     }
 }
 
-/* The same for blocks of 256, whose sums are interleaved as well: [j][t % 4]. */
+/* The same for blocks of 256; their sums are interleaved as well: [j][t % 4]. */
 void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block_q8k *restrict x,
                               size_t n_tokens, size_t cols)
 {
@@ -308,7 +309,7 @@ void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block
     assert(cols % 256 == 0);
     for (size_t t = 0; t < (n_tokens + 3) / 4 * 4; t++) {
         for (size_t b = 0; b < n_blocks; b++) {
-            /* A group without a token of its own here. */
+            /* This lane of the group has no token. */
             static const struct block_q8k zero;
             struct block_q8kx4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8k *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;

@@ -1,6 +1,6 @@
-/* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and functions
- * made from it. The polynomials are the project's own. Every ISA does the same operations in the
- * same order, so that exp has the same bits everywhere, which no two C libraries promise. */
+/* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and functions made
+ * from it. The polynomials are the project's own. Every ISA does the same operations in the same
+ * order, so exp has the same bits everywhere. C libraries do not promise that. */
 #ifndef INGOT_KERNELS_REF_SCALAR_H
 #define INGOT_KERNELS_REF_SCALAR_H
 
@@ -24,7 +24,7 @@ static inline float f32_from_bits(uint32_t u)
     return f;
 }
 
-/* Fold 16 lanes to one: upper half onto lower, 16, 8, 4, 2, 1. Destroys lane[]. */
+/* Fold 16 lanes to one: add the upper half to the lower, 16, 8, 4, 2, 1. Destroys lane[]. */
 static inline float fold16(float lane[16])
 {
     for (int half = 8; half >= 1; half /= 2) {
@@ -55,7 +55,7 @@ static inline float f32_from_bf16(uint16_t h)
     return f32_from_bits((uint32_t)h << 16);
 }
 
-/* Nearest even; x is finite and no larger than what bf16 has. */
+/* Rounds to nearest even; x must be finite and within the range of bf16. */
 static inline uint16_t bf16_from_f32(float x)
 {
     uint32_t bits = f32_bits(x);
@@ -63,11 +63,11 @@ static inline uint16_t bf16_from_f32(float x)
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/* Nearest even; too large becomes infinity; NaN stays a quiet NaN.
+/* Rounds to nearest even; a number that is too large becomes infinity; NaN stays a quiet NaN.
  *
- * Ordinary numbers: 13 bits of the fraction fall off. 0xfff plus the last bit that stays, added
- * first, carries into it above one half, and at one half where the bit is odd. 0x38000000 is
- * 112 << 23, the difference of the biases. */
+ * Ordinary numbers lose 13 bits of the fraction. 0xfff plus the last kept bit is added first: it
+ * carries into that bit above one half, and at one half if the bit is odd. 0x38000000 is 112 << 23,
+ * the difference of the biases. */
 static inline uint16_t f16_from_f32(float f)
 {
     uint32_t bits = f32_bits(f);
@@ -92,8 +92,8 @@ static inline uint16_t f16_from_f32(float f)
  *
  * x = n ln 2 + r with n the integer nearest to x / ln 2, so |r| <= ln 2 / 2, and e^x = 2^n e^r.
  * Adding 1.5 2^23 rounds to n and leaves n in the low bits. ln 2 is subtracted in two parts: n
- * times the first, 0x1.62e430p-1, is taken by an fma without error that matters, and the second
- * mends what the first lacks.
+ * times the first, 0x1.62e430p-1, is subtracted by an fma without a relevant error, and the second
+ * adds what the first lacks.
  *
  * e^r = 1 + r + r^2 q(r), q of degree 4 through the Chebyshev nodes of [-ln 2 / 2, ln 2 / 2], by
  * Horner's rule. The terms 1 and r come last, where they are exact or nearly so.
@@ -126,7 +126,7 @@ static inline float exp_sum2_f32(float x, float low)
     return q * f32_from_bits((uint32_t)(i - half + 127) << 23);
 }
 
-/* e^x as above; r + 0 is r, so that kernels leave that step out. */
+/* e^x as above; r + 0 is r, so kernels omit that step. */
 static inline float exp_f32(float x)
 {
     return exp_sum2_f32(x, 0.0f);
@@ -137,14 +137,14 @@ static inline float exp_f32(float x)
  * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
  * it) wherever the result is above 2^-124.
  *
- * fma(a, b, -(a b)) is what the product a b lost by rounding. For the sum c1 + cubic, both losses are
- * taken (two-sum), since either term may be the larger. c1_low and c3_low are what the constants
- * lack. */
+ * fma(a, b, -(a b)) is the rounding error of the product a b. For the sum c1 + cubic both errors are
+ * computed (two-sum), because either term may be the larger. c1_low and c3_low are the rounding
+ * errors of the constants. */
 static inline float gelu_tanh_f32(float x)
 {
     const float c1 = 0x1.988454p+0f, c1_low = -0x1.857936p-25f;
     const float c3 = 0x1.2444f2p-4f, c3_low = 0x1.49b16ap-29f;
-    float v = x > -16.0f ? x : -16.0f; /* e is 0 or infinity beyond, and nothing overflows */
+    float v = x > -16.0f ? x : -16.0f; /* beyond this e is 0 or infinity, and nothing overflows */
     float square, cubic, factor, rest, low, u, e;
 
     v = v < 16.0f ? v : 16.0f;
@@ -178,8 +178,8 @@ static inline float sigmoid_f32(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; x itself above 20, where nothing else is
- * left of it, and of NaN.
+/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; x itself above 20, where nothing else
+ * remains of it, and of NaN.
  *
  * For t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
  * 2 f (1 + f^2 p(f^2)); p of degree 3 through the Chebyshev nodes of [0, 1 / 9]. A positive x is

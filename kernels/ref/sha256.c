@@ -1,4 +1,4 @@
-/* Reference of the digest SHA-256, as FIPS 180-4 (6.2.2) has its loop over blocks. */
+/* Reference of the digest SHA-256: the loop over blocks of FIPS 180-4 (6.2.2). */
 #include "kernels/kernels.h"
 
 #include <string.h>
@@ -34,8 +34,8 @@ static inline uint32_t next_word(uint32_t w[16], unsigned i)
     return w[i & 15];
 }
 
-/* Round i of a block; word: of the schedule and the round together. In place of moving its a to h
- * along, the next round has other names for them: v[-i & 7] is a. */
+/* Round i of a block; word: that of the schedule plus the round constant. Instead of moving a to h
+ * along, each round names them anew: v[-i & 7] is a. */
 static inline void take_word(uint32_t v[8], unsigned i, uint32_t word)
 {
     uint32_t a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7];

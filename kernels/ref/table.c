@@ -1,16 +1,16 @@
-/* References over weights whose nibbles stand for the values of a table: gemv, gemm and rows of W.
+/* References for weights whose nibbles are indices into a table of values: gemv, gemm and rows of W.
  *
  * W of IQ4_NL and MXFP4 in blocks of 32 columns: the nibbles of block_q4x8 and a scale for each row.
  *     acc = fma((float)isum, d * x.d, acc), isum = sum_c values[nibble] x.q, blocks ascending.
- * FIG4: the same for 128 columns, whose x is one half of a block of the K formats, with its scale. The
- * nibbles of each 32 columns lie as those of a block above.
+ * FIG4: the same for 128 columns; their x is one half of a block of the K formats, with its scale. The
+ * nibbles of each 32 columns are stored as those of a block above.
  *
- * Every isum is exact in any order, and (float)isum is: at most 128 * 127 * 128 < 2^21, where f32 has
- * all integers up to 2^24. */
+ * Every isum is exact in any order, and so is (float)isum: at most 128 * 127 * 128 < 2^21, where f32
+ * has all integers up to 2^24. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
-/* For 32 columns of row r, the nibbles of 8 rows by x.q. */
+/* Multiply 32 columns of row r, from the nibbles of 8 rows, by x.q. */
 static int32_t dot_32(const uint8_t *q, size_t r, const int8_t values[NIBBLES], const int8_t *x)
 {
     int32_t sum = 0;
@@ -29,7 +29,7 @@ static float add_t4(float acc, const struct block_q4x8 *w, const int8_t values[N
     return fmaf((float)dot_32(w->q, r, values, x->q), f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Block i of a row takes half i % 2 of block i / 2 of x. */
+/* Block i of a row is multiplied by half i % 2 of block i / 2 of x. */
 static float add_fig4(float acc, const struct block_fig4x8 *w, const int8_t values[NIBBLES],
                       const struct block_q8k *x, size_t i, size_t r)
 {
@@ -83,7 +83,8 @@ static void clear(float *y, size_t n)
     }
 }
 
-/* A block of x is taken out of its group of four tokens once for all rows, as in the other gemms. */
+/* A block of x is extracted from its group of four tokens once for all rows, as in the other
+ * gemms. */
 void gemm_f32_t4x8_q8x4_ref(float *restrict y, const void *restrict w,
                             const struct block_q8x4 *restrict x,
                             const struct gemm_shape *restrict shape,
@@ -97,7 +98,7 @@ void gemm_f32_t4x8_q8x4_ref(float *restrict y, const void *restrict w,
 
         clear(out, shape->rows);
         for (size_t i = 0; i < n_blocks; i++) {
-            /* As the gemv would get it, so that the bits are the same. */
+            /* As its gemv would get it, so that the bits are the same. */
             struct block_q8 token = token_q8(&x[t / 4 * n_blocks + i], t % 4);
 
             for (size_t r = 0; r < shape->rows; r++) {

@@ -1,7 +1,7 @@
 /* References of the kernels over vectors: norms, rope, softmax, gates, conversions.
  *
  * Sums are in 16 lanes: lane[i] takes elements i, i + 16, ..., then the lanes fold 16 to 8 to 4 to
- * 2 to 1. Each line of a loop is one rounding an operation; fmaf has one for product and sum. */
+ * 2 to 1. Each operation in a loop rounds once; fmaf rounds once for product and sum. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
@@ -25,9 +25,9 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     }
 }
 
-/* y = (x - m) / sqrt(var + eps) w + b with the mean m = sum x / n and var = sum (x - m)^2 / n. Two
- * passes over x: sum x^2 / n - m^2 would cancel where the mean is large. Bias and weight enter by
- * one fma. */
+/* y = (x - m) / sqrt(var + eps) w + b with the mean m = sum x / n and var = sum (x - m)^2 / n.
+ * There are two passes over x, because sum x^2 / n - m^2 would cancel if the mean is large. One fma
+ * applies weight and bias. */
 void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const float *restrict b,
                        size_t n, float eps)
 {
@@ -52,7 +52,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
-/* The Sylvester matrix times x, which is its own inverse but for the factor block. */
+/* The Sylvester matrix times x. The matrix is its own inverse except for the factor block. */
 void hadamard_f32_ref(float *x, size_t n, size_t block)
 {
     for (size_t s = 1; s < block; s *= 2) {
@@ -69,8 +69,8 @@ void hadamard_f32_ref(float *x, size_t n, size_t block)
     }
 }
 
-/* The rows of an adapter's B by eights, so that a register holds what one element of u is multiplied
- * with: no vector is ever folded, and any rank has the same loop. */
+/* Eight rows of an adapter's B are stored together, so that one register holds the factors of one
+ * element of u: no vector is ever folded, and the loop is the same for any rank. */
 void expand_f32_f32_ref(float *restrict y, const float *restrict b, const float *restrict u,
                         size_t rows, size_t rank)
 {
@@ -115,8 +115,9 @@ void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)
     }
 }
 
-/* (x0, x1) turned by an angle: (x0 cos - x1 sin, x0 sin + x1 cos). The product in front is rounded,
- * the other is inside the fma. The contract says which, as either way has other bits. */
+/* (x0, x1) turned by an angle: (x0 cos - x1 sin, x0 sin + x1 cos). The first product is rounded,
+ * the other is inside the fma. The contract fixes this, because the two ways give different
+ * bits. */
 static void rotate(float *x0, float *x1, const float *cos_sin)
 {
     float a = *x0;
@@ -126,8 +127,8 @@ static void rotate(float *x0, float *x1, const float *cos_sin)
     *x1 = fmaf(b, cos_sin[0], a * cos_sin[1]);
 }
 
-/* Rotary positions: pair i of a head turns by position times frequency i, whose cosine and sine the
- * caller has (runtime/compute/rope_table.c). Pairs are neighbours here, as in GPT-J and GGUF's
+/* Rotary positions: pair i of a head turns by position times frequency i; the caller passes its
+ * cosine and sine (runtime/compute/rope_table.c). Pairs are neighbours here, as in GPT-J and GGUF's
  * Llama. */
 void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
@@ -146,8 +147,8 @@ void rope_f32_halves_ref(float *restrict x, const float *restrict cos_sin, size_
     }
 }
 
-/* A maximum does not depend on the order, but for NaNs, which never win a comparison, and for the
- * sign of a zero, which the contract leaves open. */
+/* A maximum does not depend on the order, except for NaNs, which never win a comparison, and for
+ * the sign of a zero, which the contract leaves open. */
 float max_f32_ref(const float *x, size_t n)
 {
     float max = -INFINITY;
@@ -162,7 +163,7 @@ float max_f32_ref(const float *x, size_t n)
     return max;
 }
 
-/* x = exp(x - max), no more than 1, so that nothing overflows; returns sum x in 16 lanes. */
+/* x = exp(x - max), at most 1, so nothing overflows; returns sum x in 16 lanes. */
 float exp_sum_f32_ref(float *x, size_t n, float max)
 {
     float lane[16] = { 0 };
@@ -216,7 +217,7 @@ void silu_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
-/* The output gate of attention: x sigmoid(gate), by one division. */
+/* The output gate of attention: x sigmoid(gate), with one division. */
 void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -273,7 +274,7 @@ void mul_f32_ref(float *y, const float *a, const float *b, size_t n)
     }
 }
 
-/* The result of a block with its multiplier, of an expert with its weight. */
+/* Multiplies the result of a block by its multiplier, or that of an expert by its weight. */
 void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -289,8 +290,8 @@ void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
     }
 }
 
-/* For embeddings, for o = sum p v by 1 / sum p, and for the cosines and sines of queries, so that
- * turning a query multiplies it by 1 / sqrt(d) as well. */
+/* Used for embeddings, for o = sum p v times 1 / sum p, and for the cosines and sines of queries,
+ * so that rotating a query also multiplies it by 1 / sqrt(d). */
 void scale_f32_ref(float *y, const float *x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -298,7 +299,7 @@ void scale_f32_ref(float *y, const float *x, size_t n, float factor)
     }
 }
 
-/* cap tanh(x / cap): near 0 it is x, far out it levels off at +-cap (Gemma 2). */
+/* cap tanh(x / cap): about x near 0, and close to +-cap for large x (Gemma 2). */
 void softcap_f32_ref(float *x, size_t n, float cap)
 {
     assert(cap > 0.0f);
@@ -307,7 +308,7 @@ void softcap_f32_ref(float *x, size_t n, float cap)
     }
 }
 
-/* Rounds to nearest even; beyond 65504 comes infinity. The way back is exact. */
+/* Rounds to nearest even; above 65504 the result is infinity. The way back is exact. */
 void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -315,7 +316,7 @@ void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n
     }
 }
 
-/* Keys, values and weights of fp16 are widened before any sum: no sum is ever kept in fp16. */
+/* Keys, values and weights in fp16 are widened before any sum: no sum is ever kept in fp16. */
 void convert_f32_f16_ref(float *restrict y, const uint16_t *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,13 +1,15 @@
-/* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D: arguments in a0-a7
- * and fa0-fa7, t0-t6 and ft0-ft11 free, every vector register, vl and vtype free (none is kept
- * over a call); gp and tp stay untouched. frm is nearest even from the start of the core on. */
+/* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D: arguments in a0-a7 and
+ * fa0-fa7, t0-t6 and ft0-ft11 are free, and so are every vector register, vl and vtype (a call
+ * preserves none of them); gp and tp stay untouched. frm is nearest even from the start of the core
+ * on. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
 #include "kernels/blocks.h"
 
-/* func name [extension [, another]]: own section (the linker drops functions without a call), CFI, and the
- * extension (v) for the assembler inside this function only. */
+/* func name [extension [, another]]: starts a section for the function (the linker drops functions
+ * without a caller), CFI, and enables the extension (v) for the assembler inside this function
+ * only. */
 .macro func name, extension, also
     .macro endfunc
     .cfi_endproc
@@ -30,8 +32,8 @@
 \name:
 .endm
 
-/* Make \bytes of stack (a multiple of 16) and keep these registers in it, from \offset on; and give
- * them back. */
+/* Allocate \bytes of stack (a multiple of 16) and save these registers there, from \offset on; and
+ * restore them. */
 .macro push_at offset, bytes, registers:vararg
     addi sp, sp, -(\bytes)
     .cfi_adjust_cfa_offset \bytes
@@ -75,12 +77,12 @@
 #define F32_127 0x42fe0000
 #define F32_INFINITY 0x7f800000
 #define F32_MINUS_INFINITY 0xff800000
-#define F32_2M100 0x0d800000     /* 2^-100: what is smaller a quantized block counts as zero */
+#define F32_2M100 0x0d800000     /* 2^-100: a quantized block whose largest value is smaller counts as zero */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */
-#define F16_SIGN_MAGNITUDE 0x8fffe000 /* what stays of a sign-extended fp16 shifted left by 13 */
-#define F16_LARGEST 0xf7ffffff   /* the largest finite one, shifted left by 17 and all below set */
+#define F16_SIGN_MAGNITUDE 0x8fffe000 /* the bits of a sign-extended fp16 shifted left by 13 that are kept */
+#define F16_LARGEST 0xf7ffffff   /* the largest finite one, shifted left by 17, with all lower bits set */
 #define FLAG_OVERFLOW 4          /* of fflags */
 
 #endif

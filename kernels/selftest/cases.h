@@ -10,7 +10,7 @@ enum fill {
     FILL_WIDE,    /* exponents from -40 to 40 */
     FILL_FINITE,  /* zeros, subnormals, extremes between ordinary values */
     FILL_SPECIAL, /* the same with infinities and NaNs */
-    FILL_EQUAL,   /* one value, so that maxima tie and sums round alike */
+    FILL_EQUAL,   /* a single value, so that maxima tie and sums round alike */
     FILL_KINDS
 };
 
@@ -20,12 +20,12 @@ enum block_fill {
     BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: the largest sums */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
-    BLOCK_PAIR,     /* -128 * -128 twice, a chunk apart: the sum of the two is not an int16 */
+    BLOCK_PAIR,     /* two products -128 * -128, one chunk apart, whose sum does not fit an int16 */
     BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
     BLOCK_KINDS
 };
 
-/* Layouts of weights: those of the types' rows. */
+/* Layouts of weights, as in the rows of the types. */
 enum weights {
 #define TYPE_FLOATS(NAME, id, name, ...) WEIGHTS_##name,
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) WEIGHTS_##layout,
@@ -35,51 +35,53 @@ enum weights {
 
 /* Weights of a format, and the activations x that its gemv and gemm take. */
 struct weights_format {
-    size_t cols;        /* of a block; of floats: what a row has a multiple of */
+    size_t cols;        /* columns in a block; for floats: a row is a multiple of this */
     size_t bytes;       /* of a block of 8 rows */
-    size_t float_bytes; /* of a float format alone, which has no blocks */
+    size_t float_bytes; /* true for float formats, which have no blocks */
     size_t align;
-    bool table;     /* its nibbles go through a struct nibble_table, the last pointer of its ops */
-    size_t x_bytes; /* of a block of one token, and of four */
+    bool table;     /* its nibbles are indices into a struct nibble_table, the last pointer of its ops */
+    size_t x_bytes; /* size of a block of one token, and of four */
     size_t x4_bytes;
     size_t x_align; /* of one token */
     unsigned fills; /* kinds of contents */
 };
 const struct weights_format *weights_format(enum weights type);
 
-/* Bytes of rows x cols of a format as a kernel takes them, rows padded to whole groups. */
+/* Bytes of a matrix of rows x cols in this format as a kernel takes it, with rows padded to whole
+ * groups. */
 size_t weights_bytes(enum weights type, size_t rows, size_t cols);
 
 /* +-1 */
 float fill_uniform(struct tester *t);
 
-/* `fill` where it is wanted, else FILL_UNIFORM. */
+/* `fill` if it is wanted, else FILL_UNIFORM. */
 unsigned fill_if(bool wanted, unsigned fill);
 
-/* The factor for the values of a fill, so that uniform ones span +-range. */
+/* The factor for the values of a fill that makes uniform ones span +-range. */
 float fill_factor(unsigned fill, float range);
 
-/* Contents of a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
+/* Fill a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
 void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill);
 void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill);
 void fill_random_bytes(struct tester *t, size_t slot, size_t n);
 void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows, size_t cols,
                   unsigned fill);
 
-/* A struct nibble_table, with its gemv's `ahead`. */
+/* Fill a struct nibble_table, with its gemv's `ahead`. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead);
 
-/* One block of activations as quantize makes it, and with -128 too. `last` is that of its row. */
+/* Fill one block of activations as quantize writes it, but also with -128. `last` is the index of
+ * the last block in its row. */
 void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last);
 void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last);
 /* The first alone: no -128. */
 void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
-/* Lengths of the vector ops: 0 to 70, then a model's, then beside them. */
+/* Lengths of the vector ops: 0 to 70, then those of models, then lengths next to them. */
 enum { N_LENGTHS = 77 };
 size_t case_length(size_t i);
 
-/* All cases of an op; false if the op is of another topic. */
+/* Run all cases of an op; returns false if the op belongs to another topic. */
 bool tester_run_matrix(struct tester *t, enum kernel_op op);
 bool tester_run_quantize(struct tester *t, enum kernel_op op);
 bool tester_run_vector(struct tester *t, enum kernel_op op);

@@ -1,5 +1,5 @@
-/* Attention over one tile of the cache: every number of positions, a few of queries, dimensions at
- * every ragged edge where the contract allows any, else a model's. */
+/* Attention over one tile of the cache: every number of positions, a few of queries, dimensions
+ * with every ragged edge if the contract allows any, else those of a model. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -57,7 +57,7 @@ static size_t query_bytes(const struct tile_format *tile, size_t d)
     return 4 * d;
 }
 
-/* n_q queries of d dimensions into slot 1. */
+/* Fill slot 1 with n_q queries of d dimensions. */
 static void fill_queries(struct tester *t, const struct tile_format *tile, size_t n_q, size_t d,
                          unsigned fill)
 {
@@ -95,11 +95,11 @@ static void run_score(struct tester *t, const struct tile_format *tile, size_t n
     tester_run(t, &c);
 }
 
-/* Queries of a prompt: several tokens times the heads that share keys. */
+/* The queries of a prompt: several tokens times the heads that share keys. */
 static const size_t many[] = { 12, 17, 33, 66 };
 enum { N_MANY = sizeof many / sizeof many[0] };
 
-/* Dimensions in case i, 0 to 2, of n_q queries. */
+/* The number of dimensions in case i, 0 to 2, of n_q queries. */
 static size_t score_dimensions(const struct tile_format *tile, size_t n_q, size_t i)
 {
     if (tile->is_q8) {
@@ -131,7 +131,7 @@ static void test_score(struct tester *t, const struct tile_format *tile)
     }
 }
 
-/* Beyond n a row has stale scores; its factor is 1 or below. */
+/* Beyond n, a row has stale scores; its factor is 1 or below. */
 static void end_score_row(struct tester *t, struct score_row *s, size_t n, float stale)
 {
     for (size_t j = n; j < KV_TILE; j++) {
@@ -143,7 +143,7 @@ static void end_score_row(struct tester *t, struct score_row *s, size_t n, float
     }
 }
 
-/* Positions beyond n are stale: scores of another tile, values that may be NaN. */
+/* Positions beyond n are stale: scores of another tile, and values that may be NaN. */
 static void run_accumulate(struct tester *t, const struct tile_format *tile, size_t n_q, size_t n,
                            size_t d, unsigned fill)
 {
@@ -205,7 +205,7 @@ static void test_accumulate(struct tester *t, const struct tile_format *tile)
     }
 }
 
-/* A row before its first tile, or in the course of them. */
+/* A row before its first tile, or between two tiles. */
 static void begin_softmax_row(struct tester *t, struct score_row *s, bool first)
 {
     s->sum = fabsf(s->sum);
@@ -214,11 +214,12 @@ static void begin_softmax_row(struct tester *t, struct score_row *s, bool first)
         s->sum = 0.0f;
     }
     for (size_t i = 0; i < sizeof s->reserved / sizeof s->reserved[0]; i++) {
-        s->reserved[i] = fill_uniform(t); /* no NaN: all of it must stay */
+        s->reserved[i] = fill_uniform(t); /* no NaN: all of it must be kept */
     }
 }
 
-/* max decides by its bits here, so zeros are all +0: which zero wins is open. */
+/* max is compared by its bits here, so zeros are all +0: the contract does not say which zero
+ * wins. */
 static void fill_softmax_rows(struct tester *t, size_t n_values, size_t n, unsigned fill)
 {
     float factor = fill_factor(fill, 30.0f);
@@ -230,7 +231,7 @@ static void fill_softmax_rows(struct tester *t, size_t n_values, size_t n, unsig
         if (values[i] == 0.0f) {
             values[i] = 0.0f;
         }
-        if (n % 4 == 1) { /* so that a lane of zeros would win */
+        if (n % 4 == 1) { /* so that a lane of zeros would win the maximum */
             values[i] = -1.0f - fabsf(values[i]);
         }
     }

@@ -1,5 +1,5 @@
-/* Attention by integers: keys of four bits, values of four and eight against weights of int8. Products
- * of the largest numbers, all of one sign, are among the contents: sums of 16 bits just hold them. */
+/* Attention by integers: keys of four bits, values of four and eight against weights of int8. The
+ * contents include products of the largest numbers, all of one sign, which just fit 16-bit sums. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void fill_blocks(struct tester *t, size_t slot, size_t n, unsigned fill)
     }
 }
 
-/* Bytes at random or, with FILL_EQUAL, all of the value that is the largest. */
+/* Random bytes or, with FILL_EQUAL, only the byte that makes the largest value. */
 static void fill_numbers(struct tester *t, size_t slot, size_t at, size_t n, unsigned fill,
                          int most)
 {

@@ -1,5 +1,5 @@
 /* gemv and gemm of every weight format: every ragged edge up to two groups of rows, tokens and
- * blocks, beyond what a kernel may take at once, and a model's widths. */
+ * blocks, more than a kernel takes at a time, and the widths of a model. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -10,7 +10,7 @@ static bool is_float(enum weights type)
     return weights_format(type)->float_bytes != 0;
 }
 
-/* Whether activations come in blocks of 256. */
+/* True if activations come in blocks of 256. */
 static bool is_k(enum weights type)
 {
     return weights_format(type)->x_bytes == sizeof(struct block_q8k);
@@ -22,19 +22,19 @@ static size_t x_cols(enum weights type)
     return is_k(type) ? BLOCK_K_COLS : BLOCK_COLS;
 }
 
-/* Blocks of activations of a token; FIG4 may end in the middle of one. */
+/* The number of blocks of activations in a token; FIG4 may end in the middle of one. */
 static size_t n_x_blocks(enum weights type, size_t cols)
 {
     return (cols + x_cols(type) - 1) / x_cols(type);
 }
 
-/* Cases of these take long, so they are thinned out. */
+/* These cases take long, so fewer are run. */
 static bool is_long(enum weights type)
 {
     return weights_format(type)->cols > BLOCK_COLS;
 }
 
-/* One or two bits: less can go wrong than in a K format. */
+/* One or two bits: there is less to test than in a K format. */
 static bool is_few(enum weights type)
 {
     const struct weights_format *f = weights_format(type);
@@ -42,7 +42,7 @@ static bool is_few(enum weights type)
     return f->float_bytes == 0 && 2 * f->bytes < 5 * f->cols; /* below 2.5 bits */
 }
 
-/* More than a kernel takes in one turn, with a remainder; columns in blocks. */
+/* More than a kernel takes in one iteration, with a remainder; columns in blocks. */
 static const struct {
     size_t rows, blocks, n_tokens;
 } large[] = {
@@ -56,7 +56,7 @@ static unsigned n_fills(enum weights type)
     return weights_format(type)->fills;
 }
 
-/* Float activations: NaN against NaN weights would say nothing. */
+/* Float activations contain no NaN: together with NaN weights they would show nothing. */
 static unsigned fill_of_x(unsigned fill)
 {
     return fill_if(fill != FILL_SPECIAL, fill);
@@ -149,7 +149,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t i = 0; i < N_LARGE; i++) {
         run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
     }
-    if (type == WEIGHTS_f16) { /* of one row, 16 columns more keep the alignment of rows */
+    if (type == WEIGHTS_f16) { /* in steps of one row, 16 columns more keep the rows aligned */
         for (size_t cols = 16; cols <= 80; cols += 32) {
             run_gemv(t, type, 1, cols, FILL_WIDE);
         }
@@ -176,7 +176,7 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* The contents of a lane: a token; or no token, and then zeros as interleave writes them, or
+/* Fill a lane: with a token or, if there is none, with zeros as interleave writes them, or with
  * garbage. */
 enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
 
@@ -235,7 +235,8 @@ static void fill_lane(struct tester *t, enum weights type, const struct gemm_sha
     }
 }
 
-/* Values from the first of the first of n rows to the last of the last one. */
+/* The number of values from the first value of the first of n rows to the last value of the last
+ * one. */
 static size_t span(size_t n, size_t stride, size_t width)
 {
     if (n == 0) {
@@ -244,7 +245,7 @@ static size_t span(size_t n, size_t stride, size_t width)
     return (n - 1) * stride + width;
 }
 
-/* Fills slot 2 with rows of floats, and garbage between them; returns its bytes. */
+/* Fill slot 2 with rows of floats, and with garbage between them; returns the size in bytes. */
 static size_t fill_float_matrix(struct tester *t, const struct gemm_shape *shape, unsigned fill)
 {
     size_t n = span(shape->n_tokens, shape->x_stride, shape->cols);
@@ -277,7 +278,7 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
     return groups * n_blocks * weights_format(type)->x4_bytes;
 }
 
-/* Floats between the beginnings of two rows of x, in turn more than cols; blocks have none. */
+/* The distance between two rows of x in floats, in turn larger than cols; blocks have no gaps. */
 static size_t x_stride_of(const struct tester *t, enum weights type, size_t cols)
 {
     if (!is_float(type)) {
@@ -310,7 +311,7 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
         .data = fill,
     };
 
-    fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: bytes between rows must stay */
+    fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: bytes between rows must be kept */
     fill_weights(t, 1, type, rows, cols, fill);
     memcpy(tester_source(3), &shape, sizeof shape);
     if (weights_format(type)->table) {
@@ -322,8 +323,8 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* Whether a pair is one to run: of long blocks every other or fourth one, and of the larger pairs a
- * third of those. Three is coprime to what rows, tokens and blocks go round by. */
+/* True if a pair of sizes is to be run: for long blocks every second or fourth pair, and a third of
+ * the larger pairs of those. Three is coprime to the periods of rows, tokens and blocks. */
 static bool is_drawn(enum weights type, size_t pair, size_t values)
 {
     size_t of = is_few(type) ? 4 : 2;
@@ -334,9 +335,9 @@ static bool is_drawn(enum weights type, size_t pair, size_t values)
     return pair % (values > 96 ? 3 * of : of) == 0;
 }
 
-/* Every number of rows against every number of tokens up to two tiles of either, but as is_drawn()
- * says. Blocks go from 0 to 3 and contents in turn. The seed says where all of
- * that begins: everything against everything would take an emulator minutes. */
+/* Run the numbers of rows against the numbers of tokens, up to two tiles of each, in the pairs that
+ * is_drawn() selects. Blocks from 0 to 3 and contents alternate. The seed selects the start,
+ * because all combinations would take an emulator minutes. */
 static void test_gemm(struct tester *t, enum weights type)
 {
     static const size_t rows[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,

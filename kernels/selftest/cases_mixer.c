@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Sizes of case i of a state: short ones, then models' heads, whole and a core's share. */
+/* The sizes of case i of a state: short ones, then the heads of models, whole and as one core's
+ * share. */
 enum { N_SHORT = 71, N_STATES = N_SHORT + 4 };
 
 static struct state_shape state_of(size_t i)
@@ -20,7 +21,7 @@ static struct state_shape state_of(size_t i)
     return i < N_SHORT ? shape : more[i - N_SHORT];
 }
 
-/* Floats from the first to the last element; none between rows may change. */
+/* The number of floats from the first to the last element; no float between rows may change. */
 static size_t state_floats(const struct state_shape *shape)
 {
     return shape->rows == 0 ? 0 : (shape->rows - 1) * shape->stride + shape->columns;
@@ -28,7 +29,7 @@ static size_t state_floats(const struct state_shape *shape)
 
 enum { STATE, INPUT, FIRST, SECOND, SHAPE, RESULT }; /* slots of a step */
 
-/* delta and mamba2: the result takes the place of v or x, or has its own. */
+/* delta and mamba2: the result overwrites v or x, or has its own buffer. */
 static struct tester_case step_case(const struct state_shape *shape, bool in_place, bool delta)
 {
     const struct tester_slot vector = { TESTER_IN, TESTER_F32, 4 * shape->columns, 4 };
@@ -75,7 +76,7 @@ static void run_step(struct tester *t, const struct state_shape *shape, bool in_
     tester_run(t, &c);
 }
 
-/* Every size once, in place or not; models' heads both ways. */
+/* Run every size once, alternately in place and not; the heads of models run both ways. */
 static void test_step(struct tester *t, bool delta)
 {
     for (size_t i = 0; i < N_STATES; i++) {

@@ -1,7 +1,7 @@
 /* dequantize, quantize, interleave and the conversions. */
 #include "kernels/selftest/cases.h"
 
-/* Blocks of a row in case i. */
+/* The number of blocks of a row in case i. */
 static size_t dequantize_blocks(enum weights type, size_t i)
 {
     static const size_t widths[] = { 0, 1, 2, 3, 6, 18 };
@@ -50,13 +50,13 @@ static const struct activations {
     size_t x4_bytes;    /* of a block of four tokens */
     size_t align;
     size_t n_cases; /* of quantize */
-    size_t most;    /* all but the last 8 cases have fewer blocks */
+    size_t most;    /* all except the last 8 cases have fewer blocks */
 } activations_q8 = { BLOCK_COLS, sizeof(struct block_q8), sizeof(struct block_q8x4), 8, 200, 8 },
   activations_q8k = {
       BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
   };
 
-/* 2^-101 lies below the bound under which a block is zero. */
+/* 2^-101 is below the bound under which a block is zero. */
 static float quantize_scale(size_t i)
 {
     if (i % 3 == 2) {
@@ -68,7 +68,7 @@ static float quantize_scale(size_t i)
     return 1.0f;
 }
 
-/* Blocks whose step is exactly 1: every value of the first 32 is halfway between two integers, and
+/* Blocks whose step is exactly 1: each of the first 32 values is halfway between two integers, and
  * 127 sets the step. */
 static void make_ties(float *x, size_t n)
 {
@@ -81,8 +81,8 @@ static void make_ties(float *x, size_t n)
     x[5] = 127.0f;
 }
 
-/* In addition to every fill: values on either side of the bound below which a block is zero,
- * blocks of zeros, and ties. */
+/* In addition to every fill: values on both sides of the bound below which a block is zero, blocks
+ * of zeros, and ties. */
 static void fill_to_quantize(struct tester *t, size_t n, size_t i, unsigned fill)
 {
     float scale = quantize_scale(i);
@@ -130,7 +130,7 @@ static void test_quantize(struct tester *t, const struct activations *a)
     }
 }
 
-/* A kernel only moves bytes, so any bytes do. */
+/* A kernel only moves bytes, so any bytes will do. */
 static void test_interleave(struct tester *t, const struct activations *a)
 {
     static const size_t blocks[] = { 0, 1, 2, 3, 6 };
@@ -175,7 +175,7 @@ static void test_convert_to_f16(struct tester *t)
     }
 }
 
-/* Every length, then every fp16 there is, in 8 cases. */
+/* Every length, then every possible fp16, in 8 cases. */
 static void test_convert_to_f32(struct tester *t)
 {
     for (size_t i = 0; i < N_LENGTHS + 8; i++) {

@@ -1,28 +1,28 @@
 /* Norms, rope, softmax, gates and sums: every length up to 70, then lengths of models. Results
- * overwrite an input where the contract allows it. */
+ * overwrite an input if the contract allows it. */
 #include "kernels/ref/scalar.h"
 #include "kernels/selftest/cases.h"
 
 static const float epsilons[] = { 1e-5f, 0.0f, 1e-6f };
 
-/* Case i of N_LENGTHS * FILL_KINDS, every length with every fill. */
+/* Case i of N_LENGTHS * FILL_KINDS: every length with every fill. */
 static size_t length_of(size_t i)
 {
     return case_length(i / FILL_KINDS);
 }
 
-/* Ops that treat each element by itself, and share most of their code with others, take one case in
- * seven: that many have no factor in common with what cases count by. */
+/* Ops that treat each element independently, and share most of their code with others, run one case
+ * in seven. Seven has no factor in common with the periods of the cases. */
 enum { EVERY = 1, ONE_IN_SEVEN = 7 };
 
-/* The first case of those, by the seed. */
+/* The first of those cases; the seed selects it. */
 static size_t first_case(struct tester *t, size_t step)
 {
     return step == EVERY ? 0 : tester_random(t) % step;
 }
 
 /* y (n) of n_inputs vectors of n floats: pointers are y, then the inputs. y is input number
- * `alias`, or a buffer of its own where alias is n_inputs. */
+ * `alias`, or its own buffer if alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -109,7 +109,7 @@ static void test_rope(struct tester *t)
     }
 }
 
-/* In place of its values x[i], -1 - |x[i]|: a lane of zeros would win the maximum. */
+/* Replaces the values x[i] by -1 - |x[i]|, so that a lane of zeros would win the maximum. */
 static void make_negative(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -117,7 +117,7 @@ static void make_negative(float *x, size_t n)
     }
 }
 
-/* max, exp_sum and softmax: one vector, which all but max change. */
+/* max, exp_sum and softmax: one vector, which all except max change. */
 static void test_softmax_parts(struct tester *t, enum kernel_op op)
 {
     static const float scalars[FILL_KINDS] = { 0.25f, 3.5f, 0.25f, 20.0f, 0.25f };
@@ -153,7 +153,8 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
     }
 }
 
-/* Gates of two inputs and mul: y is either, or neither. `range` is the span of input `gate`. */
+/* Gates of two inputs and mul: y is one of them, or neither. `range` is the span of input
+ * `gate`. */
 static void test_gate(struct tester *t, size_t step, size_t gate, float range)
 {
     for (size_t i = first_case(t, step); i < N_LENGTHS * FILL_KINDS; i += step) {
@@ -170,7 +171,7 @@ static void test_gate(struct tester *t, size_t step, size_t gate, float range)
     }
 }
 
-/* y = f(x) or in place, `range` the span of x; scale and add_scaled with their factor. */
+/* y = f(x), or in place; `range` is the span of x; scale and add_scaled have a factor. */
 static void test_unary(struct tester *t, size_t step, float range)
 {
     static const float factors[] = { 0.125f, -3.0f, 0.0f, 0x1p-126f, 1e30f, INFINITY, NAN };
@@ -246,7 +247,7 @@ static void test_add(struct tester *t, size_t step)
     }
 }
 
-/* Every number of rows up to 70 with ranks that count differently, then ranks and rows of models. */
+/* Every number of rows up to 70 with ranks of another period, then ranks and rows of models. */
 static void test_expand(struct tester *t, bool halves)
 {
     static const size_t ranks[] = { 1, 4, 8, 3, 16, 5, 32, 7, 2, 13, 64 };
@@ -275,7 +276,7 @@ static void test_expand(struct tester *t, bool halves)
             fill_floats(t, 1, n, fill_if(fill == FILL_FINITE, fill));
         }
         fill_floats(t, 2, rank, fill_if(i % 4 == 3, fill));
-        if (i % 4 == 1) { /* about where a factor of 2^112 no longer fits beside u */
+        if (i % 4 == 1) { /* near the u with which a factor of 2^112 overflows */
             ((float *)tester_source(2))[rank / 2] = i % 8 == 1 ? 0x1p16f : -0x1.fffffep15f;
         }
         tester_run(t, &c);
@@ -321,7 +322,7 @@ static void test_crc32c(struct tester *t)
     }
 }
 
-/* Some numbers of blocks: none to a few, and a run of them. */
+/* Several numbers of blocks: 0 to a few, and a long run. */
 static void test_sha256(struct tester *t)
 {
     static const uint8_t blocks[] = { 0, 1, 2, 3, 4, 5, 1, 2, 16, 37 };

@@ -1,4 +1,4 @@
-/* Contents of the buffers: ordinary values, and those at which kernels go wrong. */
+/* The contents of the buffers: ordinary values, and values at which kernels tend to fail. */
 #include <string.h>
 
 #include "kernels/ref/dot.h"
@@ -110,7 +110,7 @@ float fill_uniform(struct tester *t)
     return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
 }
 
-/* Up to 8 in magnitude, or one time in four one of the first n odd floats. */
+/* Up to 8 in magnitude or, one time in four, one of the first n odd floats. */
 static float pick_odd(struct tester *t, uint64_t r, size_t n)
 {
     if (r & 3) {
@@ -201,7 +201,7 @@ static void fill_scales(struct tester *t, uint16_t out[8], enum block_fill fill)
     }
 }
 
-/* Packed fields: all ones where int8 has its extremes, so that nibbles are 15, scales 63. */
+/* Packed fields: all ones if int8 has its extremes, so that nibbles are 15 and scales 63. */
 static void fill_packed(struct tester *t, uint8_t *out, size_t n, enum block_fill fill)
 {
     for (size_t i = 0; i < n; i++) {
@@ -244,7 +244,7 @@ static void fill_q3k(struct tester *t, struct block_q3kx8 *out, enum block_fill 
     }
 }
 
-/* The fp16 numbers at its head, then packed fields. */
+/* The fp16 numbers at its start, then packed fields. */
 static void fill_plain(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     static const size_t n_halves[] = {
@@ -261,7 +261,7 @@ static void fill_plain(struct tester *t, void *out, enum weights type, enum bloc
     fill_packed(t, (uint8_t *)out + 2 * n, weights_format(type)->bytes - 2 * n, fill);
 }
 
-/* Layouts with signed fields are filled by themselves. */
+/* Layouts with signed fields are filled separately. */
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     struct block_q8x8 *q8 = out;
@@ -296,7 +296,7 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     }
 }
 
-/* If activations have their extremes, both ends of int8 but -128: a nibble of 15 and one of 0. */
+/* With extreme activations, both ends of int8 except -128: a nibble of 15 and one of 0. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
 {
     static const int mosts[] = { 127, TABLE_NARROW, TABLE_NARROW + 1 };
@@ -316,7 +316,7 @@ void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
     table->ahead = ahead;
 }
 
-/* All 127, but in the last block of a row two -128, a chunk apart. */
+/* All 127, except two -128, one chunk apart, in the last block of a row. */
 static void fill_pair(struct tester *t, int8_t *q, size_t n, bool last)
 {
     size_t at;

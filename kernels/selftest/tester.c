@@ -7,8 +7,8 @@ struct room {
     uint8_t fence[TESTER_PAGE];
 };
 
-/* A source holds the inputs of a call, `expected` the reference's results. Both calls work in
- * the rooms. */
+/* A source holds the inputs of a call, `expected` the reference's results. Both calls work in the
+ * rooms. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -18,7 +18,7 @@ struct bench {
 };
 static_assert(sizeof(struct bench) == TESTER_WORK_BYTES, "what callers are told");
 
-/* The only state of the tester. The image takes the memory from the arena, not from its BSS. */
+/* The tester's only state. The image allocates the memory from the arena, not from its BSS. */
 static struct bench *bench;
 
 static const char *const fault_names[] = {
@@ -84,8 +84,8 @@ uint64_t tester_random(struct tester *t)
     return z ^ z >> 31;
 }
 
-/* Guards differ from byte to byte, so that a copied guard shows. As floats they are huge, of either
- * sign, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
+/* Guards differ from byte to byte, so that a copied guard is detected. As floats they are huge, of
+ * both signs, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
 static uint8_t guard_byte(uintptr_t address)
 {
     return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
@@ -196,7 +196,7 @@ static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wan
     t->report(t->report_context, line);
 }
 
-/* The start of slot s. Inputs may touch the fence; outputs keep a guard before it. */
+/* The start of slot s. Inputs may touch the fence; outputs have a guard before it. */
 static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
 {
     const struct tester_slot *slot = &c->slot[s];
@@ -212,7 +212,7 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
     return room + 2 * TESTER_GUARD + slot->align;
 }
 
-/* The guard that belongs at an address, GUARD_MOST bytes at most: it repeats after GUARD_PERIOD. */
+/* The guard that belongs at an address, at most GUARD_MOST bytes: it repeats after GUARD_PERIOD. */
 static const uint8_t *guard_of(const uint8_t *at)
 {
     return bench->guard + (uintptr_t)at % GUARD_PERIOD;
@@ -268,7 +268,7 @@ static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
            memcmp(end, guard_of(end), guard_after(end, room)) == 0;
 }
 
-/* All bytes are STACK_BYTE: the first word is, and each equals the one before it. */
+/* True if all bytes are STACK_BYTE: the first word is, and each word equals the one before it. */
 static bool is_untouched(const uint8_t *guard)
 {
     static const uint8_t word[8] = { STACK_BYTE, STACK_BYTE, STACK_BYTE, STACK_BYTE,
@@ -277,7 +277,7 @@ static bool is_untouched(const uint8_t *guard)
     return memcmp(guard, word, 8) == 0 && memcmp(guard, guard + 8, TESTER_STACK_GUARD - 8) == 0;
 }
 
-/* Whether both guards of the stack hold; they are made whole again. */
+/* True if both guards of the stack are intact; repairs them. */
 static bool stack_holds(void)
 {
     uint8_t *above = bench->stack + TESTER_STACK_GUARD + TESTER_STACK_BYTES;
@@ -393,7 +393,7 @@ static void place_slots(const struct tester_case *c, unsigned placement, uint8_t
     }
 }
 
-/* The result that the kernel must give at either placement. */
+/* The result that the kernel must return at either placement. */
 static float run_reference(struct tester *t, const struct tester_case *c)
 {
     uint8_t *start[TESTER_SLOTS];

@@ -1,6 +1,6 @@
-/* The kernel tester: every row of kernels.inc that the CPU supports against the _ref of its op,
- * bit for bit. Free of files and of allocation: the boot option `selftest` runs it in the image, and
- * tests/kernels on every ISA's emulator. */
+/* The kernel tester compares every row of kernels.inc that the CPU supports with the _ref of its op,
+ * bit for bit. It uses no files and does not allocate: the boot option `selftest` runs it in the
+ * image, and tests/kernels on every ISA's emulator. */
 #ifndef INGOT_KERNELS_SELFTEST_TESTER_H
 #define INGOT_KERNELS_SELFTEST_TESTER_H
 
@@ -10,11 +10,11 @@
 
 enum {
     TESTER_SLOTS = 6,              /* buffers of one call */
-    TESTER_NULL = TESTER_SLOTS,    /* in place of a slot: a pointer to nothing */
+    TESTER_NULL = TESTER_SLOTS,    /* instead of a slot number: a null pointer */
     TESTER_PAGE = 4096,            /* the fence after each room; a host may protect it */
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
-    TESTER_STACK_BYTES = 3 * 4096, /* of stack that a kernel may use */
+    TESTER_STACK_BYTES = 3 * 4096, /* bytes of stack that a kernel may use */
     TESTER_STACK_GUARD = 2048,     /* bytes watched on either side of it */
     /* of tester_open() */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
@@ -29,20 +29,20 @@ enum tester_fault {
     TESTER_SAVED = 1 << 3,     /* a callee-saved integer register changed */
     TESTER_SAVED_FLOAT = 1 << 4,
     TESTER_STACK = 1 << 5,     /* the stack pointer changed */
-    TESTER_CONTROL = 1 << 6,   /* rounding or another mode of the FPU changed */
+    TESTER_CONTROL = 1 << 6,   /* the rounding mode or another mode of the FPU changed */
     TESTER_PLATFORM = 1 << 7,  /* x18, or gp or tp, changed */
     TESTER_UNKNOWN = 1 << 8,   /* the op has no reference or no cases */
-    TESTER_STACK_HIT = 1 << 9, /* the caller's frame changed, or more than TESTER_STACK_BYTES */
-    TESTER_DIRTY = 1 << 10,    /* x86-64: upper halves of vectors in use, vzeroupper is missing */
+    TESTER_STACK_HIT = 1 << 9, /* the caller's frame changed, or the kernel used more than TESTER_STACK_BYTES */
+    TESTER_DIRTY = 1 << 10,    /* x86-64: upper halves of vectors are in use, so vzeroupper is missing */
 };
 
 /* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
 struct kernel_call {
     void (*function)(void);
     uint64_t integer[6]; /* pointers, then sizes */
-    float scalar[2];     /* the floating-point arguments, passed whether or not there are any */
+    float scalar[2];     /* the floating-point arguments, passed in any case */
     float result;
-    uint32_t features; /* of the CPU: which further registers to poison */
+    uint32_t features; /* of the CPU: says which further registers to poison */
     uint32_t damage;   /* out: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
@@ -58,7 +58,8 @@ static_assert(CPU_RV64_V == 1 << 2 && CPU_X86_AVX2 == 1 << 3 && CPU_ARM64_SVE ==
                   CPU_X86_AVX512 == 1 << 8,
               "call_<isa>.S relies on these");
 
-/* Call with every other register poisoned, and note what the call leaves in them. Not reentrant. */
+/* Call with every other register poisoned, and record what the call leaves in them. Not
+ * reentrant. */
 void kernel_call_checked(struct kernel_call *call);
 
 enum tester_use { TESTER_IN, TESTER_OUT, TESTER_INOUT };
@@ -71,63 +72,65 @@ struct tester_slot {
     size_t align; /* the least that the contract promises */
 };
 
-/* One call: pointers come first, then sizes, then a table's pointer and at most two floats. */
+/* One call: pointers come first, then sizes, then the pointer of a table and at most two floats. */
 struct tester_case {
     struct tester_slot slot[TESTER_SLOTS];
     size_t n_slots;
-    size_t pointer[TESTER_SLOTS]; /* the slot of each pointer argument: equal where aliased */
+    size_t pointer[TESTER_SLOTS]; /* the slot of each pointer argument; equal if aliased */
     size_t n_pointers;
-    bool pointer_last; /* the last pointer comes after the sizes */
+    bool pointer_last; /* the last pointer follows the sizes */
     size_t size[3];
     size_t n_sizes;
-    bool sizes_in_slot; /* size[] is for the report only: a slot holds it as struct gemm_shape */
+    bool sizes_in_slot; /* size[] is only for the report: a slot holds it as struct gemm_shape */
     float scalar[2];
-    bool returns_float; /* compared too, and zeros of either sign are equal there */
+    bool returns_float; /* compared too, where zeros of different sign are equal */
     unsigned data;      /* the fill of the sources, for the report */
 };
 
 struct tester {
-    void (*report)(void *context, const char *line); /* the first faults in words; may be NULL */
+    void (*report)(void *context, const char *line); /* the first faults as text; may be NULL */
     void *report_context;
     void (*function)(void); /* under test */
     void (*reference)(void);
     const char *symbol;
     uint64_t random;
-    uint64_t first;    /* case of five, of a reference alone */
+    uint64_t first;    /* run only every fifth case, for a reference */
     uint64_t digest;   /* of everything the reference answered */
     uint32_t features; /* of the CPU */
-    uint32_t ignored;  /* faults that do not count: a compiler may use x18 */
+    uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */
-    uint32_t n_drawn;  /* cases, run or left out: what they vary by */
+    uint32_t n_drawn;  /* cases, run or skipped; sizes vary with this number */
     uint32_t n_cases;  /* that were run */
     uint32_t n_reported;
 };
 
-/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, to be kept until
- * the last call. */
+/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, which must stay
+ * valid until the last call. */
 void tester_open(void *memory);
 
 /* A host calls `protect` for the fence after each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
-/* The location for the contents of slot i, which a case fills before tester_run; TESTER_ROOM bytes at most. */
+/* The buffer for the contents of slot i, which a case fills before tester_run; at most TESTER_ROOM
+ * bytes. */
 void *tester_source(size_t slot);
 
-/* Run the case at both placements: ends at the fence; least alignment. */
+/* Run the case at both placements: with ends at the fence, and with the least alignment. */
 void tester_run(struct tester *t, const struct tester_case *c);
 
 uint64_t tester_random(struct tester *t);
 
-/* All cases of an op: cases.c, as the next. */
+/* Run all cases of an op; cases.c, as the next function. */
 void tester_run_op(struct tester *t, enum kernel_op op);
 
-/* Text of a fault mask into out[bytes]. */
+/* Write the faults of a mask as text to out[bytes]. */
 void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
 /* Run all cases of a row, which the CPU's features must allow, against the reference of its op. *t
- * gets faults, n_cases and digest. A reference runs against itself, which tests its registers and
- * edges, and in every fifth case: those of the other rows of its op run it too. Equal digests of an
- * op's kernels show that every ISA and compiler reads the contract alike. */
+ * gets faults, n_cases and digest. A reference is compared with itself, which tests its registers
+ * and edges, and only in every fifth case, because the other rows of its op run it too. Equal
+ * digests of an op's kernels show that every ISA and compiler reads the contract in the same
+ * way. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(void *context, const char *line), void *context);
 

@@ -1,5 +1,5 @@
 // Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
-// taken for granted; the System V ABI's red zone is used where said.
+// required; the System V ABI's red zone is used where stated.
 //
 // Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Vector registers are
 // passed to macros by number, because a macro needs the xmm and the ymm of the same one.
@@ -11,8 +11,8 @@
 
     .intel_syntax noprefix
 
-// func name ... endfunc name: a global function in its own section, with CFI. endfunc leaves
-// the upper halves clean, so that SSE code after it does not wait for them.
+// func name ... endfunc name: a global function in its own section, with CFI. endfunc clears the
+// upper halves, so that SSE code after it does not wait for them.
 .macro func name
     .section .text.\name, "ax", @progbits
     .p2align 5
@@ -29,7 +29,7 @@
     .size   \name, . - \name
 .endm
 
-// Registers the ABI wants back, with CFI; popped in the opposite order.
+// Save registers that the ABI preserves, with CFI; they are popped in the opposite order.
 .macro push_saved regs:vararg
     .irp    reg, \regs
     push    \reg
@@ -57,8 +57,8 @@
     .cfi_adjust_cfa_offset -\bytes
 .endm
 
-// 16 words of ones, then 16 of zeros: a window of 16 beginning at 16 - n is a mask of n lanes.
-// One copy is kept in the program, however many files have it.
+// 16 words of ones, then 16 of zeros: a window of 16 words that starts at 16 - n is a mask of n
+// lanes. The program has one copy, however many files include this.
     .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat
     .p2align 6
     .weak   kernels_lane_masks
@@ -93,7 +93,7 @@ kernels_lane_masks:
     vpbroadcastd ymm\reg, xmm\reg
 .endm
 
-// Fold 16 lanes to word 0 of xmm low, upper half onto lower. Destroys both.
+// Fold 16 lanes to word 0 of xmm low, adding the upper half to the lower. Destroys both.
 .macro fold_lanes low, high
     vaddps  ymm\low, ymm\low, ymm\high
     vextractf128 xmm\high, ymm\low, 1
@@ -110,14 +110,15 @@ kernels_lane_masks:
     fold_lanes \reg, \other
 .endm
 
-// 16 lanes, ymm low and high, to four of them in xmm low.
+// Fold 16 lanes, ymm low and high, to four in xmm low.
 .macro fold_to_four low, high
     vaddps  ymm\low, ymm\low, ymm\high
     vextractf128 xmm\high, ymm\low, 1
     vaddps  xmm\low, xmm\low, xmm\high
 .endm
 
-// Four times 16 lanes, ymm0-ymm7 in order of rows, to xmm0 = the four sums. Destroys ymm0-ymm7.
+// Fold four times 16 lanes, ymm0-ymm7 in order of rows, to the four sums in xmm0. Destroys
+// ymm0-ymm7.
 .macro fold_four_rows
     fold_to_four 0, 1
     fold_to_four 2, 3
@@ -134,8 +135,8 @@ kernels_lane_masks:
     vaddps  xmm0, xmm0, xmm2
 .endm
 
-// xmm reg = the first `count` % 8 fp16 at `from`, zeros above; nothing else is read. count and
-// from are 32 and 64 bits wide. Destroys rax.
+// xmm reg = the first `count` % 8 fp16 at `from`, zeros above; reads nothing else. count and from
+// are 32 and 64 bits wide. Destroys rax.
 .macro load_ragged_halves reg, from, count
     vpxor   xmm\reg, xmm\reg, xmm\reg
     test    \count, 1
@@ -161,7 +162,7 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
-// `bytes` at `at`, to the second cache: of a gemv's block that is worked on later.
+// Prefetch `bytes` at `at` to the second cache: part of a gemv block that is used later.
 .macro fetch_lines at, bytes
     .set    line_at, 0
     .rept   (\bytes + 63) / 64

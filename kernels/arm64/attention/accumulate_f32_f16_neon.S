@@ -2,11 +2,11 @@
 //                              size_t n, size_t d)
 //
 // x0 o, from a strip's first dimension on  x1 s  x2 v, from a strip's first dimension on  x3 n_q
-// x4 n  x5 dimensions left; the rest as panel_neon.h says
+// x4 n  x5 dimensions left; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
-// Strips of 16 dimensions, whose accumulators stay in registers for the whole tile; dimensions
-// beyond the last strip one by one. The cost is score_f32_f16's.
+// Works in strips of 16 dimensions, whose accumulators stay in registers for the whole tile, then
+// on the remaining dimensions one by one. It costs as much as score_f32_f16.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0
@@ -15,7 +15,7 @@
 #define positions x4
 #define dimensions_left x5
 
-// The dimension at outputs and values, for all rows.
+// Add one dimension, at outputs and values, for all rows.
 .macro lone_dimension
     mov     mult_row, weights
     mov     out_row, outputs

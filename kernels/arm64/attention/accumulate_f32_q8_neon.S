@@ -3,18 +3,19 @@
 //
 // x0 o, from a strip's first dimension on  x1 s  x2 scales of the block  x3 n_q  x4 v, from a
 // strip's first dimension on  x5 dimensions left
-// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as panel_neon.h says
+// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 5.3 KiB of stack.
 //
-// accumulate_f32_f16 over values that become floats, with multipliers s[j] * scale[j] made for four
-// rows at a time. Stack: panel_neon.h's strip, 64 scales of the block, four rows of multipliers.
-// For 4 queries, 16 dimensions and 4 positions 64 fma of 114 instructions, of 74 after the first 4.
+// As accumulate_f32_f16, with values converted to floats and multipliers s[j] * scale[j] computed
+// for four rows at a time. Stack: panel_neon.h's strip, 64 scales of the block, four rows of
+// multipliers. 4 queries, 16 dimensions and 4 positions take 114 instructions, 64 of them fma;
+// after the first 4 queries 74.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0
 #define weights x1
 #define scales x2
-#define positions x4            /* n, until values takes its place */
+#define positions x4            /* n, until it holds the address of values */
 #define values x4
 #define dimensions_left x5
 #define blocks x20
@@ -22,7 +23,7 @@
 #define weight_at x23
 #define row_at x25
 #define SCALES_BYTES (4 * KV_TILE)
-#define ROOM (5 * SCALES_BYTES) /* scales, and multipliers of four rows */
+#define ROOM (5 * SCALES_BYTES) /* the block's scales, and the multipliers of four rows */
 
 .macro load_source
     ld1     {v0.16b}, [source], source_stride
@@ -38,7 +39,7 @@
     scvtf   v0.4s, v0.4s
 .endm
 
-// Also makes the row's multipliers and leads `mult` to them.
+// Also compute the row's multipliers and point `mult` to them.
 .macro start_row mult, a, b, c, e
     ldr     s7, [\mult, #SCORE_ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
@@ -54,7 +55,7 @@
     sub     \mult, weight_at, blocks, lsl #6
 .endm
 
-// s[j] * scale[j] of the row at mult_row to weight_at and on. Clobbers x16, x25, v0-v7.
+// Store s[j] * scale[j] of the row at mult_row to weight_at and on. Clobbers x16, x25, v0-v7.
 .macro make_row_multipliers
     mov     row_at, mult_row
     add     scale_at, sp, #PANEL_KEPT
@@ -73,7 +74,8 @@
 .Lmade\@:
 .endm
 
-// The block's scale of each position, in whole blocks of 16, which the tile holds, to the stack.
+// Copy the block's scale of each position to the stack, in whole blocks of 16, which the tile
+// holds.
 .macro gather_scales
     mov     source, scales
     add     scale_at, sp, #PANEL_KEPT

@@ -1,10 +1,10 @@
-// Sums of 32 products of int8 for 16 lanes and up to four rows (two of eight bits), without the dot
-// product; otherwise as attention_int_neon_dotprod.h.
+// Sums of 32 products of int8 for 16 lanes and up to four rows (two with eight bits), without the dot
+// product; otherwise as in attention_int_neon_dotprod.h.
 //
-// For four bits: sums of 16 bits, two a lane, hold the 16 products of a block: none is larger than 8 *
-// 127. A group costs 7 instructions for all rows and 10 for each. For eight bits: two products that
-// are added are at most 2 * 127 * 127, so that two groups of a lane come together before they are
-// widened: 2 instructions for all rows and 26 for each.
+// Four bits: two 16-bit sums in each lane hold the 16 products of a block, because no product is
+// larger than 8 * 127. A group costs 7 instructions for all rows and 10 more for each. Eight bits: the
+// sum of two products is at most 2 * 127 * 127, so two groups of a lane are added before they are
+// widened: 2 instructions for all rows and 26 more for each.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 
@@ -14,14 +14,14 @@
 #define factor v14
 #define first_factor v15
 #define group_at x8
-#define group_stride x9 /* bytes from a group to the next */
+#define group_stride x9 /* distance from one group to the next, in bytes */
 #define block0 x10      /* blocks of the rows */
 #define block1 x11
 #define block2 x12
 #define block3 x13
 #define groups_left x23 /* fours of them */
 
-// Pairs of the lanes in v2, v3 and v0, v1 by those of a block.
+// Add the lane pairs in v2, v3 and v0, v1 times those of a block.
 .macro row_q4 low, high, block, a, b, c, e
     dup     v4.8h, \block\().h[\low]
     dup     v5.8h, \block\().h[\high]
@@ -118,7 +118,8 @@
     saddlp  \e\().4s, \e\().8h
 .endm
 
-// The sums of 1, 2 or 4 rows, four registers each; then their blocks are at the scale.
+// Compute the sums of 1, 2 or 4 rows, in four registers each; afterwards their blocks point to the
+// scale.
 .macro sum_groups bits, rows
     clear_sums v16, v17, v18, v19
 .if \rows > 1 || \bits == 8

@@ -1,10 +1,10 @@
-// Sums of 32 products of int8 for 16 lanes and up to four rows: what score and accumulate over
-// integers are made of. A group is four numbers of each lane, which one sdot takes: of a key four
-// dimensions, of a value four positions. Eight groups are multiplied by a block_q8 of each row.
+// Sums of 32 products of int8 for 16 lanes and up to four rows: the core of score and accumulate
+// over integers. A group is four numbers in each lane, the operand of one sdot: four dimensions of
+// a key, or four positions of a value. Eight groups are multiplied by a block_q8 of each row.
 //
-// Sums begin at the bits of a float whose last bit counts 1 (of four bits, which come 16 times too
-// large, 16), so that a subtraction makes floats of them. A group of four bits costs 9 instructions
-// for all rows, one of eight bits 1, and 4 for each row.
+// Sums start at the bits of a float whose last bit weighs 1 (16 with four bits, whose products are
+// 16 times too large), so that a subtraction turns them into floats. A group of four bits costs 9
+// instructions for all rows, one of eight bits 1, and both cost 4 more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 
@@ -16,7 +16,7 @@
 #define factor v14
 #define first_factor v15
 #define group_at x8
-#define group_stride x9 /* bytes from a group to the next */
+#define group_stride x9 /* distance from one group to the next, in bytes */
 #define block0 x10      /* blocks of the rows */
 #define block1 x11
 #define block2 x12
@@ -75,7 +75,7 @@
     mov     \e\().16b, magic.16b
 .endm
 
-// The sums of 1, 2 or 4 rows; then their blocks are at the scale.
+// Compute the sums of 1, 2 or 4 rows; afterwards their blocks point to the scale.
 .macro sum_groups bits, rows
     begin_sums v16, v17, v18, v19
 .if \rows > 1

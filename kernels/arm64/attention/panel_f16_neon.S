@@ -1,9 +1,9 @@
-// panel_neon.h's rows of a strip over a source of fp16: what score_f32_f16_neon and
-// accumulate_f32_f16_neon share. No kernel: called with the registers of panel_neon.h set and 4 KiB
-// from sp on for the strip, it follows no calling convention.
+// The rows of panel_neon.h over a source of fp16, for score_f32_f16_neon and
+// accumulate_f32_f16_neon. Not a kernel: it is called with the registers of panel_neon.h set and 4
+// KiB from sp on for the strip, and follows no calling convention.
 //
-// x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1
-// Clobbers what panel_neon.h says.
+// x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1 Clobbers
+// what panel_neon.h says.
 #include "kernels/arm64/attention/panel_neon.h"
 
 .macro load_source

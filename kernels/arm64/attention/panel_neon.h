@@ -1,15 +1,14 @@
 // out[r][0..16) += sum over k of mult[r][k] * source[k][0..16), k ascending by fma, for any number
-// of rows r: what score and accumulate are made of, a strip of 16 columns and a depth up to 64 at
-// a time.
+// of rows r. Score and accumulate use it for one strip of 16 columns, up to 64 deep, at a time.
 //
-// Four rows at once share each row of the source: 16 accumulators, multipliers by element. With
-// more rows than four the first group keeps the source as f32 in the stack, 4 KiB from sp on, and
-// the others take it from there: 74 instructions instead of 90 for 64 fma.
+// Four rows at a time share each row of the source, with 16 accumulators and multipliers by
+// element. If there are more than four rows, the first group saves the source as f32 on the stack,
+// 4 KiB from sp on, and later groups read it there: 74 instructions instead of 90 for 64 fma.
 //
 // A kernel that includes this defines
 //     load_source                 v0-v3 = the next 16 columns as f32
 //     start_row mult, a, b, c, e  four accumulators of the next row, which may use v7
-// and sets the registers below but count, kept and mult0-mult3.
+// and sets the registers below, except count, kept and mult0-mult3.
 #ifndef INGOT_KERNELS_ARM64_PANEL_NEON_H
 #define INGOT_KERNELS_ARM64_PANEL_NEON_H
 
@@ -23,13 +22,13 @@
 #define mult1 x10
 #define mult2 x11
 #define mult3 x12
-#define source x13       /* past the strip's last row afterwards */
+#define source x13       /* afterwards past the strip's last row */
 #define source_stride x14
 #define kept x15
 #define count x16
 #define depth x17
-#define start x19        /* what the accumulators of the first row start from */
-#define start_stride x20 /* of panel_f16_neon alone, as is start_factor */
+#define start x19        /* start values of the first row's accumulators */
+#define start_stride x20 /* only for panel_f16_neon, as is start_factor */
 #define out_stride x21
 #define rows_left x24
 #define start_factor x25
@@ -78,7 +77,7 @@
     fmla    \e\().4s, v3.4s, \mult
 .endm
 
-// One step of k, multipliers in element i of v4-v7.
+// One step of k; the multipliers are element i of v4-v7.
 .macro panel_step rows, how, i
     panel_source \how
     panel_fma v16, v17, v18, v19, v4.s[\i]
@@ -127,7 +126,7 @@
 .endif
 .endm
 
-// how: load (from the source), keep (that, and keep it), kept
+// how: load (from the source), keep (load and save), kept (from the saved copy)
 .macro panel rows, how
     panel_start \rows
     lsr     count, depth, #2

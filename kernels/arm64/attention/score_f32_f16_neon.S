@@ -3,14 +3,14 @@
 //
 // x0 s, from a strip's first score on  x1 q  x2 k, from a strip's first key on  x3 n_q
 // x4 scores left of n  x5 d
-// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as panel_neon.h says
+// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 4.2 KiB of stack.
 //
-// Strips of 16 positions, and within them chunks of 64 dimensions, which is one for most models. A
-// lane is a position, its accumulators stay in registers for the chunk. For 4 queries, 16
-// positions and 4 dimensions 64 fma of 90 instructions, of 74 after the first 4 queries:
-// these are 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in that of Neoverse
-// N1 (llvm-mca 19), the rate of its fma; the first 172, 88 and 56.
+// Works in strips of 16 positions, and in each strip in chunks of 64 dimensions; most models have
+// one chunk. A lane is a position, and its accumulators stay in registers for the chunk. 4 queries,
+// 16 positions and 4 dimensions take 64 fma and 90 instructions in all, 74 after the first 4
+// queries. The 74 take 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in that
+// of Neoverse N1 (llvm-mca 19), the rate of its fma; the 90 take 172, 88 and 56.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define scores x0
@@ -20,7 +20,7 @@
 #define dim x5
 #define dims_left x22
 #define mult_chunk x23
-#define ZEROS_BYTES 64          /* what the scores of a strip start from */
+#define ZEROS_BYTES 64          /* start values of a strip's scores */
 
 func score_f32_f16_neon
     cbz     n_rows, 4f

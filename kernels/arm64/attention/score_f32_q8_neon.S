@@ -8,10 +8,10 @@
 // v8-v15 products
 // Clobbers x0-x15, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Four dimensions of four positions are a vector of keys, against them four dimensions of the query
-// four times. No number of a query is -128, so that two products, of four dimensions and the next, fit
-// an int16: 27 instructions for 128 products, 128 for 16 positions and 32 dimensions: 286 cycles in the
-// model of Cortex-A53, 75 in that of Cortex-A72 (llvm-mca 19).
+// A vector of keys has four dimensions of four positions; it is multiplied by four dimensions of the
+// query, repeated four times. No number of a query is -128, so the sum of two products, from four
+// dimensions and the next four, fits an int16. 128 products take 27 instructions. 16 positions and 32
+// dimensions take 128: 286 cycles in the model of Cortex-A53, 75 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define row x0

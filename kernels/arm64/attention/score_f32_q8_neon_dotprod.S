@@ -6,10 +6,10 @@
 // v16-v19, v20-v23 sums of 16 positions, v24-v27, v28-v31 their scores; v6 MAGIC
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Two queries share the keys of 16 positions; of an odd last query both are the same. The keys
-// lie four dimensions of a position together, as sdot takes them. Sums begin at the bits of 3 *
-// 2^22, so that a subtraction makes floats of them. 32 dimensions of 16 positions take a query 53
-// instructions, 44 of them in the vector pipes.
+// Two queries share the keys of 16 positions; for an odd last query, both are that query. The keys
+// store four dimensions of a position together, as sdot needs them. Sums start at the bits of 3 *
+// 2^22, so that a subtraction turns them into floats. Per query, 32 dimensions of 16 positions take
+// 53 instructions, 44 of them in the vector pipes.
 #include "kernels/arm64/asm.h"
 
 #define score x0                // of the first query
@@ -20,22 +20,22 @@
 #define n_blocks x5             // of 32 dimensions
 #define keys x6
 #define query_bytes x7
-#define offset x8               // of the position, in bytes of scales, scores and keys alike
+#define offset x8               // byte offset of the position, the same in scales, scores and keys
 #define positions_left x9
 #define key x10
 #define scale x11
 #define first x12
 #define second x13
 #define blocks_left x14
-#define step x15                // bytes from 4 dimensions, or 32 dimensions' scales, to the next
+#define step x15                // distance from 4 dimensions, or from 32 dimensions' scales, to the next, in bytes
 #define other_score x16
 #define seed_word w16
-#define seeds x17               // 64 bytes of what sums begin at
+#define seeds x17               // 64 bytes: the start values of the sums
 #define place x10               // after the keys
 
 #define magic v6
 
-// Four dimensions; dimension 4 * `column` of the first and second query's registers.
+// Multiply four dimensions; dimension 4 * `column` of the registers of the first and second query.
 .macro dimensions k0, k1, k2, k3, of_first, of_second, column
     sdot    v16.4s, \k0\().16b, \of_first\().4b[\column]
     sdot    v17.4s, \k1\().16b, \of_first\().4b[\column]
@@ -54,7 +54,7 @@
     dimensions v12, v13, v14, v15, \of_first, \of_second, \column + 1
 .endm
 
-// Scores of a query += sums by v8-v11, the scales of the keys, and its own.
+// Scores of a query += sums times v8-v11, the scales of the keys, and its own scale.
 .macro add_scaled sum0, sum1, sum2, sum3, acc0, acc1, acc2, acc3, own
     fmul    v12.4s, v8.4s, \own\().s[0]
     fmul    v13.4s, v9.4s, \own\().s[0]

@@ -1,11 +1,11 @@
-// score_f32_q4, with the dot product or without: the file before it, attention_int_neon_dotprod.h or
-// attention_int_neon.h, says how sums are made.
+// score_f32_q4, with the dot product or without: the file included before it,
+// attention_int_neon_dotprod.h or attention_int_neon.h, computes the sums.
 //
 // x0 s  x1 q  x2 scales  x3 n_q  x4 n  x5 blocks of 32 dimensions  x6 keys  x7 bytes of a query
-// x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as said there
+// x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as in that file
 //
-// Strips of 16 positions for four queries, then two, then one; s carries the sums from a block to
-// the next.
+// Works in strips of 16 positions for four queries, then for two, then for one; s carries the sums
+// from one block to the next.
 #ifndef INGOT_KERNELS_ARM64_SCORE_INT_NEON_H
 #define INGOT_KERNELS_ARM64_SCORE_INT_NEON_H
 
@@ -22,14 +22,14 @@
 #define done x16
 #define blocks_left x17
 #define word w8
-#define place x8 /* where no group is loaded */
+#define place x8 /* set if no group is loaded */
 
 .macro clear_row row
     add     place, score_at, #\row * SCORE_ROW_BYTES
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [place]
 .endm
 
-// s = fma(sum * scale, q.d, s), scales in v4-v7
+// s = fma(sum * scale, q.d, s); the scales are in v4-v7
 .macro add_row row, block, a, b, c, e
     ldr     s14, [\block], #(Q8_BYTES - Q8_SCALE)
     add     place, score_at, #\row * SCORE_ROW_BYTES

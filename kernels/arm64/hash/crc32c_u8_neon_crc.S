@@ -3,12 +3,12 @@
 // x0 crc  x1 data  x2 n
 // Clobbers x1-x15.
 //
-// Bytes up to a multiple of 8, since alignment may be checked; then 8 bytes an instruction, each of
-// which waits for the one before: 3 cycles of Cortex-A53 and 2 of Cortex-A72 (their optimization
-// guides). So long data goes as four pieces, which do not wait for each other. The result of a piece
-// is carried over the next one by a multiplication with x^(8 * PIECE) modulo the polynomial: 32
-// steps, beginning at the highest power, which is the lowest bit. PIECE is an odd number of cache
-// lines, so that the four do not meet in one set of a cache.
+// Single bytes come first, up to a multiple of 8, because alignment may be checked; then each
+// instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on Cortex-A72
+// (their optimization guides). Long data is therefore split into four pieces, which do not wait for
+// each other. To carry the result of a piece over the next one, it is multiplied by x^(8 * PIECE)
+// modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE is an odd
+// number of cache lines, so that the four pieces do not fall into one set of a cache.
 #include "kernels/arm64/asm.h"
 
 #define pointer x0
@@ -27,7 +27,7 @@
 #define data3 x13
 #define end x14
 
-// Between two blocks, in place of data.
+// Stands in place of data between two blocks.
 #define product w10
 #define other w11
 #define steps w12

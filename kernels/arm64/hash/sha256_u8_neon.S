@@ -3,14 +3,14 @@
 // x0 h  x1 blocks  x2 n
 // Clobbers x0-x17. 128 bytes of stack.
 //
-// For cores without instructions of SHA-2: general registers, which can rotate an operand on its way.
-// State and the 16 words of the schedule stay in them. In the majority b ^ ((a ^ b) & (b ^ c)) the first
-// difference is the second one of the next round. Two words of the
-// rounds are loaded at once. A round is 19.5 instructions, a word of the schedule 9 more, a block 1,738: 27.2 a byte.
+// For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, because
+// those instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference
+// of a round is the second one of the next. Each load reads two round constants. A round takes 19.5 instructions, a
+// word of the schedule 9 more, a block 1,738: 27.2 per byte.
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
-// In the frame, while their registers are needed.
+// Saved in the frame while their registers are needed.
 #define h_at sp, #96
 #define left_at sp, #104
 #define blocks_at sp, #112
@@ -18,15 +18,15 @@
 #define LAST_LOW 0xbef9a3f7
 
 #define words_at x0
-#define pair x1                         // of the rounds' words
+#define pair x1                         // of the round constants
 #define pair_low w1
 #define temp w2
 #define other w29
-#define differ w30                      // b ^ c, or of the next round
+#define differ w30                      // b ^ c, also for the next round
 #define differ_next w28
 
 
-// a to h are w3-w10, and go through all places. For the schedule:
+// a to h are w3-w10 and rotate through all roles. For the schedule:
 #define s0 w11
 #define s1 w12
 #define s2 w13
@@ -44,12 +44,13 @@
 #define s14 w26
 #define s15 w27
 
-// `bc` is b ^ c; leaves a ^ b in `ab`. a to h: numbers of registers. `odd`: its word is the upper one of the pair.
+// `bc` is b ^ c; leaves a ^ b in `ab`. a to h: numbers of registers. `odd`: the round's word is the
+// upper one of the pair.
 .macro round a, b, c, d, e, f, g, h, bc, ab, odd, s
     ror     temp, w\e, #6
     eor     other, w\e, w\e, ror #14
 .if \odd
-    add     x\h, x\h, pair, lsr #32     // and something in the upper half
+    add     x\h, x\h, pair, lsr #32     // and unused bits in the upper half
 .else
     ldr     pair, [words_at], #8
 .endif
@@ -74,7 +75,7 @@
     add     w\h, w\h, \bc
 .endm
 
-// The word 16 after `s`, which takes its place.
+// The word 16 after `s`, which replaces it.
 .macro next_word s, after1, after9, after14
     ror     temp, \after1, #7
     ror     other, \after14, #17
@@ -160,7 +161,7 @@ func sha256_u8_neon
     later_round 6, 7, 8, 9, 10, 3, 4, 5, differ_next, differ, 1, s13, s14, s6, s11
     later_round 5, 6, 7, 8, 9, 10, 3, 4, differ, differ_next, 0, s14, s15, s7, s12
     later_round 4, 5, 6, 7, 8, 9, 10, 3, differ_next, differ, 1, s15, s0, s8, s13
-    mov_word temp, LAST_LOW             // of the rounds' pairs
+    mov_word temp, LAST_LOW             // of the pairs of round constants
     cmp     pair_low, temp
     b.ne    2b
     ldp     x0, x2, [h_at]

@@ -4,9 +4,9 @@
 // bytes of two sub-blocks, v19, v20 their nibbles, v21-v24 minus the min
 // Clobbers x0-x9, x12-x15, v0-v7, v16-v24.
 //
-// Once per token, for its embedding: one row of eight, 4 of every 32 bytes. A scale times a
-// nibble is at most 63 * 15. A sub-block of 32 takes 62 instructions: 135 cycles in the model of
-// Cortex-A53, 47 in that of Cortex-A72 (llvm-mca 19).
+// Runs once per token, for its embedding: it reads one row of eight, 4 of every 32 bytes. A scale
+// times a nibble is at most 63 * 15. A sub-block of 32 takes 62 instructions: 135 cycles in the
+// model of Cortex-A53, 47 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0
@@ -17,7 +17,7 @@
 #define step x5                 // 32
 #define scales x6
 #define mins x7
-#define shift x8                // of the high bits of a min: 0, then 4
+#define shift x8                // of the high bits of a min: first 0, then 4
 #define count x9
 #define scale_bits w12
 #define min_bits w13
@@ -85,7 +85,7 @@ func dequantize_f32_q4kx8_neon
     sub     count, count, #1
     tst     count, #1
     b.ne    2b
-    mov     shift, #4               // after four mins the same bytes again, now the high nibbles
+    mov     shift, #4               // after four mins the same bytes are used again, now their high nibbles
     sub     mins, mins, #32
     cbnz    count, 2b
     add     weights, weights, #Q4K_BYTES

@@ -1,11 +1,11 @@
 // void dequantize_f32_q4x8_neon(float *y, const void *w, size_t row, size_t cols)
 //
 // x0 y  x1 w  x2 row  x3 cols, then blocks left
-// x4 scale of the row, x5 its chunk at hand, x6 bytes from chunk to chunk; v6 eight, v7 scale
+// x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v6 eight, v7 scale
 // Clobbers x0-x6, v0-v7.
 //
-// As dequantize_f32_q8x8: 16 bytes hold columns 0-15 in their low nibbles and 16-31 above.
-// A block of 32 takes 46 instructions: 111 cycles in the model of Cortex-A53, 50 in that of
+// As dequantize_f32_q8x8: 16 bytes hold columns 0-15 in their low nibbles and 16-31 in the high
+// ones. A block of 32 takes 46 instructions: 111 cycles in the model of Cortex-A53, 50 in that of
 // Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"
 

@@ -1,11 +1,11 @@
-// Shared by the dequantize kernels: the place of a row, its quants, and 16 integers to 16 floats.
+// Shared by the dequantize kernels: find a row and its quants, and convert 16 integers to floats.
 #ifndef INGOT_KERNELS_ARM64_DEQUANTIZE_NEON_H
 #define INGOT_KERNELS_ARM64_DEQUANTIZE_NEON_H
 
 #include "kernels/arm64/asm.h"
 
-// weights = first group of the row's rows; row = its place in it; left = blocks of a row. A group
-// has group_bytes; destroys temp and other.
+// weights = first group of the row's rows; row = its index in the group; left = blocks of a row. A
+// group has group_bytes. Destroys temp and other.
 .macro find_row weights, row, blocks_left, cols_log2, group_bytes, temp, other
     lsr     \blocks_left, \blocks_left, #\cols_log2
     lsr     \temp, \row, #3
@@ -17,7 +17,7 @@
 
 // ---- Q8_0, Q4_0 ------------------------------------------------------
 
-// The same; scales, quants = the row's in the first group.
+// The same; scales, quants = those of the row in the first group.
 .macro find_row_32 weights, row, blocks_left, scales, quants, group_bytes
     find_row \weights, \row, \blocks_left, COLS_LOG2, \group_bytes, \scales, \quants
     add     \scales, \weights, \row, lsl #1

@@ -1,4 +1,4 @@
-// y += B u by groups of 8 rows, which lie as [rank][8]: a register holds 4 rows of one column of B.
+// y += B u in groups of 8 rows, stored as [rank][8]: a register holds 4 rows of one column of B.
 //
 // void (float *y, const void *b, const float *u, size_t rows, size_t rank)
 //
@@ -7,8 +7,8 @@
 // v0 four of u  v4-v7, v20-v23 B of both groups  v24-v31 the same as f32  v16-v19 y
 // Clobbers x0, x1, x3, x5-x8, v0, v4-v7, v16-v31.
 //
-// Two groups side by side, so that four sums wait for their fma at once, and four columns a step.
-// A last group of fewer rows is computed whole and stored as far as it goes.
+// Each step takes four columns of two groups, so that four sums wait for their fma at the same
+// time. A last group of fewer rows is computed whole, and only its valid rows are stored.
 //
 // A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines
 //     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on
@@ -28,7 +28,7 @@
 #define expand_left x7
 #define expand_group_bytes x8
 
-// All columns of one group or two; expand_first moves on to the group after them.
+// Multiply all columns of one group or two; expand_first moves to the group after them.
 .macro add_columns groups
     mov     expand_vector_at, expand_vector
     subs    expand_left, expand_rank, #4

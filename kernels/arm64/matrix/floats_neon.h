@@ -1,4 +1,5 @@
-// gemv and gemm over rows of f32 or fp16: sixteen lanes a dot product, four of them at a time.
+// gemv and gemm over rows of f32 or fp16. A dot product has sixteen lanes; four dot products run at
+// a time.
 //
 // A kernel that includes this sets WEIGHT_SHIFT, log2 of a weight's bytes, and defines
 //     load_weights pointer    v4-v7 = the next 16 weights as f32, destroys no other vector
@@ -40,8 +41,9 @@
 // v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights
 // Clobbers x0, x1, x3, x6-x11, v0-v7, v16-v31.
 //
-// For a ragged last group the missing rows are computed as copies of its first and not stored. Lines
-// are fetched ahead row by row, two of each for 32 columns of f32, one of fp16.
+// In a ragged last group the missing rows are computed as copies of the first row and are not
+// stored. Cache lines are prefetched row by row, for 32 columns two per row of f32 and one per row
+// of fp16.
 #define gemv_out x0
 #define gemv_row0 x1
 #define gemv_vector x2
@@ -103,13 +105,13 @@
     gemv_columns
 .Lfold\@:
     fold_four_rows
-    mov     gemv_row0, gemv_row3    // the fourth row's end is the next group's start
+    mov     gemv_row0, gemv_row3    // the end of the fourth row is the start of the next group
     subs    gemv_rows, gemv_rows, #4
     b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16
     b.ne    .Lfour_rows\@
 .Llast_rows\@:
-    and     gemv_rows, gemv_rows, #3              // rows mod 4: nothing after whole groups
+    and     gemv_rows, gemv_rows, #3              // rows mod 4; 0: done after whole groups
     store_ragged v16, v16, gemv_out, gemv_rows
 .Ldone\@:
     ret
@@ -121,9 +123,9 @@
 // v16-v31 sixteen lanes of four tokens, v0-v3 x, v4-v7 weights
 // Clobbers x0-x17, v0-v7, v16-v31; 32 bytes of stack.
 //
-// Blocks of 16 rows, then groups of four tokens, then rows: four tokens stay in the first level of
-// cache, a block of W in the second, and W is read from memory once. In a ragged last group, the
-// missing tokens are computed as copies of its first and not stored.
+// The loops run over blocks of 16 rows, then groups of four tokens, then rows: four tokens stay in
+// the first level of cache, a block of W in the second, and W is read from memory once. In a ragged
+// last group the missing tokens are computed as copies of the first token and are not stored.
 #define gemm_out x0
 #define gemm_block x1
 #define gemm_vectors x2
@@ -162,7 +164,7 @@
     dot_sixteen v28, v29, v30, v31
 .endm
 
-// Lane t of v16 to token t, those that are left.
+// Store lane t of v16 for token t, for as many tokens as remain.
 .macro gemm_store
     mov     gemm_out_token, gemm_out_row
     add     gemm_out_row, gemm_out_row, #4
@@ -186,7 +188,7 @@
     lsl     gemm_vector_stride, gemm_vector_stride, #2
 .endm
 
-// The next block of rows, with all tokens before it.
+// The next block of rows, starting again with the first token.
 .macro take_block
     cmp     gemm_rows, #BLOCK_ROWS
     mov     gemm_block_rows, #BLOCK_ROWS
@@ -196,7 +198,7 @@
     mov     gemm_tokens_left, gemm_n_tokens
 .endm
 
-// The next group of tokens; those beyond the last are copies of its first.
+// The next group of tokens; tokens beyond the last are copies of its first one.
 .macro take_tokens
     add     gemm_token1, gemm_group, gemm_vector_stride
     add     gemm_token2, gemm_token1, gemm_vector_stride

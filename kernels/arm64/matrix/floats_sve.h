@@ -1,11 +1,11 @@
 // gemv and gemm over rows of f32 or fp16 for SVE of any vector length.
 //
-// The sixteen lanes of a dot product are one predicated vector at 512 bits and above, two below,
-// and at 128 bits four, which are NEON's: there floats_neon.h does it, with four registers a load.
-// Lengths between powers of two leave the rest of a vector idle. Columns are reached by index, so
-// that rows and tokens keep their pointers.
+// The sixteen lanes of a dot product are one predicated vector at 512 bits and above and two
+// vectors below. At 128 bits they are four, as in NEON, and floats_neon.h computes them with four
+// registers per load. A length between powers of two leaves the rest of a vector idle. Columns are
+// addressed by index, so that the pointers to rows and tokens do not change.
 //
-// Beside what floats_neon.h asks for a kernel defines
+// In addition to what floats_neon.h requires, a kernel defines
 //     load_weight z, row, index   z.s = the weights there as f32, under p0
 //     prefetch_weights row, index
 #ifndef INGOT_KERNELS_ARM64_FLOATS_SVE_H
@@ -33,7 +33,8 @@
 .endr
 .endm
 
-// Lanes 8 to 15 onto 0 to 7, then 4 to 7 onto 0 to 3, of a dot product in one vector; destroys v4.
+// Fold a dot product in one vector: lanes 8 to 15 onto 0 to 7, then 4 to 7 onto 0 to 3; destroys
+// v4.
 .macro fold_one a
     mov     z4.d, z\a\().d
     ext     z4.b, z4.b, z4.b, #32
@@ -43,7 +44,7 @@
     fadd    v\a\().4s, v\a\().4s, v4.4s
 .endm
 
-// The same for one in two vectors.
+// The same for a dot product in two vectors.
 .macro fold_two a, b
     fadd    z\a\().s, p0/m, z\a\().s, z\b\().s
     mov     z4.d, z\a\().d
@@ -51,7 +52,7 @@
     fadd    v\a\().4s, v\a\().4s, v4.4s
 .endm
 
-// v16 = the sums of four times four lanes; destroys v4 to v7.
+// v16 = the four sums of four lanes each; destroys v4 to v7.
 .macro fold_quads a, b, c, e
     zip1    v4.2d, v\a\().2d, v\b\().2d
     zip2    v5.2d, v\a\().2d, v\b\().2d
@@ -83,8 +84,8 @@
 //
 // Clobbers x0, x1, x3, x6-x16, p0, z0, z4-z7, z16-z31.
 
-#define gemv_index0 x6          /* of the column, lanes 0 .. */
-#define gemv_index1 x7          /* lanes 8 .. 15, where they are a vector of their own */
+#define gemv_index0 x6          /* of the column, lanes from 0 */
+#define gemv_index1 x7          /* lanes 8 to 15, if they are in a vector of their own */
 #define gemv_ahead0 x12
 #define gemv_ahead1 x13
 #define gemv_ahead2 x14
@@ -150,7 +151,7 @@
 .else
     fold_four_two 16, 17, 18, 19, 20, 21, 22, 23
 .endif
-    add     gemv_row0, gemv_row3, gemv_row_bytes    // after whole groups the next one
+    add     gemv_row0, gemv_row3, gemv_row_bytes    // after whole groups it is the next one
     subs    gemv_rows, gemv_rows, #4
     b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16
@@ -162,7 +163,7 @@
     ret
 .endm
 
-// One kernel: the form that the vector length asks for.
+// One kernel: selects the form for the vector length.
 .macro gemv_floats_any
     cntw    vector_words
     cmp     vector_words, #8
@@ -178,7 +179,8 @@
 
 // ---- gemm -------------------------------------------------------------------------------------
 //
-// Four tokens, and four rows in one vector each or two rows in two. Blocks as in floats_neon.h.
+// A tile is four tokens by four rows of one vector each, or by two rows of two vectors. Blocks are
+// as in floats_neon.h.
 // Clobbers x0-x17, p0, z0-z7, z16-z31; 80 bytes of stack.
 
 #define gemm_row0 x5
@@ -223,7 +225,7 @@
     gemm_row 28, 29, 30, 31, 3
 .endm
 
-// One row's sums, and to `last` if it was the block's last.
+// Store one row's sums; go to `last` after the block's last row.
 .macro gemm_row_done last
     gemm_store
     subs    gemm_block_left, gemm_block_left, #1

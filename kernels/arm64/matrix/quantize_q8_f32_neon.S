@@ -46,7 +46,7 @@ func quantize_q8_f32_neon
     fmax    v20.4s, v20.4s, v22.4s
     fmax    v16.4s, v16.4s, v20.4s
     fmaxv   max, v16.4s
-    fcmge   s18, max, smallest           // all ones where the block counts
+    fcmge   s18, max, smallest           // all ones if the block is not zero
     fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b

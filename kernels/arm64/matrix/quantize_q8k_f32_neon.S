@@ -5,9 +5,9 @@
 // Clobbers x0-x4, x9, v0-v7, v16-v31.
 //
 // As quantize_q8_f32, in two passes over a block, which stays in L1: the first for the maximum.
-// Sums of 16 are pairwise adds of the bytes until a lane is a sum. A block of 256 takes 64
-// magnitudes, maxima, products and conversions each, 48 narrowings and 36 others: 1015
-// cycles in the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
+// Sums of 16 come from pairwise adds of the bytes until a lane is a sum. A block of 256 takes 64
+// magnitudes, maxima, products and conversions each, 48 narrowings and 36 others: 1015 cycles in
+// the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0
@@ -21,7 +21,7 @@
 #define smallest s27
 #define word w9
 
-// v28, v29: maxima of them and of 16 magnitudes
+// v28, v29: maxima of these and of 16 magnitudes
 .macro magnitudes a, b, c, d
     fabs    \a\().4s, \a\().4s
     fabs    \b\().4s, \b\().4s
@@ -92,7 +92,7 @@ func quantize_q8k_f32_neon
     b.ne    2b
     fmax    v28.4s, v28.4s, v29.4s
     fmaxv   max, v28.4s
-    fcmge   s18, max, smallest           // all ones where the block counts
+    fcmge   s18, max, smallest           // all ones if the block is not zero
     fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b

@@ -3,7 +3,7 @@
 // x0 y  x1 x  x2 n
 // Clobbers x0-x2, v0-v7.
 //
-// 32 elements are 31 cycles in the model of Cortex-A53, 17 in that of Cortex-A72 (llvm-mca 19).
+// 32 elements take 31 cycles in the model of Cortex-A53, 17 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

@@ -1,10 +1,10 @@
-// Loops of kernels that do a few operations on each element by itself.
+// Loops of kernels that apply a few operations to each element independently.
 #ifndef INGOT_KERNELS_ARM64_ELEMENTWISE_NEON_H
 #define INGOT_KERNELS_ARM64_ELEMENTWISE_NEON_H
 
 #include "kernels/arm64/asm.h"
 
-// Thirty-two elements a step, then sixteen, then single ones, by the macros \sixteen and \one,
+// Thirty-two elements per step, then sixteen, then single ones, by the macros \sixteen and \one,
 // which move the pointers on. Destroys left.
 .macro for_elements left, sixteen, one
     subs    \left, \left, #32
@@ -27,7 +27,7 @@
 .Ldone\@:
 .endm
 
-// One operation on four registers each: of d, a, b; of d, a and one register.
+// One operation on four registers each: on d, a, b; or on d, a and one register.
 .macro each op, d0, d1, d2, d3, a0, a1, a2, a3, b0, b1, b2, b3
     \op     v\d0\().4s, v\a0\().4s, v\b0\().4s
     \op     v\d1\().4s, v\a1\().4s, v\b1\().4s

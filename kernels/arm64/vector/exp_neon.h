@@ -1,11 +1,11 @@
-// e^x of sixteen floats, the operations of exp_f32 in kernels/ref/scalar.h in their order, fewer
-// where that leaves every bit.
+// e^x of sixteen floats: the operations of exp_f32 in kernels/ref/scalar.h in the same order,
+// except those whose omission changes no bit.
 //
 // A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a
-// table replaces four moves, on ports that arithmetic leaves idle. z = x log2 e + magic has the
-// integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
-// whatever stands above them; a kernel's k keeps that a normal number and a last multiplication by
-// 2^-k rounds once.
+// table replaces four moves, and uses ports that arithmetic leaves idle. z = x log2 e + magic has
+// the integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
+// whatever the bits above them are; a kernel's k keeps that a normal number, and a last
+// multiplication by 2^-k rounds once.
 #ifndef INGOT_KERNELS_ARM64_EXP_NEON_H
 #define INGOT_KERNELS_ARM64_EXP_NEON_H
 
@@ -26,14 +26,14 @@ exp_q0 .req v20
 exp_q1 .req v21
 exp_q2 .req v22
 exp_q3 .req v23
-#define exp_factors v24         /* log2 e, -ln 2 in two parts, first coefficient */
+#define exp_factors v24         /* log2 e, -ln 2 in two parts, and the first coefficient */
 #define exp_numbers v25         /* the integer 2^23, 2^-64, 2^64 */
 #define exp_one v26
 #define exp_least v27
 #define exp_magic v28
 #define exp_greatest v29
 
-// If rows of the table are, x9-x14 belong to it from exp_constants on.
+// If the rows of the table stay in registers, x9-x14 are reserved for it after exp_constants.
 #define exp_ones x9
 #define exp_second x10          /* coefficient */
 #define exp_third x11
@@ -56,7 +56,7 @@ exp_q3 .req v23
     four_words \value
 .endm
 
-    .section .rodata.exp_table, "aM", %progbits, 576    // one for all kernels, by the linker
+    .section .rodata.exp_table, "aM", %progbits, 576    // one copy for all kernels, merged by the linker
     .balign 64
 exp_table:
     .4byte  0x3fb8aa3b          // 0x1.715476p+0
@@ -89,8 +89,8 @@ exp_table:
     ld1r    {exp_magic.4s}, [exp_magics]
 .endm
 
-// One operation on four registers: of groups d, a, b; of d, a and a constant; of d, a constant
-// and a.
+// One operation on four registers: on groups d, a, b; on d, a and a constant; on d, a constant and
+// a.
 .macro four op, d, a, b
     \op     \d\()0.4s, \a\()0.4s, \b\()0.4s
     \op     \d\()1.4s, \a\()1.4s, \b\()1.4s
@@ -112,8 +112,8 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, and v4-v7 = z. With fma = fmls and -x, -r. Four registers go
-// side by side, because each step waits for the one before.
+// v0-v3 = r of x, and v4-v7 = z. With fma = fmls, of -x and -r. Four registers are computed
+// together, because each step waits for the one before.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
     four_by \fma, exp_z, exp_x, exp_factors.s[0]
@@ -122,7 +122,7 @@ exp_table:
     four_by \fma, exp_x, exp_p, exp_factors.s[2]
 .endm
 
-// v0-v3 = e^r of r, or with fmls and fsub of -r.
+// v0-v3 = e^r of r, or of -r with fmls and fsub.
 .macro exp_polynomial fma, add
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [exp_second]
     four_by \fma, exp_p, exp_x, exp_factors.s[3]
@@ -137,7 +137,8 @@ exp_table:
     four_from \add, exp_x, exp_one.4s, exp_x
 .endm
 
-// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. NaN counts as -104, so it has to be quiet.
+// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. NaN is treated as -104, for which it has to be
+// quiet.
 .macro exp_sixteen_falling
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     exp_reduce fmla
@@ -146,7 +147,8 @@ exp_table:
     four_by fmul, exp_x, exp_x, exp_numbers.s[1]
 .endm
 
-// The same for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n in two factors, 2^(n / 2) first.
+// The same for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n is applied in two factors, 2^(n /
+// 2) first.
 .macro exp_sixteen
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     four_by fmin, exp_x, exp_x, exp_greatest.4s

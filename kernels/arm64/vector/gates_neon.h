@@ -1,8 +1,8 @@
 // The gates that end in x / (1 + e^-gate).
 //
-// Sixteen elements a step, each read before y is written, so that y may be an input. A tail is
-// worked on in the stack. A kernel that includes this names its registers left and out; its step
-// reads from pointers, moves them on and leaves y in v0-v3.
+// Sixteen elements per step, each read before y is written, so that y may be an input. A tail is
+// copied to the stack and computed there. A kernel that includes this names its registers left and
+// out; its step reads from pointers, advances them and leaves y in v0-v3.
 #ifndef INGOT_KERNELS_ARM64_GATES_NEON_H
 #define INGOT_KERNELS_ARM64_GATES_NEON_H
 
@@ -22,8 +22,8 @@ ups1 .req v17
 ups2 .req v18
 ups3 .req v19
 
-// Below e^-40 nothing is left of 1 + e^-gate but 1, so the gate is held in [-89, 40], where 2^-64
-// e^-gate is a normal number.
+// Below e^-40, 1 + e^-gate is 1, so the gate is clamped to [-89, 40], where 2^-64 e^-gate is a
+// normal number.
 .macro start_gates
     save_vectors
     sub     sp, sp, #128
@@ -43,7 +43,7 @@ ups3 .req v19
     four_by fmla, exp_z, exp_x, exp_numbers.s[2]
 .endm
 
-// \step for `left` elements of one input or two.
+// Run \step for `left` elements of one or two inputs.
 .macro for_gates left, step, first, second
 .Lsixteen\@:
     subs    \left, \left, #16

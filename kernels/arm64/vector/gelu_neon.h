@@ -5,7 +5,7 @@
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/vector/exp_neon.h"
 
-// Beside the constants of e^x: v29-v31; v8-v15 are scratch.
+// In addition to the constants of e^x: v29-v31; v8-v15 are scratch.
 #define gelu_bounds x15         /* where -16, 16, -89, 40 are */
 #define gelu_c1_low v29
 #define gelu_c1 v30
@@ -48,9 +48,9 @@ gelu_table:
     mov     \d\()3.16b, \a\()3.16b
 .endm
 
-// v0-v3 = x / (1 + e^-u) for x there and at [\again]; destroys v0-v23. As silu_mul_f32_neon has it,
-// u is held in [-89, 40]. An error term with its sign turned is the term of turned operands, so
-// that fmls takes the place of fma and fneg.
+// v0-v3 = x / (1 + e^-u) for x there and at [\again]; destroys v0-v23. As in silu_mul_f32_neon, u
+// is clamped to [-89, 40]. An error term with its sign inverted is the term of inverted operands,
+// so that fmls replaces fma and fneg.
 .macro gelu_sixteen again
     ld4r    {v8.4s, v9.4s, v10.4s, v11.4s}, [gelu_bounds]
     four_by fmax, exp_x, exp_x, v8.4s

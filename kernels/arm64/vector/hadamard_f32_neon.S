@@ -4,9 +4,9 @@
 // x5-x7 the other quarters of `to`  x8 floats left of a pass  x9 what of the strides is left
 // x10, x11 scratch  Clobbers x0, x1, x3-x11, v0-v7, v16-v19; 2 KiB of stack.
 //
-// A pass takes the two lowest bits of an index (the one that is left of 128 or 512: one), which ld4
-// has in registers of their own, and stores them as the highest: after all passes each float is where it
-// was. From x to the stack, and back.
+// A pass works on the two lowest bits of an index (on one bit in the last pass of 128 or 512): ld4
+// separates them into registers, and they are stored as the highest bits. After all passes each float
+// is at its own index again. Passes alternate between x and the stack.
 #include "kernels/arm64/asm.h"
 
 #define vector x0
@@ -29,7 +29,7 @@
     fsub    \difference\().4s, \a\().4s, \b\().4s
 .endm
 
-// from = where the pass has left the block, to = the other place.
+// from = the buffer that the last pass wrote, to = the other one.
 .macro next_pass
     mov     from, temp
     cmp     temp, vector
@@ -50,7 +50,7 @@ func hadamard_f32_neon
     mov     pass_left, block
     cmp     strides, #2
     b.eq    4f
-    add     second, to, block           // a quarter has as many bytes as the block floats
+    add     second, to, block           // a quarter has as many bytes as the block has floats
     add     third, second, block
     add     fourth, third, block
 3:

@@ -5,8 +5,8 @@
 // x5 pointer, x6 count, x7 sixteen lanes on the stack, v16-v19 the lanes, v30 mean, v31 scale
 // Clobbers x0-x3, x5-x7, v0-v7, v16-v23, v30, v31; 64 bytes of stack.
 //
-// Three passes of sixteen elements a step: sum, squares of x - mean, y. A tail of a sum
-// continues in its lanes in memory, one by one. 16 elements of the last pass are 66 cycles in the
+// Three passes of sixteen elements per step: sum, squares of x - mean, y. The elements of a tail
+// are added to their lanes in memory, one by one. 16 elements of the last pass are 66 cycles in the
 // model of Cortex-A53, 19 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
@@ -48,7 +48,7 @@
     fmadd   s5, s4, s4, s5
 .endm
 
-// s16 = the sum over all of x of what the macros `step` and `one` add to the lanes
+// s16 = the sum over all of x of the terms that the macros `step` and `one` add to the lanes
 .macro sum_pass step, one
     movi    v16.4s, #0
     movi    v17.4s, #0

@@ -3,7 +3,7 @@
 // x0 y  x1 x  x2 n
 // Clobbers x0-x2, v0-v4.
 //
-// Thirty-two elements a step, each sixteen read before they are written, so that y may be x. fmax
+// Thirty-two elements per step, each sixteen read before they are written, so that y may be x. fmax
 // keeps NaNs.
 #include "kernels/arm64/vector/elementwise_neon.h"
 

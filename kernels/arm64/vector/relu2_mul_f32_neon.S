@@ -3,7 +3,7 @@
 // x0 y  x1 gate  x2 up  x3 n
 // Clobbers x0-x3, v0-v7, v16.
 //
-// Thirty-two elements a step, each sixteen read before they are written, so that y may be gate or
+// Thirty-two elements per step, each sixteen read before they are written, so that y may be gate or
 // up. fmax keeps NaNs.
 #include "kernels/arm64/vector/elementwise_neon.h"
 

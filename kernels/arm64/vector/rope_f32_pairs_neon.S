@@ -4,8 +4,8 @@
 // v0, v1 first and second of four pairs, v2, v3 cos and sin, v4, v5 the rotated ones
 // Clobbers x0-x3, v0-v7, v16-v19.
 //
-// ld2 parts pairs and st2 joins them. 16 pairs take 30 instructions: 112 cycles in the
-// model of Cortex-A53, 38 in that of Cortex-A72 (llvm-mca 19).
+// ld2 separates pairs and st2 joins them. 16 pairs take 30 instructions: 112 cycles in the model of
+// Cortex-A53, 38 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define vector x0

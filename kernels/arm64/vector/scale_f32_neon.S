@@ -3,8 +3,8 @@
 // x0 y  x1 x  x2 n  s0 factor
 // Clobbers x0-x2, v1, v4-v7, v16-v19.
 //
-// Thirty-two elements a step, each sixteen read before they are written, so that y may be x. Bound
-// by loads and stores.
+// Thirty-two elements per step, each sixteen read before they are written, so that y may be x.
+// Bound by loads and stores.
 #include "kernels/arm64/asm.h"
 
 #define out x0

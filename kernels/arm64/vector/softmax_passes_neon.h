@@ -1,12 +1,12 @@
-// The passes of softmax, each a kernel by itself too.
+// The passes of softmax; each is also a kernel by itself.
 #ifndef INGOT_KERNELS_ARM64_SOFTMAX_PASSES_NEON_H
 #define INGOT_KERNELS_ARM64_SOFTMAX_PASSES_NEON_H
 
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/vector/exp_neon.h"
 
-// s0 = max of `left` >= 1 floats from cursor on; destroys both, v0-v7 and v16-v19. NaNs are passed
-// over by comparing, because fmaxnm lets a signalling one through.
+// s0 = max of `left` >= 1 floats from cursor on; destroys both, v0-v7 and v16-v19. Comparisons skip
+// NaNs, because fmaxnm would let a signalling one through.
 .macro max_pass cursor, left
     mvni    v0.4s, #0x7f, msl #16   // 0xff800000: minus infinity
     mov     v1.16b, v0.16b
@@ -47,10 +47,10 @@
 #define tail_from x16
 #define tail_end x17            /* of x */
 
-// x = e^(x - max) for `left` floats from cursor on by the macro `exp`; the sum in s8. Takes max in
-// all of v30 and exp_constants. Destroys cursor, left, tail, x8, x15-x17, v0-v11, v16-v23;
-// 64 bytes of stack. A tail is worked on in the stack, filled up with NaNs: they become 0 and
-// leave the sum.
+// x = e^(x - max) for `left` floats from cursor on, by the macro `exp`; s8 = the sum. Needs max in
+// all lanes of v30, and exp_constants. Destroys cursor, left, tail, x8, x15-x17, v0-v11, v16-v23;
+// 64 bytes of stack. A tail is copied to the stack, filled up with NaNs, and computed there: NaNs
+// become 0 and do not change the sum.
 .macro exp_sum_pass exp, cursor, left, tail
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64

@@ -1,7 +1,7 @@
-// The states of recurrent mixers, a strip of columns at a time: 32 in eight registers, then 4,
-// then single ones. A lane is a column, so that nothing is folded.
+// The states of recurrent mixers, one strip of columns at a time: 32 columns in eight registers,
+// then 4, then single ones. A lane is a column, so nothing is folded.
 //
-// Four rows of a strip of 32 take 43 instructions to read, 32 of them arithmetic, and 116 to write
+// Four rows of a strip of 32 take 43 instructions to read, 32 of them arithmetic, and 116 to update
 // and read, 96 of them arithmetic.
 #ifndef INGOT_KERNELS_ARM64_STATE_NEON_H
 #define INGOT_KERNELS_ARM64_STATE_NEON_H
@@ -12,7 +12,7 @@
 #define out x1
 #define shape x5
 #define stride x6               /* bytes */
-#define rest x7                 /* from a row's second half of a strip of 32 to the next row */
+#define rest x7                 /* from the second half of a row's strip of 32 to the next row */
 #define columns_left x8
 #define n_rows x9
 #define reader x10
@@ -21,14 +21,14 @@
 #define writes_at x13
 #define reads_at x14
 #define writes v8.s             /* k or b of up to four rows */
-#define reads v9.s              /* q or c; of the first pass of delta k */
+#define reads v9.s              /* q or c; k in the first pass of delta */
 #define decay v10.s[0]
 #define gain v11.s[0]           /* beta or dt */
 
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7
 state\n .req v\n
 .endr
-in0 .req v16                    // what goes into the state: d or dt x
+in0 .req v16                    // the input of the state: d or dt x
 in1 .req v17
 in2 .req v18
 in3 .req v19
@@ -45,7 +45,7 @@ sum5 .req v29
 sum6 .req v30
 sum7 .req v31
 
-// Take shape, decay from s0, gain from s1.
+// Load shape, decay from s0, gain from s1.
 .macro start_state
     sub     sp, sp, #32
     .cfi_adjust_cfa_offset 32
@@ -66,7 +66,8 @@ sum7 .req v31
     .cfi_adjust_cfa_offset -32
 .endm
 
-// \step for each register of a strip of \width columns; some want to know which of four rows it is.
+// Run \step for each register of a strip of \width columns; some steps also use which of four rows
+// it is.
 .macro for_strip width, step, row=0
 .if \width == 32
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7
@@ -77,7 +78,7 @@ sum7 .req v31
 .endif
 .endm
 
-// ld1 or st1 of a row's columns; the pointer moves on to the next row.
+// ld1 or st1 of a row's columns; the pointer advances to the next row.
 .macro row_of_strip op, width, pointer
 .if \width == 32
     \op     {v0.4s, v1.4s, v2.4s, v3.4s}, [\pointer], #64
@@ -89,7 +90,7 @@ sum7 .req v31
 .endif
 .endm
 
-// The strip's columns of a vector to in, its pointer moved on; and out from sum.
+// Load the strip's columns of a vector to in, and advance its pointer; store sum to out.
 .macro load_in width, pointer
 .if \width == 32
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\pointer], #64
@@ -128,8 +129,9 @@ sum7 .req v31
     fmla    sum\n\().4s, state\n\().4s, reads[\row]
 .endm
 
-// \of_row for all rows, in a wide strip by fours, whose elements of vectors \take_four takes at
-// once; else \take_one. \of_row leaves the flags alone.
+// Run \of_row for all rows: in a wide strip in groups of four, for which \take_four loads four
+// elements of the vectors at once, else one by one with \take_one. \of_row leaves the flags
+// unchanged.
 .macro for_rows width, take_four, take_one, of_row
     mov     reader, strip
     mov     rows_left, n_rows
@@ -188,14 +190,14 @@ sum7 .req v31
     row_of_strip st1, \width, writer
 .endm
 
-// sum = the columns' products with the vector at \reads_from.
+// sum = the products of the columns with the vector at \reads_from.
 .macro read_strip width, reads_from
     mov     reads_at, \reads_from
     for_rows \width, take_four_reads, take_one_read, read_row
 .endm
 
-// state = decay state + the vector at \writes_from times in; sum = its columns' products with that
-// at \reads_from.
+// state = decay state + the vector at \writes_from * in; sum = the products of its columns with the
+// vector at \reads_from.
 .macro step_strip width, writes_from, reads_from
     mov     writer, strip
     mov     writes_at, \writes_from
@@ -203,7 +205,7 @@ sum7 .req v31
     for_rows \width, take_four_both, take_one_each, step_row
 .endm
 
-// All columns by \columns width, which leaves strip alone.
+// All columns in strips of \columns; strip does not change.
 .macro for_columns columns
     subs    columns_left, columns_left, #32
     b.lo    .Lfours\@

@@ -1,11 +1,11 @@
-// The last up to 15 elements of a kernel that takes sixteen at a time: worked on in the stack,
-// where what lies beyond them is computed in vain.
+// The tail of up to 15 elements of a kernel that takes sixteen at a time: it is copied to the stack
+// and computed there, together with unused elements after it.
 #ifndef INGOT_KERNELS_ARM64_TAIL_NEON_H
 #define INGOT_KERNELS_ARM64_TAIL_NEON_H
 
 #include "kernels/arm64/asm.h"
 
-#define tail x4                 /* elements, 0 while there are sixteen */
+#define tail x4                 /* elements; 0 while at least sixteen remain */
 #define tail_out x5             /* y of the tail */
 #define tail_at x6
 #define tail_left x7

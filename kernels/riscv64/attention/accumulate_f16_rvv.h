@@ -3,12 +3,12 @@
  * void accumulate_f32_f16(float *restrict o, const struct score_row *restrict s,
  *                         const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
  *
- * a0 o, a1 s, a2 v, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0-ft3, fflags, v0-v31;
- * of more than three queries keeps s0-s4 on the stack, and takes 8.1 KiB of it.
+ * a0 o, a1 s, a2 v, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0-ft3, fflags, v0-v31; with
+ * more than three queries saves s0-s4, and uses 8.1 KiB of stack.
  *
- * A lane is a dimension: 8 registers of values are widened once for three queries, whose sums
- * stay in 24 registers over all n positions. With more queries, the first three keep what they widen
- * in the stack, so many positions at a time as that holds, and the others take it from there. */
+ * A lane is a dimension: 8 registers of values are widened once for three queries, whose sums stay
+ * in 24 registers over all n positions. With more queries, the first three save the widened values
+ * on the stack, for as many positions at a time as fit, and the others read them there. */
 #ifndef INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H
 
@@ -23,15 +23,15 @@
 #define dims_left a5
 #define value a6
 #define value_bytes a7 /* of a position; an output row has twice as many */
-#define taken t0       /* while positions pass: a counter; vl has it */
+#define taken t0       /* a counter in the loop over positions, when vl holds the value */
 #define temp t1
 #define weight t3
 #define out0 t4
 #define row t5
 #define queries_left t6
-#define kept_at s0     /* of more than three queries: widened values, */
+#define kept_at s0     /* with more than three queries: widened values, */
 #define kept_step s1   /* bytes of a position, */
-#define chunk_bytes s2 /* of a row's weights, as many positions as are kept at a time, */
+#define chunk_bytes s2 /* weights of a row, for as many positions as are saved at a time, */
 #define chunk_row s3   /* and the weights and */
 #define chunk_value s4 /* values of the first of these */
 
@@ -39,7 +39,7 @@
 #define sum1 v16
 #define sum2 v24
 
-/* how: load (from the values), keep (that, and keep it), kept. */
+/* how: load (from the values), keep (load and save), kept (from the saved ones). */
 .macro accumulate_position count, offset, zvfh, how
     .ifc \how, kept
     vle32.v wide, (kept_at)
@@ -117,8 +117,8 @@
     add out0, out0, value_bytes
 .endm
 
-/* \count queries from row and out0 on; both move past them. Unless how is load, row is at the
- * first weight of the chunk, and who keeps ends before the sums are stored. */
+/* \count queries from row and out0 on; both move past them. Unless how is load, row points to the
+ * first weight of the chunk; keep ends before the sums are stored. */
 .macro accumulate_queries count, zvfh, how
     mv temp, out0
     .ifnc \how, load
@@ -185,8 +185,8 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* sum2 of the query at row and out0 from what is still in memory, whatever the values are: \bytes of
- * its weights, and the values from \values on. Both move on by a query. */
+/* sum2 of the query at row and out0 from memory, correct for all values: \bytes of its weights, and
+ * the values from \values on. Both move on by one query. */
 .macro one_slowly bytes, values
     mv weight, row
     add row, row, \bytes               /* as the end, for a while */
@@ -205,7 +205,7 @@
     store_sum sum2
 .endm
 
-/* The same queries once more, one at a time. */
+/* The same queries again, one at a time. */
 .macro accumulate_slowly count
     li taken, \count
 .Lslow_query_\count:

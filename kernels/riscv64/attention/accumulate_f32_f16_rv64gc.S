@@ -1,13 +1,13 @@
 /* void accumulate_f32_f16_rv64gc(float *restrict o, const struct score_row *restrict s,
  *                                const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
  *
- * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, a5 dimensions left; the rest as panel_rv64gc.h says.
- * Clobbers a0, a2, a5-a7, t0-t6, ft0-ft11, fa0-fa7, fflags; keeps s0-s11 and fs0-fs11 on the stack, and
- * takes 2.2 KiB of it.
+ * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, a5 dimensions left; the rest as in panel_rv64gc.h.
+ * Clobbers a0, a2, a5-a7, t0-t6, ft0-ft11, fa0-fa7, fflags; saves s0-s11 and fs0-fs11, and uses 2.2 KiB
+ * of stack.
  *
- * A strip is 8 dimensions; what is left of them are lone ones. One position of three queries takes 78
- * instructions, 24 of them products; of more than three queries 87 for the first three and 38 for three
- * others. An infinite or NaN value makes its strip go the slow way. */
+ * A strip is 8 dimensions; the remaining ones are computed singly. One position of three queries takes
+ * 78 instructions, 24 of them products; with more queries 87 for the first three and 38 for each
+ * further three. A strip with an infinite or NaN value takes the slow path. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 
 #define positions a4
@@ -44,7 +44,7 @@
     start_row_of_factor \row, \factor, \sums
 .endm
 
-/* The dimension at out and source, for all rows. */
+/* One dimension, at out and source, for all rows. */
 .macro lone_dimension
     mv rows_left, n_rows
     mv out_row, out

@@ -3,9 +3,9 @@
  *                               size_t n_q, size_t d)
  *
  * a0 o, a1 s, a2 w, a3 v, a4 rows left, a5 d, then bytes of a row of o.
- * Clobbers a0-a7, t0-t6, ft0, ft1, v0-v31; keeps s0-s11.
+ * Clobbers a0-a7, t0-t6, ft0, ft1, v0-v31; saves s0-s11.
  *
- * A lane is a dimension of a block; a half of the tile after the other. */
+ * A lane is a dimension of a block; the two halves of the tile follow each other. */
 #include "kernels/riscv64/attention/attention_int_rvv.h"
 
 #define outs a0
@@ -23,7 +23,7 @@
 #define scale ft0
 #define factor ft1
 
-/* o = fma(sum, w.d, o), in the first half o * factor. */
+/* o = fma(sum, w.d, o), in the first half starting from o * factor. */
 .macro add_piece piece, taken, half, last
     vsetvli zero, \taken, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \piece

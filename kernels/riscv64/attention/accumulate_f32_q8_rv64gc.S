@@ -1,12 +1,12 @@
 /* void accumulate_f32_q8_rv64gc(float *restrict o, const struct score_row *restrict s,
  *                               const void *restrict v, size_t n_q, size_t n, size_t d)
  *
- * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, then bytes of a position's scales, a5 dimensions
- * left; s10 scale of the next position, s11 of the strip's first; the rest as panel_rv64gc.h says. Clobbers
- * a0, a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7; keeps s0-s11 and fs0-fs11 on the stack, and takes 2.2 KiB of it.
+ * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, then bytes of a position's scales, a5 dimensions left;
+ * s10 scale of the next position, s11 of the strip's first; the rest as in panel_rv64gc.h. Clobbers
+ * a0, a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7; saves s0-s11 and fs0-fs11, and uses 2.2 KiB of stack.
  *
- * A strip is 8 dimensions. One position of three queries takes 51 instructions, 24 of them products; of
- * more than three queries 60 for the first three and 43 for three others. */
+ * A strip is 8 dimensions. One position of three queries takes 51 instructions, 24 of them products; with
+ * more queries 60 for the first three and 43 for each further three. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 
 #define scale_stride a4 /* first the argument n */

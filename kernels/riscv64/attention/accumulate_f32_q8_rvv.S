@@ -28,7 +28,7 @@
 #define scale_bytes s1 /* of a position */
 #define out_bytes s2
 
-#define wide v0        /* m8; its upper quarter takes the int8 */
+#define wide v0        /* m8; the int8 are loaded into its upper quarter */
 #define packed v6
 #define sum0 v8
 #define sum1 v16

@@ -1,9 +1,9 @@
-/* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors: strips of 8 dimensions (of eight bits
- * 4) for three rows, two or one, a half of the tile after the other.
+/* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors: strips of 8 dimensions (4 with eight
+ * bits) for three rows, two or one; the two halves of the tile follow each other.
  *
  * a0 o, then o of the strip, a1 s, a2 w, then w of the block, a3 v, then rows left and groups, a4 n_q,
  * then bytes left of the block's first group, a5 d, then bytes of a row of o, s6 bytes of a row of w,
- * s7 whether it is the second half. Clobbers a0-a7, t0-t6, ft0, ft1, ft8-ft10; keeps s0-s11. */
+ * s7 whether it is the second half. Clobbers a0-a7, t0-t6, ft0, ft1, ft8-ft10; saves s0-s11. */
 #ifndef INGOT_KERNELS_RISCV64_ACCUMULATE_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ACCUMULATE_INT_RV64GC_H
 
@@ -36,7 +36,7 @@
     fsw ft1, 4*\index(out_row)
 .endm
 
-/* o = fma(sum, w.d, o), in the first half of the tile o * factor. */
+/* o = fma(sum, w.d, o), in the first half of the tile starting from o * factor. */
 .macro add_row bits, row, block, sum0, sum1
     flw weight_scale, 0(\block)
     fmv.s factor, one
@@ -97,7 +97,7 @@
     addi rows_left, rows_left, -\count
 .endm
 
-/* All of the kernel between its name and its end. */
+/* The whole body of the kernel, between its name and its end. */
 .macro accumulate_int bits
     push_at FRAME, FRAME + ALL_SAVED_BYTES, ALL_SAVED
     beqz out_bytes, .Ldone

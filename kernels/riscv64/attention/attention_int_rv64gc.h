@@ -1,12 +1,13 @@
-/* Sums of 32 products of int8 without vectors, for the lanes in two words of 64 bits and up to three
- * rows: what score and accumulate over integers are made of. A lane is a position of keys or a
- * dimension of values; a group is four numbers of each, of four bits in 16 bits of a word, of eight in 32.
+/* Sums of 32 products of int8 without vectors, for the lanes in two words of 64 bits and up to three rows:
+ * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
+ * group is four numbers of each lane: 16 bits of a word with four bits, 32 with eight.
  *
- * A number of all lanes of a word, made unsigned, times one of a row is one multiplication: fields of
- * a sum run over into each other, and come apart exactly, since each ends within 32 * 127 * 127 (of
- * four bits 32 * 8 * 127). A sum begins at -8 or -128 times the block's, for what unsigned numbers have
- * too much, and half a field, so that no field is negative. A group of four bits has 32 numbers (of
- * eight 16) and takes 20 instructions for all rows, and 21 for each. */
+ * One multiplication multiplies a number of every lane of a word, made unsigned, by a number of a row. The
+ * fields of a sum carry into each other, but can be separated exactly at the end, because each is then at
+ * most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8 or -128 times the sum of the
+ * block, which removes the bias of the unsigned numbers, plus half a field, so that no field is negative.
+ * A group has 32 numbers of four bits (16 of eight) and takes 20 instructions for all rows, and 21 more
+ * for each. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 
@@ -23,7 +24,7 @@
 #define half_fields t1
 #define lane t2
 #define out_row t3
-#define block0 s8       /* of the rows, at the next four numbers */
+#define block0 s8       /* blocks of the rows, pointing to the next four numbers */
 #define block1 s9
 #define block2 s10
 #define flips s11       /* the top bit of each number */
@@ -105,8 +106,8 @@
     .endif
 .endm
 
-/* Eight groups; then blocks are at their scale, half_fields are there, and the fields of a sum are its
- * lanes. */
+/* Eight groups. Afterwards blocks point to their scale, half_fields is loaded, and the fields of a
+ * sum are its lanes. */
 .macro sum_groups bits, count
     make_fields \bits
     begin_row \bits, block0, s0, s1
@@ -141,7 +142,7 @@
     .endr
 .endm
 
-/* op of each lane in turn: its place among all, ft0 = its sum, and more. */
+/* Call op for each lane in turn: its index among all, ft0 = its sum, and more. */
 .macro for_lanes bits, sum0, sum1, op, more:vararg
     .if \bits == 4
     lanes_q4 \sum0, 0, 1, 2, 3, \op, \more

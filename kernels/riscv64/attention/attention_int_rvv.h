@@ -1,11 +1,11 @@
-/* Sums of 32 products of int8 by numbers of four bits, for up to 64 lanes and a few rows: what score
- * and accumulate over integers are made of.
+/* Sums of 32 products of int8 by numbers of four bits, for up to 64 lanes and a few rows: the core
+ * of score and accumulate over integers.
  *
- * A segment load splits a group, four numbers of each lane, into two registers of lanes, whose lower
- * halves are the first two numbers and whose upper ones, of a second load, the others. Sums of 16
- * bits hold 32 products, none of which is larger than 8 * 127. Registers of 128 bits take m4 for 64
- * lanes and two rows at a time; longer ones m2 and four. A group costs 9 instructions for all
- * rows and 8 for each. */
+ * A segment load splits a group, four numbers of each lane, into two registers of lanes; the lower
+ * halves are the first two numbers, and the upper halves, which a second load fills, the others.
+ * Sums of 16 bits hold 32 products, because no product is larger than 8 * 127. Registers of 128 bits
+ * take m4 for 64 lanes and two rows at a time; longer ones m2 and four. A group costs 9 instructions
+ * for all rows and 8 more for each. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RVV_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RVV_H
 
@@ -17,7 +17,7 @@
 #define temp t2
 #define element0 t3
 #define element1 t4
-#define block0 t5       /* blocks of the rows, at the next q */
+#define block0 t5       /* blocks of the rows, pointing to the next q */
 #define block1 t6
 #define block2 s2
 #define block3 s3
@@ -25,7 +25,7 @@
 #define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
-#define first_lanes s11 /* of a piece at most, and lanes; of more than vl has, it may take any half */
+#define first_lanes s11 /* the largest number of lanes in a piece; if more than vl remain, any half may be taken */
 
 #define field0 v0
 #define floats v0       /* m8, when the sums are done */
@@ -94,7 +94,7 @@
     .endif
 .endm
 
-/* For 1 row, or of 2 where \wide, else 4. Then their blocks are at the scale. */
+/* For 1 row, for 2 if \wide, else for 4. Afterwards their blocks point to the scale. */
 .macro sum_groups wide, count
     .if \wide
     vsetvli zero, lanes, e16, m8, ta, ma
@@ -122,7 +122,8 @@
     bnez groups_left, .Lgroups\@
 .endm
 
-/* \macro piece-of-sums, lanes to take, \more for the pieces of m4, 16 bits, that a row's sums have. */
+/* Call \macro with piece-of-sums, lanes to take, and \more for each m4 piece of 16 bits of a row's
+ * sums. */
 .macro for_pieces wide, row, macro, more
     .if \wide
     .if \row == 0
@@ -153,7 +154,7 @@
 .Lbegun\@:
 .endm
 
-/* \macro count, \wide for all rows; \left is lowered by it. */
+/* Call \macro count, \wide for all rows; it lowers \left. */
 .macro for_rows wide, macro, left, done
 .Lmany\@:
     .if \wide

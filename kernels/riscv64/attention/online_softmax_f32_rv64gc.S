@@ -1,18 +1,19 @@
 /* void online_softmax_f32_rv64gc(struct score_row *s, size_t n_q, size_t n)
  *
- * a0 row, a1 rows left, a2 n, then its bytes. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa7; keeps fs0-fs11 on
- * the stack, under them 64 bytes of lanes.
+ * a0 row, a1 rows left, a2 n, then its bytes. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa7; saves fs0-fs11 on
+ * the stack, with 64 bytes of lanes below them.
  *
- * Scores from n up to 16 become NaNs first: maxima pass them over and their exp is 0, as the contract has
- * it. Four lanes of the sum at a time, a score of each of the 16 takes 24 instructions with its maximum. */
+ * Scores from n up to a multiple of 16 become NaNs first: maxima ignore them and their exp is 0, as the
+ * contract requires. Four lanes of the sum run at a time; each score takes 24 instructions, its maximum
+ * included. */
 #include "kernels/riscv64/vector/exp_rv64gc.h"
 
 #define row a0
 #define rows_left a1
-#define bytes a2       /* of n scores, then up to 16 */
+#define bytes a2       /* of n scores, then up to a multiple of 16 */
 #define at a3
 #define end a4
-#define lane a5        /* bytes up to the first of four lanes, 0, 16, 32, 48 */
+#define lane a5        /* byte offset of the first of four lanes: 0, 16, 32, 48 */
 #define temp a6
 #define row_end a7     /* of all scores */
 #define max fa4
@@ -32,7 +33,7 @@
 .Lfilled_\name:
 .endm
 
-/* max = the row's new one, as the reference compares; factor = e^(old - new) */
+/* max = the new maximum of the row, compared as in the reference; factor = e^(old - new) */
 .macro take_maximum
     .irp n, 0, 1, 2, 3
     fmv.w.x fs\n, temp                 /* -infinity */
@@ -67,7 +68,7 @@
     fsw factor, SCORE_ROW_FACTOR(row)
 .endm
 
-/* Scores of four lanes become their exp, the sums go to the stack. */
+/* Replace the scores of four lanes by their exp, and store the sums to the stack. */
 .macro four_lanes
     .irp sum, ft4, ft5, ft6, ft7
     fmv.w.x \sum, zero
@@ -99,7 +100,8 @@
     fsw ft7, 12(temp)
 .endm
 
-/* fs0 = the sum of the lanes, upper half onto lower; those of 12 to 15 are in ft4-ft7. */
+/* fs0 = the sum of the lanes, the upper half added to the lower at each step; lanes 12 to 15 are in
+ * ft4-ft7. */
 .macro fold_lanes
     flw fs0, 0(sp)
     flw fs1, 4(sp)

@@ -2,9 +2,9 @@
  *
  * a0 s, a1 n_q, a2 n (1 .. 64). Clobbers a0-a1, a3-a5, t0-t1, ft0-ft8, fa0-fa6, v0-v31.
  *
- * A row after the other: the maximum, exp in groups of 8 registers, the factor as a group of one
- * lane, the sum in 16 lanes over all 64, as those beyond n are zero by then. 110 instructions a
- * row and 29 for 8 registers of it. */
+ * For each row: the maximum, exp in groups of 8 registers, the factor as a group of one lane, and
+ * the sum in 16 lanes over all 64, because lanes beyond n are zero by then. It takes 110
+ * instructions per row, and 29 per 8 registers of it. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define row a0

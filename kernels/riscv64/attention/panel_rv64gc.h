@@ -1,12 +1,11 @@
 /* out[r][0..8) += sum over k of mult[r][k] * source[k][0..8), k ascending by fma, for any number of rows
- * r: what score and accumulate without vectors are made of, a strip of 8 columns and a depth of up to
- * 64 at a time.
+ * r, without vectors. Score and accumulate use it for one strip of 8 columns, up to 64 deep, at a time.
  *
- * Three rows at once share what is loaded and made float: 24 sums in registers. With more rows, the first
- * three keep the floats in the stack, 2 KiB from sp on, and the others take them from there: 38
- * instructions for 24 products, with as many to load as the source costs. If the source has numbers
- * that need another way (fp16 that is not finite), all of them go that way to the stack, and all rows
- * take them from there.
+ * Three rows at a time share the loaded and converted numbers, with 24 sums in registers. With more rows,
+ * the first three save the floats on the stack, 2 KiB from sp on, and the others read them there: 38
+ * instructions for 24 products, plus the loads of the source. If the source has numbers that need the
+ * slow conversion (fp16 that is not finite), all of them are converted that way to the stack, and all
+ * rows read them there.
  *
  * A kernel that includes this defines
  *     load_four at            ft0-ft3 = the four numbers from source_at + at on
@@ -27,7 +26,7 @@
 #define mult a1        /* the first row's multipliers */
 #define source a2      /* the strip's first numbers */
 #define n_rows a3
-#define out_stride a6  /* bytes from a row to the next */
+#define out_stride a6  /* distance from one row to the next, in bytes */
 #define source_stride a7
 #define depth_bytes s0 /* of the multipliers at hand */
 #define mult_stride s9
@@ -51,7 +50,7 @@
 #define PANEL_FLOATS ALL_SAVED_BYTES
 #define PANEL_SAVED (PANEL_FLOATS + 8*12)
 
-/* Registers, and room for what is kept. */
+/* Saved registers, and space for saved numbers. */
 .macro push_panel
     push_at 0, PANEL_SAVED, ALL_SAVED
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
@@ -136,7 +135,7 @@
     low_products \row, \factor, \sum4, \sum5, \sum6, \sum7
 .endm
 
-/* how: load (from the source), keep (that, and keep it), kept. at is 0 or 4. */
+/* how: load (from the source), keep (load and save), kept (from the saved ones). at is 0 or 4. */
 .macro panel_four count, how, at, products
     .ifc \how, kept
     flw ft0, 4*\at(kept_at)
@@ -183,8 +182,8 @@
     addi mult0, mult0, 4
 .endm
 
-/* \count rows from out_row and mult_row on, which move past them. If \how is load or keep, then to .Lslowly
- * before anything is stored if that has to be. */
+/* \count rows from out_row and mult_row on, which move past them. If \how is load or keep and the
+ * slow path is needed, branches to .Lslowly before anything is stored. */
 .macro panel count, how
     mv temp, out_row
     with_rows start_row, \count
@@ -222,7 +221,7 @@
     addi rows_left, rows_left, -\count
 .endm
 
-/* All rows, at least one, of a strip. */
+/* All rows of a strip, at least one. */
 .macro panel_rows
     mv rows_left, n_rows
     mv out_row, out
@@ -250,7 +249,7 @@
 .Lrows_done:
 .endm
 
-/* Sums that start from out times the row's factor, of accumulate. */
+/* For accumulate: sums that start from out times the row's factor. */
 .macro start_row_of_factor row, factor, sums:vararg
     flw \factor, \row*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(mult_row)
     load_row \row, \factor, \sums

@@ -1,9 +1,9 @@
-/* How the attention kernels take their queries: three at a time, since keys or values that are
- * loaded and widened once then serve three of them; then the two or the one that are left. */
+/* How the attention kernels take their queries: three at a time, because keys or values that are
+ * loaded and widened once then serve all three; then the remaining one or two. */
 #ifndef INGOT_KERNELS_RISCV64_QUERIES_H
 #define INGOT_KERNELS_RISCV64_QUERIES_H
 
-/* \macro count[, \more] until \left, which it lowers, is 0; then to \done. */
+/* Call \macro count[, \more], which lowers \left, until \left is 0; then go to \done. */
 .macro by_threes macro, left, temp, done, more:vararg
 .Lthree\@:
     li \temp, 3

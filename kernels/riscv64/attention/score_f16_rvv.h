@@ -3,12 +3,12 @@
  * void score_f32_f16(struct score_row *restrict s, const float *restrict q,
  *                    const uint16_t *restrict k, size_t n_q, size_t n, size_t d)
  *
- * a0 s, a1 q, a2 k, a3 n_q, a4 n, a5 d. Clobbers a0-a2, a4-a7, t0-t6, ft0-ft3, fflags, v0-v31;
- * of more than three queries keeps s0-s5 on the stack, and takes 8.1 KiB of it.
+ * a0 s, a1 q, a2 k, a3 n_q, a4 n, a5 d. Clobbers a0-a2, a4-a7, t0-t6, ft0-ft3, fflags, v0-v31; with
+ * more than three queries saves s0-s5, and uses 8.1 KiB of stack.
  *
- * A lane is a position: 8 registers of keys are widened once for three queries, whose scores
- * stay in 24 registers over all d dimensions. With more queries, the first three keep what they widen
- * in the stack, so many dimensions at a time as that holds, and the others take it from there. */
+ * A lane is a position: 8 registers of keys are widened once for three queries, whose scores stay in
+ * 24 registers over all d dimensions. With more queries, the first three save the widened keys on the
+ * stack, for as many dimensions at a time as fit, and the others read them there. */
 #ifndef INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H
 
@@ -23,17 +23,17 @@
 #define query_bytes a5 /* first the argument d */
 #define key a6
 #define queries_left a7
-#define taken t0       /* while dimensions pass: a counter; vl has it */
+#define taken t0       /* a counter in the loop over dimensions, when vl holds the value */
 #define temp t1
 #define query0 t3
 #define query1 t4
 #define query2 t5
 #define row t6
-#define kept_at s0     /* of more than three queries: widened keys, */
+#define kept_at s0     /* with more than three queries: widened keys, */
 #define kept_step s1   /* bytes of a dimension, */
-#define chunk_bytes s2 /* of a query, as many dimensions as are kept at a time, */
+#define chunk_bytes s2 /* numbers of a query, for as many dimensions as are saved at a time, */
 #define query_skip s3  /* from there to its end and, */
-#define chunk_key s4   /* of the dimensions at hand, the first key */
+#define chunk_key s4   /* the first key of the current dimensions */
 #define chunk_query s5 /* and number */
 
 #define score0 v8      /* m8 each */
@@ -42,7 +42,7 @@
 
 #define KEY_BYTES (2 * KV_TILE)  /* from a dimension to the next */
 
-/* how: load (from the keys), keep (that, and keep it), kept. */
+/* how: load (from the keys), keep (load and save), kept (from the saved ones). */
 .macro score_dimension count, offset, zvfh, how
     .ifc \how, kept
     vle32.v wide, (kept_at)
@@ -89,7 +89,7 @@
     .endif
 .endm
 
-/* Zero, or what the dimensions before have given. */
+/* Zero, or the sums over earlier dimensions. */
 .macro start_scores count, how
     vmv.v.i score0, 0
     .if \count > 1
@@ -165,7 +165,7 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* All queries once more, one at a time, over the same positions. */
+/* All queries again, one at a time, over the same positions. */
 .macro score_slowly
     mv row, rows_at
     mv query0, queries
@@ -187,7 +187,7 @@
     bnez queries_left, .Lslow_query\@
 .endm
 
-/* To \slow if a key that has been widened was not finite. */
+/* Branch to \slow if a widened key was not finite. */
 .macro check_finite zvfh, slow
     .if \zvfh == 0
     frflags temp
@@ -196,7 +196,7 @@
     .endif
 .endm
 
-/* To the next positions, \again if there are any. */
+/* Move to the next positions; go to \again if there are any. */
 .macro next_positions again
     csrr taken, vl
     sub positions_left, positions_left, taken
@@ -242,7 +242,7 @@
     kept_depth chunk_bytes, kept_step
     slli chunk_bytes, chunk_bytes, 2
     add temp, queries, query_bytes
-    sub temp, temp, chunk_query        /* bytes of a query that are left */
+    sub temp, temp, chunk_query        /* bytes of a query that remain */
     bleu chunk_bytes, temp, .Lchunk_fits
     mv chunk_bytes, temp
 .Lchunk_fits:

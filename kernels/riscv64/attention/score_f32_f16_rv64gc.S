@@ -1,13 +1,13 @@
 /* void score_f32_f16_rv64gc(struct score_row *restrict s, const float *restrict q,
  *                           const uint16_t *restrict k, size_t n_q, size_t n, size_t d)
  *
- * a0 s, at the strip, a1 q and a2 k, at the dimensions at hand, a3 n_q, a4 positions left, a5 d; s10 q,
- * s11 k, at the strip; the rest as panel_rv64gc.h says. Clobbers a0-a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7,
- * fflags; keeps s0-s11 and fs0-fs11 on the stack, and takes 2.2 KiB of it.
+ * a0 s, at the strip, a1 q and a2 k, at the current dimensions, a3 n_q, a4 positions left, a5 d; s10 q,
+ * s11 k, at the strip; the rest as in panel_rv64gc.h. Clobbers a0-a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7,
+ * fflags; saves s0-s11 and fs0-fs11, and uses 2.2 KiB of stack.
  *
- * A strip is 8 positions. One dimension of three queries takes 80 instructions, 24 of them products; of
- * more than three queries 89 for the first three and 40 for three others. An infinite or NaN key makes
- * its strip go the slow way. */
+ * A strip is 8 positions. One dimension of three queries takes 80 instructions, 24 of them products;
+ * with more queries 89 for the first three and 40 for each further three. A strip with an infinite or
+ * NaN key takes the slow path. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 
 #define positions_left a4
@@ -44,7 +44,7 @@
 .macro steps_begin
 .endm
 
-/* Zero, or what the dimensions before have given. */
+/* Zero, or the sums over earlier dimensions. */
 .macro start_row row, factor, sums:vararg
     beq mult, queries, .Lfirst\@
     load_row \row, \factor, \sums

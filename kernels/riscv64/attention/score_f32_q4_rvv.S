@@ -2,7 +2,7 @@
  *                       const void *restrict k, size_t n_q, size_t n, size_t d)
  *
  * a0 s, a1 q, a2 scales, a3 n_q, a4 n, which lanes takes, a5 blocks of 32 dimensions left, a6 keys.
- * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; keeps s0-s11.
+ * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; saves s0-s11.
  *
  * A lane is a position; s carries the sums from one block to the next. */
 #include "kernels/riscv64/attention/attention_int_rvv.h"

@@ -1,13 +1,13 @@
 /* void score_f32_q8_rvv(struct score_row *restrict s, const struct block_q8 *restrict q,
  *                       const void *restrict k, size_t n_q, size_t n, size_t d)
  *
- * a0 s, a1 q, a2 k, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0, v0-v27; keeps s0-s5
- * on the stack.
+ * a0 s, a1 q, a2 k, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0, v0-v27; saves s0-s5 on
+ * the stack.
  *
- * A lane is a position: a segment load splits 4 dimensions of 4 registers of positions, widened
- * to int16 once for three queries, whose products go to 12 registers of int32. s carries the sums
- * from one block of 32 dimensions to the next. Instructions per 4 dimensions of 4 registers of
- * positions and three queries: 33. */
+ * A lane is a position: a segment load splits 4 dimensions of 4 registers of positions, widened to
+ * int16 once for three queries, whose products go to 12 registers of int32. s carries the sums from
+ * one block of 32 dimensions to the next. 4 dimensions of 4 registers of positions take 33
+ * instructions for three queries. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/attention/queries.h"
 
@@ -42,7 +42,7 @@
 #define dots0 v16      /* int32, m4 */
 #define dots1 v20
 #define dots2 v24
-#define key_scales v0  /* m4 each, once a block is done */
+#define key_scales v0  /* m4 each, after a block */
 #define both_scales v4
 #define sums v8
 

@@ -2,26 +2,26 @@
  *
  * a0 crc, a1 data, a2 n. Clobbers a1-a7, t0-t6. 9.7 KiB of stack.
  *
- * Without an instruction for it, long data is eliminated word by word, and only what is left goes
+ * There is no CRC instruction, so long data is eliminated word by word, and only the rest goes
  * through a table. The words of a message are the coefficients of a polynomial in z = x^64. Over
  * GF(2) P(z) = P(x)^64, so a multiple of P in x is one in z with the same exponents, and
  *     x^209 + x^144 + x^54 + x^39 + x^14 + 1
- * is one: with six terms the shortest there is (tests/bench/crc_terms.py looks for them; with four
- * it has a degree above 5,000). A word times it adds nothing to the remainder, and takes the word
- * away: what it was is added to the words 65, 155, 170, 195 and 209 after it. Seen from there, a
- * word is the sum of itself and of five before it, which are kept on the stack. The last 209, to
- * which nothing more is added, have the CRC of the whole.
+ * is such a multiple, the shortest with six terms (tests/bench/crc_terms.py searches for them; with
+ * four terms the degree is above 5,000). Adding a word times this multiple does not change the
+ * remainder and eliminates the word: it is added to the words 65, 155, 170, 195 and 209 after it.
+ * In other words, each word becomes the sum of itself and of five earlier words, which are kept on
+ * the stack. The last 209 words have the CRC of the whole.
  *
- * Four words are 51 instructions, of which 28 are loads and stores, each of which comes three of
- * them before its use: by llvm-mca 32 cycles of a U74, 51 of a U54. Bytes up to a multiple of 8
- * come first, since loads that are not aligned may trap. */
+ * Four words take 51 instructions, 28 of them loads and stores; each load comes three instructions
+ * before its use. In the models of llvm-mca that takes 32 cycles on a U74, 51 on a U54. Bytes up to
+ * a multiple of 8 come first, because unaligned loads may trap. */
 #include "kernels/riscv64/asm.h"
 
 #define WINDOW 209                    /* words */
 #define CHUNK 1024                    /* words between two moves of the window */
 #define MOVED (WINDOW + 3)            /* words of a move, four at a time */
 #define FRAME (8 * (MOVED + CHUNK))
-#define LEAST 3600                    /* bytes: fewer are as fast one by one */
+#define LEAST 3600                    /* bytes: for shorter data single bytes are as fast */
 
 #define pointer a0
 #define data a1
@@ -58,8 +58,8 @@
     shift_byte crc, temp0
 .endm
 
-/* Add the words `delay` before the four, of which the loads go on while those of the delay before
- * are added. */
+/* Add the words `delay` before the four; each delay's loads are issued while those of the previous
+ * delay are added. */
 .macro add_before delay, first
     ld      temp0, -8*\delay(place)
     .ifb \first
@@ -95,11 +95,11 @@ func crc32c_u8_rv64gc
 3:  sd      zero, 0(place)            /* nothing was eliminated before */
     addi    place, place, 8
     bltu    place, end, 3b
-    ld      temp0, 0(data)            /* the first word is eliminated by being in the window */
+    ld      temp0, 0(data)            /* the first word is eliminated because it is in the window */
     addi    data, data, 8
     xor     temp0, temp0, crc
     sd      temp0, 0(place)
-    srli    words, left, 3            /* of the others a multiple of four */
+    srli    words, left, 3            /* of the others, a multiple of four */
     addi    words, words, -(WINDOW + 1)
     andi    words, words, -4
     slli    words, words, 3           /* in bytes from here on */
@@ -148,7 +148,7 @@ func crc32c_u8_rv64gc
     bne     end, table, 7b
     bnez    words, 4b
 
-    addi    end, end, 8*WINDOW        /* the last words: none of them is eliminated */
+    addi    end, end, 8*WINDOW        /* the last words are not eliminated */
     addi    place, sp, 8*MOVED
 6:  sd      zero, 0(place)
     addi    place, place, 8
@@ -186,7 +186,7 @@ func crc32c_u8_rv64gc
     ret
 endfunc
 
-/* The register after a byte and nothing else, by shifts. */
+/* The register after one byte, computed with shifts. */
     .section .rodata.crc_table, "a", @progbits
     .balign 4
 crc_table:

@@ -1,5 +1,6 @@
-/* Instructions of Zvknha by their names: the assembler of Debian 12 (binutils 2.40) does not know them. Encodings of
- * "RISC-V Cryptography Extensions Volume II", 1.0; what they do is said where they are used. */
+/* Instructions of Zvknha by their names: the assembler of Debian 12 (binutils 2.40) does not know
+ * them. Encodings of "RISC-V Cryptography Extensions Volume II", 1.0; comments at their uses say
+ * what they do. */
 #ifndef INGOT_KERNELS_RISCV64_CRYPTO_RVV_H
 #define INGOT_KERNELS_RISCV64_CRYPTO_RVV_H
 

@@ -1,5 +1,5 @@
-/* SHA-256's blocks for rv64gc, and with instructions for its sums of rotations. The includer has made
- * these macros of its names:
+/* SHA-256's blocks for rv64gc, with or without instructions for sums of rotations. The including file defines
+ * these macros:
  *   big_sigma out, x, constant   the sum of three rotations of x in out, half or temp; destroys high and temp
  *   small_begin x                what the next two need, in high and half
  *   small_first                  temp = sigma0; keeps what small_second takes, destroys spare
@@ -9,12 +9,12 @@
  *   load_masks                   for that
  *   load_constants               constant0 to constant2
  *   load_constant3               if there is one, once the block is loaded
- * Words have anything in their upper halves.
+ * The upper halves of words are undefined.
  *
  * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
  * next round. In the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
- * are added when w[i - 15] is there, and wait on the stack for the others, so that both sigmas of a word begin
- * together. The last eight words are in registers. */
+ * are added when w[i - 15] is known, and wait on the stack for the others, so that both sigmas of a word share
+ * their first steps. The last eight words are in registers. */
 #ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 
@@ -31,7 +31,7 @@
 #define constant1 a3
 #define constant2 a4
 #define constant3 s11
-#define differ a5                     /* b ^ c, or of the next round */
+#define differ a5                     /* b ^ c, also for the next round */
 #define differ_next a6
 #define high t0
 #define half t1
@@ -66,7 +66,7 @@
     add     \h, \h, half
 .endm
 
-/* For the word 15 later: sigma0 of this one and the one before, to `at` of the stack. */
+/* For the word 15 later: sigma0 of this word plus the one before it, to `at` of the stack. */
 .macro begin_word word, before, at
     small_begin \word
     small_first
@@ -81,7 +81,8 @@
     sw      temp, \at(sp)
 .endm
 
-/* After small_begin of a word: the one two later, for which `at` of the stack has waited. */
+/* After small_begin of a word: compute the word two later, whose first terms are at `at` of the
+ * stack. */
 .macro end_word word, before_7, at
     lw      \word, \at(sp)
     small_second

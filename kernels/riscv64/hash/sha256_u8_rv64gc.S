@@ -2,15 +2,15 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
- * Without an instruction that rotates. A word x doubled, D = x * (2^32 + 1), has a rotation by n in its bits from
- * n on, and mulhu of x << 32 by 2^(64 - n) + 2^(32 - n) is D >> n: two instructions for the first rotation, one for
- * each that is larger by a shift of it. So three rotations and their sums are six. */
+ * For cores without a rotate instruction. A word x repeated twice, D = x * (2^32 + 1), has the rotation by n in its
+ * bits from n on, and mulhu of x << 32 by 2^(64 - n) + 2^(32 - n) is D >> n: two instructions for the first
+ * rotation, one shift for each larger one. So three rotations and their sum take six instructions. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
 /* While the block is loaded. */
 #define bytes_mask constant3          /* 0x00ff00ff00ff00ff */
 #define high_mask spare
-#define rotate_16 w0                  /* 2^48 + 2^16: mulhu of a word's double by it */
+#define rotate_16 w0                  /* 2^48 + 2^16: multiplier for mulhu with a word */
 
 /* Two words, big-endian, at `at` of the block. */
 .macro load_pair first, second, at
@@ -35,7 +35,8 @@
     li      rotate_16, 0x1000000010000
 .endm
 
-/* 2, 13, 22 with constant0, 6, 11, 25 with constant1: the further shifts are its bits. */
+/* rotations 2, 13, 22 with constant0, and 6, 11, 25 with constant1; the bits of the constants are
+ * the further shifts */
 .macro big_sigma out, x, constant
     slli    high, \x, 32
     mulhu   high, high, \constant
@@ -55,7 +56,7 @@
     mulhu   half, high, constant2     /* rotated by 7 */
 .endm
 
-/* 7, 18 and the shift by 3. */
+/* rotations 7, 18 and the shift by 3. */
 .macro small_first
     srli    temp, half, 11
     srli    spare, high, 35
@@ -70,7 +71,7 @@
     xor     temp, temp, high
 .endm
 
-/* 17, 19 and the shift by 10. */
+/* rotations 17, 19 and the shift by 10. */
 .macro small_second
     srli    temp, half, 10
     srli    half, half, 12

@@ -14,7 +14,7 @@
 .macro load_masks
 .endm
 
-/* 2, 13, 22 with constant0, 6, 11, 25 with constant1, which are names alone. */
+/* rotations 2, 13, 22 with constant0, and 6, 11, 25 with constant1, which are only names here */
 .macro big_sigma out, x, constant
 .ifc \constant, constant0
     roriw   high, \x, 2
@@ -33,7 +33,7 @@
     mv      high, \x
 .endm
 
-/* 7, 18 and the shift by 3. */
+/* rotations 7, 18 and the shift by 3. */
 .macro small_first
     roriw   temp, high, 7
     roriw   half, high, 18
@@ -46,7 +46,7 @@
     small_first
 .endm
 
-/* 17, 19 and the shift by 10. */
+/* rotations 17, 19 and the shift by 10. */
 .macro small_second
     roriw   temp, high, 17
     roriw   half, high, 19

@@ -2,8 +2,9 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
- * A multiplication without carries by powers of two is a sum of shifts: by clmulh a word x << 32 times 2^(64 - n)
- * + 2^(32 - n) is x rotated by n, and times 2^(32 - n) x shifted. All three terms of a sigma are one constant. */
+ * A carry-less multiplication by powers of two is a sum of shifts: clmulh of x << 32 and 2^(64 - n) + 2^(32 - n)
+ * is x rotated by n, and with 2^(32 - n) it is x shifted. One constant therefore computes all three terms of a
+ * sigma. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
 #define ROTATED(n) ((1 << (64 - (n))) + (1 << (32 - (n))))

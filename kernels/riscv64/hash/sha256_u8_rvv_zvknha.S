@@ -2,10 +2,10 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a1-a2, t0-t1, v0-v11, v16-v31.
  *
- * vsha2cl and vsha2ch are two rounds each, by the lower and the upper two of four sums of words; what was a, b, e, f
- * is c, d, g, h after two rounds, so that they write each other's operand. vsha2ms is four words of the schedule. The
- * words of the rounds stay in v16-v31. vrgather swaps the bytes of a word, so that Zvkb is not asked for: its
- * vrev8 would spare the two vsetivli. 92 instructions a block. */
+ * vsha2cl and vsha2ch compute two rounds each, with the lower and the upper two of four sums of words. After two
+ * rounds a, b, e, f are c, d, g, h, so each writes the other's operand. vsha2ms computes four words of the schedule.
+ * The round constants stay in v16-v31. vrgather swaps the bytes of a word, so Zvkb is not needed; its vrev8 would
+ * save the two vsetivli. A block takes 92 instructions. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/hash/crypto_rvv.h"
 #include "kernels/sha256_words.inc"
@@ -17,7 +17,7 @@
 #define temp t1
 
 #define first_lane v0  /* as a mask */
-#define sums v1        /* of words of the message and of the rounds; then word 4 and words 9 to 11 of the schedule */
+#define sums v1        /* words of the message and round constants; then word 4 and words 9 to 11 of the schedule */
 #define abef v2        /* lanes f, e, b, a */
 #define cdgh v3
 #define word0 v4       /* four words of the schedule each */
@@ -27,9 +27,9 @@
 #define abef_before v8
 #define cdgh_before v9
 #define swapped v10    /* places of bytes: 3, 2, 1, 0, 7 ... */
-#define lanes v11      /* bytes from h on of f, e, b, a; from c on of h, g, d, c */
+#define lanes v11      /* byte offsets of f, e, b, a from h, and of h, g, d, c from c */
 
-/* Four rounds by the words `now`, which become those of the rounds 16 later where there are such. */
+/* Four rounds with the words `now`, which become those of 16 rounds later if there are any. */
 .macro four_rounds words, now, second, third, fourth
     vadd.vv sums, \words, \now
     vsha2cl.vv cdgh, abef, sums

@@ -54,7 +54,7 @@ func dequantize_f32_q6kx8_rvv, v
     slli temp, part, 2
     slli temp_1, part, 1
     vsetvli zero, lanes, e8, m2, ta, ma
-    vsrl.vx low, low, temp             /* by 0 or 4: the shift is taken modulo 8 */
+    vsrl.vx low, low, temp             /* shift by 0 or 4: the shift is taken modulo 8 */
     vsrl.vx high, high, temp_1         /* by 0, 2, 4, 6 */
     vand.vi low, low, 15
     vsll.vi high, high, 4
@@ -71,7 +71,7 @@ func dequantize_f32_q6kx8_rvv, v
     vsetvli zero, lanes, e16, m4, ta, ma
     vfwcvt.f.x.v floats, products
     vsetvli zero, zero, e32, m8, ta, ma
-    andi temp, part, 1                 /* every other part goes on to other low bits, */
+    andi temp, part, 1                 /* every second part moves to other low bits, */
     slli temp, temp, 8
     add low_at, low_at, temp
     addi part, part, 1
@@ -80,7 +80,7 @@ func dequantize_f32_q6kx8_rvv, v
     addi dst, dst, 128
     li temp, 4
     bne part, temp, .Lsame_high
-    addi high_at, high_at, 256         /* and the fifth to other high ones */
+    addi high_at, high_at, 256         /* and the fifth to other high bits */
 .Lsame_high:
     li temp, 8
     bne part, temp, .Lpart

@@ -1,13 +1,13 @@
-/* Shared by the dequantize kernels: the place of a row, and a scale. */
+/* Shared by the dequantize kernels: find a row, and convert a scale. */
 #ifndef INGOT_KERNELS_RISCV64_DEQUANTIZE_RVV_H
 #define INGOT_KERNELS_RISCV64_DEQUANTIZE_RVV_H
 
 #include "kernels/riscv64/asm.h"
 
-#define ROW_STRIDE 32  /* from a row's 4 columns of a chunk to its next */
+#define ROW_STRIDE 32  /* from a row's 4 columns of one chunk to those of the next */
 
-/* \group = the first block of the row's group, \row = its place there, \blocks_left = blocks of a
- * row; to \none if there is none. */
+/* \group = the first block of the row's group, \row = its index in the group, \blocks_left = blocks
+ * in a row; branches to \none if there are none. */
 .macro find_row group, row, blocks_left, cols_log2, block_bytes, temp, index, none
     srli \blocks_left, \blocks_left, \cols_log2
     beqz \blocks_left, \none
@@ -19,7 +19,7 @@
     andi \row, \row, 7
 .endm
 
-/* \scale = the finite fp16 at \at + \offset; scale_up and sign_bits as f16_rvv.h has them. */
+/* \scale = the finite fp16 at \at + \offset; scale_up and sign_bits are as in f16_rvv.h. */
 .macro load_scale scale, at, offset, bits
     lh \bits, \offset(\at)
     slli \bits, \bits, 13

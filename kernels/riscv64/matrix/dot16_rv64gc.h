@@ -1,8 +1,8 @@
 /* Products of f32 or fp16 rows with f32 in 16 lanes, without vectors: a weight is loaded, and
- * widened, once for three tokens, four lanes of each at a time, so that a row passes four times.
- * a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7,
- * fflags; keeps s0-s8 on the stack, under them the lanes.
- * \type is f32 or f16. Infinities and NaN go the slow way, as in f16_rv64gc.h. */
+ * widened, once for three tokens, with four lanes of each at a time, so a row is read four times.
+ * a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7, fflags;
+ * saves s0-s8 on the stack, with the lanes below them. \type is f32 or f16. Infinities and NaN take
+ * the slow path, as in f16_rv64gc.h. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 
@@ -26,7 +26,7 @@
 #define tokens_left s4
 #define out s5
 #define first_act s6   /* of these tokens */
-#define lane s7        /* bytes of x up to the first of four lanes, 0, 16, 32, 48 */
+#define lane s7        /* byte offset in x of the first of four lanes: 0, 16, 32, 48 */
 #define lanes_at s8
 
 #define LANES_BYTES 192 /* of three tokens */
@@ -61,7 +61,7 @@
     fsw \sum3, 64*\index + 12(lanes_at)
 .endm
 
-/* Four lanes of \count tokens, into the frame. */
+/* Compute four lanes of \count tokens, and store them to the frame. */
 .macro four_lanes count, type
     .irp sum, fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7, ft8, ft9, ft10, ft11
     fmv.w.x \sum, zero
@@ -98,7 +98,7 @@
     .endif
 .endm
 
-/* All lanes of \count tokens once more, one at a time: lane counts bytes of the frame. */
+/* Compute all lanes of \count tokens again, one at a time: lane counts bytes of the frame. */
 .macro slow_lanes count
     li lane, 0
 .Lslow_\count:
@@ -179,7 +179,7 @@
     addi tokens_left, tokens_left, -\count
 .endm
 
-/* Rows in rows_left, cols in row_bytes, the rest of the shape as named. */
+/* Load rows into rows_left, cols into row_bytes, and the rest of the shape as named. */
 .macro dot_rows type
     push 80, s0, s1, s2, s3, s4, s5, s6, s7, s8
     addi sp, sp, -LANES_BYTES

@@ -1,8 +1,9 @@
 /* Dot products in 16 lanes of rows of f32 or fp16 with f32, for the gemvs and gemms of RVV.
  *
- * \type is f32, f16 or zvfh (fp16 with Zvfhmin). \slices is how many groups of 16 lanes 8
- * registers hold, 2 at VLEN 128 and 4 at 256: a step loads 8 registers of weights and of x and
- * multiplies them slice by slice. Above, and for the columns left over, a step is one slice.
+ * \type is f32, f16 or zvfh (fp16 with Zvfhmin). \slices is the number of groups of 16 lanes in 8
+ * registers, 2 at VLEN 128 and 4 at 256: a step loads 8 registers of weights and of x and
+ * multiplies them slice by slice. At larger VLEN, and for the remaining columns, a step is one
+ * slice.
  *
  * fp16 without Zvfhmin: as in f16_rvv.h. An infinity or NaN raises the overflow flag when the
  * step's weights are multiplied by 2^112 once more, which the next step does before it loads. */
@@ -95,7 +96,7 @@
     .endif
 .endm
 
-/* sum += weights acts, a step of them. */
+/* sum += weights * acts, for one step. */
 .macro multiply_step slices, sum
     .if \slices == 2
     vfmacc.vv \sum, v0, v8
@@ -114,7 +115,7 @@
     .endif
 .endm
 
-/* No weights are pending: what load_step flags first. */
+/* Mark that no weights are pending: load_step sets its flags for the previous step first. */
 .macro clear_pending type, slices
     .ifc \type, f16
     fsflagsi 0
@@ -134,7 +135,7 @@
     .endif
 .endm
 
-/* Branch to \to unless something was infinite or NaN. */
+/* Branch to \to unless a weight was infinite or NaN. */
 .macro branch_if_finite type, to
     .ifc \type, f16
     frflags temp
@@ -145,7 +146,7 @@
     .endif
 .endm
 
-/* \result = the dot product of fp16 from \at to \end with f32 at \act, whatever they are. vl =
+/* \result = the dot product of fp16 from \at to \end with f32 at \act, correct for all values. vl =
  * 16; clobbers \at, \act, v0-v23. */
 .macro slow_dot result, at, end, act
     vmv.v.i sum0, 0
@@ -154,7 +155,7 @@
     vle32.v acts, (\act)
     vsext.vf2 v12, v20
     vsll.vi v4, v12, 13
-    vsll.vi v12, v12, 17               /* exponent and fraction alone, at the top */
+    vsll.vi v12, v12, 17               /* only exponent and fraction, at the top */
     vand.vx v4, v4, sign_bits
     li temp, F16_LARGEST 
     vmsgtu.vx v0, v12, temp
@@ -175,7 +176,8 @@
     .endif
 .endm
 
-/* The kernel's `all_rows type, slices` for the CPU's VLEN; each ends at .Ldone, which follows. */
+/* Run the kernel's `all_rows type, slices` for the CPU's VLEN; each ends at .Ldone, which
+ * follows. */
 .macro all_rows_by_vlen type
     csrr temp, vlenb
     addi temp, temp, -16

@@ -4,10 +4,9 @@
  * a0 y, a1 b, a2 u, a3 rows, a4 rank. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7, fflags.
  *
  * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half shifted
- * into place is the float 2^-112 times its value, which is exact; so is u times 2^112, for u below
- * 2^16: one product makes up for those of 8 halves, and the fma rounds what it always did. With a
- * larger u, or one that is not a number, each half is multiplied, and rows go one by one; so do the
- * last of them. */
+ * into place is the float 2^-112 times its value, exactly; u times 2^112 is exact as well for u
+ * below 2^16. So one product replaces those of 8 halves, and the fma rounds as before. If u is
+ * larger or NaN, each half is multiplied, row by row; the last rows are computed that way too. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 
 #define out a0
@@ -32,7 +31,7 @@
     ld bits3, \offset(column)
     lh bits0, \offset(column)
     slli bits2, bits3, 16
-    sraiw bits1, bits3, 3              /* the half in bits 16 to 31, as widen_shift leaves one */
+    sraiw bits1, bits3, 3              /* the half in bits 16 to 31, as widen_shift leaves it */
     srai bits2, bits2, 35              /* that in bits 48 to 63 */
     srai bits3, bits3, 35
     slli bits0, bits0, 13
@@ -111,7 +110,7 @@ func expand_f32_f16_rv64gc
     addi out, out, 4
     addi column, column, 2
     addi rows_left, rows_left, -1
-    andi temp, column, 15              /* B is aligned: zero after the eighth row of a group */
+    andi temp, column, 15              /* B is aligned, so this is zero after the eighth row of a group */
     bnez temp, .Lnext
     addi column, column, -16
     add column, column, group_bytes

@@ -5,13 +5,14 @@
  *
  * a0 y, a1 b, a2 u, a3 rows, a4 rank. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft4, v0-v23.
  *
- * B lies by groups of 8 rows as [rank][8]. Four columns of a group are 32 elements, loaded and widened
- * as one vector: 8 registers at VLEN 128, 4 at 256, so that each column begins a register (two at
- * 128) and is added by itself. Four registers of sums are 2 groups side by side at VLEN 128 and
- * 4 at 256. If a column is less than half a register, groups go one by one, columns too.
+ * B is stored in groups of 8 rows as [rank][8]. Four columns of a group are 32 elements, loaded and
+ * widened as one vector: 8 registers at VLEN 128, 4 at 256, so that each column starts a register
+ * (fills two at 128) and is added by itself. Four registers of sums are 2 groups side by side at VLEN
+ * 128 and 4 at 256. If a column is less than half a register, groups and columns are taken one by one.
  *
  * \kind is f16, f16_zvfh or f32. The fp16 is widened as in f16_rvv.h, its first two instructions in
- * one: the product with 2^13 has 32 bits and its sign. No overflow is looked for, B is finite. */
+ * one: the product with 2^13 has 32 bits and its sign. Overflow is not checked, because B is
+ * finite. */
 #ifndef INGOT_KERNELS_RISCV64_EXPAND_RVV_H
 #define INGOT_KERNELS_RISCV64_EXPAND_RVV_H
 
@@ -55,7 +56,7 @@
     vsetivli zero, 8, e32, m\lmul, ta, ma
 .endm
 
-/* \wide = the vl halves in \half; vtype is of halves, and then of floats. */
+/* \wide = the vl halves in \half; vtype is for halves, and then for floats. */
 .macro widen_one kind, lmul, wide, half
     .ifc \kind, f16
     vwmul.vx \wide, \half, shift13
@@ -92,7 +93,7 @@
     addi vector_at, vector_at, 16
 .endm
 
-/* A column of the groups that lie in four registers of sums. */
+/* One column of the groups whose sums fill four registers. */
 .macro add_to_128 factor, b0, b1
     vfmacc.vf v16, \factor, \b0
     vfmacc.vf v18, \factor, \b1
@@ -210,7 +211,8 @@
     vfmacc.vf \sum, ft1, v0
 .endm
 
-/* The part of rank beyond fours, of \groups; vl is 8, vtype of floats. */
+/* The remaining columns of the rank, beyond a multiple of four, for \groups; vl is 8, vtype is for
+ * floats. */
 .macro add_ones kind, lmul, groups
     beq vector_at, vector_end, .Ladded\@
 .Lone\@:
@@ -259,7 +261,7 @@
     vse32.v sums, (out)
 .endm
 
-/* All columns of a group, of which up to 8 rows are there: temp. */
+/* All columns of a group of which temp rows, up to 8, exist. */
 .macro add_alone kind, lmul
     vsetvli zero, temp, e32, m\lmul, ta, ma
     vle32.v sums, (out)

@@ -1,7 +1,7 @@
 /* fp16 to f32 in scalar registers, four at a time, for up to three queries that use them.
  *
- * Right for finite values; an infinity or NaN becomes 65536 or more, and its product with 2^112
- * raises the overflow flag: then the kernel does the same sums again by widen_any. */
+ * Correct for finite values. An infinity or NaN becomes 65536 or more, and its product with 2^112
+ * raises the overflow flag; the kernel then computes the same sums again with widen_any. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_F16_RV64GC_H
 
@@ -12,8 +12,8 @@
 #define bits1 t4
 #define bits2 t5
 #define bits3 t6
-/* ft0-ft3: the four values. ft4-ft6: what the queries multiply them by. Sums: fa0-fa3, fa4-fa7
- * and ft8-ft11 of the first, second and third query. */
+/* ft0-ft3: the four values. ft4-ft6: the queries' factors. Sums: fa0-fa3, fa4-fa7 and ft8-ft11 of
+ * the first, second and third query. */
 #define scale_up ft7   /* 2^112 */
 
 .macro widen_start temp
@@ -78,7 +78,7 @@
     .endif
 .endm
 
-/* ft0 = the half at \at, whatever it is. Clobbers bits0, bits1. */
+/* ft0 = the half at \at, correct for all values. Clobbers bits0, bits1. */
 .macro widen_any at
     lh bits0, 0(\at)
     slli bits1, bits0, 49              /* exponent and fraction, at the top */

@@ -1,5 +1,5 @@
-/* Weights of one and two bits without vectors: TQ2_0, Q2_0 and Q1_0. A gemm (TOKENS is 4, as x has
- * them) is a gemv for each token.
+/* Weights of one and two bits without vectors: TQ2_0, Q2_0 and Q1_0. A gemm runs the gemv for each
+ * token (TOKENS is 4, because x stores four together).
  *
  * As in gemv_f32_q4x8_q8_rv64gc.S one multiplication makes four products: a word has 4 columns of
  * rows a and b, a byte each; masked in every other byte it is a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16,
@@ -13,7 +13,7 @@
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H
 #define INGOT_KERNELS_RISCV64_FEW_RV64GC_H
 
-/* A block of x in the frame: 128 pairs, the starts of the sums, d. */
+/* A block of x in the frame: 128 pairs, the start values of the sums, d. */
 #define RECORD_STARTS 512
 #define RECORD_SCALE 544
 #define RECORD_BYTES 552
@@ -29,7 +29,7 @@
 #define act5 t5
 #define act6 t6
 #define act7 a2
-#define sums0 s0       /* of pairs of rows, as the kernel has them */
+#define sums0 s0       /* of pairs of rows, as the kernel stores them */
 #define sums1 s1
 #define sums2 s2
 #define sums3 s3
@@ -71,7 +71,7 @@
     addi to, to, 8
 .endm
 
-/* Start number \index from the sums of 16 columns \first and \others. */
+/* Start value number \index from the sums of 16 columns \first and \others. */
 .macro put_start index, first, others:vararg
     lh t0, ACT_SUM + 2*TOKENS*\first(sums_at)
     .irp at, \others
@@ -83,7 +83,7 @@
     sd t0, 8*\index(to)
 .endm
 
-/* A record from a block of x; \starts puts the starts of its sums. */
+/* Make a record from a block of x; \starts stores the start values of its sums. */
 .macro pack_block starts
     li start_factor, 0x0001000100010000
     li start_of_sums, (1 << 47) + (1 << 32) + (1 << 15)
@@ -121,8 +121,8 @@
     addi act, act, PAIRS_BYTES
 .endm
 
-/* Four parts of word, each masked, times four pairs, to four sums (or one, four times); word is
- * kept where \first does not shift it. */
+/* Multiply four parts of word, each masked, by four pairs, and add to four sums (or to one, four
+ * times); word is kept unless \first shifts it. */
 .macro multiply shift0, act_0, to0, shift1, act_1, to1, shift2, act_2, to2, shift3, act_3, to3
     srli part1, word, \shift1
     srli part2, word, \shift2

@@ -1,14 +1,13 @@
-/* The K formats without vectors: their gemvs, and the gemms of those joined from planes of bits, a
- * token at a time (TOKENS is 4, as x has them).
+/* The K formats without vectors: the gemvs of all, and the gemms of those joined from planes of bits, one token at a time
+ * (TOKENS is 4, because x stores four together).
  *
- * One multiplication makes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns
- * are subtracted from a register a pair of rows, which starts with OFFSET times the sum of these x at
- * B, B^2 and B^3 (B = 2^16): there it then has -sum (q - OFFSET) x, from -32768 to 32512 at the most.
- * 2^15 keeps the part below B positive, 2^47 + 2^32 the part below B^3. The fields times the scale
- * of their row add up in a register a row.
+ * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns are subtracted
+ * from a register per pair of rows, which starts with OFFSET times the sum of these x at B, B^2 and B^3 (B = 2^16): there
+ * it then has -sum (q - OFFSET) x, from -32768 to 32512 at the most. 2^15 keeps the part below B positive, 2^47 + 2^32
+ * the part below B^3. The fields times the scale of their row are summed in one register per row.
  *
- * The includer says where a block has its scales, its values (LOW) and what is above them
- * (HIGH), UNIT and OFFSET, and has the macros
+ * The including file defines the offsets of a block's scales, its values (LOW) and their upper bits (HIGH), UNIT and
+ * OFFSET, and the macros
  *   value at      bytes = the 8 values of two rows, a byte each, or all that even_mask leaves of them
  *   scale to, row the scale of a row
  *   next_place    to the next 32 columns
@@ -31,7 +30,7 @@
 #define FRAME_PLACE_END (FRAME_PARKED + 24)
 #define FRAME_BLOCK_END (FRAME_PARKED + 32)
 
-#define low_at a1      /* block, dst and rows_left wait in the frame */
+#define low_at a1      /* block, dst and rows_left are saved in the frame */
 #define high_at a2
 #define scales_at a3
 #define low_mask a4    /* of each byte */
@@ -125,7 +124,8 @@
     two_rows (32*\index + 24), dots3
 .endm
 
-/* The fields of a pair of rows to their sums; part has OFFSET times the sum of x where it counts. */
+/* Add the fields of a pair of rows to their sums; part has OFFSET times the sum of x if it is
+ * needed. */
 .macro scale_pair dots, row, sum0, sum1
     scale even, \row
     scale odd, \row + 1
@@ -175,7 +175,7 @@
     addi act, act, UNIT_BYTES - UNIT_PAIRS
 .endm
 
-/* \to = the scales of this unit; scales_at moves on. */
+/* \to = the scales of this unit; scales_at advances. */
 .macro at_scales to
     .if UNIT == SCALED
     mv \to, scales_at
@@ -239,7 +239,8 @@
     addi act, act, RECORD_BYTES - RECORD_D
 .endm
 
-/* next_place of nibbles, two places to a run of 256 bytes; of two bits, four; of bits, all. */
+/* next_place: of nibbles, two places in a run of 256 bytes; of two bits, four; of single bits,
+ * all. */
 .macro next_nibbles at, shift
     xori \shift, \shift, 4
     beqz \shift, .Lnibbles\@
@@ -271,7 +272,7 @@
 #define mask_2 s5      /* 0x03 in each byte */
 #define mask_4 s6      /* 0x0f */
 
-/* The mins times the sum of their x, to those of rows r and r + 4 in dots0 to dots3. */
+/* Add the mins times the sum of their x to those of rows r and r + 4 in dots0 to dots3. */
 .macro add_mins
     and t2, mins, row_mask
     srli t3, mins, 8
@@ -301,7 +302,7 @@
     addi sums_at, act, UNIT_PAIRS + 8 - RECORD_D
 .endm
 
-/* sum = fma(-imin, dmin x.d, sum); dmin comes after d. */
+/* sum = fma(-imin, dmin x.d, sum); dmin follows d. */
 .macro split_mins sums, low
     sext.w \low, \sums
     sub \sums, \sums, \low
@@ -317,7 +318,7 @@
     finish_rows 12, dots0, dots1, dots2, dots3, fa4, fa5, fa6, fa7, t0, t1, t2, t3, fnmsub.s
 .endm
 
-/* Those of the K45 types, of 32 columns: two bits above the scale, four in a nibble. */
+/* The mins of the K45 types, of 32 columns: two bits above the scale, four in a nibble. */
 .macro mins_6 scales, nibble
     ld mins, \scales(mins_at)
     ld t2, K45_MINS - K45_SCALES(mins_at)

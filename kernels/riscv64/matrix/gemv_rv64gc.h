@@ -36,8 +36,8 @@
     .endr
 .endm
 
-/* sum = \fma((float)dot, scale * x.d, sum) for four rows from \first on, side by side to hide
- * the latencies. Clobbers ft0-ft7 and the four \word. */
+/* sum = \fma((float)dot, scale * x.d, sum) for four rows from \first on, interleaved to hide the
+ * latencies. Clobbers ft0-ft7 and the four \word. */
 .macro finish_rows first, dot0, dot1, dot2, dot3, sum0, sum1, sum2, sum3, word0, word1, word2, word3, fma=fmadd.s
     lh \word0, 2*\first + 0(block)
     lh \word1, 2*\first + 2(block)

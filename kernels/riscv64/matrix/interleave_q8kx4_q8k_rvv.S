@@ -28,7 +28,7 @@
 
 #define BLOCK_WORDS 64
 
-/* One token's blocks: of zeros unless \present. */
+/* One token's blocks; zeros unless \present. */
 .macro token_blocks present
 .Lblock\@:
     li words_left, BLOCK_WORDS

@@ -1,8 +1,8 @@
-/* gemv and gemm of Q1_0 without vectors, as few_rv64gc.h has them.
+/* gemv and gemm of Q1_0 without vectors, as in few_rv64gc.h.
  *
- * The sums have 2 bit - 1 times x: one shift serves two bits, of which the upper is
- * multiplied where it is, twice too large, and the lower with a pair of 2 x. The low and the high
- * nibbles of the bytes, 128 columns each, have sums and scales of their own. */
+ * The sums add (2 bit - 1) x. One shift serves two bits: the upper is multiplied in place, twice
+ * too large, and the lower with a pair of 2 x. The low and the high nibbles of the bytes, 128
+ * columns each, have their own sums and scales. */
 #ifndef INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 
@@ -22,7 +22,8 @@
     put_start 1, 8, 9, 10, 11, 12, 13, 14, 15
 .endm
 
-/* Two bits of each field from \shift on, in columns 0 and 2, and from \shift + 8 on, in 1 and 3. */
+/* Two bits of each field from \shift on, for columns 0 and 2, and from \shift + 8 on, for 1 and
+ * 3. */
 .macro two_bits shift, sums, lower, lower_odd, upper, upper_odd
     srli part3, word, \shift + 8
     .if \shift

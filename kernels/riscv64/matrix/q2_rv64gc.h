@@ -1,6 +1,7 @@
-/* gemv and gemm of Q2_0 without vectors, as few_rv64gc.h has them.
+/* gemv and gemm of Q2_0 without vectors, as in few_rv64gc.h.
  *
- * Each place of a byte has sums of its own, as it has a scale; so 4 rows at a time, and
+ * Each bit position of a byte has its own sums, because it has its own scale; so 4 rows at a time,
+ * and
  * fa0-fa3 change places with fa4-fa7 after each half of a block. */
 #ifndef INGOT_KERNELS_RISCV64_Q2_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q2_RV64GC_H

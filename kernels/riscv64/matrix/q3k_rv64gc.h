@@ -1,5 +1,4 @@
-/* gemv and gemm of Q3_K without vectors, as gemv_k_rv64gc.h has them.
- * A value here is q + 4. */
+/* gemv and gemm of Q3_K without vectors, as in gemv_k_rv64gc.h. A value here is q + 4. */
 #ifndef INGOT_KERNELS_RISCV64_Q3K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q3K_RV64GC_H
 
@@ -9,7 +8,7 @@
 #define UNIT 16
 #define SCALED 16 /* columns of a scale */
 #define OFFSET 4
-#define WITH_OFFSET 0 /* log2 of OFFSET where it is not part of q, else 0 */
+#define WITH_OFFSET 0 /* log2 of OFFSET if it is not part of q, else 0 */
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 
 .macro make_masks

@@ -1,5 +1,5 @@
-/* gemv and gemm of Q5_K without vectors, as gemv_k_rv64gc.h has them.
- * (q - 16) x of 16 columns fills an int16, so that a sub-block has two units. */
+/* gemv and gemm of Q5_K without vectors, as in gemv_k_rv64gc.h. (q - 16) x of 16 columns fills an
+ * int16, so a sub-block has two units. */
 #ifndef INGOT_KERNELS_RISCV64_Q5K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q5K_RV64GC_H
 
@@ -9,7 +9,7 @@
 #define UNIT 16
 #define SCALED 32 /* columns of a scale */
 #define OFFSET 16
-#define WITH_OFFSET 4 /* log2 of OFFSET where it is not part of q, else 0 */
+#define WITH_OFFSET 4 /* log2 of OFFSET if it is not part of q, else 0 */
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 
 .macro make_masks

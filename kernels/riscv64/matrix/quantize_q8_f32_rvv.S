@@ -3,8 +3,8 @@
  * a0 y, a1 x, a2 n (a multiple of 32). Clobbers a0-a1, t0-t4, ft0-ft5, v0-v25.
  *
  * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
- * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times
- * the constant's bits is the sum of q. 24 instructions a block. */
+ * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times the
+ * constant's bits is the sum of q. 24 instructions per block. */
 #include "kernels/riscv64/matrix/quantize_rvv.h"
 
 #define dst a0

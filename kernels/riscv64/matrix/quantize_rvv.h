@@ -17,7 +17,7 @@
     load_float smallest, F32_2M100, \temp
 .endm
 
-/* largest = element 0 of \reduced and inverse = 127 / largest, both 0 where the block counts as
+/* largest = element 0 of \reduced and inverse = 127 / largest, both 0 if the block counts as
  * zero. */
 .macro invert_largest reduced, tiny
     fmv.w.x inverse, zero

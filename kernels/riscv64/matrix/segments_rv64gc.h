@@ -1,11 +1,12 @@
-/* Loops of the scalar gemvs that make their activations ready once for SEGMENT blocks of x: records of
- * RECORD_BYTES lie in the frame while all rows pass, and y has the sums between the segments. With few
- * instructions a weight that would else be a quarter of all, for each 8 rows. A gemm is that for each
- * token; TOKENS (1 or 4) is what x has.
+/* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x: records of
+ * RECORD_BYTES stay in the frame while all rows are computed, and y keeps the sums between segments.
+ * Preparing for each 8 rows would be a quarter of the work, because a weight takes so few
+ * instructions. A gemm runs this for each token; TOKENS (1 or 4) is the number that x stores together.
  *
- * The includer may say what a block of x is (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and how many make a
- * segment, and defines pack_block: a record at to, which moves to the next, from the block of x at
- * from, which stays; of four tokens from is 4 bytes further for each before, and lane 2 for each. */
+ * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
+ * a segment, and defines pack_block: it writes a record to to, which advances, from the block of x at
+ * from, which does not change. With four tokens, from is 4 bytes further for each earlier token, and
+ * lane 2. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 
@@ -107,7 +108,7 @@
     .endr
 .endm
 
-/* The parts of a gemm beside a gemv: its shape, and the next token. */
+/* The parts that only a gemm has: its shape, and the next token. */
 .macro open_tokens
     ld t0, SHAPE_Y_STRIDE(rows_left)
     ld t1, SHAPE_TOKENS(rows_left)
@@ -150,9 +151,9 @@
     sd zero, FRAME_FIRST(sp)
 .endm
 
-/* All segments of x, and all rows by 8 in each. \block_macro takes one block to fa0-fa7: block and
- * act are its, and move to the next; it keeps dst, rows_left, mask and scale_up. Arguments as of a
- * gemv or a gemm. */
+/* All segments of x, and all rows in eights in each. \block_macro adds one block to fa0-fa7: it
+ * gets block and act and advances them; it keeps dst, rows_left, mask and scale_up. Arguments as of
+ * a gemv or a gemm. */
 .macro gemv_loops block_macro, block_bytes, starts
     .if TOKENS == 4
     open_tokens

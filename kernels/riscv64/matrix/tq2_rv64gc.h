@@ -1,7 +1,7 @@
-/* gemv and gemm of TQ2_0 without vectors, as few_rv64gc.h has them.
+/* gemv and gemm of TQ2_0 without vectors, as in few_rv64gc.h.
  *
- * The sums of a pair of rows take all four places of a byte, 64 columns apart, in half
- * a block; those of the first half wait in the frame. */
+ * The sums of a pair of rows add all four fields of a byte, 64 columns apart, in half a block;
+ * those of the first half are kept in the frame. */
 #ifndef INGOT_KERNELS_RISCV64_TQ2_RV64GC_H
 #define INGOT_KERNELS_RISCV64_TQ2_RV64GC_H
 

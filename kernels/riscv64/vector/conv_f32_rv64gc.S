@@ -3,8 +3,8 @@
  *
  * a0 y, a1 x, a2 w, a3 bias or 0, a4 shape. Clobbers a0-a7, t0-t3, ft0-ft7, fa0-fa7.
  *
- * Eight channels at a time, then single ones, all taps of them in turn, so that no sum waits for
- * itself: 28 instructions for the 8 products of a tap. */
+ * Eight channels at a time, then single ones, with all taps of each in turn, so that no sum waits
+ * for itself. The 8 products of a tap take 28 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

@@ -3,7 +3,8 @@
  *
  * a0 y, a1 x, a2 w, a3 bias or 0, a4 shape. Clobbers a0-a7, t0-t4, v0-v23.
  *
- * A lane is a channel: all taps of 8 registers of channels, 7 instructions each. */
+ * A lane is a channel. All taps of 8 registers of channels follow each other, at 7 instructions
+ * each. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

@@ -1,12 +1,13 @@
 /* void delta_f32_rvv(float *restrict s, float *o, const float *q, const float *k, const float *v,
  *                    const struct state_shape *restrict shape, float decay, float beta)
  *
- * a0 s, a1 o (may be v), a2 q, a3 k, a4 v, a5 shape, fa0 decay, fa1 beta; the rest as state_rvv.h
- * says. Clobbers a0, a1, a4-a7, t0-t6, ft0-ft2, v0-v31.
+ * a0 s, a1 o (may be v), a2 q, a3 k, a4 v, a5 shape, fa0 decay, fa1 beta; the rest as in
+ * state_rvv.h. Clobbers a0, a1, a4-a7, t0-t6, ft0-ft2, v0-v31.
  *
- * Two passes over a strip of columns, which the first level of cache keeps between them: the first
- * reads what the state answers for k, the second fades, writes and reads. It fades again what the
- * first might have stored, since a store costs more than a product. */
+ * Two passes over a strip of columns, which stays in the first level of cache: the first computes
+ * the state's answer for k, the second decays the state, writes it and computes the output. The
+ * second decays again instead of loading what the first could have stored, because a store costs
+ * more than a product. */
 #include "kernels/riscv64/vector/state_rvv.h"
 
 #define queries a2

@@ -1,6 +1,6 @@
-/* exp without vectors: the sequence of operations of exp_f32 in ref/scalar.h, four numbers side by side,
- * since each step waits for the one before. In each four, x is in fa0-fa3, z in ft0-ft3 with its bits
- * in t0-t3, and the power in fs0-fs3. */
+/* exp without vectors: the sequence of operations of exp_f32 in ref/scalar.h, four numbers side by
+ * side, because each step waits for the one before. In each four, x is in fa0-fa3, z in ft0-ft3 with
+ * its bits in t0-t3, and the power in fs0-fs3. */
 #ifndef INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 #define INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 
@@ -23,7 +23,7 @@
 
 #define EXP_SAVED 96
 
-/* Each user carries the table; it is read once a call. */
+/* Each user has a copy of the table, which is read once per call. */
 .section .rodata.exp_rv64gc_table, "a", @progbits
     .balign 4
 .Lexp_table:
@@ -37,7 +37,7 @@
     .word 0x4b3fffc0, 0x5f800000, 0xc2b20000 /* 1.5 * 2^23 - 64, 2^64, -89 */
     .word 0x42000000                         /* 32 */
 
-/* kind: falls or gates. Keeps fs0-fs11 on the stack. */
+/* kind: falls or gates. Saves fs0-fs11 on the stack. */
 .macro exp_begin kind, at
     addi sp, sp, -EXP_SAVED
     .cfi_adjust_cfa_offset EXP_SAVED
@@ -73,8 +73,8 @@
     .cfi_adjust_cfa_offset -EXP_SAVED
 .endm
 
-/* fs0-fs3 = e^r of fa0-fa3 = r, by fmadd twice, or of -r, by fnmsub and fmsub; z = n * 2^23, which has
- * to be added to their bits, and 2^64 or 2^-64 to be undone. */
+/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub; z = n * 2^23 has to
+ * be added to their bits, and 2^64 or 2^-64 undone. */
 .macro exp_polynomial add_product, add_square
     .irp n, 0, 1, 2, 3
     \add_product\().s fs\n, fa\n, exp_c5, exp_c4
@@ -113,14 +113,14 @@
     .endr
 .endm
 
-/* fs0-fs3 = exp(fa0-fa3) of what is <= 0 or NaN, 19 instructions each: n + 64 is within the exponents of
- * normal numbers. */
+/* fs0-fs3 = exp(fa0-fa3) for values <= 0 or NaN, 19 instructions each: n + 64 is an exponent of a
+ * normal number. */
 .macro exp_of_falls
     .irp n, 0, 1, 2, 3
     fmax.s fa\n, fa\n, exp_lowest      /* a NaN becomes -104 */
     .endr
     .irp n, 0, 1, 2, 3
-    fmadd.s ft\n, fa\n, exp_log2e, exp_magic /* z: the nearest integer n, and 64, in its low bits */
+    fmadd.s ft\n, fa\n, exp_log2e, exp_magic /* z: the nearest integer n, plus 64, in its low bits */
     .endr
     .irp n, 0, 1, 2, 3
     fsub.s fs\n, ft\n, exp_magic       /* n */
@@ -134,8 +134,9 @@
     exp_polynomial fmadd, fmadd
 .endm
 
-/* fs0-fs3 = 1 + exp(-gate) of fa0-fa3, 21 instructions each. It is 1 beyond 32, so that n - 64 is within
- * the exponents too; no gate is negated: it becomes -r, and what multiplies it subtracts. */
+/* fs0-fs3 = 1 + exp(-gate) of fa0-fa3, 21 instructions each. The result is 1 for gates beyond 32,
+ * so n - 64 is a normal exponent too. No gate is negated: it becomes -r, and its multiplier
+ * subtracts. */
 .macro exp_of_gates
     .irp n, 0, 1, 2, 3
     fmin.s fa\n, fa\n, exp_highest     /* and a NaN becomes 32 */

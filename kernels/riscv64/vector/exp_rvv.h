@@ -4,8 +4,8 @@
 
 #include "kernels/riscv64/vector/vector_rvv.h"
 
-/* Registers that exp_constants sets and exp_lanes reads. The caller keeps to fa0-fa2 and
- * ft8-ft11, and leaves exp_rebias to it. */
+/* Registers that exp_constants sets and exp_lanes reads. The caller may use fa0-fa2 and ft8-ft11,
+ * and does not touch exp_rebias. */
 #define exp_lowest ft0    /* -104 */
 #define exp_highest ft1   /* 89 */
 #define exp_magic ft2     /* 1.5 * 2^23 */
@@ -22,9 +22,9 @@
 
 #define exp_gate_lowest ft0  /* -89 */
 #define exp_gate_highest fa7 /* 32 */
-#define exp_back ft1      /* of the shorter forms below: what undoes their power of two */
+#define exp_back ft1      /* for the shorter forms below: undoes their power of two */
 
-/* Each user carries the table; it is read once a call. */
+/* Each user has a copy of the table, which is read once per call. */
 .section .rodata.exp_table, "a", @progbits
     .balign 4
 .Lexp_table:
@@ -110,11 +110,11 @@
     vfmul.vv \out, \out, \whole
 .endm
 
-/* \out = exp(\val) for \val <= 0 or NaN, 20 instructions: n + 64 is within the exponents of
- * normal numbers, so that one product with 2^-64 does what two powers of two do above. */
+/* \out = exp(\val) for \val <= 0 or NaN, 20 instructions: n + 64 is a normal exponent, so one
+ * product with 2^-64 replaces the two powers of two above. */
 .macro exp_of_fall out, val, whole, temp
     vfmax.vf \val, \val, exp_lowest
-    vfmv.v.f \whole, exp_magic         /* 64 more: it stays even, so ties go the same way */
+    vfmv.v.f \whole, exp_magic         /* 64 more: n stays even or odd, so ties round the same way */
     vfmacc.vf \whole, exp_log2e, \val  /* n + 64 in its low bits */
     vfsub.vf \temp, \whole, exp_magic
     vfmacc.vf \val, exp_ln2_high, \temp
@@ -125,9 +125,9 @@
     vfmul.vf \out, \out, exp_back
 .endm
 
-/* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. It is 1
- * beyond 32, so that n - 64 is within the exponents too; \gate is never negated: it becomes -r,
- * and what multiplies it subtracts. */
+/* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. The result
+ * is 1 for gates beyond 32, so n - 64 is a normal exponent too. \gate is never negated: it becomes
+ * -r, and its multiplier subtracts. */
 .macro exp_of_gate out, gate, whole, temp, low
     vfmin.vf \gate, \gate, exp_gate_highest /* and a NaN becomes 32 */
     vfmax.vf \gate, \gate, exp_gate_lowest
@@ -158,7 +158,7 @@
     slli \bytes, \taken, 2
     sub \count, \count, \taken
     add \at, \at, \bytes
-    vfmax.vv v0, v0, v8                /* passes over NaNs; a tail leaves the other lanes */
+    vfmax.vv v0, v0, v8                /* ignores NaNs; a tail leaves the other lanes unchanged */
     bnez \count, .Lmax_step\@
     vsetvli \taken, zero, e32, m8, ta, ma
     vfmv.s.f v8, \result
@@ -166,7 +166,7 @@
     vfmv.f.s \result, v8
 .endm
 
-/* x = exp(x - \max) for \count floats at \at (none is fine), by the macro \exp. Clobbers \at,
+/* x = exp(x - \max) for \count floats at \at (0 is allowed), by the macro \exp. Clobbers \at,
  * \count, \taken, \bytes, v0-v31. */
 .macro exp_all at, count, max, exp, taken, bytes
     beqz \count, .Lexp_end\@

@@ -1,8 +1,8 @@
 /* fp16 to f32 in groups of 8 registers, for kernels that widen once and use the result often.
  *
- * Without Zvfhmin: 4 instructions in place and no scratch register, right for finite values; an
- * infinity or NaN becomes 65536 or more. Its result is thrown away: flag_not_finite raises the
- * overflow flag for the group, and the kernel goes the slow way for these columns. */
+ * Without Zvfhmin: 4 instructions in place and no scratch register, correct for finite values; an
+ * infinity or NaN becomes 65536 or more. Its result is discarded: flag_not_finite raises the
+ * overflow flag for the group, and the kernel takes the slow path for these columns. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_F16_RVV_H
 
@@ -38,15 +38,15 @@
     .endif
 .endm
 
-/* Overflows from 65536 on, where no finite fp16 is; destroys wide. */
+/* Overflows from 65536 on, which no finite fp16 reaches; destroys wide. */
 .macro flag_not_finite zvfh
     .if \zvfh == 0
     vfmul.vf wide, wide, scale_up
     .endif
 .endm
 
-/* Values that are widened once for many queries are kept in the stack, from sp on: rows of vl floats, of which
- * no more than 64. Every page is touched, so that a guard page is not stepped over. */
+/* Values that are widened once for many queries are kept on the stack, from sp on: at most 64 rows
+ * of vl floats. Every page is touched, so that no guard page is skipped. */
 #define KEPT_BYTES 8192
 #define KEPT_LANES 64
 .macro push_kept temp
@@ -64,19 +64,20 @@
     .cfi_adjust_cfa_offset -KEPT_BYTES
 .endm
 
-/* \depth = 64 rows of \row_bytes if they have room, else 32. */
+/* \depth = 64 rows of \row_bytes if they fit, else 32. */
 .macro kept_depth depth, row_bytes
     sltiu \depth, \row_bytes, 4*KEPT_LANES/2 + 1
     addi \depth, \depth, 1
     slli \depth, \depth, 5
 .endm
 
-/* slow_wide = the vl halves at \at, whatever they are. Clobbers v0, slow_bits, \temp; needs mu. */
+/* slow_wide = the vl halves at \at, correct for all values. Clobbers v0, slow_bits, \temp; needs
+ * mu. */
 .macro widen_any_halves at, temp
     vle16.v slow_half, (\at)
     vsext.vf2 slow_bits, slow_half
     vsll.vi slow_wide, slow_bits, 13
-    vsll.vi slow_bits, slow_bits, 17   /* exponent and fraction alone, at the top */
+    vsll.vi slow_bits, slow_bits, 17   /* only exponent and fraction, at the top */
     vand.vx slow_wide, slow_wide, sign_bits
     li \temp, F16_LARGEST
     vmsgtu.vx v0, slow_bits, \temp

@@ -30,7 +30,7 @@
     flw gelu_highest, 20(\temp)
 .endm
 
-/* \out = 1 + exp(-u(\val)), 44 instructions; all but \out are destroyed. */
+/* \out = 1 + exp(-u(\val)), 44 instructions; destroys all others. */
 .macro gelu_divisor out, val, square, cubic, rest, low
     vfmax.vf \val, \val, gelu_lowest
     vfmin.vf \val, \val, gelu_highest

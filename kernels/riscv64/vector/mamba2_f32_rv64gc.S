@@ -2,8 +2,8 @@
  *                        const float *c, const struct state_shape *restrict shape, float decay,
  *                        float dt)
  *
- * a0 s, a1 y (may be x), a2 x, a3 b, a4 c, a5 shape, fa0 decay, fa1 dt; the rest as state_rv64gc.h
- * says. Clobbers a0-a2, a5-a7, t1-t5, ft0-ft11, fa2-fa7; keeps fs0-fs7 on the stack. */
+ * a0 s, a1 y (may be x), a2 x, a3 b, a4 c, a5 shape, fa0 decay, fa1 dt; the rest as in
+ * state_rv64gc.h. Clobbers a0-a2, a5-a7, t1-t5, ft0-ft11, fa2-fa7; saves fs0-fs7 on the stack. */
 #include "kernels/riscv64/vector/state_rv64gc.h"
 
 #define sources a2

@@ -4,8 +4,8 @@
  * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps, fa1 offset. Clobbers a0-a5, t0-t3, ft0-ft1,
  * v0-v23.
  *
- * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements.
- * Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
+ * The sum of squares is in 16 lanes, and a tail is added to its lanes only: 4 instructions for 16
+ * elements. Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
 #include "kernels/riscv64/vector/vector_rvv.h"
 
 #define dst a0

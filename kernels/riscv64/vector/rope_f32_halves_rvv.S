@@ -2,8 +2,8 @@
  *
  * a0 x, a1 cos_sin, a2 d (even). Clobbers a0-a3, t0-t1, v0-v23.
  *
- * x0 from the first half, x1 from the second, (cos, sin) split by a segment load: 17
- * instructions for 4 registers of pairs. */
+ * x0 comes from the first half, x1 from the second; a segment load splits (cos, sin). 4 registers
+ * of pairs take 17 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define first_at a0

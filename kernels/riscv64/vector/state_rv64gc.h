@@ -1,6 +1,6 @@
-/* The states of recurrent mixers without vectors: a strip is 8 columns, then single ones, so that
+/* The states of recurrent mixers without vectors: strips of 8 columns, then single columns, so that
  * memory is read row by row and no sum waits for itself. A row of a strip takes 21 instructions to
- * read and 46 to write and read. */
+ * read and 46 to update and read. */
 #ifndef INGOT_KERNELS_RISCV64_STATE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_STATE_RV64GC_H
 
@@ -46,8 +46,8 @@
     .cfi_adjust_cfa_offset -KEPT_BYTES
 .endm
 
-/* \step index, state, in, sum for each column: the state is in ft0-ft7, what goes in (d or dt x) in
- * fs0-fs7. */
+/* Run \step index, state, in, sum for each column: the state is in ft0-ft7, the input (d or dt x)
+ * in fs0-fs7. */
 .macro for_strip width, step:vararg
     \step 0, ft0, fs0, fa2
     .if \width == 8
@@ -89,7 +89,7 @@
     fmadd.s \sum, \state, reads, \sum
 .endm
 
-/* The sums are the columns' products with the vector at \vector. */
+/* sums = the products of the columns with the vector at \vector. */
 .macro read_strip width, vector
     for_strip \width, clear_sum
     mv row, strip
@@ -106,8 +106,8 @@
 .Lread\@:
 .endm
 
-/* state = decay state + the vector at \writes_from times in; the sums are its columns' products
- * with that at \reads_from. */
+/* state = decay state + the vector at \writes_from * in; sums = the products of its columns with
+ * the vector at \reads_from. */
 .macro step_strip width, writes_from, reads_from
     for_strip \width, clear_sum
     mv row, strip

@@ -1,6 +1,6 @@
-/* The states of recurrent mixers: a strip is 8 registers of columns. A lane is a column, so that
- * nothing is folded. Rows come by fours in two groups of registers in turn, whose loads do not wait
- * for each other: a row takes 4.5 instructions to read and 8.75 to write and read. */
+/* The states of recurrent mixers: a strip is 8 registers of columns. A lane is a column, so nothing
+ * is folded. Rows are taken in fours, in two alternating groups of registers, whose loads do not
+ * wait for each other: a row takes 4.5 instructions to read and 8.75 to update and read. */
 #ifndef INGOT_KERNELS_RISCV64_STATE_RVV_H
 #define INGOT_KERNELS_RISCV64_STATE_RVV_H
 
@@ -25,7 +25,7 @@
 
 #define state0 v0      /* m8 each */
 #define state1 v8
-#define inputs v16     /* what goes into the state: d or dt x */
+#define inputs v16     /* the input of the state: d or dt x */
 #define sums v24
 
 .macro start_state done
@@ -67,7 +67,7 @@
     add row, row, stride
 .endm
 
-/* sums = the columns' products with the vector at \vector. */
+/* sums = the products of the columns with the vector at \vector. */
 .macro read_strip vector
     vmv.v.i sums, 0
     mv row, strip
@@ -92,8 +92,8 @@
 .Lread\@:
 .endm
 
-/* state = decay state + the vector at \writes_from times inputs; sums = its columns' products with
- * that at \reads_from. */
+/* state = decay state + the vector at \writes_from * inputs; sums = the products of its columns
+ * with the vector at \reads_from. */
 .macro step_strip writes_from, reads_from
     vmv.v.i sums, 0
     mv row, strip

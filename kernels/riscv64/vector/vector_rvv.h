@@ -4,10 +4,10 @@
 
 #include "kernels/riscv64/asm.h"
 
-/* vtype for lanes of f32 over 16 lanes in the smallest register group that holds them: m4 at
- * VLEN 128, m2 at 256, m1 above; tails undisturbed, so that a tail leaves the sums of its
- * missing lanes alone. Sets vl = 16; \vtype serves `vsetvl zero, n, \vtype` for a tail n < 16.
- * Register groups are allotted as for m4. */
+/* vtype for lanes of f32 over 16 lanes in the smallest register group that holds them: m4 at VLEN
+ * 128, m2 at 256, m1 above; tails undisturbed, so that a tail does not change the sums of its
+ * missing lanes. Sets vl = 16; \vtype serves `vsetvl zero, n, \vtype` for a tail n < 16. Register
+ * groups are allotted as for m4. */
 .macro set_16_lanes vtype, temp
     csrr \temp, vlenb
     li \vtype, 0x12                    /* e32, m4, tu, mu */
@@ -23,7 +23,8 @@
     vsetvl zero, \temp, \vtype
 .endm
 
-/* Fold 16 lanes to one: upper half onto lower. vl is 16; lanes above the half hold leavings. */
+/* Fold 16 lanes to one, adding the upper half to the lower. vl is 16; lanes above the half hold old
+ * values. */
 .macro fold_16_lanes result, lanes, temp
     vslidedown.vi \temp, \lanes, 8
     vfadd.vv \lanes, \lanes, \temp

@@ -1,4 +1,4 @@
-// The accumulation of fp16 and int8 values by AVX-512.
+// Accumulation of fp16 and int8 values with AVX-512.
 //
 // rdi o  rsi s  rdx v  rcx n_q  r8 n, then bytes of the tile  r9 d, then bytes of a row of o
 // rax mask, then scale of a position  r10 v of a position  r11 s of a position
@@ -7,9 +7,8 @@
 // k1-k4 which of 64 dimensions there are
 //
 // 8 queries by 32 dimensions, and 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. With the one fma a cycle that Zen 4 has, a prompt reaches 0.99 with fp16 and 0.66 with
-// int8, whose weights take a product more. The next tile is asked for on the way, as in
-// score_f32_f16_avx2.S.
+// masked. Zen 4 has one fma per cycle; a prompt reaches 0.99 with fp16, and 0.66 with int8, whose
+// weights need one more product. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 
@@ -25,7 +24,7 @@
 #define positions_left rbx
 #define value_bytes rbp
 
-// The frame: n, dimensions left, v and scales of the dimensions at work, scales of a position.
+// The frame: n, dimensions left, v and scales of the current dimensions, scales of a position.
 #define N_POSITIONS 0
 #define N_LEFT 8
 #define VALUES 16
@@ -33,7 +32,7 @@
 #define SCALE_BYTES 32
 #define FRAME 40
 
-// zmm reg = 16 values of vector v, zeros where the mask has none.
+// zmm reg = 16 values of vector v; zeros in lanes that the mask excludes.
 .macro load_values_f16 v, reg, number
     vcvtph2ps zmm\reg{k\number}{z}, [value + 32 * \v]
 .endm

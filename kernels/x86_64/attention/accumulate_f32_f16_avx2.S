@@ -9,9 +9,9 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted once for all.
-// 8 fma, 4 broadcasts and 2 conversions a position: 4.6 cycles. d % 16 dimensions, which
-// models do not have, go by eights for one query after the other. The next tile is asked for on
-// the way, as in score_f32_f16_avx2.S.
+// 8 fma, 4 broadcasts and 2 conversions a position: 4.6 cycles. The last d % 16 dimensions, which
+// models do not have, are computed in eights, one query at a time. The next tile is prefetched
+// meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/attention.h"
 
 #define values rdx
@@ -78,7 +78,7 @@
     vcvtph2ps ymm8, xmm8
 .endm
 
-// Eight dimensions of one query, or those of the mask, from out and column on.
+// Eight dimensions of one query, or those in the mask, from out and column on.
 .macro accumulate_eight load
     vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_FACTOR]
     vmaskmovps ymm0, ymm11, [out]

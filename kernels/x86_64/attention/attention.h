@@ -10,8 +10,8 @@
 // Bytes of one dimension of a tile of fp16 keys.
 #define KEY_BYTES (2 * KV_TILE)
 
-// body n: what n queries take, n_q in all; 4, 3, 2 or 1 at a time. The body leaves its pointers at
-// the next query; first_most 8 takes 8 at a time first.
+// Call body n for n queries: 4, 3, 2 or 1 at a time, n_q in all. The body advances its pointers to
+// the next query; with first_most 8 it takes 8 at a time first.
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8
@@ -59,7 +59,7 @@
     lea     stride7, [stride + 2*stride3]
 .endm
 
-// op [row a (0 to 7) from base on, at bytes into it] after: op is what stands before the address.
+// op [row a (0 to 7) from base on, at bytes into it] after: op is the text before the address.
 .macro at_row op, a, base, at=0, after
     .if \a == 0
     \op     [\base + \at] \after
@@ -80,7 +80,7 @@
     .endif
 .endm
 
-// op a, chunk if given, the registers of its pair from `first` on: for n_q queries.
+// Run op a, chunk if given, and the registers of its pair from `first` on, for n_q queries.
 .macro for_pairs n_q, first, op, chunk
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
@@ -93,7 +93,7 @@
     .endr
 .endm
 
-// Names that the accumulating kernels share: o, o at work, s.
+// Names that the accumulating kernels share: o, current o, s.
 #define outs rdi
 #define out r15
 #define rows rsi

@@ -2,11 +2,11 @@
 // is a position of keys or a dimension of values; a group is four numbers of each; eight groups are
 // multiplied by a block_q8 of each row.
 //
-// Four bits become 0 .. 15, so that vpmaddubsw takes them: a group is two bytes of a lane, whose
-// lower halves are its first two numbers. A sum is of 16 bits and begins at -8 times the block's; what
-// it is in between may wrap, what it ends as is at most 32 * 8 * 127. 5 instructions a group for all rows,
-// 6 for each. For eight bits the value's sign goes to the weight: no pair is more than 2 * 127 * 127.
-// 4 instructions a group for all rows, 9 for each.
+// Four bits become 0 .. 15, as vpmaddubsw needs: a group is two bytes of a lane, whose lower halves are
+// its first two numbers. A sum has 16 bits and starts at -8 times that of the block; it may wrap in
+// between, and ends at 32 * 8 * 127 at most. A group takes 5 instructions for all rows and 6 more for
+// each. With eight bits the sign of the value moves to the weight: no pair is more than 2 * 127 * 127. A
+// group takes 4 instructions for all rows and 9 more for each.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_INT_H
 #define INGOT_KERNELS_X86_64_ATTENTION_INT_H
 
@@ -15,7 +15,7 @@
 // The caller names low_halves, 32 bytes of 0x0f.
 #define group rax           /* of the lanes at work */
 #define group_stride r10
-#define block r11           /* of the first row; those of others are `stride` apart */
+#define block r11           /* for the first row; those of the others are `stride` apart */
 #define signs ymm15         /* 0x88 */
 #define ones ymm15          /* words of 1 */
 
@@ -56,7 +56,7 @@
     .endr
 .endm
 
-// ymm low, high = the sums of a row as floats; low is none of the sums. Destroys ymm a.
+// ymm low, high = the sums of a row as floats; low must not be one of the sums. Destroys ymm a.
 .macro float_sums_q4 a, low, high
     vpmovsxwd ymm\low, xmm\a
     vextracti128 xmm\a, ymm\a, 1

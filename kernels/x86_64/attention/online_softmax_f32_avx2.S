@@ -1,13 +1,13 @@
 // void online_softmax_f32_avx2(struct score_row *s, size_t n_q, size_t n)
 //
 // rdi s  rsi n_q  rdx n, then its last 1 to 16  rcx bytes of s before these  r8 bytes into s
-// ymm0-ymm7 as exp.h says, ymm8 and ymm9 16 lanes of max and of the sum, ymm10 max, ymm11 and ymm12
+// ymm0-ymm7 as in exp.h, ymm8 and ymm9 16 lanes of max and of the sum, ymm10 max, ymm11 and ymm12
 // mask of the last 1 to 16 scores, ymm13 minus infinity, xmm14 max before
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm14.
 //
-// Two passes over a row, 16 scores a step. Elements beyond n count as minus infinity: its e^x is
-// +0, which adds nothing and is what belongs there; steps beyond n store zeros. 125 cycles
-// a row of 64.
+// Two passes over a row, 16 scores per step. Elements beyond n count as minus infinity: its e^x is
+// +0, which adds nothing and is the required result; steps beyond n store zeros. 125 cycles per row
+// of 64.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"
 
@@ -27,7 +27,7 @@
     vblendvps ymm1, minus_infinity, [row + whole + 32], ymm12
 .endm
 
-// e^(x - max) of 16 scores in ymm0 and ymm1 back to where they came from, and onto the sum.
+// e^(x - max) of 16 scores in ymm0 and ymm1, stored in place and added to the sum.
 .macro put_exp at
     exp_pair
     vmovaps [row + \at], ymm0

@@ -5,10 +5,9 @@
 // zmm0-zmm15 scores, zmm16-zmm19 keys
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm19.
 //
-// 8 queries by 32 positions, and 4 or fewer by 64, which is the whole tile in its order, as a
-// prompt and a single token want it: 16 chains of fma. Results beyond n are not stored.
-// One fma a cycle, all that Zen 4 has. The next tile is asked for on the way, as in
-// score_f32_f16_avx2.S.
+// 8 queries by 32 positions, and 4 or fewer by 64, which is the whole tile in order: 16 chains of
+// fma, for both a prompt and a single token. Results beyond n are not stored. It reaches one fma
+// per cycle, the limit of Zen 4. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_f16.h"
 
 .macro zero acc
@@ -23,7 +22,7 @@
     at_row  <vfmadd231ps zmm\acc, zmm\keys, dword ptr>, \a, query, 0, <{1to16}>
 .endm
 
-// Vector v of the n_q queries' n_v.
+// Vector v of the n_v of each of the n_q queries.
 .macro multiply_vector n_q, n_v, v
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q
@@ -36,7 +35,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
-// The same, stored; leaves for `last` when that was the last one.
+// The same, stored; goes to `last` after the last one.
 .macro store_vector n_q, n_v, v, last
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q

@@ -8,12 +8,12 @@
 //
 // 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by 4 dimensions;
 // its even and its odd bytes become words, so that vpmaddwd with those of a query, in all lanes,
-// gives each position its own sum: nothing is folded, nothing saturates. 24 operations and 4 for
-// the keys a chunk: 8.1 cycles for 128 products. The next tile is asked for on the way, as in
-// score_f32_f16_avx2.S.
+// gives each position its own sum: nothing is folded, nothing saturates. A chunk takes 24
+// operations and 4 for the keys: 8.1 cycles for 128 products. The next tile is prefetched
+// meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
-// Bytes of ymm from to words: even ones to ymm even, odd ones in place.
+// Widen the bytes of ymm from to words: even ones to ymm even, odd ones in place.
 .macro part_bytes from, even
     vpsllw  ymm\even, ymm\from, 8
     vpsraw  ymm\from, ymm\from, 8

@@ -7,9 +7,9 @@
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm21.
 //
 // 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position; vpdpbusd multiplies 4 of
-// its dimensions, made unsigned by flipping the top bit, by those of a query, and a sum begins at
-// -128 times that of the query's block. Results beyond n are not stored. 10 cycles for
-// 8 vpdpbusd. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
+// its dimensions, made unsigned by flipping the top bit, by those of a query, and a sum starts at
+// -128 times that of the query's block. Results beyond n are not stored. 10 cycles for 8 vpdpbusd.
+// The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
 #define top_bits zmm18

@@ -1,12 +1,12 @@
-// Shared by the dequantizing kernels: finding a row, and 16 of its columns.
+// Shared by the dequantizing kernels: finding a row, and converting 16 of its columns.
 #ifndef INGOT_KERNELS_X86_64_DEQUANTIZE_AVX2_H
 #define INGOT_KERNELS_X86_64_DEQUANTIZE_AVX2_H
 
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-// weights = the first group of row's eight rows, groups of group_bytes each; row = its number
-// among them; cols = blocks of 2^shift. Destroys rax.
+// weights = the first group of row's eight rows, groups of group_bytes each; row = its index in the
+// group; cols = the number of blocks of 2^shift. Destroys rax.
 .macro find_row weights, row, cols, group_bytes, shift=5
     mov     rax, \row
     shr     \cols, \shift

@@ -1,14 +1,15 @@
-// y += B u by groups of 8 rows, which lie as [rank][8]: a register holds one column of B.
+// y += B u in groups of 8 rows, stored as [rank][8]: a register holds one column of B.
 //
 // rdi y  rsi b  rdx the end of u  rcx rows left  r8 rank, negated  r9 bytes of a group  r10 three
 // times r9  r11 columns left, negated  rax scratch
 // ymm0-ymm3 y of four groups, ymm4-ymm7 B, ymm8 one of u, ymm15 mask of the last rows
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm8, ymm15.
 //
-// Four groups share an element of u, so that four sums wait for their fma at once; the last groups
-// come one by one. A last group of fewer rows is computed whole and stored as far as it goes.
+// Four groups share an element of u, so that four sums wait for their fma at the same time; the
+// last groups are computed one by one. A last group of fewer rows is computed whole, and only its
+// valid rows are stored.
 //
-// A kernel that includes this sets COLUMN_BYTES, those of 8 rows, and defines
+// A kernel that includes this sets COLUMN_BYTES, the size of 8 rows, and defines
 //     add_column y, b, at    ymm y += the column of B at `at` by ymm8; b is scratch
 #ifndef INGOT_KERNELS_X86_64_EXPAND_AVX2_H
 #define INGOT_KERNELS_X86_64_EXPAND_AVX2_H

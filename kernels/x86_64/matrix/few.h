@@ -1,6 +1,6 @@
-// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 by AVX2 or, with FEW_VNNI, by VNNI: with FEW_VEX as well as
-// processors without AVX-512 have it, else by AVX-512 VNNI on vectors of 256 bits. A kernel that includes
-// this has defined PARTS, of a block with a scale each.
+// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI: with FEW_VEX in the VEX
+// coding, for processors without AVX-512, else with AVX-512 VNNI on vectors of 256 bits. A kernel that includes this defines
+// PARTS, the number of parts of a block that have a scale.
 //
 // gemv: registers of the loops: gemv_rows.h; ymm2-ymm5 sums, of two bits a field of 64 columns each,
 // of one bit ymm2 and ymm4 the first part, ymm3 and ymm5 the second; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
@@ -8,9 +8,9 @@
 // TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask
 // Clobbers what the loops do, ymm2-ymm15; 32 bytes of red zone: sums of x.
 //
-// 32 bytes are 8 rows by 4 columns, so that a lane of 32 bits is a row. Fields are unsigned, as
-// vpmaddubsw and vpdpbusd want it; a pair of products lies within 2 * 3 * 128 = 768, and an int16
-// collects the 16 of a field. The sums of x come off once.
+// 32 bytes are 8 rows by 4 columns; a 32-bit lane is therefore a row. Fields are unsigned, as vpmaddubsw and vpdpbusd want
+// it; a pair of products lies within 2 * 3 * 128 = 768, and an int16 collects the 16 of a field. The sums of x are subtracted
+// once.
 #ifndef INGOT_KERNELS_X86_64_FEW_H
 #define INGOT_KERNELS_X86_64_FEW_H
 
@@ -18,7 +18,7 @@
 
 // ---- gemv --------------------------------------------------------------------------------------
 
-// sum += weights by 4 columns of x.
+// sum += weights * 4 columns of x.
 .macro few_multiply sum, weight, at
 #ifdef FEW_VEX
     vpbroadcastd ymm8, dword ptr [block + \at]
@@ -69,7 +69,7 @@
     few_bit ymm5, \c, 7
 .endm
 
-// Sums of x in the red zone: of 64 columns at 0, 4, 16, 20; of 128 at 0 and 16; of 256 at 0.
+// Store sums of x in the red zone: of 64 columns at 0, 4, 16, 20; of 128 at 0 and 16; of 256 at 0.
 .macro few_sums
     vpcmpeqw ymm14, ymm14, ymm14
     vpsrlw  ymm14, ymm14, 15
@@ -85,7 +85,7 @@
     vmovdqu [rsp - 32], ymm6
 .endm
 
-// sum += other, before they are folded.
+// sum += other, before both are folded.
 .macro few_join sum, other
 #ifdef FEW_VNNI
     vpaddd  \sum, \sum, \other
@@ -185,7 +185,7 @@ endfunc \name
 #endif
 .endm
 
-// ymm5-ymm8 += field k, `bits` wide, of `chunks` chunks by four tokens.
+// ymm5-ymm8 += field k, `bits` wide, of `chunks` chunks * four tokens.
 .macro few_tokens k, bits, chunks
     xor     eax, eax
 .Lchunk\@:
@@ -221,7 +221,7 @@ endfunc \name
 #endif
 .endm
 
-// The sums of x of four tokens over a part to the red zone.
+// Store the sums of x of four tokens over a part to the red zone.
 .macro few_token_sums part
     vpmovsxwd xmm13, [block + Q8KX4_SUM + 8*(\part)*(16/PARTS)]
     .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15

@@ -1,4 +1,4 @@
-// Shared by the two kernels that interleave four tokens: one block of four tokens a step, 11
+// Shared by the two kernels that interleave four tokens: one block of four tokens per step, 11
 // cycles for 32 columns, 77 for 256.
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H
@@ -20,8 +20,8 @@
 #define third r10
 #define fourth r11
 
-// Tokens at 0, `bytes`, 2 and 3 `bytes`; rax = bytes. Those that are missing are read where the
-// first one is, and cleared.
+// Tokens at 0, `bytes`, 2 and 3 times `bytes`; rax = bytes. A missing token is read from the
+// address of the first one, and cleared.
 .macro find_tokens block_bytes
     imul    rax, n_blocks, \block_bytes
     find_token second, 13, 1
@@ -47,7 +47,7 @@
     vpand   ymm3, ymm15, [tokens + fourth + \at]
 .endm
 
-// ymm4-ymm7, in the order of the tokens, 128 bytes from `at` on: low halves, then high halves.
+// ymm4-ymm7, in the order of the tokens, to 128 bytes from `at` on: low halves, then high halves.
 .macro store_halves at
     vmovdqu [out + \at], xmm4
     vmovdqu [out + \at + 16], xmm5
@@ -59,7 +59,7 @@
     vextracti128 [out + \at + 112], ymm7, 1
 .endm
 
-// 32 columns of four tokens from `at`, by fours, to `to`. Destroys ymm0-ymm7.
+// Interleave 32 columns of four tokens, from `at`, in fours, to `to`. Destroys ymm0-ymm7.
 .macro interleave_columns at, to
     load_tokens \at
     vpunpckldq ymm4, ymm0, ymm1
@@ -75,8 +75,8 @@
     store_halves \to
 .endm
 
-// xmm0 = the first words of tokens 0 and 1 at `at`, then the second ones if mov takes two; xmm2 of
-// tokens 2 and 3. Destroys xmm1, xmm3.
+// xmm0 = the first words of tokens 0 and 1 at `at`, then the second ones if mov takes two; xmm2 =
+// those of tokens 2 and 3. Destroys xmm1, xmm3.
 .macro interleave_words mov, size, at
     \mov    xmm0, \size ptr [tokens + \at]
     \mov    xmm1, \size ptr [tokens + second + \at]
@@ -89,7 +89,7 @@
     vpunpckldq xmm2, xmm2, xmm3
 .endm
 
-// body: a block. columns: of a block, as a shift.
+// body: a block. columns: log2 of those in a block.
 .macro interleave name, body, columns, x_bytes, y_bytes
 func \name
     shr     n_blocks, \columns

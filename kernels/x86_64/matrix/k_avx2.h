@@ -1,16 +1,16 @@
-// The K formats by AVX2 or, with AVX_VNNI as in tiles_avx2.h, AVX-VNNI: 8 rows by 4 tokens (gemm)
-// or by 1 (gemv), from one body.
+// The K formats with AVX2 or, if AVX_VNNI is defined as in tiles_avx2.h, with AVX-VNNI: 8 rows by 4 tokens
+// (gemm) or by 1 (gemv), from one body.
 //
 // Registers and loops: tiles_avx2.h; r15 sums.
 // ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
-// minimums
+// minima
 // ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects as many chunks of a sub-block as it
-// holds; vpmaddwd by the sub-block's scale in both halves of a lane makes
-// them 32 bits. The sum of the minimums, or of the 32 that unsigned weights have too much, is one
-// vpmaddwd for two sub-blocks. By one token it is as fast as memory delivers.
+// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 adds as many chunks of a sub-block as fit;
+// vpmaddwd with the sub-block's scale in both halves of a lane widens them to 32 bits. The sum of the
+// minima, or of the bias of 32 in unsigned weights, is one vpmaddwd for two sub-blocks. With one token,
+// memory is the limit.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -20,7 +20,7 @@
 #define low_nibbles ymm15
 
 // The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
-// lines is not forwarded to loads. k_pairs_avx2_vnni.h has y of four tokens behind them.
+// lines is not forwarded to loads. k_pairs_avx2_vnni.h has y of four tokens after them.
 #define Y_SAVED 128
 #ifdef AVX_VNNI
 #define FRAME (Y_SAVED + 128 + 31)
@@ -28,16 +28,16 @@
 #define FRAME (Y_SAVED + 32)
 #endif
 
-// Patterns of vpshufb: 128 is a zero byte. A lane of 128 bits is 4 rows.
+// Patterns of vpshufb: index 128 yields a zero byte. A lane of 128 bits is 4 rows.
     .section .rodata.kernels_avx2_k, "aG", @progbits, kernels_avx2_k, comdat
     .p2align 5
     .weak   kernels_avx2_k
     .hidden kernels_avx2_k
     .type   kernels_avx2_k, @object
-kernels_avx2_k:                     // a byte of each row to both int16 of its lane
+kernels_avx2_k:                     // copies a byte of each row to both int16 of its lane
     .byte   0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128
     .byte   4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7, 128
-    // the same to the high bytes, so that vpsraw gives them a sign
+    // the same to the high bytes, so that vpsraw extends the sign
     .byte   128, 0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3
     .byte   128, 4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7
     // bytes r and r + 8 to the two int16 of row r
@@ -64,11 +64,11 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
 #define LOW_HALVES [rip + kernels_avx2_k + 256]
 
-// ---- products: a sum of a sub-block is 32 bits by vpdpbusd, and scaled once ------------------
+// ---- products: a sub-block's sum has 32 bits by vpdpbusd, and is scaled once ------------------
 
 #ifdef AVX_VNNI
 
-// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token needs them.
 .macro load_scales reg, at, mask:vararg
     vpmovzxbd ymm\reg, qword ptr [group + \at]
     vpand   ymm\reg, ymm\reg, \mask
@@ -78,13 +78,13 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpmovsxbd ymm\reg, qword ptr [group + \at]
 .endm
 
-// Those of which the upper int16 of a lane must be zero.
+// The same for scales that need a zero in the upper int16 of a lane.
 .macro load_short_scales reg, at
     load_signed_scales \reg, \at
     vpand   ymm\reg, ymm\reg, LOW_HALVES
 .endm
 
-// The sum of a sub-block times its scale onto the block's. Destroys it.
+// Add the sum of a sub-block times its scale to the block's. Destroys it.
 .macro scale_token sum, total, scale, begin
     .if \begin
     vpmulld ymm\total, ymm\sum, ymm\scale
@@ -94,8 +94,9 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-// The same for a sum that fits an int16: the lower half of its lane has all of it. vpmulld and an addition are
-// two or three times the work, and their latency comes on top of a chain twice as long.
+// The same for a sum that fits an int16: the lower half of its lane holds all of it. vpmulld and an
+// addition would be two or three times the work, with their latency on top of a chain twice as
+// long.
 .macro scale_short_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -104,7 +105,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-// Pairs of int16 at `at` by those of ymm13.
+// Multiply pairs of int16 at `at` by those of ymm13.
 .macro multiply_pairs sum, begin, at:vararg
     vpbroadcastd ymm14, dword ptr [\at]
     .if \begin
@@ -117,7 +118,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #else
 
 
-// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token needs them.
 .macro load_scales reg, at, mask:vararg
     vpbroadcastq ymm\reg, [group + \at]
     vpand   ymm\reg, ymm\reg, \mask
@@ -130,7 +131,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpsraw  ymm\reg, ymm\reg, 8
 .endm
 
-// The sum of a sub-block times its scale onto the block's. Destroys it.
+// Add the sum of a sub-block times its scale to the block's. Destroys it.
 .macro scale_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -143,7 +144,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #define load_short_scales load_signed_scales
 #define scale_short_token scale_token
 
-// Pairs of int16 at `at` by those of ymm13.
+// Multiply pairs of int16 at `at` by those of ymm13.
 .macro multiply_pairs sum, begin, at:vararg
     vpbroadcastd ymm14, dword ptr [\at]
     .if \begin
@@ -156,8 +157,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 #endif
 
-// Chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one token and
-// 16 for four.
+// Multiply chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one
+// token and 16 for four.
 .macro multiply_tokens n, chunk, begin
     .irp    t, 0, 1, 2, 3
     .if \t < \n
@@ -166,7 +167,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-// The sums times ymm13 onto the block's.
+// Add the sums times ymm13 to the block's.
 .macro scale_tokens n, begin, scale=scale_token
     .irp    t, 0, 1, 2, 3
     .if \t < \n
@@ -175,7 +176,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-// Sums number 2p and 2p + 1 of each token, by ymm13, onto ymm8-ymm11.
+// Add sums number 2p and 2p + 1 of each token, times ymm13, to ymm8-ymm11.
 .macro multiply_sums n, p, from, begin
     .irp    t, 0, 1, 2, 3
     .if \t < \n
@@ -186,8 +187,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 // ---- the K45 types --------------------------------------------------------------------------
 
-// Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at 4 p
-// (one token) or 16 p + 4 t.
+// Store sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t
+// at 4 p (one token) or 16 p + 4 t.
 .macro prepare_sums_k45 n
     .if \n == 1
     vmovdqu xmm8, [block + Q8K_SUM]
@@ -253,7 +254,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 // ---- the K36 types --------------------------------------------------------------------------
 
-// Sums of 16 columns as pairs, as above; one token's lie in pairs already.
+// Store sums of 16 columns as pairs, as above; those of a single token are already stored in pairs.
 .macro prepare_sums_of_16 n
     .if \n == 4
     vmovdqu ymm12, PAIR_SUMS
@@ -285,7 +286,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vfmadd231ps ymm\t, ymm\sum, ymm14
 .endm
 
-// shift: 2 to the shift is what makes a weight unsigned.
+// shift: adding 2^shift makes a weight unsigned.
 .macro finish_biases n, scale, shift
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     biases_k36 \n, \p
@@ -304,9 +305,9 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
 .endm
 
-#define ahead y_stride // of a gemv, whose y has no next row
+#define ahead y_stride // for a gemv, whose y has no next row
 
-// One token, and where gemv_rows.h says a later block of weights.
+// One token, and the later block of weights that gemv_rows.h prefetches.
 .macro block_of_one body, block_bytes
     test    ahead, ahead
     jz      .Lnone\@
@@ -315,7 +316,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     \body 1, Q8K_SCALE
 .endm
 
-// One token is a gemm of one.
+// A gemv is a gemm of one token.
 .macro gemv_k name, body, block_bytes
 func \name
     enter_tiles FRAME

@@ -17,7 +17,7 @@ kernels_avx2_k_bits:
 #define BIT_4 [rip + kernels_avx2_k_bits]
 #define BIT_2 [rip + kernels_avx2_k_bits + 32]
 
-// Up by `by` bits, or down; what crosses bytes is masked after.
+// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  \to, \from, (\by)

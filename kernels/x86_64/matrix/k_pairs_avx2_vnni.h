@@ -1,19 +1,18 @@
-// The K formats by AVX-VNNI two sub-blocks at a time: those that lie in the low and in the high nibbles of
-// the same bytes.
+// The K formats with AVX-VNNI, two sub-blocks at a time: those in the low and in the high nibbles of the
+// same bytes.
 //
-// Registers and loops: k_avx2.h; but y of four tokens waits on the stack, and ymm0-ymm3 are the sums of
-// the second sub-block. By one token that is ymm9.
+// Registers and loops: k_avx2.h, except that y of four tokens is on the stack, and ymm0-ymm3 are the
+// sums of the second sub-block. With one token that is ymm9.
 //
-// vpdpbusd adds to what it added before, which takes 5 cycles, and a scale has vpmulld's 10 on top. With
-// four chains at a time the core's queue is full of additions that wait; with eight they are ready when
-// they come.
+// Each vpdpbusd waits 5 cycles for the one before it, and a scale adds vpmulld's 10. With four chains at
+// a time the core's queue fills with waiting additions; with eight they are ready in time.
 #ifndef INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H
 
 #define AVX_VNNI
 #include "kernels/x86_64/matrix/k_bits_avx2.h"
 
-// ymm12 by chunk `first`, ymm13 by chunk `second` of the block by each token.
+// Multiply ymm12 by chunk `first`, ymm13 by chunk `second` of the block, for each token.
 .macro multiply_pair n, first, second, begin
     multiply_tokens \n, \first, \begin
     .if \n == 1
@@ -25,7 +24,7 @@
     .endif
 .endm
 
-// The sums times ymm12 and ymm13 onto the block's.
+// Add the sums times ymm12 and ymm13 to the block's.
 .macro scale_pair n, begin
     .if \n == 1
     scale_token 8, 4, 12, \begin

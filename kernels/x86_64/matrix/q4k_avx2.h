@@ -5,8 +5,8 @@
 
 #include "kernels/x86_64/matrix/k_avx2.h"
 
-// Chunks of 4 columns that a sum collects: of a sub-block by AVX-VNNI, else as many as an int16 holds, within
-// 8 * 2 * 15 * 128 = 30720.
+// Chunks of 4 columns that a sum adds: all of a sub-block with AVX-VNNI, else as many as fit an
+// int16, at most 8 * 2 * 15 * 128 = 30720.
 #ifdef AVX_VNNI
 #define Q4K_CHUNKS 4
 #else

@@ -5,15 +5,15 @@
 
 #include "kernels/x86_64/matrix/k_avx2.h"
 
-// Chunks of 4 columns that a sum collects: of a sub-block by AVX-VNNI, else as many as an int16 holds, within
-// 2 * 2 * 63 * 128 = 32256.
+// Chunks of 4 columns that a sum adds: all of a sub-block with AVX-VNNI, else as many as fit an
+// int16, at most 2 * 2 * 63 * 128 = 32256.
 #ifdef AVX_VNNI
 #define Q6K_CHUNKS 4
 #else
 #define Q6K_CHUNKS 2
 #endif
 
-// Four tokens. Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
+// Four tokens. Chunk c (0 to 7) of 32 columns, number 4 half + s: six bits, unsigned.
 .macro chunk_q6k half, s, c
     vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
     vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
@@ -42,8 +42,8 @@
     .endr
 .endm
 
-// One token has registers to spare: what is loaded is unpacked for all four times 32 columns of a
-// half that it is a part of. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
+// One token leaves registers free, so loaded bytes are unpacked for all four groups of 32 columns
+// of a half that share them. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
 .macro part_one_q6k half, s, c
     .if \s % 2
     vpsrlw  ymm2, ymm12, 4
@@ -65,7 +65,7 @@
     multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
 .endm
 
-// Chunk c, and two lines of a later block, without which memory is half as fast:
+// Chunk c, and two cache lines of a later block, without which memory is half as fast: see
 // gemv_k_avx512_vnni.h.
 .macro chunk_one_q6k half, c
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]

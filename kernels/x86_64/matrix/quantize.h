@@ -1,8 +1,8 @@
 // Shared by the kernels that quantize activations.
 //
 // d = max |x| / 127 and q = nearest even of x * (127 / max |x|): vcvtps2dq rounds as MXCSR says, to
-// nearest even, which is what adding and taking off 1.5 * 2^23 does in the reference. If max is
-// below 2^-100 a compare clears d and 127 / max both, so that every q is 0.
+// nearest even, like the addition and subtraction of 1.5 * 2^23 in the reference. If max is below
+// 2^-100, a comparison clears both d and 127 / max, so every q is 0.
 #ifndef INGOT_KERNELS_X86_64_QUANTIZE_H
 #define INGOT_KERNELS_X86_64_QUANTIZE_H
 
@@ -31,7 +31,7 @@
 
 // ---- AVX2 -----------------------------------------------------------------------------------
 
-// ymm11 the least max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127.
+// ymm11 the smallest max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127.
 // Destroys rax.
 #define word_order ymm12
 #define magnitude ymm13
@@ -45,7 +45,7 @@
     vpmovzxbd word_order, xmm12
 .endm
 
-// xmm4 = d and every word of ymm5 = 127 / max, of the greatest of ymm4. Destroys xmm6.
+// xmm4 = d and every word of ymm5 = 127 / max, where max is the greatest of ymm4. Destroys xmm6.
 .macro find_scales_avx2
     spread_max 4, 5
     vcmpps  xmm6, xmm4, xmm11, NOT_LESS
@@ -95,16 +95,15 @@ kernels_quantize_places:
     vrangeps zmm\to, zmm\a, zmm\b, GREATER_MAGNITUDE
 .endm
 
-// v max = d and v inverse = 127 / max of each lane's max, v zmm or xmm; 0 where max is below
-// 2^-100.
+// v max = d and v inverse = 127 / max of each lane's max, v zmm or xmm; 0 if max is below 2^-100.
 .macro find_scales_avx512 v, max, inverse
     vcmpps  k1, \v\max, \v\()28, NOT_LESS
     vdivps  \v\inverse{k1}{z}, \v\()29, \v\max
     vdivps  \v\max{k1}{z}, \v\max, \v\()29
 .endm
 
-// zmm a = 64 bytes from 16 values each in zmm a to d, times the inverses; zmm sums = their sums by
-// eights, plus 1024 each.
+// zmm a = 64 bytes from 16 values each in zmm a to d, times the inverses; zmm sums = their sums
+// over 8, plus 1024 each.
 .macro quantize_four a, b, c, d, inverse_ab, inverse_cd, sums
     vmulps  zmm\a, zmm\a, zmm\inverse_ab
     vmulps  zmm\b, zmm\b, zmm\inverse_ab

@@ -1,11 +1,11 @@
 // void quantize_q8_f32_avx2(struct block_q8 *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are used up
+// rdi y  rsi x  rdx n; all are changed
 // ymm0-ymm3 32 values, ymm4 and ymm5 magnitudes, then max, d and 127 / max; ymm11 the least
 // max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127
 // Clobbers rax, rdx, rdi, rsi, ymm0-ymm6, ymm11-ymm14.
 //
-// A block of 32 a step; the two divisions of a block overlap with the next one. 107 ns for 576
+// One block of 32 per step; the two divisions of a block overlap with the next one. 107 ns for 576
 // elements on Zen 4.
 #include "kernels/x86_64/matrix/quantize.h"
 

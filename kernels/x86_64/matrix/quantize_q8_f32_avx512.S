@@ -1,11 +1,11 @@
 // void quantize_q8_f32_avx512(struct block_q8 *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are used up  eax scratch
+// rdi y  rsi x  rdx n, then blocks left; all are changed  eax scratch
 // zmm0-zmm3 values, zmm4 max, then d, zmm5 127 / max, zmm6, zmm7 scratch, zmm26 4 * 1024,
-// zmm27-zmm31 as quantize.h says, k1
+// zmm27-zmm31 as in quantize.h, k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm7, zmm26-zmm31, k1.
 //
-// Two blocks of 32 a step, the low and the high half of a vector. Sums are taken by vpsadbw of
+// Two blocks of 32 per step, the low and the high half of a vector. Sums are taken by vpsadbw of
 // bytes made unsigned. 96 ns for 576 elements on Zen 4.
 #include "kernels/x86_64/matrix/quantize.h"
 
@@ -30,7 +30,7 @@
     vpermilps zmm5, zmm4, 0x4e
     vmaxps  zmm4, zmm4, zmm5
     vpermilps zmm5, zmm4, 0xb1
-    vmaxps  zmm4, zmm4, zmm5        // max of a block in all of its half
+    vmaxps  zmm4, zmm4, zmm5        // max of a block in every lane of its half
     find_scales_avx512 zmm, 4, 5
     vshuff64x2 zmm6, zmm5, zmm5, 0x00
     vshuff64x2 zmm7, zmm5, zmm5, 0xff

@@ -1,6 +1,6 @@
 // void quantize_q8k_f32_avx2(struct block_q8k *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are used up
+// rdi y  rsi x  rdx n, then blocks left; all are changed
 // ymm0-ymm3 32 values, ymm4-ymm7 magnitudes, then ymm4 max, ymm5 127 / max, ymm6 and ymm7 sums of
 // 8; ymm8-ymm10 and ymm4 sums of 16; ymm11 least max, ymm12 order of words after packing, ymm13
 // magnitude bits, ymm14 127, ymm15 top bits of bytes
@@ -24,7 +24,7 @@
     vcvtps2dq ymm\reg, ymm\reg
 .endm
 
-// 32 values to bytes; their sums by eights in ymm sums.
+// Convert 32 values to bytes; ymm sums = their sums over 8.
 .macro quantize_part part, sums
     round_eight 0, (128 * \part)
     round_eight 1, (128 * \part + 32)

@@ -1,23 +1,23 @@
 // void quantize_q8k_f32_avx512(struct block_q8k *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are used up  eax scratch
+// rdi y  rsi x  rdx n, then blocks left; all are changed  eax scratch
 // zmm0-zmm15 magnitudes, then values  xmm16 d  zmm17 127 / max  zmm18 scratch  zmm20-zmm23 sums
 // zmm24 127 / max of the block at work  zmm25 order of sums  zmm26 2 * 1024
-// zmm27-zmm31 as quantize.h says  k1
+// zmm27-zmm31 as in quantize.h  k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm18, zmm20-zmm31, k1.
 //
-// A block of 256 a step. Finding its max and dividing are one chain of latencies, so the next
-// block's are begun before this one's values are rounded: 144 ns for 2048 elements instead of 207
-// (Zen 4).
+// One block of 256 per step. Finding its max and dividing are one chain of latencies, so the next
+// block's chain is started before this block's values are rounded: 144 ns for 2048 elements instead
+// of 207 (Zen 4).
 #include "kernels/x86_64/matrix/quantize.h"
 
     .section .rodata.quantize_q8k_f32_avx512, "a", @progbits
     .p2align 4
-sum_places:                         // of 16 sums in words 0 4 1 5 2 6 3 7
+sum_places:                         // order of 16 sums: words 0 4 1 5 2 6 3 7
     .byte   0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15
     .size   sum_places, . - sum_places
 
-// zmm to = the magnitudes of 64 values at vector + at, the greatest of each four. Destroys zmm
+// zmm to = the magnitudes of 64 values at vector + at, the greatest of every four. Destroys zmm
 // other.
 .macro take_four to, other, at
     vmovups zmm\to, [vector + \at]

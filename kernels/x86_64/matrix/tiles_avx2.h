@@ -1,22 +1,21 @@
-// The loops of the gemm of integers by AVX2, 8 rows by 4 tokens, and of the gemv of the K formats,
-// by 1.
+// The loops of the integer gemms with AVX2, 8 rows by 4 tokens, and of the gemvs of the K formats, by 1.
 //
 // rdi y  rsi w  rdx x  rcx group: where the loop over blocks is in w (first the shape)
 // r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
-// r11 y of the tokens at work  r12 x of the block at work  r13 blocks left  r14 tokens left
+// r11 y of the current tokens  r12 x of the current block  r13 blocks left  r14 tokens left
 // rbx tokens  r15 frame  rax scratch
 // ymm0-ymm3 y of 8 rows by 4 tokens  ymm4 mask of rows  ymm14 scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body does.
 //
-// 32 bytes of weights are 8 rows by 4 columns, so that a lane of 32 bits is a row and 4 columns of
-// a token are broadcast to it. All tokens by 8 rows, then by the next 8.
+// 32 bytes of weights are 8 rows by 4 columns; a 32-bit lane is therefore a row and 4 columns of a token
+// are broadcast to it. All tokens are multiplied by 8 rows, then by the next 8.
 //
-// vpmaddubsw takes unsigned by signed bytes and adds pairs, which saturate at 16 bits: a nibble by any x
-// gives a pair within 2 * 15 * 128 = 3840, so that an int16 collects 8 of them: 30720.
+// vpmaddubsw multiplies unsigned by signed bytes and adds pairs, which saturate at 16 bits: a pair of
+// nibbles times any x is at most 2 * 15 * 128 = 3840, so an int16 can add 8 of them: 30720.
 //
-// A kernel that defines AVX_VNNI before it includes this has vpdpbusd with VEX coding, as processors
-// without AVX-512 have it: four products added to 32 bits, of which nothing overflows. For {vex} the
-// assembler must be told: else it takes the coding of AVX-512. This has no broadcast in an operand.
+// A kernel that defines AVX_VNNI before it includes this uses vpdpbusd in its VEX coding, for processors
+// without AVX-512: it adds four products in 32 bits without overflow. {vex} selects this coding; without
+// it the assembler would use that of AVX-512. The VEX coding has no broadcast operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 
@@ -41,7 +40,7 @@
 #define n_tokens rbx
 #define frame r15
 
-// Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
+// The sum of one token += (or =) ymm weight * its 4 columns at `at`.
 .macro multiply_token sum, weight, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
 #ifdef AVX_VNNI
@@ -59,7 +58,7 @@
 #endif
 .endm
 
-// frame_bytes of stack, 31 of which may go to begin at a multiple of 32.
+// Allocate frame_bytes of stack, up to 31 of which are used to start at a multiple of 32.
 .macro enter_tiles frame_bytes
     push_saved rbx, r12, r13, r14, r15
     .if \frame_bytes
@@ -76,7 +75,7 @@
     pop_saved r15, r14, r13, r12, rbx
 .endm
 
-// y of the n tokens or of those that are left.
+// Load or store y of the n tokens, or of the rest.
 .macro store_tokens n
     mov     ecx, 8                  // group is done
     cmp     rows_left, 8
@@ -95,7 +94,7 @@
 .Lstored\@:
 .endm
 
-// body: a block of 8 rows at group by those of n tokens at block, onto ymm0-ymm3.
+// body: multiplies a block of 8 rows at group by those of n tokens at block and adds to ymm0-ymm3.
 .macro multiply_tiles n, body, block_bytes, x_bytes
     test    rows_left, rows_left
     jz      .Ldone\@
@@ -132,7 +131,8 @@
 .Ldone\@:
 .endm
 
-// columns: of a block, as a shift. begin: what comes before the loops, after the frame.
+// columns: log2 of those in a block. begin: a macro that runs before the loops, after the frame is
+// set up.
 .macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0, begin
 func \name
     enter_tiles \frame_bytes

@@ -1,11 +1,11 @@
 // void convert_f16_f32_avx2(uint16_t *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are used up
+// rdi y  rsi x  rdx n; all are changed
 // ymm0 values, ymm1 mask of the tail
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
-// Eight elements a step, rounded to nearest even by the instruction's own field, whatever MXCSR
-// says. 2.1 cycles for eight elements.
+// Eight elements per step, rounded to nearest even by the instruction's own rounding field,
+// independent of MXCSR. 2.1 cycles for eight elements.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

@@ -1,9 +1,10 @@
 // void convert_f16_f32_avx512(uint16_t *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are used up  zmm0 values
+// rdi y  rsi x  rdx n; all are changed  zmm0 values
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
-// 16 elements a step, rounded to nearest even by the instruction's own field, whatever MXCSR says.
+// 16 elements per step, rounded to nearest even by the instruction's own rounding field,
+// independent of MXCSR.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

@@ -1,10 +1,10 @@
 // void convert_f32_f16_avx2(float *y, const uint16_t *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are used up
+// rdi y  rsi x  rdx n; all are changed
 // ymm0 values, ymm1 mask of the tail
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
-// Eight elements a step: 1.2 cycles.
+// Eight elements per step: 1.2 cycles.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

@@ -1,12 +1,12 @@
 // Kernels of one operation on each element, one body for AVX2 and AVX-512.
 //
-// rdi y  rsi x  rdx n; all are used up  rax scratch
+// rdi y  rsi x  rdx n; all are changed  rax scratch
 // ymm or zmm: 0 y  8 factor of scale, zeros of relu2  4 x and 1-3, 5-7 scratch of gelu and silu
-// masks as vectors.h says
+// masks as in vectors.h
 // Clobbers rax, rdx, rsi, rdi, ymm0-ymm8, ymm13, ymm15 (AVX2), zmm0-zmm8, k1, k7 (AVX-512).
 //
-// A step reads before it writes, so that y may be x. Steps do not depend on each other and overlap
-// in the core: gelu takes 26 cycles for 8 elements (AVX2) and 30 for 16 (AVX-512).
+// A step reads before it writes, so y may be x. Steps do not depend on each other and overlap in
+// the core: gelu takes 26 cycles for 8 elements (AVX2) and 30 for 16 (AVX-512).
 #ifndef INGOT_KERNELS_X86_64_ELEMENTWISE_H
 #define INGOT_KERNELS_X86_64_ELEMENTWISE_H
 
@@ -38,7 +38,7 @@
     advance \v, vector, out
 .endm
 
-// The second operand of max is the result where it is NaN.
+// The result of max is the second operand if that is NaN.
 .macro relu2_step v, tail, y=0, none=8
     apply   vmaxps, \v, \y, \none, vector, \tail
     vmulps  \v\y, \v\y, \v\y

@@ -4,8 +4,8 @@
 
 #include "kernels/x86_64/asm.h"
 
-// Constants as whole vectors of AVX2, so that they are memory operands and hold no register. zmm
-// broadcasts their first words: whole ones would take twice the cycles to load on Zen 4.
+// Constants as whole vectors of AVX2, so that they are memory operands and need no register. zmm
+// broadcasts their first words: whole vectors would take twice the cycles to load on Zen 4.
     .section .rodata.kernels_exp_table, "aG", @progbits, kernels_exp_table, comdat
     .p2align 6
     .weak   kernels_exp_table
@@ -50,12 +50,11 @@ kernels_exp_table:
     .endif
 .endm
 
-// v x = e^x, v ymm or zmm; int, tmp and sum are scratch. The second operand of max and min is the
-// result where the first is NaN: x comes first, so that NaN counts as -104. With `rest` it is
-// e^(x - rest) as exp_sum2_f32 has it. 28 instructions of ymm; 17 of zmm, whose vscalefps
-// multiplies by 2^n with one rounding, as the two steps of ymm do, the first of which is exact. A result so
-// small costs it some 100 cycles on Intel's cores, so lanes of -104 and less, as all that is masked out, get their
-// +0 from mask k7, which zmm destroys.
+// v x = e^x, v ymm or zmm; int, tmp and sum are scratch. If the first operand of max or min is NaN, the result is
+// the second: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32. It takes
+// 28 instructions with ymm and 17 with zmm, whose vscalefps multiplies by 2^n with one rounding, as the two steps
+// of ymm do, because the first is exact. A result that small costs about 100 cycles on Intel's cores, so lanes of
+// -104 and less, which include all masked lanes, get +0 through mask k7, which zmm destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

@@ -1,10 +1,10 @@
 // The gates, one body for AVX2 and AVX-512.
 //
-// rdi y  rsi gate  rdx up  rcx n; all are used up  rax scratch
-// ymm or zmm: 0 y  4 gate  1-3 and 5-7 scratch  8-10 constants of some  masks as vectors.h says
+// rdi y  rsi gate  rdx up  rcx n; all are changed  rax scratch
+// ymm or zmm: 0 y  4 gate  1-3 and 5-7 scratch  8-10 constants of some  masks as in vectors.h
 // Clobbers rax, rcx, rdx, rsi, rdi, ymm0-ymm10, ymm13, ymm15 (AVX2), zmm0-zmm10, k1, k7 (AVX-512).
 //
-// A step reads before it writes, so that y may be gate or up. Steps do not depend on each other and
+// A step reads before it writes, so y may be gate or up. Steps do not depend on each other and
 // overlap in the core: silu_mul takes 14 cycles for 8 elements and 15 for 16, gelu_mul 28 and 31.
 #ifndef INGOT_KERNELS_X86_64_GATES_H
 #define INGOT_KERNELS_X86_64_GATES_H
@@ -38,7 +38,7 @@
     advance \v, gates, ups, out
 .endm
 
-// x / (1 + e^-gate); x where the others have the gate
+// x / (1 + e^-gate); x takes the register that holds the gate in the others
 .macro sigmoid_mul_step v, tail, y=0, int=1, tmp=2, sum=3, x=4
     load    \v, \y, ups, \tail
     op_constant vxorps, \v, \y, \y, exp_sign
@@ -50,8 +50,8 @@
     advance \v, gates, ups, out
 .endm
 
-// g / (1 + e^-(alpha g)) * (u + 1), both within the limit. The second operand of min and max is the
-// result where one is NaN, so that NaNs stay.
+// g / (1 + e^-(alpha g)) * (u + 1), both within the limit. The result of min and max is the second
+// operand if one is NaN, so NaNs are kept.
 .macro swiglu_oai_step v, tail, y=0, int=1, tmp=2, sum=3, gate=4, up=5, limit=8, lower=9, alpha=10
     apply   vminps, \v, \gate, \limit, gates, \tail
     apply   vminps, \v, \up, \limit, ups, \tail
@@ -67,7 +67,7 @@
     advance \v, gates, ups, out
 .endm
 
-// max(gate, 0)^2 * up; the second operand of max is the result where it is NaN
+// max(gate, 0)^2 * up; The result of max is the second operand if that is NaN
 .macro relu2_mul_step v, tail, y=0, none=8
     apply   vmaxps, \v, \y, \none, gates, \tail
     vmulps  \v\y, \v\y, \v\y

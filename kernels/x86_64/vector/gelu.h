@@ -25,8 +25,9 @@ kernels_gelu_table:
 #define gelu_c3         kernels_gelu_table+128
 #define gelu_c3_low     kernels_gelu_table+160
 
-// v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch. NaN as the first operand
-// of vmaxps gives -16, and comes back with the division. 54 instructions of ymm, 42 of zmm.
+// v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch. A NaN as the first
+// operand of vmaxps gives -16; the division restores the NaN. It takes 54 instructions with ymm, 42
+// with zmm.
 .macro gelu_lanes v, y=0, square=1, cubic=2, factor=3, x=4, low=5, rest=6, c1=7
     op_constant vmaxps, \v, \y, \x, gelu_least
     vbroadcastss \v\c1, dword ptr [rip + gelu_c1]

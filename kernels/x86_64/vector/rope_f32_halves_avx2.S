@@ -6,8 +6,8 @@
 // ymm6 mask of the tail's pairs
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm6.
 //
-// Eight pairs a step; cos and sin come alternating and are parted by two shuffles each. 22 cycles
-// for a head of 64.
+// Eight pairs per step; cos and sin alternate, and two shuffles each separate them. 22 cycles for a
+// head of 64.
 #include "kernels/x86_64/asm.h"
 
 #define first rdi
@@ -16,7 +16,7 @@
 #define second rcx
 #define mask ymm6
 
-// ymm2, ymm3 = the pairs of ymm0, ymm1 turned by the eight cos, sin in ymm2, ymm3.
+// ymm2, ymm3 = the pairs of ymm0, ymm1 rotated by the eight cos, sin in ymm2, ymm3.
 .macro turn
     vshufps ymm4, ymm2, ymm3, 0x88  // cos of pairs 0 1 4 5 2 3 6 7
     vshufps ymm5, ymm2, ymm3, 0xdd

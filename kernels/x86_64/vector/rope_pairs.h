@@ -1,6 +1,6 @@
-// rope over neighbours, one body for AVX2 and AVX-512.
+// rope over neighbouring pairs, one body for AVX2 and AVX-512.
 //
-// rdi x  rsi cos_sin  rdx d, even; all are used up  rax scratch
+// rdi x  rsi cos_sin  rdx d, even; all are changed  rax scratch
 // ymm or zmm: 0 x  1 cos and sin  2, 3 scratch  4 sign of the even  ymm15 or k1 mask
 // Clobbers rax, rdx, rsi, rdi, ymm0-ymm4 and ymm15 (AVX2), zmm0-zmm4 and k1 (AVX-512).
 //

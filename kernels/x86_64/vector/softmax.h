@@ -1,9 +1,9 @@
-// Softmax and its passes, each a kernel by itself too, for AVX2 and AVX-512.
+// Softmax and its passes, each of which is also a kernel by itself, for AVX2 and AVX-512.
 //
-// rdi x at work  rsi n left, both used up by each pass  rdx x  rcx n  rax scratch
-// AVX2: ymm0-ymm7 as exp.h says  ymm8, ymm9 16 lanes of the sum  ymm10 max  ymm13-ymm15 as
+// rdi x at work  rsi n left, both changed by each pass  rdx x  rcx n  rax scratch
+// AVX2: ymm0-ymm7 as in exp.h  ymm8, ymm9 16 lanes of the sum  ymm10 max  ymm13-ymm15 as
 // vectors.h says
-// AVX-512: zmm0-zmm3 as exp.h says  zmm8 the sum  ymm9 scratch  zmm10 max  k1 mask
+// AVX-512: zmm0-zmm3 as in exp.h  zmm8 the sum  ymm9 scratch  zmm10 max  k1 mask
 #ifndef INGOT_KERNELS_X86_64_SOFTMAX_H
 #define INGOT_KERNELS_X86_64_SOFTMAX_H
 
@@ -32,8 +32,8 @@
     vmaxss  xmm\reg, xmm\reg, xmm\other
 .endm
 
-// The second operand of vmaxps is the result where the first is NaN, and the maximum so far is
-// never NaN; a lane beyond the tail keeps its own.
+// vmaxps returns the second operand if the first is NaN, and the maximum so far is never NaN; a
+// lane beyond the tail keeps its value.
 .macro max_step_avx2 tail
     load_lanes 2, 3, cursor, \tail
     add     cursor, 64
@@ -126,7 +126,7 @@
     advance \v, cursor
 .endm
 
-// Three passes over x, which the first level of cache holds: max, e^(x - max) with its sum, then
+// Three passes over x, which stays in the first level of cache: max, e^(x - max) with its sum, then
 // times 1 / sum.
 .macro softmax name, isa, v, max=10, inverse=8
 func \name

@@ -1,10 +1,10 @@
-// The states of recurrent mixers, one body for AVX2 and AVX-512. A lane is a column, so that
-// nothing is folded.
+// The states of recurrent mixers, one body for AVX2 and AVX-512. A lane is a column, so nothing is
+// folded.
 //
 // rdi s  rsi o  rdx q  rcx k  r8 v  r9 columns, first the shape  xmm0 decay  xmm1 beta
 // r10 bytes of a row  r11 rows  rax a row  rbx number of the row
 // ymm or zmm: 0-3 state  4-7 what goes in (d or dt x)  8-11 sums  12 decay  13 element of a row
-// 14 beta or dt  masks as vectors.h says
+// 14 beta or dt  masks as in vectors.h
 // Clobbers rax, rsi, rdi, r8-r11, all of ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 rdx
 // too; rbx is saved.
 //
@@ -69,7 +69,7 @@
     store   \v, \sum, out+\at, \tail
 .endm
 
-// The sums are the strip's products with k.
+// sums = the strip's products with k.
 .macro read_strip v, count, tail
     for_strip \v, \count, clear_sum
     mov     row, strip
@@ -85,7 +85,7 @@
     jb      .Lrow\@
 .endm
 
-// state = decay state + k in; the sums are its products with q.
+// state = decay state + k in; sums = its products with q.
 .macro step_strip v, count, tail
     for_strip \v, \count, clear_sum
     mov     row, strip

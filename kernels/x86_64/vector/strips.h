@@ -1,11 +1,11 @@
-// Loops over columns, a strip of up to four vectors at a time, whose rows are taken one after the
-// other. Once for AVX2 and AVX-512, as vectors.h.
+// Loops over columns, in strips of up to four vectors; the rows of a strip are processed next to
+// each other. Written once for AVX2 and AVX-512, as vectors.h.
 #ifndef INGOT_KERNELS_X86_64_STRIPS_H
 #define INGOT_KERNELS_X86_64_STRIPS_H
 
 #include "kernels/x86_64/vector/vectors.h"
 
-// body v, n, n + 4, n + 8, byte of the row, tail for each vector n of a strip.
+// Run body v, n, n + 4, n + 8, byte of the row, tail for each vector n of a strip.
 .macro for_strip v, count, body, tail
     .irp    n, 0, 1, 2, 3
     .if     \n < \count
@@ -14,8 +14,8 @@
     .endr
 .endm
 
-// columns v, count of vectors, tail for `left` columns; it advances the pointers. Destroys left,
-// rax and the mask.
+// Run columns v, count of vectors, tail for `left` columns; it advances the pointers. Destroys
+// left, rax and the mask.
 .macro for_columns v, left, left_32, columns
     sub     \left, 4 * \v\()_lanes
     jb      .Lsingle\@

@@ -1,6 +1,6 @@
-// Shared by the gemms of TQ2_0, Q2_0 and Q1_0: weights of 8 rows and 256 columns decoded to -1 .. 2
-// or +-1, int8 [64][8][4] on the stack, and their scales to float, once for 64 tokens; loops and
-// registers are in gemm_neon.h.
+// Shared by the gemms of TQ2_0, Q2_0 and Q1_0: for each 64 tokens, weights of 8 rows and 256
+// columns are decoded once to -1 .. 2 or +-1, as int8 [64][8][4] on the stack, and their scales to
+// float. gemm_neon.h has the loops and registers.
 //
 // A tile: v0-v3 4 columns of 4 tokens; v4-v7 weights; v8-v15 y; v16-v31 sums.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FEW_NEON_H
@@ -100,7 +100,7 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
 .endm
 
-// v0, v1 = scales of a part, v2 = those of x, which lie `left` bytes on
+// v0, v1 = scales of a part, v2 = those of x, which are `left` bytes further
 .macro take_scales part, left
     add     tile_scales, sp, #SCRATCH_D + 32 * \part
     ld1     {v0.4s, v1.4s}, [tile_scales]
@@ -127,7 +127,8 @@ endfunc \name
 
 // ---- without the dot product ------------------------------------------------------------------
 
-// For 256 columns, an int16 lane collects 64 products of -256 to 254; two lanes are at least -32768.
+// Over 256 columns an int16 lane adds 64 products of -256 to 254; two lanes together are at least
+// -32768.
 .macro part_neon part, parts
     two_chunk_products smull
     mov     count, #32 / \parts - 1

@@ -1,5 +1,5 @@
-// As gemm_prepare_neon.h, of FIG4, whose blocks of 128 columns are halves of those of x: all is counted
-// in blocks of x, and the last one of a row may have one half.
+// As gemm_prepare_neon.h, for FIG4, whose blocks of 128 columns are halves of a block of x: all
+// counts are in blocks of x, and the last block of a row may have one half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 
@@ -8,7 +8,7 @@
 #define FIG4_SLICE 3                    // blocks of x
 #define FIG4_SCALES (2 * FIG4_SLICE * PREPARED_SCALES)
 #define FIG4_SCRATCH (FIG4_SLICE * 2048 + FIG4_SCALES)
-#define FRAME_HALVES (FRAME_TILE + 64)  // of the slice, after the seeds
+#define FRAME_HALVES (FRAME_TILE + 64)  // of the slice, after the start values
 #define FRAME_ODD (FRAME_TILE + 72)     // 1: a row has an odd number of halves
 #define HALF_BYTES (4 * FIG4_COLS)      // of x
 #define cols_arg x15                    // before gemm_tiles
@@ -36,7 +36,7 @@
     str     blocks_left, [sp, #FRAME_HALVES]
 .endm
 
-// The values of the nibbles, and of each half the scales and the magic.
+// Unpack the values of the nibbles; for each half, copy its scales and the magic.
 .macro prepare_fig4
     begin_table FIG4_SCALES
     count_halves
@@ -52,8 +52,8 @@
     b.ne    .Lblock\@
 .endm
 
-// A tile: `half` has 128 columns of x_block in the sums, `add` takes them to y with the scales of the
-// rows at w_scale and of the tokens at temp.
+// A tile: `half` adds 128 columns of x_block to the sums; `add` adds the sums to y, with the scales
+// of the rows at w_scale and of the tokens at temp.
 .macro multiply_halves half, add
     ldr     blocks_left, [sp, #FRAME_HALVES]
 .Lblock\@:

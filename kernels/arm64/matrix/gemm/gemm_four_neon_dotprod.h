@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of three or four tokens, as a check of two
-// or three guesses has. Weights are parted in registers, once for all, since a scratch would be written for a
-// single tile; the loops of gemm_neon_dotprod.h share it among tiles.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of three or four tokens, as when two or
+// three guessed tokens are checked. Weights are unpacked in registers, once for all tokens, because a scratch
+// buffer would be written for a single tile; the loops of gemm_neon_dotprod.h pay for it over many tiles.
 //
 // v8-v15 x of the 8 chunks of a block, 4 columns of 4 tokens each; v0-v3 weights. Sums and y of token t are in
 // two registers of 4 rows: v(16 + 2t) and v(24 + 2t) on. v7 is the kernel's.
@@ -9,11 +9,12 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_pair_neon_dotprod.h"
 
-// Beside the names of gemm_pair_neon_dotprod.h, of which `first` and first_scale are the group's.
+// In addition to the names of gemm_pair_neon_dotprod.h, of which `first` and first_scale are the
+// group's.
 #define y_token x12             // y of a token and group
 
-// Go on behind it unless there are \tokens, 3 or 4; `blocks` adds blocks_left >= 1 blocks from first and x_block
-// on to y.
+// Continue after it unless there are \tokens, 3 or 4; `blocks` adds to y the products of
+// blocks_left >= 1 blocks, starting at first and x_block.
 .macro gemm_of_few tokens, blocks, block_bytes
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     cmp     n_tokens, #\tokens
@@ -62,14 +63,14 @@
 .Lmany\@:
 .endm
 
-// Rows mod 8 of a token, and on to the next.
+// Store the rows mod 8 of a token, and move to the next.
 .macro store_few low, high
     mov     first, y_token
     store_ragged \low, \high, first, pair_rows
     add     y_token, y_token, stride
 .endm
 
-// x of a block but for scales and sums, and what the sums begin at.
+// x of a block without its scales and sums, and the start values of the sums.
 .macro begin_few_block tokens
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]
@@ -103,7 +104,8 @@
     fcvtl2  v9.4s, v2.8h
 .endm
 
-// y of two tokens += (their sums, as floats, - offset_0 or offset_1) by the scales v8, v9 and x_0 or x_1.
+// y of two tokens += (their sums as floats - offset_0 or offset_1) * the scales v8, v9 * x_0 or
+// x_1.
 .macro add_few_pair s0, s1, s2, s3, y0, y1, y2, y3, x_0, x_1, offset_0, offset_1
     fmul    v2.4s, v8.4s, \x_0
     fmul    v3.4s, v9.4s, \x_0

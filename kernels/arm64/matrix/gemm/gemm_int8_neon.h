@@ -1,5 +1,5 @@
-// Shared by the gemms of int8 weights without the dot product, of Q8_0 and of nibbles through a table:
-// the tile, over blocks as those of Q8_0. The loops are in gemm_neon.h.
+// The tile that the gemms without the dot product share if their weights are int8: Q8_0, and
+// nibbles through a table, which become blocks like those of Q8_0. The loops are in gemm_neon.h.
 //
 // v0-v7 8 columns of 4 tokens, each chunk of 4 four times over; v8-v11 weights; v12-v15 products in
 // int16; v16-v31 their sums in int32, of a token rows 01, 23, 45, 67.
@@ -32,7 +32,7 @@
     token_pair \pairwise, v28, v29, v30, v31, v3, v7
 .endm
 
-// The same for one chunk, nothing added in 16 bits
+// The same for one chunk, without additions in 16 bits
 .macro token_single rows01, rows23, rows45, rows67, x_chunk
     token_products v12, v13, v14, v15, \x_chunk, v8, v9, smull
     widen sadalp, \rows01, \rows23, \rows45, \rows67
@@ -117,7 +117,7 @@
     st1     {\to0\().16b, \to1\().16b, \to2\().16b, \to3\().16b}, [tile_weights], #64
 .endm
 
-// A run of 32 columns to int8 at tile_weights.
+// Decode a run of 32 columns to int8 at tile_weights.
 .macro decode_run
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64

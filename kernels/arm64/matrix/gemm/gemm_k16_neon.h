@@ -1,13 +1,13 @@
-// Gemms of the K formats that are joined from planes of bits: tiles of 16 sub-blocks of 16 columns; sub-blocks of 32 are
-// two of a kind.
+// Gemms of the K formats whose weights are joined from planes of bits. A tile has 16 sub-blocks of
+// 16 columns; a sub-block of 32 counts as two with the same scale.
 //
 // x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times
 // over; v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums
 // in int16. After the sub-blocks: v0-v3 sums of x, v4 scales of x, v5, v6 of the rows; v16-v23 y;
 // v8-v15 mins in int32.
 //
-// Weights, scales and mins are spread to int8, int32 and int16 once for 64 tokens, 256 columns at a
-// time. A product lies within 31 * 128 = 3968, 8 of them fall to an int16 lane: 31744.
+// Weights, scales and mins are unpacked to int8, int32 and int16 once for 64 tokens, 256 columns at
+// a time. A product lies within 31 * 128 = 3968, and an int16 lane adds 8 of them: 31744.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K16_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_K16_NEON_H
 
@@ -23,7 +23,7 @@
 #define high tile_acts          // while decoding
 #define store tile_out
 
-// d, and dmin, in v0 and v1 as floats to their places.
+// Store d, and dmin, from v0 and v1 as floats.
 .macro store_d
     fcvtl   v16.4s, v0.4h
     fcvtl2  v17.4s, v0.8h
@@ -81,7 +81,7 @@
     store_tile
 .endm
 
-// v8-v15 (+)= mins of a sub-block times the sums of 4 tokens' x, sums.h[from .. from + 3]
+// v8-v15 (+)= mins of a sub-block * the sums of 4 tokens' x, sums.h[from .. from + 3]
 .macro add_mins multiply, mins, sums, from
     \multiply   v8.4s, \mins\().4h, \sums\().h[\from]
     \multiply\()2 v9.4s, \mins\().8h, \sums\().h[\from]

@@ -1,11 +1,11 @@
-// The tiles of the gemms of the K36 types, which differ in how bits become weights, with the
-// dot product. The kernels name the registers.
+// The tiles of the K36 gemms with the dot product. The types differ only in how bits become
+// weights. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K36_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_K36_NEON_DOTPROD_H
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// 16 columns with x in four registers, of which the first two then take the scales.
+// 16 columns with x in four registers; the first two then hold the scales.
 .macro dot_16_columns x0, x1, x2, x3, multiply
     begin_sums zeros
     ld1     {\x0\().16b, \x1\().16b, \x2\().16b, \x3\().16b}, [x_block], #64
@@ -19,7 +19,7 @@
     scale_sums \multiply, \x0, \x1
 .endm
 
-// y of a token += sums times d, of 4 rows each.
+// y of a token += sums * d, of 4 rows each.
 .macro add_token y_low, y_high, sum_low, sum_high, token
     scvtf   \sum_low\().4s, \sum_low\().4s, #2
     scvtf   \sum_high\().4s, \sum_high\().4s, #2

@@ -1,11 +1,11 @@
-// The tiles of the gemms of the K36 types, which differ in how bits become weights, by
-// matrix instructions. The kernels name the registers.
+// The tiles of the K36 gemms with matrix instructions. The types differ only in how bits become
+// weights. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K36_NEON_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_K36_NEON_I8MM_H
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_i8mm.h"
 
-// y of a pair of tokens, v4-v7, += totals times d of the rows, v0-v3, by that of x.
+// y of a pair of tokens, v4-v7, += totals * d of the rows, v0-v3, * d of x.
 .macro add_pair own, t0, t1, t2, t3
     scvtf   \t0\().4s, \t0\().4s, #2
     scvtf   \t1\().4s, \t1\().4s, #2

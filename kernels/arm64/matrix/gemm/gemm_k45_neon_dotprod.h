@@ -1,17 +1,17 @@
-// The tiles of the gemms of the K45 types, which differ in how nibbles become weights, with the
-// dot product. The kernels name the registers.
+// The tiles of the K45 gemms with the dot product. The types differ only in how nibbles become
+// weights. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K45_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_K45_NEON_DOTPROD_H
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// v24-v31 (= or) += v16-v23 by the scales of the rows.
+// v24-v31 (= or) += v16-v23 * the scales of the rows.
 .macro add_sub_block multiply
     ld1     {v8.4s, v9.4s}, [w_scale], #32
     scale_sums \multiply, v8, v9
 .endm
 
-// One sub-block's minima by the sums of 4 tokens, elements `first` on of sums.
+// Multiply one sub-block's minima by the sums of 4 tokens, from element `first` of sums on.
 .macro minima mins, sums, first, multiply
     \multiply   v16.4s, \mins\().4h, \sums\().h[\first]
     \multiply\()2 v17.4s, \mins\().8h, \sums\().h[\first]
@@ -37,7 +37,7 @@
     minima  v15, v6, 4, smlal
 .endm
 
-// y of a token += sums times d - minima times dmin, of 4 rows each.
+// y of a token += sums * d - minima * dmin, of 4 rows each.
 .macro add_token y_low, y_high, sum_low, sum_high, min_low, min_high, token
     scvtf   \sum_low\().4s, \sum_low\().4s
     scvtf   \sum_high\().4s, \sum_high\().4s
@@ -53,7 +53,7 @@
     fmls    \y_high\().4s, \min_high\().4s, \sum_high\().4s
 .endm
 
-// y of the tile += totals and minima, by d and dmin at w_scale and the scales of x.
+// y of the tile += totals and minima, multiplied by d and dmin at w_scale and the scales of x.
 .macro add_block
     ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [w_scale], #64
     ld1     {v12.4s}, [x_block], #16

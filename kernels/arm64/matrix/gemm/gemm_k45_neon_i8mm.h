@@ -1,11 +1,11 @@
-// The tiles of the gemms of the K45 types, which differ in how nibbles become weights, by
-// matrix instructions. The kernels name the registers.
+// The tiles of the K45 gemms with matrix instructions. The types differ only in how nibbles become
+// weights. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K45_NEON_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_K45_NEON_I8MM_H
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_i8mm.h"
 
-// The minima of `prepare`, which takes quads, rows of 4 bytes, to pairs of rows of 8.
+// Rearrange the minima that `prepare` wrote: from quads, rows of 4 bytes, to pairs of rows of 8.
 .macro prepare_pairs prepare
     \prepare 1
     pair_quants 5
@@ -19,8 +19,8 @@
     b.ne    .Lblock\@
 .endm
 
-// The sums of load_sums_k45 to bytes of all 8 sub-blocks: the high parts of the pairs of tokens to
-// v8, v9, the low ones to v10, v11.
+// Split the sums of load_sums_k45 into bytes of all 8 sub-blocks: the high parts of the pairs of
+// tokens go to v8, v9, the low ones to v10, v11.
 .macro split_sums
     movi    v12.8h, #127
     sshr    v8.8h, v0.8h, #7
@@ -65,7 +65,7 @@
     multiply_pairs v4, v5, v6, v7, v10, v11
 .endm
 
-// y of a pair of rows and tokens += total times d - minimum times dmin, by the scales of x.
+// y of a pair of rows and tokens += (total * d - minimum * dmin) * the scales of x.
 .macro add_pair y_pair, total, minimum, d, dmin, own
     scvtf   \total\().4s, \total\().4s
     scvtf   \minimum\().4s, \minimum\().4s

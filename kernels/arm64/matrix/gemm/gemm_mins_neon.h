@@ -1,11 +1,11 @@
-// Shared by the gemms of Q4_1, Q5_0 and Q5_1 without the dot product: blocks in scratch, once for 64
-// tokens, as scales, minima and q as int8. The loops are in gemm_neon.h.
+// Shared by the gemms of Q4_1, Q5_0 and Q5_1 without the dot product: once for 64 tokens, blocks are
+// unpacked to scratch as scales, minima and q as int8. The loops are in gemm_neon.h.
 //
 // In a tile: v0-v3 columns of 4 tokens, each chunk of 4 four times over; v4-v7 weights; v16-v31 sums in
 // int16, of a token rows 01, 23, 45, 67; then v8-v15 y.
 //
-// q stays unsigned; its product with x lies within 31 * 128 = 3968, and an int16 lane collects 8 of
-// them in a block: 31744, so that smlal runs through the whole block. For Q5_0, 16 sum(x) comes off after that.
+// q stays unsigned; its product with x is at most 31 * 128 = 3968, and an int16 lane collects 8 of them in a
+// block: 31744, so that smlal runs through the whole block. For Q5_0, 16 sum(x) is subtracted afterwards.
 #ifndef INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 
@@ -15,7 +15,7 @@
 #define DECODED_BYTES (Q8X8_BYTES + QUANTS)
 #define SCRATCH_BYTES (SLICE_BLOCKS * DECODED_BYTES)
 
-// Bit `bit` of every byte of v4 and v5 as the fifth of the weights of 8 rows.
+// Add bit `bit` of every byte of v4 and v5 as the fifth bit of the weights of 8 rows.
 .macro add_fifths rows0123, rows4567, bit
 .if \bit < 4
     shl     v6.16b, v4.16b, #4 - \bit
@@ -33,7 +33,7 @@
 .endif
 .endm
 
-// Four columns of 8 rows to low nibbles in two registers and high ones in place.
+// Split four columns of 8 rows: the low nibbles go to two registers, the high ones stay.
 .macro part_chunk rows0123, rows4567, low0123, low4567, column, fifths
     and     \low0123\().16b, \rows0123\().16b, v31.16b
     and     \low4567\().16b, \rows4567\().16b, v31.16b
@@ -75,7 +75,8 @@
     b.ne    .Lblock\@
 .endm
 
-// v16, v18 .. v30 = the sums in int32, of q of 5 bits, whose lanes may not be added in int16.
+// v16, v18 .. v30 = the sums as int32, for q of 5 bits, whose lanes would overflow if added as
+// int16.
 .macro fold_wide
     saddlp  v16.4s, v16.8h
     saddlp  v17.4s, v17.8h
@@ -103,7 +104,7 @@
     addp    v30.4s, v30.4s, v31.4s
 .endm
 
-// The sums less 16 times those of the tokens, v1.
+// Subtract 16 times the sums of the tokens, v1.
 .macro take_bias
     movi    v7.4s, #16
     mls     v16.4s, v7.4s, v1.s[0]
@@ -116,7 +117,7 @@
     mls     v30.4s, v7.4s, v1.s[3]
 .endm
 
-// y of 4 tokens, v8-v15, += the minima v5, v6 by the sums of the tokens, v1, and their scales, v0.
+// y of 4 tokens, v8-v15, += the minima v5, v6 * the sums of the tokens, v1, * their scales, v0.
 .macro add_minima
     scvtf   v1.4s, v1.4s
     fmul    v1.4s, v1.4s, v0.4s
@@ -172,7 +173,7 @@
     add     tile_out, tile_out, #128
 .endm
 
-// The body of a gemm, after which `decode` and `tile` of the type.
+// The body of a gemm. The `decode` and `tile` of the type follow it.
 .macro gemm_mins decode, tile
     gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
     gemm_loops \decode, \tile, Q8X4_BYTES, SLICE_BLOCKS

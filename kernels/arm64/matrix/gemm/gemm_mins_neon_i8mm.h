@@ -1,4 +1,4 @@
-// A tile of Q4_1 and Q5_1 with int8 matrix multiplication: as pairs_block of gemm_neon_i8mm.h, and then
+// A tile of Q4_1 and Q5_1 with int8 matrix multiplication: pairs_block of gemm_neon_i8mm.h, then
 // the minima.
 #ifndef INGOT_KERNELS_ARM64_GEMM_MINS_NEON_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_MINS_NEON_I8MM_H

@@ -7,14 +7,15 @@
 //                 for each 4 tokens: tile                  x streams by, weights stay in L1
 //             copy y of the group from the stack
 //
-// Blocks of a row are met in ascending order, so that each token's sums are those of the gemv.
+// The blocks of a row are added in ascending order, so that each token's sums equal those of the
+// gemv.
 #ifndef INGOT_KERNELS_ARM64_GEMM_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_NEON_H
 
 #include "kernels/arm64/asm.h"
 
 #define out x0          // y of the pass
-#define weights x1      // of the group of rows, from the slice on
+#define weights x1      // for the group of rows, from the slice on
 #define acts x2         // x of the pass
 #define shape x3
 #define rows_left x4
@@ -22,24 +23,24 @@
 #define blocks_left x6
 #define slice x7        // blocks in it
 #define tokens_left x8
-#define slice_acts x9   // x of the slice and the pass' first tokens
+#define slice_acts x9   // x for the slice and the first tokens of the pass
 #define groups_left x10
-#define tile_acts x11   // what a tile walks through: x,
+#define tile_acts x11   // pointers that a tile advances: x,
 #define tile_weights x12 // decoded weights,
 #define tile_scales x13 // and their scales
 #define count x14
 #define tile_out x15    // y of the tile: 4 times 8 floats
-#define x_group_bytes x16 // of x, from 4 tokens to the next 4
+#define x_group_bytes x16 // distance in x from 4 tokens to the next 4
 #define group_out x17   // y of the group of rows
 
 #define PASS_TOKENS 64
 #define FRAME_W 0       // on the stack: w,
-#define FRAME_SKIP 8    // bytes of x from the end of a slice to its begin for the next 4 tokens,
-#define FRAME_OUT 16    // y of the pass, and then what the kernel decodes
+#define FRAME_SKIP 8    // bytes of x from the end of a slice to its start for the next 4 tokens,
+#define FRAME_OUT 16    // y of the pass, then the decoded weights
 #define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
 
-// Go to .Lgemm_done of gemm_end if there is nothing to do, else make the frame. Blocks have
-// 1 << cols_log2 columns, the last one of FIG4 maybe fewer, and x_bytes for 4 tokens.
+// Set up the frame, or go to .Lgemm_done of gemm_end if there is nothing to do. A block has 1 <<
+// cols_log2 columns (the last one of FIG4 may have fewer) and x_bytes for 4 tokens.
 .macro gemm_begin scratch_bytes, cols_log2, x_bytes
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
     ldr     tokens_left, [shape, #SHAPE_TOKENS]
@@ -56,7 +57,7 @@
     str     weights, [sp, #FRAME_W]
 .endm
 
-// `after` undoes what was done before gemm_begin.
+// `after` undoes what the kernel did before gemm_begin.
 .macro gemm_end scratch_bytes, after
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
@@ -67,17 +68,17 @@
     ret
 .endm
 
-// count = tokens of this pass
+// count = the number of tokens in this pass
 .macro pass_tokens
     mov     count, #PASS_TOKENS
     cmp     tokens_left, count
     csel    count, tokens_left, count, lo
 .endm
 
-// decode: `slice` blocks from weights to sp + FRAME_SCRATCH. tile: the same blocks by x at
-// tile_acts, into the y of tile_out; moves tile_acts over the slice and tile_out to the next
-// tile. decode, or slice_end, moves weights over the slice. All may use count, tile_weights,
-// tile_scales and all vectors, decode also what the tiles walk through.
+// decode: unpack `slice` blocks from weights to sp + FRAME_SCRATCH. tile: multiply the same blocks
+// by x at tile_acts and add to the y of tile_out; moves tile_acts past the slice and tile_out to
+// the next tile. decode, or slice_end, moves weights past the slice. All may use count,
+// tile_weights, tile_scales and all vectors; decode may also use the pointers of the tiles.
 .macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
 .Lpass\@:
     ldr     rows_left, [shape, #SHAPE_ROWS]
@@ -176,8 +177,8 @@
     chunk_products v6, v7, smlal
 .endm
 
-// An operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. The tokens alternate with each
-// step, not after all steps, because a core that issues in order would wait for each result.
+// One operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. The tokens alternate within each
+// step, because a core that issues in order would otherwise wait for each result.
 .macro each_sum operation, bits
     \operation v16.4s, v16.\bits
     \operation v18.4s, v18.\bits
@@ -189,7 +190,7 @@
     \operation v30.4s, v30.\bits
 .endm
 
-// v16, v18 .. v30 = the sums in int32; two lanes of int16 before must fit one.
+// v16, v18 .. v30 = the sums as int32; two int16 lanes must fit one before.
 .macro fold_sums
     addp    v16.8h, v16.8h, v17.8h
     addp    v18.8h, v18.8h, v19.8h
@@ -214,7 +215,7 @@
     fmul    v31.4s, \high\().4s, \x_scale\().s[3]
 .endm
 
-// y of 4 tokens in a to h, 2 registers each: add = fmla or fmls the sums times the scales
+// y of 4 tokens in a to h, 2 registers each: add = fmla or fmls, the sums * the scales
 .macro add_tokens add, a, b, c, d, e, f, g, h
     \add    \a\().4s, v16.4s, v17.4s
     \add    \b\().4s, v18.4s, v19.4s
@@ -238,7 +239,7 @@
     movi    v15.4s, #0
 .endm
 
-// totals mla or mls the folded sums times the scales of a sub-block
+// totals mla or mls the folded sums * the scales of a sub-block
 .macro scale_sums multiply, low, high
     \multiply     v8.4s, v16.4s, \low\().4s
     \multiply     v9.4s, v18.4s, \high\().4s

@@ -1,19 +1,19 @@
 // Shared by the quantized gemms with the dot product: the loops around a tile of 8 rows and 4
 // tokens, and the pieces of a tile.
 //
-// Eight rows of W are prepared for a slice of several blocks: decoded to int8 and to f32 or int32
-// scales in scratch on the stack, which stays in the first level cache. Then the tokens go over
-// the slice four at a time, with y of the tile in registers. Between slices y waits in memory.
-// If rows or tokens are ragged, y of the tile is a copy on the stack. Frame and scratch stay
-// within 8 KiB.
+// Eight rows of W are prepared for a slice of several blocks: they are decoded to int8 and to f32
+// or int32 scales in scratch memory on the stack, which stays in the first level of cache. Then the
+// slice is multiplied by four tokens at a time, with y of the tile in registers. Between slices y
+// is in memory. If rows or tokens are ragged, y of the tile is a copy on the stack. Frame and
+// scratch stay within 8 KiB.
 #ifndef INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H
 
 #include "kernels/arm64/asm.h"
 
-// Arguments, and what the loops keep. For the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
-// v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and all other vectors; step holds
-// from one to the other.
+// Arguments, and registers of the loops. For the tile, y of token t is in v(24 + 2t) (rows 0 to 3)
+// and v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and all other vectors; step
+// holds from one to the other.
 #define out x0                  // y of the group of rows
 #define weights x1              // the next block to prepare
 #define tokens x2               // x
@@ -35,15 +35,15 @@
 #define word w16
 #define zeros x17               // 64 bytes of zero
 #define other x19               // preparing: a second pointer to weights
-#define y_tile x20              // y of a ragged tile, which y_at then is a copy of; else 0
+#define y_tile x20              // y of a ragged tile, if y_at points to its copy; else 0
 #define tokens_left x21
 #define y_at x22                // y of the tile
 #define y_step x23              // bytes to its next token
 #define quants x24              // prepared weights
 #define factors x25             // prepared scales
-#define seeds x26               // 64 bytes of what sums begin at, if not zero
+#define seeds x26               // 64 bytes: the start values of the sums if they are not zero
 
-// From sp: zeros, the copy of a ragged tile, room for the tile, the scratch.
+// From sp on: zeros, the copy of a ragged tile, space for the tile, the scratch.
 #define FRAME_COPY 64
 #define FRAME_TILE 192
 #define FRAME_SCRATCH 320
@@ -78,7 +78,7 @@
     pop_pair x19, x20, FRAME_SAVED
 .endm
 
-// The valid part of a ragged tile from y to its copy, or back: `from` and `into` are y_row and
+// Copy the valid part of a ragged tile from y to its copy, or back: `from` and `into` are y_row and
 // tile_row.
 #define tile_row x11
 #define tile_tokens x12
@@ -106,15 +106,15 @@
     b.ne    .Ltoken\@
 .endm
 
-// y of the tile, or the totals that are in its place, = 0.
+// Clear y of the tile, or the totals that are in its registers.
 .macro clear_tile
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
 .endm
 
-// Body of a gemm. A block is 1 << block_bits columns, the last one of FIG4 maybe fewer, and x_bytes of
-// x for 4 tokens; slices of slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
-// which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
+// Body of a gemm. A block has 1 << block_bits columns (the last one of FIG4 may have fewer) and x_bytes of x for 4
+// tokens; a slice has slice_blocks. `prepare` unpacks `slice` >= 1 blocks from weights on to quants and factors, and
+// moves weights past them; `multiply` adds their products with x to y of the tile, and moves x past them.
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch, begin
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
@@ -209,13 +209,14 @@
     b       .Lnext_tile\@
 .endm
 
-// v16-v23 = four vectors at `from`: the load unit has less to do than the vector pipes.
+// v16-v23 = four vectors at `from`, loaded because the load unit is less busy than the vector
+// pipes.
 .macro begin_sums from
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\from]
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\from]
 .endm
 
-// v3 and what is at seeds = magic, MAGIC or MAGIC_16
+// v3 and the start values at seeds = magic, MAGIC or MAGIC_16
 .macro place_magic magic
     mov_word word, \magic
     add     seeds, sp, #FRAME_TILE
@@ -227,8 +228,8 @@
     st1     {v3.4s}, [temp], #16
 .endm
 
-// For the K formats, whose totals take the registers of y: temp and step = where y of the tile is
-// in the frame, 64 bytes each.
+// For the K formats, whose totals use the registers of y: temp and step = the address of y of the
+// tile in the frame, 64 bytes each.
 .macro locate_tile
     add     temp, sp, #FRAME_TILE
     add     step, sp, #FRAME_TILE + 64
@@ -244,7 +245,7 @@
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
 .endm
 
-// Totals v24-v31 (= or) += the sums of a sub-block by its scales of rows 0-3 and 4-7.
+// Totals v24-v31 (= or) += the sums of a sub-block * its scales of rows 0-3 and 4-7.
 .macro scale_sums multiply, low, high
     \multiply v24.4s, v16.4s, \low\().4s
     \multiply v25.4s, v17.4s, \high\().4s
@@ -256,7 +257,7 @@
     \multiply v31.4s, v23.4s, \high\().4s
 .endm
 
-// Sums of token t in v(16 + 2t) and v(17 + 2t) += 4 columns of 8 rows by 4 columns of 4 tokens.
+// Sums of token t in v(16 + 2t) and v(17 + 2t) += 4 columns of 8 rows * 4 columns of 4 tokens.
 .macro dot_chunk low, high, x_chunk
     sdot    v16.4s, \low\().16b, \x_chunk\().4b[0]
     sdot    v17.4s, \high\().16b, \x_chunk\().4b[0]
@@ -268,7 +269,7 @@
     sdot    v23.4s, \high\().16b, \x_chunk\().4b[3]
 .endm
 
-// 32 columns; sums begin at 64 bytes at `from`; the last load moves w_block on by w_last.
+// 32 columns; the sums start at the 64 bytes at `from`; the last load moves w_block on by w_last.
 .macro dot_32_columns from, w_last
     begin_sums \from
     add_32_columns \w_last
@@ -291,8 +292,8 @@
     dot_chunk v6, v7, v15
 .endm
 
-// y of token t += (sums of token t, as floats, - v10) times the scales v8, v9 of the rows and
-// v11[t]. Destroys v0-v7.
+// y of token t += (sums of token t as floats - v10) * the scales v8, v9 of the rows * v11[t].
+// Destroys v0-v7.
 .macro add_scaled
     fmul    v0.4s, v8.4s, v11.s[0]
     fmul    v1.4s, v9.4s, v11.s[0]

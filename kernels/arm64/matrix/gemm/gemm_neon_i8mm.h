@@ -1,6 +1,6 @@
 // Shared by the quantized gemms with int8 matrix multiplication. The loops and the preparation are
 // those of gemm_neon_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
-// prepared weights are turned to pairs of rows once more, and x to pairs of tokens in the tile.
+// prepared weights are rearranged to pairs of rows, and x to pairs of tokens in the tile.
 //
 // y and sums of a tile are pairs too: [token 2p, row 2r], [2p, 2r + 1], [2p + 1, 2r], [2p + 1, 2r
 // + 1] in v(24 + 4p + r) and v(16 + 4p + r).
@@ -9,7 +9,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// 8 columns of 8 rows, 64 bytes at `from` in two chunks, to 4 pairs of rows at `to`.
+// Rearrange 8 columns of 8 rows, 64 bytes at `from` in two chunks, to 4 pairs of rows at `to`.
 .macro pair_rows from, to, from_step, to_step
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [\from], \from_step
     zip1    v4.4s, v0.4s, v2.4s
@@ -19,7 +19,7 @@
     st1     {v4.16b, v5.16b, v6.16b, v7.16b}, [\to], \to_step
 .endm
 
-// All of `quants`, in place: slice blocks of 1 << bits times 64 bytes.
+// Rearrange all of `quants` in place: `slice` blocks of 1 << bits times 64 bytes.
 .macro pair_quants bits
     mov     w_block, quants
     lsl     blocks_left, slice, #\bits
@@ -30,7 +30,8 @@
     b.ne    .Lchunks\@
 .endm
 
-// y from rows to pairs, or back: the exchange is its own reverse but for the order of registers.
+// Rearrange y from rows to pairs, or back: the exchange is its own inverse except for the order of
+// registers.
 .macro rows_to_pairs
     zip1    v0.2d, v24.2d, v26.2d
     zip2    v1.2d, v24.2d, v26.2d
@@ -61,7 +62,7 @@
     mov     v30.16b, v3.16b
 .endm
 
-// Sums += 8 columns of 8 rows by two pairs of tokens.
+// Sums += 8 columns of 8 rows * two pairs of tokens.
 .macro multiply_pairs w0, w1, w2, w3, x_low, x_high
     smmla   v16.4s, \x_low\().16b, \w0\().16b
     smmla   v17.4s, \x_low\().16b, \w1\().16b
@@ -86,8 +87,8 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// y += sums, as floats of MAGIC and more, times the scales of the rows, which magic follows, and of the
-// tokens, v5.
+// y += sums (floats that start at MAGIC) * the scales of the rows, which the magic follows, * those
+// of the tokens, v5.
 .macro add_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, twice
     ld1     {v4.4s}, [w_scale], #16
@@ -119,7 +120,7 @@
     fmla    v31.4s, v23.4s, v15.4s
 .endm
 
-// A block of 32 columns; its sums begin at seeds.
+// A block of 32 columns; its sums start from the values at seeds.
 .macro pairs_block
     begin_sums seeds
     pairs_16_columns
@@ -128,7 +129,7 @@
     add_pairs
 .endm
 
-// Two blocks at a time; an odd count enters in the middle.
+// Two blocks at a time; for an odd count the loop is entered in the middle.
 .macro multiply_pairs_32
     rows_to_pairs
     tbz     blocks_left, #0, .Ltwo_blocks\@
@@ -143,7 +144,7 @@
     pairs_to_rows
 .endm
 
-// Totals v24-v31 += sums by the int32 scales of the rows, at w_scale.
+// Totals v24-v31 += sums * the int32 scales of the rows, at w_scale.
 .macro add_sub_block_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32
     mla     v24.4s, v16.4s, v0.4s

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of two tokens, as a check of one
-// guess has. Weights are parted in registers as in the gemv, once for both, since a scratch would be
-// written for a single tile.
+// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of two tokens, as when one
+// guessed token is checked. Weights are unpacked in registers as in the gemv, once for both tokens,
+// because a scratch buffer would be written for a single tile.
 //
 // v0-v3, v8-v11 x of the first four chunks, v12, v13 of a later one, each 4 columns of a token four times
 // over; v4-v7 weights; v16-v19, v20-v23 sums of the tokens; v24, v25 and v26, v27 y of 8 rows of them
@@ -10,11 +10,12 @@
 #include "kernels/arm64/matrix/gemm/gemm_neon.h"
 
 #define second_out x7           // y of the second token
-#define x_step x16              // from a chunk to the next
+#define x_step x16              // distance from one chunk to the next
 #define PAIR_AHEAD 512          // bytes to prefetch before their use
 
-// Go on behind it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from weights and
-// tile_acts on to y. `refuse` may go to the label that it is given, before anything is done.
+// Continue after it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from
+// weights and tile_acts on to y. `refuse` may go to the label that it is given, before anything is
+// done.
 .macro gemm_of_two blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #2
@@ -57,7 +58,7 @@
 .Lmany\@:
 .endm
 
-// x of four chunks; then of the next one in v12, v13.
+// Load x of four chunks; then x of the next one into v12, v13.
 .macro first_chunks
     ld2r    {v0.4s, v1.4s}, [tile_acts], x_step
     ld2r    {v2.4s, v3.4s}, [tile_acts], x_step
@@ -69,7 +70,7 @@
     ld2r    {v12.4s, v13.4s}, [tile_acts], x_step
 .endm
 
-// y += sums, as floats, in v16, v18 and v20, v22 by the scales v31 of 8 rows and d of x in v0.
+// y += the sums as floats, in v16, v18 and v20, v22, * the scales v31 of 8 rows * d of x in v0.
 .macro add_pair
     fcvtl   v2.4s, v31.4h
     fcvtl2  v3.4s, v31.8h

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of two tokens, as a check of one guess
-// has. Weights are parted in registers as in the gemv, once for both, and 16 rows share x as there: of a
-// last odd group both halves of the pair compute the same rows.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of two tokens, as when one guessed
+// token is checked. Weights are unpacked in registers as in the gemv, once for both tokens, and 16 rows
+// share x as in the gemv: in a last odd group both halves of the pair compute the same rows.
 //
 // v0-v7 x of the 8 chunks of a block, 4 columns of 4 tokens each; v8-v11 weights, v12, v13 low nibbles; v14
 // mask; v15 eight. Sums and y of a token are in four registers of 4 rows: v16-v19 and v24-v27 of the first,
@@ -10,7 +10,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_dotprod.h"
 
-// Beside out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
+// In addition to out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
 #define pair_rows x7            // rows left
 #define second_out x6           // y of the second token
 #define magics x17              // 64 bytes of MAGIC
@@ -24,7 +24,7 @@
 
 #define PAIR_AHEAD 768          // bytes to prefetch before their use
 
-// A frame with the magics, and what the loops keep, n_blocks and block_step among it.
+// Set up a frame with the magics, n_blocks, block_step and other values that the loops keep.
 .macro open_pair block_bytes
     save_vectors
     sub     sp, sp, #64
@@ -39,7 +39,7 @@
     lsr     n_blocks, n_blocks, #COLS_LOG2
     mov     block_step, #\block_bytes
     mul     group_bytes, n_blocks, block_step
-    mov     last_step_of_two, #64 + QUANTS  // over the scales of the next block
+    mov     last_step_of_two, #64 + QUANTS  // past the scales of the next block
 .endm
 
 .macro close_pair
@@ -48,8 +48,8 @@
     restore_vectors
 .endm
 
-// Go on behind it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from first, second and
-// x_block on to y.
+// Continue after it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from first,
+// second and x_block on to y.
 .macro gemm_of_two blocks, block_bytes
     ldp     n_tokens, second_out, [shape, #SHAPE_TOKENS]
     cmp     n_tokens, #2
@@ -98,7 +98,7 @@
 .Lmany\@:
 .endm
 
-// x of a block but for scales and sums, and what the sums begin at.
+// x of a block without its scales and sums, and the start values of the sums.
 .macro begin_pair_block
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]
@@ -106,7 +106,7 @@
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [magics]
 .endm
 
-// 4 columns of 8 rows, of the first or of the second group, by both tokens.
+// Multiply 4 columns of 8 rows, of the first or the second group, by both tokens.
 .macro pair_dots low, high, x_chunk, group
 .if \group == 0
     sdot    v16.4s, \low\().16b, \x_chunk\().4b[0]
@@ -121,7 +121,7 @@
 .endif
 .endm
 
-// y of a token += (its sums, as floats, - offset) by the scales v4-v7 of 16 rows and x_scale, in a to d.
+// y of a token += (its sums as floats - offset) * the scales v4-v7 of 16 rows * x_scale, in a to d.
 .macro add_token s0, s1, s2, s3, y0, y1, y2, y3, a, b, c, d, x_scale, offset
     fmul    \a\().4s, v4.4s, \x_scale
     fmul    \b\().4s, v5.4s, \x_scale
@@ -148,7 +148,8 @@
     fcvtl2  v7.4s, v3.8h
 .endm
 
-// y of both += the sums; first_offset and second_offset are what those began at and what they are too large by.
+// y of both tokens += the sums; first_offset and second_offset are the start values of those plus
+// the amounts by which they are too large.
 .macro add_both first_offset, second_offset
     add_token v16, v17, v18, v19, v24, v25, v26, v27, v10, v11, v12, v13, v0.s[0], \first_offset
     add_token v20, v21, v22, v23, v28, v29, v30, v31, v1, v2, v3, v10, v0.s[1], \second_offset

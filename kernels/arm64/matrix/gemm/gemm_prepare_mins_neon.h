@@ -1,5 +1,6 @@
-// Weights of Q4_1, Q5_0 and Q5_1 prepared for the tiles of a gemm, beside gemm_prepare_neon.h: q as int8,
-// of Q5_0 less 16; 8 scales and the magic of a block, and where the type has them 8 minima.
+// Prepares the weights of Q4_1, Q5_0 and Q5_1 for the tiles of a gemm, together with
+// gemm_prepare_neon.h: q as int8, for Q5_0 minus 16; per block 8 scales and the magic, and 8 minima
+// if the type has them.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 
@@ -9,7 +10,8 @@
 #define PREPARED_MINS 32
 #define MINS_SCRATCH (MINS_SLICE * (256 + PREPARED_SCALES + PREPARED_MINS))
 
-// Bits `bit` of the bytes of v4 and v5, which hold 8 rows, as the fifth of two registers of weights.
+// Add bit `bit` of the bytes of v4 and v5, which hold 8 rows, as the fifth bit of two registers of
+// weights.
 .macro add_fifths rows0123, rows4567, bit
 .if \bit < 4
     shl     v0.16b, v4.16b, #4 - \bit
@@ -27,7 +29,8 @@
 .endif
 .endm
 
-// Four columns of 8 rows to low nibbles in two registers and high ones in place; of Q5_0 less 16.
+// Split four columns of 8 rows: the low nibbles go to two registers, the high ones stay; for Q5_0,
+// minus 16.
 .macro part_chunk rows0123, rows4567, low0123, low4567, column, fifths, mins
     and     \low0123\().16b, \rows0123\().16b, v7.16b
     and     \low4567\().16b, \rows4567\().16b, v7.16b
@@ -88,10 +91,10 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
 .endm
 
-// v12 = the sums of x of four tokens, which it holds as integers, times their scales in v11.
+// v12 = the sums of x of four tokens, which it holds as integers, * their scales in v11.
 .macro scale_token_sums
     scvtf   v12.4s, v12.4s
     fmul    v12.4s, v12.4s, v11.4s

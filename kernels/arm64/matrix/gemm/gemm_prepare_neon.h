@@ -1,6 +1,6 @@
-// Weights of 8 rows prepared for the tiles of a gemm (gemm_neon_dotprod.h): a slice of blocks from
-// `weights` on to int8 in `quants` and to scales in `factors`, in the scratch of the frame. By NEON
-// instructions alone.
+// Prepares the weights of 8 rows for the tiles of a gemm (gemm_neon_dotprod.h): a slice of blocks
+// from `weights` on becomes int8 in `quants` and scales in `factors`, in the scratch of the frame.
+// Uses baseline NEON instructions only.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_NEON_H
 
@@ -9,7 +9,7 @@
 // ---- Q4_0 ------------------------------------------------------------
 
 #define Q4_SLICE 24
-#define PREPARED_SCALES 48              // of a block: 8 scales and the magic, f32
+#define PREPARED_SCALES 48              // per block: 8 scales and the magic, f32
 #define Q4_SCRATCH (Q4_SLICE * (256 + PREPARED_SCALES))
 
 // v16-v23 with a constant
@@ -24,8 +24,8 @@
     \operation v23.16b, v23.16b, \constant\().16b
 .endm
 
-// The scales and the magic of all blocks, then per block 8 rows x 32 columns in chunks of 4
-// columns.
+// First the scales and the magic of all blocks, then for each block 8 rows x 32 columns in chunks
+// of 4 columns.
 .macro prepare_q4
     add     w_scale, sp, #FRAME_SCRATCH
     add     w_block, w_scale, #Q4_SLICE * PREPARED_SCALES
@@ -58,7 +58,7 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
 .endm
 
 // Tiles over it.
@@ -69,7 +69,7 @@
     add_scaled
 .endm
 
-// Two blocks at a time; an odd count enters in the middle.
+// Two blocks at a time; for an odd count the loop is entered in the middle.
 .macro multiply_q4
     tbz     blocks_left, #0, .Ltwo_blocks\@
     add     blocks_left, blocks_left, #1
@@ -82,9 +82,9 @@
     b.ne    .Ltwo_blocks\@
 .endm
 
-// ---- nibbles through a table: as Q4_0, but for the values and the magic ----
+// ---- nibbles through a table: as Q4_0, except for the values and the magic ----
 
-#define table_arg x16                   // before gemm_tiles; then it is in `other`
+#define table_arg x16                   // loaded before gemm_tiles; then it is in `other`
 
 .macro keep_table
     mov     other, table_arg
@@ -149,7 +149,7 @@
     prepare_run
     subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
 .endm
 
 // ---- Q8_0 ------------------------------------------------------------
@@ -171,17 +171,17 @@
     fcvtl2  v2.4s, v0.8h
     st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
 .endm
 
 // ---- the K45 types ---------------------------------------------------
 
 #define K45_SLICE 3
 #define K45_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
-#define K45_PREPARED_QUADS 384          // with minima as bytes, four sub-blocks' of a row together
+#define K45_PREPARED_QUADS 384          // with the minima of four sub-blocks as bytes, row by row
 #define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 
-// Two sub-blocks' 6-bit scales, the low bits of `packed`, as int32.
+// Two sub-blocks' 6-bit scales, from the low bits of `packed`, as int32.
 .macro widen_k45 packed
     and     v16.16b, \packed\().16b, v31.16b
     ushll   v17.8h, v16.8b, #0
@@ -193,7 +193,7 @@
     st1     {v20.4s, v21.4s, v22.4s, v23.4s}, [w_scale], #64
 .endm
 
-// 4-byte rows of bytes: `first` has sub-blocks j and j + 1 of 8 rows, `second` j + 2 and j + 3.
+// Rows of 4 bytes: `first` has sub-blocks j and j + 1 of 8 rows, `second` j + 2 and j + 3.
 .macro interleave_minima first, second, rows0123, rows4567
     ext     v16.16b, \first\().16b, \first\().16b, #8
     ext     v17.16b, \second\().16b, \second\().16b, #8
@@ -251,8 +251,8 @@
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [w_scale], #64
 .endm
 
-// Sums of x over 32 columns, of four tokens: v0 sub-blocks 0 and 2, v2 1 and 3, v4 4 and 6, v6 5
-// and 7, from those over 16 at x_block. Destroys v1, v3, v5, v7.
+// Sums of x over 32 columns, of four tokens, from those over 16 at x_block: v0 sub-blocks 0 and 2,
+// v2 1 and 3, v4 4 and 6, v6 5 and 7. Destroys v1, v3, v5, v7.
 .macro load_sums_k45
     ld4     {v0.2d, v1.2d, v2.2d, v3.2d}, [x_block], #64    // 0 and 4, 1 and 5, ...
     ld4     {v4.2d, v5.2d, v6.2d, v7.2d}, [x_block], #64    // 8 and 12, ...
@@ -265,7 +265,7 @@
 // ---- the K36 types ---------------------------------------------------
 
 #define K36_SLICE 3
-#define K36_PREPARED (512 + 16)         // scales, and d as it is in the weights
+#define K36_PREPARED (512 + 16)         // scales, and d as in the weights
 #define K36_SCRATCH (K36_SLICE * (2048 + K36_PREPARED))
 
 // Four sub-blocks' scales as int32.

@@ -8,7 +8,7 @@
 #define Q2K_PREPARED (512 + 256 + 64)   // scales, minima as int16, d and dmin
 #define Q2K_SCRATCH (Q2K_SLICE * (2048 + Q2K_PREPARED))
 
-// Two sub-blocks' scales, the low nibbles, as int32; `scales` keeps the high ones.
+// Two sub-blocks' scales, from the low nibbles, as int32; `scales` keeps the high ones.
 .macro widen_q2k scales
     and     v16.16b, \scales\().16b, v31.16b
     ushr    \scales\().16b, \scales\().16b, #4
@@ -56,7 +56,7 @@
 .endr
 .endm
 
-// The scales and minima of all blocks, then their weights.
+// First the scales and minima of all blocks, then their weights.
 .macro prepare_q2k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #Q2K_SLICE * Q2K_PREPARED

@@ -4,13 +4,13 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Three bits at the top to 4 times a weight.
+// Make 4 times a weight from three bits at the top of a byte.
 .macro finish_q3k weight
     and     \weight\().16b, \weight\().16b, v31.16b
     sshr    \weight\().16b, \weight\().16b, #3
 .endm
 
-// One register of columns of four sub-blocks, 4 times the weights; the fourth result replaces
+// One register of columns of four sub-blocks, as 4 times the weights; the fourth result replaces
 // `sign`. v28 shifts the signs of these 128 columns to bits 4 to 7.
 .macro place_q3k two, sign, to0, to1, to2
     ushl    \sign\().16b, \sign\().16b, v28.16b
@@ -44,7 +44,7 @@
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], last_step
 .endm
 
-// The scales of all blocks, then their weights.
+// First the scales of all blocks, then their weights.
 .macro prepare_q3k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K36_SLICE * K36_PREPARED

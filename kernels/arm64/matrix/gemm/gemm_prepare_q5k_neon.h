@@ -4,7 +4,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Low nibbles and fifth bits of a register to `low`, the others in the place of `bits`.
+// The low nibbles with fifth bits go to `low`, the others replace `bits`.
 .macro join_fifth low, quad, bits
     ushl    \low\().16b, \bits\().16b, v13.16b
     ushl    \bits\().16b, \bits\().16b, v14.16b
@@ -34,7 +34,7 @@
     st1     {v28.16b, v29.16b, v30.16b, v31.16b}, [x_block], #64
 .endm
 
-// The scales of all blocks, then their weights.
+// First the scales of all blocks, then their weights.
 .macro prepare_q5k quads=0
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K45_SLICE * K45_PREPARED
@@ -45,7 +45,7 @@
     mov     blocks_left, slice
 .Lblock\@:
     prepare_scales_k45 \quads
-    movi    v13.16b, #4                 // a sub-block's fifth bits to bit 4, of low nibbles
+    movi    v13.16b, #4                 // moves a sub-block's fifth bits to bit 4, for low nibbles
     movi    v14.16b, #3                 // and of high ones
     movi    v11.16b, #2
     mov     temp, #4

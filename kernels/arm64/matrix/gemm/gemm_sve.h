@@ -1,15 +1,15 @@
 // Shared by the quantized gemms with SVE: the loops around a tile of 8 rows and 8 tokens. Weights
-// are prepared as for gemm_neon_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at
-// 256 bits and the low part of one beyond that. At 128 bits a Z register is a V register and the
-// NEON kernel takes over; rows of kernels.inc that name these kernels ask for the dot product of
+// are prepared as for gemm_neon_dotprod.h, in which 4 columns of 8 rows are 32 bytes: one vector at
+// 256 bits, the low part of a longer one. At 128 bits a Z register is a V register, and these
+// kernels call the NEON kernel; their rows in kernels.inc therefore require the dot product of
 // both.
 #ifndef INGOT_KERNELS_ARM64_GEMM_SVE_H
 #define INGOT_KERNELS_ARM64_GEMM_SVE_H
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Registers as in gemm_neon_dotprod.h, but y_tile is y of the tile's first token, and of the tile y
-// of token t is z(24 + t), its sums z(16 + t).
+// Registers are as in gemm_neon_dotprod.h, except that y_tile is y of the tile's first token, and
+// that y of the tile's token t is z(24 + t), its sums z(16 + t).
 #define x_stride x9             // bytes from 4 tokens of x to the next 4
 #define x_tile x19              // x of the tile's tokens at this slice
 #define at_32 x14               // offsets from w_block
@@ -17,7 +17,7 @@
 #define at_96 x16
 #define x_second x17            // x of tokens 4 to 7
 #define w_step x22
-#define y_room x23              // y of the tile while its registers are needed, 32 bytes a token
+#define y_room x23              // y of the tile while its registers have another use, 32 bytes per token
 
 #define FRAME_Y 64
 #define Y_BYTES 32
@@ -27,7 +27,7 @@
 #define all_words p1
 #define row_words p2
 
-// y of the tokens that exist, by ld1w or st1w with row_words (/z).
+// Load or store y of the tokens that exist, by ld1w or st1w with row_words (/z).
 .macro move_y move, predicate:vararg
     mov     temp, y_tile
     \move   {z24.s}, \predicate, [temp]
@@ -48,8 +48,8 @@
     \move   {\vector\().s}, \predicate, [temp]
 .endm
 
-// Body of a gemm, as gemm_tiles. If 4 tokens or fewer are left the others are the same again,
-// and not stored.
+// Body of a gemm, as gemm_tiles. If 4 tokens or fewer remain, the other 4 are copies of them and
+// are not stored.
 .macro gemm_sve_tiles neon_kernel, prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     cntb    temp
     cmp     temp, #32
@@ -127,7 +127,7 @@
     dup     \h\().s, #0
 .endm
 
-// The sums = what a vector holds.
+// The sums = the vector of start values.
 .macro begin_sums_sve vector
     mov     z16.d, \vector\().d
     mov     z17.d, \vector\().d
@@ -139,7 +139,7 @@
     mov     z23.d, \vector\().d
 .endm
 
-// Sums of 4 tokens += 4 columns of 8 rows by their x.
+// Sums of 4 tokens += 4 columns of 8 rows * their x.
 .macro dot_four weight, x_chunk, a, b, c, d
     sdot    \a\().s, \weight\().b, \x_chunk\().b[0]
     sdot    \b\().s, \weight\().b, \x_chunk\().b[1]
@@ -147,7 +147,7 @@
     sdot    \d\().s, \weight\().b, \x_chunk\().b[3]
 .endm
 
-// 4 columns: weights at w_block + place (", offset" or nothing), x at `column` times 4 bytes.
+// 4 columns: weights at w_block + place (", offset" or nothing), x at 4 * `column` bytes.
 .macro dot_columns weight, x_low, x_high, column, place:vararg
     ld1b    {\weight\().b}, all_bytes/z, [w_block\place]
     ld1rqb  {\x_low\().b}, all_bytes/z, [x_block, #4 * (\column)]
@@ -156,7 +156,7 @@
     dot_four \weight, \x_high, z20, z21, z22, z23
 .endm
 
-// 16 columns from `column` on (0 or 16 of what x_block points at), then w_block += step.
+// 16 columns from `column` on (0 or 16 after x_block), then w_block += step.
 .macro dot_16_columns_sve column, step
     dot_columns z8, z0, z4, \column
     dot_columns z9, z1, z5, \column + 4, , at_32
@@ -171,8 +171,8 @@
     add     x_second, x_second, #\step
 .endm
 
-// A block of block_q8x4: x_block has moved to its end. y += (sums as floats - z14) times the scales
-// of the rows z8 by those of the tokens. Destroys z0, z1, z9-z13.
+// A block of block_q8x4; x_block already points to its end. y += (sums as floats - z14) * the
+// scales of the rows z8 * those of the tokens. Destroys z0, z1, z9-z13.
 .macro add_scaled_sve
     ld1rqw  {z0.s}, all_words/z, [x_block, #Q8X4_SCALE - Q8X4_BYTES]
     ld1rqw  {z1.s}, all_words/z, [x_second, #Q8X4_SCALE - Q8X4_BYTES]
@@ -195,8 +195,8 @@
     fmla    \y3\().s, all_words/m, \s3\().s, z12.s
 .endm
 
-// blocks_left blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to
-// the next block; of prepared scales, magic follows the 8 of the rows.
+// blocks_left blocks of 32 columns of block_q8x4; w_step is the distance from the 17th column of a
+// block to the next block, in bytes. For prepared scales, the magic follows the 8 of the rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 .Lblock\@:
@@ -211,7 +211,7 @@
     b.ne    .Lblock\@
 .endm
 
-// z24-z31 += the sums of a sub-block by the scales of the rows.
+// z24-z31 += the sums of a sub-block * the scales of the rows.
 .macro add_sub_block_sve
     ld1w    {z12.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #32
@@ -225,7 +225,7 @@
     mla     z31.s, all_words/m, z23.s, z12.s
 .endm
 
-// z24-z31 to y_room, and back. Bytes, as the offsets count bytes.
+// Save z24-z31 to y_room, and restore them. In bytes, because the offsets are in bytes.
 .macro keep_y
     move_four st1b, all_bytes, z24, z25, z26, z27
     add     y_room, y_room, #4 * Y_BYTES

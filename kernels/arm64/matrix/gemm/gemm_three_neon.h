@@ -1,7 +1,8 @@
-// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, as that of two in
-// gemm_pair_neon.h. Four want more registers than there are, and share a scratch.
+// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, like that
+// of two in gemm_pair_neon.h. Four tokens need more registers than exist, so they use the scratch
+// buffer.
 //
-// v16-v27 sums, four registers a token; v10-v15 y of 8 rows, two a token
+// v16-v27 sums, four registers per token; v10-v15 y of 8 rows, two a token
 #ifndef INGOT_KERNELS_ARM64_GEMM_THREE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_THREE_NEON_H
 
@@ -11,10 +12,11 @@
 #define later_acts x12          // Q4_0: x of the high nibbles
 #define scale_at x12            // Q8_0: scales of the block
 #define block_step x13
-#define last_step x15           // from the last weights of a block over the next one's scales
+#define last_step x15           // from the last weights of a block past the next one's scales
 
-// Go on behind it unless there are three tokens; `blocks` adds blocks_left >= 1 blocks from weights and
-// tile_acts on to y. `refuse` may go to the label that it is given, before anything is done.
+// Continue after it unless there are three tokens; `blocks` adds blocks_left >= 1 blocks from
+// weights and tile_acts on to y. `refuse` may go to the label that it is given, before anything is
+// done.
 .macro gemm_of_three blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #3
@@ -59,7 +61,7 @@
 .Lmany\@:
 .endm
 
-// An operation on what follows it, of rows 0-3 and 4-7 of the tokens.
+// One operation on rows 0-3 and 4-7 of the tokens.
 .macro each_of_three operation, bits
     \operation v16.4s, v16.\bits
     \operation v18.4s, v18.\bits
@@ -78,7 +80,7 @@
     addp    v26.\lanes, v26.\lanes, v27.\lanes
 .endm
 
-// y += sums, int32, by the scales v31 of 8 rows and d of x in v0. Destroys v2-v8.
+// y += int32 sums * the scales v31 of 8 rows * d of x in v0. Destroys v2-v8.
 .macro add_three
     fcvtl   v2.4s, v31.4h
     fcvtl2  v3.4s, v31.8h

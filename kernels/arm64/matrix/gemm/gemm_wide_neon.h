@@ -5,20 +5,21 @@
 //             decode the weights of the slice              once for all tokens
 //             for each 4 tokens: tile                      x streams by, y is in memory
 //
-// A chunk of 4 columns is two pairs here, each of 8 rows side by side: the sums of a pair's columns are in
-// neighbouring lanes of int16, so that one widening addition folds them, where whole chunks want another
-// before it. A pair of x has to be broadcast by itself, twice as many as of chunks; two groups of 8
-// rows share them, and their sums leave no registers for y, which is one load and one store a token.
+// Here a chunk of 4 columns is two pairs, each with 8 rows side by side. The sums of a pair's columns are
+// in neighbouring lanes of int16, so one widening addition folds them; whole chunks would need another
+// addition before it. Each pair of x is broadcast by itself, twice as often as a chunk would be, so two
+// groups of 8 rows share it. Their sums leave no registers for y, which costs one load and one store per
+// token.
 //
-// Tokens that are not there write to a row of the frame, rows that are not there have y of the tile in
-// the frame; where the second group is not there, it is the first.
+// Missing tokens write to a row of the frame. If rows are missing, y of the tile is in the frame. If the
+// second group is missing, the first one takes its place.
 #ifndef INGOT_KERNELS_ARM64_GEMM_WIDE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_WIDE_NEON_H
 
 #include "kernels/arm64/matrix/gemm/gemm_neon.h"
 
-// As in gemm_neon.h, but for
-#define x_skip x3       // bytes of x from the end of a slice to its begin for the next 4 tokens
+// As in gemm_neon.h, except for
+#define x_skip x3       // bytes of x from the end of a slice to its start for the next 4 tokens
 #define first_group x9  // weights that are decoded next
 #define second_group x10
 #define n_tokens x17
@@ -28,8 +29,8 @@
 #define y_fourth x22
 #define y_stride x23    // bytes
 #define done x24        // blocks of the slices before
-#define group_bytes x25 // of weights, from 8 rows to the next 8
-#define step x26        // decode: from a chunk of a group to its next one
+#define group_bytes x25 // distance in weights from 8 rows to the next 8
+#define step x26        // decode: from one chunk of a group to the group's next one
 #define row_at x9       // copying a ragged tile
 #define tile_row x10
 #define words x12
@@ -38,7 +39,7 @@
 #define WIDE_BLOCKS 18  // of a slice
 #define WIDE_TILE 0     // on the stack: y of a ragged tile,
 #define WIDE_SCALES 256 // 16 scales a block,
-#define WIDE_WEIGHTS (WIDE_SCALES + WIDE_BLOCKS * 64) // 8 chunks, each 2 pairs of one group, then of the other
+#define WIDE_WEIGHTS (WIDE_SCALES + WIDE_BLOCKS * 64) // 8 chunks, each with 2 pairs of one group, then 2 of the other
 #define WIDE_STACK (WIDE_WEIGHTS + WIDE_BLOCKS * 512)
 
 .macro open_wide
@@ -67,8 +68,8 @@
 
 // ---- weights ---------------------------------------------------------
 
-// Nibbles of 8 rows in v16-v19 and v20-v23, the chunks of a half of a block in pairs of columns, to
-// tile_weights.
+// Unpack nibbles of 8 rows in v16-v19 and v20-v23, the chunks of one half of a block in pairs of
+// columns, to tile_weights.
 .macro store_centred first, second, third, fourth
     sub     \first\().16b, \first\().16b, v31.16b
     sub     \second\().16b, \second\().16b, v31.16b
@@ -83,7 +84,8 @@
     ushr    \high\().16b, \high\().16b, #4
 .endm
 
-// `slice` blocks of the 8 rows at `group`, which is moved on, as half 0 or 1 of the 16.
+// Unpack `slice` blocks of the 8 rows at `group` as half 0 or 1 of the 16, and move `group` past
+// them.
 .macro decode_half group, half
     mov     count, slice
     add     tile_scales, sp, #WIDE_SCALES + 32 * \half
@@ -134,7 +136,7 @@
 
 // ---- a tile ----------------------------------------------------------
 
-// y_first to y_fourth = y of the tile; as many tokens as there are.
+// y_first to y_fourth = y of the tile for the tokens that exist.
 .macro place_tile
     mov     y_first, tile_out
     add     y_second, y_first, y_stride
@@ -168,8 +170,8 @@
 .endr
 .endm
 
-// The rows that are there of a ragged tile, from y to the frame or back: `from` and `into` are row_at and
-// tile_row. Destroys blocks_left.
+// Copy the valid rows of a ragged tile from y to the frame or back: `from` and `into` are row_at
+// and tile_row. Destroys blocks_left.
 .macro copy_tile from, into
     mov     row_at, tile_out
     add     tile_row, sp, #WIDE_TILE
@@ -195,7 +197,8 @@
     token_products \e, \f, \g, \h, \x_second, \first, \second, \multiply
 .endm
 
-// A chunk of 4 columns, the weights in a to d; `next` of the following chunk is loaded on the way.
+// A chunk of 4 columns, the weights in a to d; `next`, x of the following chunk, is loaded
+// meanwhile.
 .macro wide_chunk a, b, c, d, multiply, next:vararg
     ld4r    {v4.8h, v5.8h, v6.8h, v7.8h}, [tile_acts], #8
     pair_products v16, v17, v18, v19, v20, v21, v22, v23, v0, v2, \a, \c, \multiply
@@ -210,7 +213,7 @@
     ld4r    {v0.8h, v1.8h, v2.8h, v3.8h}, [tile_acts], #8
 .endm
 
-// d in v0, and sum, which centred nibbles do not need; scales of 16 rows.
+// v0 = d, and sum, which centred nibbles do not need; scales of 16 rows.
 .macro load_wide_scales
     ld1     {v0.4s, v1.4s}, [tile_acts], #32
     ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_scales], #64
@@ -223,7 +226,7 @@
     \operation \d\().4s, \d\().\bits
 .endm
 
-// y of a token += the sums in a to d, as floats, by the scales v8-v11 and x_scale.
+// y of a token += the sums in a to d as floats * the scales v8-v11 * x_scale.
 .macro add_wide y, x_scale, a, b, c, d
     ld1     {v12.4s, v13.4s, v14.4s, v15.4s}, [\y]
     fmul    v4.4s, v8.4s, \x_scale
@@ -237,8 +240,8 @@
     st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [\y]
 .endm
 
-// The last chunk. Sums of the first two tokens become floats while those of the others are multiplied, because
-// a core like Cortex-A72 multiplies in one of its two pipes alone.
+// The last chunk. The sums of the first two tokens become floats while those of the others are
+// multiplied, because a core like Cortex-A72 multiplies in only one of its two pipes.
 .macro last_chunk a, b, c, d
     ld4r    {v4.8h, v5.8h, v6.8h, v7.8h}, [tile_acts], #8
     pair_products v16, v17, v18, v19, v20, v21, v22, v23, v0, v2, \a, \c, smlal
@@ -254,7 +257,7 @@
     each_of_four scvtf, 4s, v20, v21, v22, v23
 .endm
 
-// `slice` blocks; moves tile_acts over them.
+// Multiply `slice` blocks; moves tile_acts past them.
 .macro wide_tile
     mov     blocks_left, slice
     add     tile_scales, sp, #WIDE_SCALES

@@ -12,7 +12,7 @@
 #define quants_at x9
 #define scales_at x10
 #define count x11
-#define x_end x12               // sums and scale of x's block
+#define x_end x12               // the sums and the scale of x's block
 #define x_at x13
 #define x_step x14
 #define zeros sp               // 64 bytes of it
@@ -23,7 +23,7 @@
 #define acc_high v29
 #define mask v30
 
-// v13 = the sums of x of each 64 columns, or 128, or 256 of 1; v8 = its scale.
+// v13 = the sums of x over each 64 columns, or 128, or 256 of one bit; v8 = its scale.
 .macro take_sums parts
     add     x_end, block, #Q8K_SUM
     ld1     {v9.8h, v10.8h}, [x_end], #32
@@ -40,7 +40,7 @@
 .endif
 .endm
 
-// acc += (sums v24 and v26, as floats) times the next scales
+// acc += the sums v24 and v26 as floats * the next scales
 .macro add_part
     ld1     {v9.8h}, [scales_at], #16
     scvtf   v24.4s, v24.4s
@@ -57,13 +57,13 @@
 //
 // Here v0-v3 are x of 16 columns of each field of 64; v4-v7 the bytes of 2 chunks, v12, v13 fields of
 // them; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in int16, of each field rows
-// 01, 23, 45, 67; v30, v31 masks. A lane of int16 collects 16 products, of field 1, which stays in
-// its place, 16 * 12 * 128 = 24576.
+// 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1 is not shifted down, so its
+// sums are at most 16 * 12 * 128 = 24576.
 
 #define low_mask v30
 #define next_mask v31
 
-// 4 columns in each of the fields.
+// Multiply 4 columns in each of the fields.
 .macro chunk_two low, high, column
     dup     v14.4s, v0.s[\column]
     and     v12.16b, \low\().16b, low_mask.16b
@@ -97,7 +97,7 @@
     smlal2  v11.8h, \high\().16b, v15.16b
 .endm
 
-// The sums of 256 columns, from quants_at on.
+// Add the sums of 256 columns, from quants_at on.
 .macro fields_two
     ld1     {v16.8h, v17.8h, v18.8h, v19.8h}, [zeros]
     ld1     {v20.8h, v21.8h, v22.8h, v23.8h}, [zeros]
@@ -124,7 +124,7 @@
     b.ne    .Lchunks\@
 .endm
 
-// first, third = int32 sums of rows 0-3 and 4-7 from four of int16.
+// first, third = the int32 sums of rows 0-3 and 4-7 from four registers of int16.
 .macro fold_rows first, second, third, fourth
     saddlp  \first\().4s, \first\().8h
     saddlp  \second\().4s, \second\().8h
@@ -134,7 +134,7 @@
     addp    \third\().4s, \third\().4s, \fourth\().4s
 .endm
 
-// The same for a field at its foot, where two lanes fit an int16: 32 * 3 * 128 = 12288.
+// The same for a field at the lowest bits, of which two lanes fit an int16: 32 * 3 * 128 = 12288.
 .macro fold_low_rows first, second, third, fourth
     addp    \first\().8h, \first\().8h, \second\().8h
     addp    \third\().8h, \third\().8h, \fourth\().8h
@@ -142,7 +142,7 @@
     saddlp  \third\().4s, \third\().8h
 .endm
 
-// acc += (low and high, `bits` too far left, less part `part` of the sums of x) times the next scales
+// acc += (low and high, shifted right by `bits`, - part `part` of the sums of x) * the next scales
 .macro add_two low, high, part, bits
     dup     v14.4s, v13.s[\part]
     ld1     {v4.8h}, [scales_at], #16
@@ -234,7 +234,7 @@
     sadalp  v25.8h, v5.16b
 .endm
 
-// 128 columns; a lane of int16 collects 64 of them.
+// 128 columns; an int16 lane adds 64 of them.
 .macro part_q1 part
     movi    v24.4s, #0
     movi    v25.4s, #0
@@ -294,7 +294,7 @@ func \name
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

@@ -14,7 +14,7 @@
 #define x_step x11
 #define scales_at x12
 #define x_end x13
-#define seeds x14               // 96 bytes: what sums of two bits begin at
+#define seeds x14               // 96 bytes: the start values of the sums of two bits
 #define last_seeds x15
 #define word w8
 
@@ -22,14 +22,14 @@
 #define magics v11
 #define places v16
 
-// A sum begins at the bits of a float whose last digit weighs 1 (or 1/4 and 1/16, for fields that
-// stay in their place), so that it is MAGIC and the sum without being converted.
+// A sum starts at the bits of a float whose last digit weighs 1 (or 1/4 and 1/16, for fields that
+// are not shifted down), so that it equals MAGIC plus the sum without a conversion.
 #define MAGIC_4 0x4a400000      // 1.5 * 2^21
 
 #define acc_low v28
 #define acc_high v29
 
-// v13 = the sums of x of each 64 columns, or 128, or 256 of 1; v12 = its scale.
+// v13 = the sums of x over each 64 columns, or 128, or 256 of one bit; v12 = its scale.
 .macro take_sums parts
     add     x_end, block, #Q8K_SUM
     ld1     {v14.8h, v15.8h}, [x_end], #32
@@ -47,7 +47,7 @@
     neg     v13.4s, v13.4s
 .endm
 
-// acc += low and high, floats, times the next scales
+// acc += low and high, floats, * the next scales
 .macro add_floats low, high
     ld1     {v14.8h}, [scales_at], #16
     fcvtl   v15.4s, v14.4h
@@ -60,8 +60,8 @@
 
 // ---- two bits --------------------------------------------------------------------------------
 
-// 4 columns in each of the four fields, those of field 1 and 2 in their place: 4 and 16 times as
-// large.
+// Multiply 4 columns in each of the four fields; fields 1 and 2 are not shifted down, so they are 4
+// and 16 times as large.
 .macro chunk_two low, high, column
     and     v18.16b, \low\().16b, v8.16b
     and     v19.16b, \high\().16b, v8.16b
@@ -81,7 +81,7 @@
     sdot    v31.4s, \high\().16b, v3.4b[\column]
 .endm
 
-// The sums of 256 columns by field, on top of what they begin with.
+// Add the sums of 256 columns, field by field, to their start values.
 .macro fields_two
     mov     x_at, block
     mov     count, #4
@@ -103,7 +103,7 @@
     b.ne    .Lchunks\@
 .endm
 
-// Masks, and seeds in the order of the sums of fields 0, 1, 2.
+// Masks, and start values in the order of the sums of fields 0, 1, 2.
 .macro begin_two magic_4, magic_16
     movi    v8.16b, #0x03
     movi    v9.16b, #0x0c
@@ -140,7 +140,7 @@
     mov     places.s[2], word
 .endm
 
-// acc += (low and high - field `field` of v13) times the next scales
+// acc += (low and high - field `field` of v13) * the next scales
 .macro add_field low, high, field
     dup     v18.4s, v13.s[\field]
     fsub    \low\().4s, \low\().4s, v18.4s
@@ -194,7 +194,7 @@
 
 // ---- one bit ---------------------------------------------------------------------------------
 
-// A bit as 0 or -1 by x of its 4 columns, so that the sums are negative.
+// Multiply a bit, as 0 or -1, by x of its 4 columns; the sums are therefore negative.
 .macro bit_q1 low, high, x_16, column
     cmtst   v18.16b, v16.16b, v8.16b
     cmtst   v19.16b, v17.16b, v8.16b
@@ -220,7 +220,7 @@
     mov     x_step, #32
 .endm
 
-// 2 sum_{bit} x - sum x of 128 columns from the negative sum.
+// Compute 2 sum_{bit} x - sum x of 128 columns from the negative sum.
 .macro end_q1 low, high, part
     dup     v14.4s, v13.s[\part]
     shl     \low\().4s, \low\().4s, #1
@@ -274,7 +274,7 @@ func \name, dotprod
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

@@ -8,12 +8,12 @@
 // l + 64, l + 96; v24-v27 low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Eight rows at a time. With the upper of its two high bits inverted, q - 32 is a number of 6 bits
-// and sign: shifts left and right extend the sign and leave the low nibble's place, filled by bit
-// or sri. Its product with x lies within 32 * 128, and an int16 lane collects 4: 16384.
-// 16 columns take 16 multiplications, 22 operations to join the bits and about 17 others: 1652
-// cycles for 256 columns in the model of Cortex-A53, 1.0 bytes a cycle, and 498 in that of
-// Cortex-A72, 3.4 (llvm-mca 19).
+// Eight rows at a time. With the upper of its two high bits inverted, q - 32 is a signed number of
+// 6 bits: shifts left and right extend the sign and make room for the low nibble, which bit or sri
+// inserts. Its product with x is at most 32 * 128, and an int16 lane collects 4: 16384. 16 columns
+// take 16 multiplications, 22 operations to join the bits and about 17 others: 1652 cycles for 256
+// columns in the model of Cortex-A53, 1.0 bytes per cycle, and 498 in that of Cortex-A72, 3.4
+// (llvm-mca 19).
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
 #define scales x8
@@ -22,7 +22,7 @@
 #define later x11               // weights to fetch now
 #define again x12               // -64: from the second half of low bits back to the first
 #define beyond x13              // 192: from the second half of 128 bytes to the next 256
-#define x_step x14              // 32: from a sub-block of x to the next but one
+#define x_step x14              // 32: from one sub-block of x to the one after the next
 #define scale_step x15          // 16: the same for their scales
 #define half x16                // of 32 columns: 0, 1
 #define part x17                // of 256 columns: 0, 1
@@ -34,8 +34,8 @@
 #define acc_low v12
 #define acc_high v13
 
-// v4-v7 = two chunks of 8 rows from high bits at bit 2 * s and the nibble of v24-v27. Bits 4 and 5
-// and copies of the sign above them ...
+// v4-v7 = two chunks of 8 rows, from the high bits at bit 2 * s and the nibbles of v24-v27. First
+// bits 4 and 5 and copies of the sign above them ...
 .macro signed_bits first, second, third, fourth, up
 .if \up
     shl     v4.16b, \first\().16b, #\up
@@ -54,7 +54,7 @@
 .endif
 .endm
 
-// ... and below them the nibble.
+// ... then the nibble below them.
 .macro join odd
 .if \odd
     sri     v4.16b, v24.16b, #4
@@ -76,7 +76,7 @@
     \multiply\()2 v31.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// 16 columns of sub-block s (of 32); `next` is where low goes from their last 64 bytes
+// 16 columns of sub-block s (of 32); `next` is the step of low after their last 64 bytes
 .macro sub_block odd, up, next
     ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [low], #64
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], x_step
@@ -112,7 +112,7 @@
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
     prfm    pldl1strm, [later, #128]
-    add     later, later, #192          // 1488 bytes are left: 4 times 6 lines reach 48 beyond
+    add     later, later, #192          // 1488 bytes remain: 4 times 6 lines reach 48 beyond them
     movi    sums0123.4s, #0
     movi    sums4567.4s, #0
     mov     half, #2
@@ -145,7 +145,7 @@
     b.ne    .Lhalf\@
 
     ld1     {v0.8h}, [weights]
-    add     block, block, #256          // x.d: 288 in the block, 32 are done
+    add     block, block, #256          // x.d: at byte 288 of the block, 32 are done
     add     weights, weights, #Q6K_BYTES
     ld1r    {v1.4s}, [block]
     fcvtl   v2.4s, v0.4h
@@ -173,7 +173,7 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     restore_vectors
 2:
     ret

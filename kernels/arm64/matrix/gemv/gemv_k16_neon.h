@@ -1,13 +1,13 @@
-// Gemvs by sub-blocks of 16 columns, two bits of a weight in bytes that serve four
-// sub-blocks, of columns l, l + 32, l + 64 and l + 96.
+// Gemvs over sub-blocks of 16 columns. One byte holds two bits of a weight in each of four sub-blocks, for
+// columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
 // of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
 // columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67
 //
-// 16 products fit an int16: a sub-block is folded to one vector and then multiplied by its scales. A kernel that
-// includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
+// 16 products fit an int16, so a sub-block is folded to one vector and then multiplied by its scales. A kernel
+// that includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 
@@ -19,7 +19,7 @@
 #define later x11               // weights to fetch now
 #define again x12               // -64: from the second half of signs back to the first
 #define beyond x13              // 192: from the second half of 128 bytes to the next 256
-#define x_step x14              // 32: from a sub-block of x to the next but one
+#define x_step x14              // 32: from one sub-block of x to the one after the next
 #define scale_step x15          // 16: the same for their scales
 #define half x16                // of 32 columns: 0, 1
 
@@ -68,8 +68,8 @@
     sub_block \type, 3, \j + 3
 .endm
 
-// The integers of a block, from `scales_at`, `low_at` and `high_at` on. Leaves block 32 bytes on,
-// and scales and low at the end of what they read.
+// The integers of a block, from `scales_at`, `low_at` and `high_at` on. Moves block 32 bytes on,
+// and scales and low past what it has read.
 .macro sum_block type, scales_at, low_at, high_at
     add     later, weights, ahead
     add     scales, weights, #\scales_at
@@ -100,7 +100,7 @@
     mov     scale_step, #16
     gemv_groups \blocks, acc_low, acc_high, .Llast_rows\@
 .Llast_rows\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     restore_vectors
 .Ldone\@:
     ret

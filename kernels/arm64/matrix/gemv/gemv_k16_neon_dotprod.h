@@ -1,5 +1,5 @@
-// Gemvs with the dot product by sub-blocks of 16 columns, two bits of a weight in bytes that serve four sub-blocks,
-// of columns l, l + 32, l + 64 and l + 96.
+// Gemvs with the dot product over sub-blocks of 16 columns. One byte holds two bits of a weight in
+// each of four sub-blocks, for columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
 // v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs;
@@ -14,7 +14,7 @@
 
 #define first_scale x11
 #define second_scale x12
-#define from_low x13            // to the signs of the same columns: less in the second half
+#define from_low x13            // to the signs of the same columns; negative in the second half
 #define x_even x14              // columns 0-15 of 32
 #define x_odd x15               // columns 16-31
 #define x_step x16
@@ -33,8 +33,8 @@
     columns_\type v7, v11, v17, v19, v21, v23, \column + 1
 .endm
 
-// Scales of four sub-blocks, int16 to v8-v11: of the even ones
-// (8b) or of the odd.
+// Load the scales of four sub-blocks as int16 into v8-v11: of the even ones (8b) or of the odd
+// ones.
 .macro widen_scales odd
 .if \odd
     sshll2  v8.8h, v4.16b, #0
@@ -49,7 +49,7 @@
 .endif
 .endm
 
-// Totals of a group += sums of a sub-block by its scales, int16.
+// Totals of a group += sums of a sub-block * its int16 scales.
 .macro add_sub_block scale, total0123, total4567, sum0123, sum4567
     sshll   v12.4s, \scale\().4h, #0
     sshll2  v13.4s, \scale\().8h, #0
@@ -81,7 +81,7 @@
     group_part \type, second, second_scale, v26, v27, \odd
 .endm
 
-// 256 columns of both groups, from `scales_at` and `low_at` in their blocks on.
+// 256 columns of both groups, from `scales_at` and `low_at` of their blocks on.
 .macro sum_block type, scales_at, low_at
     add     first_scale, first, #\scales_at
     add     second_scale, second, #\scales_at

@@ -1,5 +1,4 @@
-// The gemvs of the K45 types: scales and mins of 6 bits. The kernels name the
-// registers.
+// The gemvs of the K45 types, which have scales and mins of 6 bits. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K45_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_K45_NEON_H
 
@@ -21,7 +20,7 @@
 #define acc_low v14
 #define acc_high v15
 
-// Mins of two sub-blocks, bytes in `mins`, times v0.h[from], v0.h[from + 1]
+// Multiply the mins of two sub-blocks, bytes in `mins`, by v0.h[from], v0.h[from + 1]
 .macro add_mins mins, multiply, from
     uxtl    v20.8h, \mins\().8b
     uxtl2   v21.8h, \mins\().16b
@@ -31,8 +30,8 @@
     \multiply\()2 v27.4s, v21.8h, v0.h[\from + 1]
 .endm
 
-// y of 8 rows += totals, of rows 0-3 and 4-7, and the mins of the block, whose scales end at `scales`
-// and whose x has its sums at block.
+// y of 8 rows += the totals of rows 0-3 and 4-7, and the mins of the block; its scales end at
+// `scales`, and the sums of its x are at block.
 .macro finish_block low, high
     sub     scales, scales, #64
     ld1     {v0.8h, v1.8h}, [block], #32

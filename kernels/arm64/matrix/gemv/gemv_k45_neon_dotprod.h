@@ -1,5 +1,5 @@
-// The gemvs of the K45 types with the dot product: scales and minima of 6 bits. The kernels name the
-// registers.
+// The gemvs of the K45 types with the dot product. Scales and minima have 6 bits. The kernels name
+// the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K45_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_K45_NEON_DOTPROD_H
 
@@ -16,9 +16,9 @@
 #define low_mask v4
 #define six_bits v5
 
-// v16-v19 = what spreads four bytes each to words.
+// v16-v19 = table indices that spread four bytes each to words.
 .macro place_spread
-    mov_word spread, 0xffffff00            // words of byte 0; 0xff gives zero
+    mov_word spread, 0xffffff00            // words made of byte 0; index 0xff gives zero
     dup     v16.4s, spread
     add     spread, spread, #1
     ins     v16.s[1], spread
@@ -32,7 +32,7 @@
     add     v19.4s, v18.4s, v19.4s
 .endm
 
-// Totals += sums v20-v23 of two sub-blocks by the scales at `scale`.
+// Totals += sums v20-v23 of two sub-blocks * the scales at `scale`.
 .macro add_sub_blocks scale, total0123, total4567
     ld1     {v8.16b}, [\scale], #16
     and     v8.16b, v8.16b, six_bits.16b
@@ -46,7 +46,7 @@
     mla     \total4567\().4s, v23.4s, v8.4s
 .endm
 
-// v20, v21 += minima of sub-blocks 2p and 2p + 1, bytes in `pair`, by their sums in v0.
+// v20, v21 += minima of sub-blocks 2p and 2p + 1, bytes in `pair`, * their sums in v0.
 .macro add_minima pair, sum, multiply
     ushll   v14.8h, \pair\().8b, #0
     ushll2  v15.8h, \pair\().16b, #0

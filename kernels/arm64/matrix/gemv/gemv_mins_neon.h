@@ -4,8 +4,8 @@
 // nibbles and scratch; v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows; v30 the place
 // of a fifth bit, v31 mask
 //
-// q stays unsigned; its product with x lies within 31 * 128 = 3968, and an int16 lane collects 8 of
-// them in a block: 31744, so that smlal runs through the whole block.
+// q stays unsigned; its product with x is at most 31 * 128 = 3968, and an int16 lane collects 8 of them in
+// a block: 31744, so that smlal runs through the whole block.
 #ifndef INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H
 
@@ -21,7 +21,7 @@
 #define place v30
 #define mask v31
 
-// Bit `bit` of every byte of v8 and v9 as the fifth of the weights of 8 rows.
+// Add bit `bit` of every byte of v8 and v9 as the fifth bit of the weights of 8 rows.
 .macro add_fifths rows0123, rows4567, bit
 .if \bit < 4
     shl     v12.16b, v8.16b, #4 - \bit
@@ -47,7 +47,7 @@
     \multiply\()2 sums67.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// Four columns of 8 rows and the four that lie 16 columns on.
+// Four columns of 8 rows and the four that are 16 columns further on.
 .macro chunk rows0123, rows4567, x_low, x_high, column, fifths, multiply
     and     v10.16b, \rows0123\().16b, mask.16b
     and     v11.16b, \rows4567\().16b, mask.16b
@@ -61,7 +61,7 @@
     products \rows0123, \rows4567, \x_high, smlal
 .endm
 
-// y of 8 rows += their sums by the scales, and the minima by the sum of x; x at block.
+// y of 8 rows += their sums * the scales + the minima * the sum of x; x at block.
 .macro add_block fifths, mins
     ld2r    {v0.4s, v1.4s}, [block], #8
 .if \mins
@@ -110,7 +110,7 @@
 .endif
 .endm
 
-// scales: bytes of the scales and minima of a group.
+// scales: the size of a group's scales and minima, in bytes.
 .macro blocks_mins scales, fifths, mins
 .Lblock\@:
     mov     scales_at, weights
@@ -142,7 +142,7 @@
     movi    place.16b, #16
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     restore_vectors
 .Ldone\@:
     ret

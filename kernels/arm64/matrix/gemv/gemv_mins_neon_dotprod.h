@@ -5,8 +5,8 @@
 // v5 mask, v6 the place of a fifth bit, v7 sixteen; v24-v27 sums of 16 rows; then v8-v11 scales, v12-v15
 // minima
 //
-// q stays unsigned. For Q5_0, 16 sum(x) comes off with MAGIC, in one subtraction of exact floats; a
-// minimum is multiplied by sum(x) times the scale of x.
+// q stays unsigned. For Q5_0, 16 sum(x) is subtracted together with MAGIC, in one subtraction of exact
+// floats; a minimum is multiplied by sum(x) times the scale of x.
 #ifndef INGOT_KERNELS_ARM64_GEMV_MINS_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_MINS_NEON_DOTPROD_H
 
@@ -18,7 +18,7 @@
 #define place v6
 #define sixteen v7
 
-// Bit `bit` of every byte of `bits` as the fifth of the weights.
+// Add bit `bit` of every byte of `bits` as the fifth bit of the weights.
 .macro add_fifth weights, bits, bit, scratch
 .if \bit < 4
     shl     \scratch\().16b, \bits\().16b, #4 - \bit
@@ -31,7 +31,7 @@
 .endif
 .endm
 
-// Four columns of 8 rows and the four that lie 16 columns on.
+// Four columns of 8 rows and the four that are 16 columns further on.
 .macro chunk rows0123, rows4567, sum0123, sum4567, bits0123, bits4567, column, fifths
     and     v3.16b, \rows0123\().16b, mask.16b
     and     v4.16b, \rows4567\().16b, mask.16b
@@ -80,7 +80,7 @@
 .endif
 .endm
 
-// y of 16 rows += their sums by the scales, and the minima by the sum of x.
+// y of 16 rows += their sums * the scales + the minima * the sum of x.
 .macro add_sums mins
     ld1     {v16.4s}, [seeds]
 .if \mins
@@ -111,7 +111,7 @@
 .endif
 .endm
 
-// scales: bytes of the scales and minima of a group.
+// scales: the size of a group's scales and minima, in bytes.
 .macro blocks_mins scales, fifths, mins
     movi    mask.16b, #15
     movi    place.16b, #16

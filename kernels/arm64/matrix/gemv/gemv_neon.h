@@ -14,7 +14,7 @@
 #define blocks_left x7
 
 // y of all rows: `blocks` adds `left` >= 1 blocks of a group to acc_low and acc_high. Goes to
-// `ragged` where a last group has fewer rows, else falls through, with rows_left 0.
+// `ragged` if a last group has fewer rows, else falls through with rows_left 0.
 .macro gemv_groups blocks, acc_low, acc_high, ragged
 .Lgroup\@:
     movi    \acc_low\().4s, #0

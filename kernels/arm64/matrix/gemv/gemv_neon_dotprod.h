@@ -5,8 +5,8 @@
 
 #include "kernels/arm64/asm.h"
 
-// Arguments, and what the loop keeps. v28-v31 are y of the 16 rows; the blocks of a pair may use
-// x7-x17 and all other registers of vectors.
+// Arguments, and registers of the loop. v28-v31 are y of the 16 rows; the blocks of a pair may use
+// x7-x17 and all other vector registers.
 #define out x0
 #define weights x1              // the next pair
 #define vector x2               // x
@@ -19,12 +19,12 @@
 #define block x9                // x
 #define blocks_left x10
 #define seed_word w16
-#define seeds x17               // 64 bytes of what sums begin at, then 64 for y of the pair
+#define seeds x17               // 64 bytes of start values of the sums, then 64 for y of the pair
 
-#define FRAME_SAVED 128         // x19, x20 after the seeds and y
+#define FRAME_SAVED 128         // x19, x20, after the start values and y
 #define FRAME_BYTES 144
 
-// The next pair of groups; the second of a last odd one is the first again.
+// The next pair of groups; in a last odd pair the second group is the first again.
 .macro take_pair
     cmp     rows_left, #8
     mov     first, weights
@@ -34,9 +34,9 @@
     mov     blocks_left, n_blocks
 .endm
 
-// Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
-// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is
-// what sums begin at.
+// Body of a gemv. A block has 1 << block_bits columns and block_bytes for 8 rows; `blocks` adds
+// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is the
+// start value of the sums.
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
     cbz     rows_left, .Ldone\@
     save_vectors
@@ -82,8 +82,8 @@
     ret
 .endm
 
-// y of 16 rows += (the sums v24-v27, as floats, - offset) times the fp16 scales of the two groups
-// by x_scale, an element. Destroys v18-v21.
+// y of 16 rows += (the sums v24-v27 as floats - offset) * the fp16 scales of the two groups *
+// x_scale, a vector element. Destroys v18-v21.
 .macro add_scaled_pair first_scales, second_scales, x_scale, offset
     fcvtl   v18.4s, \first_scales\().4h
     fcvtl2  v19.4s, \first_scales\().8h

@@ -6,13 +6,14 @@
 // rows 01, 23, 45, 67, v8-v11 their sums in int32; v12 scale of x's block; v14 table, v15 mask
 // v28, v29 y of 8 rows; v30, v31 their scales
 //
-// One tbl makes int8 of 16 nibbles, from a register that stays for the whole call. No value is -128,
-// so that two products always fit an int16: smull and smlal of a byte's two nibbles, then sadalp.
+// One tbl turns 16 nibbles into int8, with a table register that stays loaded for the whole call. No
+// value is -128, so two products always fit an int16: smull and smlal of a byte's two nibbles, then
+// sadalp.
 //
 // If no value of the table lies beyond +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
-// holds all eight products of a lane, 8 * 31 * 128 = 31744: smlal runs through 32 columns, and v8-v11
-// are values of every other chunk until the sums come. The integers are the same. FIG4 keeps its sums
-// of four runs in v12, v13, v30 and v31.
+// holds all eight products of a lane, 8 * 31 * 128 = 31744: smlal then runs through 32 columns, and
+// v8-v11 hold the values of every other chunk until the sums are needed. The integers are the same.
+// FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
 #ifndef INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 
@@ -20,7 +21,7 @@
 
 #define later x8                // weights to fetch now
 #define later_word w8
-#define half x9                 // FIG4: 0 or 1, of x's block
+#define half x9                 // FIG4: half 0 or 1 of x's block
 #define x_scale_at x10
 #define scales_at x11
 
@@ -32,7 +33,7 @@
 #define x_sum v13
 #define table v14
 #define mask v15
-#define total01 v12             // FIG4, for which x_scale, x_sum and scales are not kept
+#define total01 v12             // FIG4, which does not keep x_scale, x_sum and scales
 #define total23 v13
 #define total45 v30
 #define total67 v31
@@ -67,7 +68,7 @@
     \pairwise \rows67\().4s, v27.8h
 .endm
 
-// Four columns of 8 rows and the four that lie 16 columns on.
+// Four columns of 8 rows and the four that are 16 columns further on.
 .macro two_chunks rows0123, rows4567, x_low, x_high, pairwise, to:vararg
     values  \rows0123, \rows4567
     products v20, v21, \x_low, smull
@@ -116,7 +117,7 @@
     add_dots
 .endm
 
-// The values of two chunks of nibbles, among the products of the four registers before them.
+// Look up the values of two chunks of nibbles while the four registers before them are multiplied.
 .macro narrow_chunk rows0123, rows4567, low0123, low4567, high0123, high4567, b0, b1, b2, b3, \
                     x_low, x_high, multiply
     and     \low0123\().16b, \rows0123\().16b, mask.16b
@@ -137,7 +138,7 @@
     smlal2  v27.8h, \b3\().16b, \x_high\().16b
 .endm
 
-// v24-v27 = 32 columns, by a table within +-TABLE_NARROW.
+// v24-v27 = the sums of 32 columns, for a table within +-TABLE_NARROW.
 .macro multiply_run_narrow
     add     later, weights, ahead
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
@@ -161,7 +162,7 @@
     add_dots
 .endm
 
-// ---- FIG4: 128 columns to a sum -------------------------------------------------------------
+// ---- FIG4: one sum for 128 columns ---------------------------------------------------------
 
 .macro collect_run pairwise
     multiply_run \pairwise, total01, total23, total45, total67
@@ -172,7 +173,7 @@
     widen_products \pairwise, total01, total23, total45, total67
 .endm
 
-// y += the totals; block is after the half of x's block that they are of.
+// y += the totals; block points past the half of x's block that they belong to.
 .macro add_totals
     sub     half, n_blocks, blocks_left
     and     half, half, #1
@@ -233,7 +234,7 @@
     blocks_of_four collect_run_narrow
 .endm
 
-// Body of a gemv, by `narrow_blocks` for a table within +-TABLE_NARROW.
+// Body of a gemv; `narrow_blocks` is used for a table within +-TABLE_NARROW.
 .macro gemv_table blocks, narrow_blocks, cols_log2
     cbz     rows_left, .Ldone\@
     save_vectors
@@ -251,7 +252,7 @@
 .Lnarrow\@:
     gemv_groups \narrow_blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
     restore_vectors
 .Ldone\@:
     ret

@@ -9,19 +9,19 @@
 
 #include "kernels/arm64/matrix/gemv/gemv_neon_dotprod.h"
 
-#define half x11                // FIG4: 0 or 1, of x's block
+#define half x11                // FIG4: half 0 or 1 of x's block
 #define x_scale_at x12
 #define mask v5
 #define table v6
 #define magic v7
 
-// Before gemv_pairs, which leaves the register alone.
+// Runs before gemv_pairs, which does not change the register.
 .macro load_table
     ld1     {table.16b}, [ahead], #16
     ldr     ahead, [ahead]
 .endm
 
-// Four columns of 8 rows and the four that lie 16 columns on.
+// Four columns of 8 rows and the four that are 16 columns further on.
 .macro chunk rows0123, rows4567, sum0123, sum4567, column
     and     v3.16b, \rows0123\().16b, mask.16b
     and     v4.16b, \rows4567\().16b, mask.16b
@@ -72,7 +72,7 @@
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
 .endm
 
-// y += the sums by the scales of 16 rows and of x, the first word of v2.
+// y += the sums * the scales of 16 rows * the scale of x, the first word of v2.
 .macro add_sums
     fmul    v8.4s, v20.4s, v2.s[0]
     fmul    v9.4s, v21.4s, v2.s[0]

@@ -1,6 +1,5 @@
-/* Shared by the RVV gemms of Q8_0, Q4_0 and nibbles through a table: the loops over blocks, of 32 columns
- * but in FIG4. y of a tile waits
- * in memory from block to block. */
+/* Shared by the RVV gemms of Q8_0, Q4_0 and nibbles through a table: the loops over blocks, of 32
+ * columns except in FIG4. Between blocks, y of a tile is in memory. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_32_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_32_RVV_H
 
@@ -20,7 +19,8 @@
     flw act_scale, Q8X4_SCALE + \at(act)
 .endm
 
-/* \eight = the bytes of two columns of the scratch, four registers each or COLUMN_BYTES. */
+/* \eight = the size of two columns of the scratch, in bytes: four registers each, or
+ * COLUMN_BYTES. */
 .macro measure_columns eight
     csrr \eight, vlenb
     slli \eight, \eight, 3
@@ -32,7 +32,7 @@
     addi act_block, act_block, Q8X4_BYTES
 .endm
 
-/* All pairs of tokens; \eight and \at_once as of four_columns. */
+/* All pairs of tokens; \eight and \at_once as in four_columns. */
 .macro multiply_pairs element, multiply, load_scale, eight, at_once
 .Lpair\@:
     mv column_at, scratch
@@ -50,12 +50,11 @@
     bnez tokens_left, .Lpair\@
 .endm
 
-/* Body of a gemm after load_shape, with act_end. \element is what a column of the scratch has, e8 or e16. The
- * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and
- * scales of the block at group_at), start_constants, finish_first and finish_second (dots_a and
- * dots_b into y of their tokens, with act_scale; y of the first is at out, the second moves out
- * on). \eight, if not blank: the register that has the bytes of two columns of the scratch, which up to VLEN 256 are
- * those of eight registers. */
+/* Body of a gemm after load_shape, with act_end. \element is the element of a column of the scratch, e8 or e16. The
+ * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and scales of the
+ * block at group_at), start_constants, finish_first and finish_second (dots_a and dots_b into y of their tokens,
+ * with act_scale; y of the first is at out, the second advances out). \eight, if not blank: the register that has
+ * the size of two columns of the scratch in bytes, which up to VLEN 256 fill eight registers. */
 .macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32, eight
     start_constants
     beqz rows_left, .Ldone

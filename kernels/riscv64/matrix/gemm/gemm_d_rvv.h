@@ -1,5 +1,5 @@
-/* For the RVV gemms of gemm_k_rvv.h whose weights have scales and no mins. A kernel that includes this
- * has named D_AT in the scratch. */
+/* For the RVV gemms of gemm_k_rvv.h whose weights have scales and no mins. A kernel that includes
+ * this defines D_AT in the scratch. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_D_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_D_RVV_H
 
@@ -22,8 +22,8 @@
     addi step, step, 32
 .endm
 
-/* y = fma(isum, d * x.d, y) for the half of the rows that begins temp bytes after the first; y is
- * at chunk_out. */
+/* y = fma(isum, d * x.d, y) for the half of the rows that starts temp bytes after the first row; y
+ * is at chunk_out. */
 .macro finish_half token, half_rows
     vsetvli zero, \half_rows, e32, m8, ta, ma
     scratch column_at, D_AT

@@ -2,16 +2,16 @@
  * two - 1, or 2 * bit - 1, for 12 tokens. 32 products of -1 .. 2 and -128 .. 127 sum in int16, and
  * those sums in int32 over the columns of a scale.
  *
- * A kernel that includes this has named BLOCK_BYTES, BITS and PARTS (of a block, with a scale of
+ * A kernel that includes this defines BLOCK_BYTES, BITS and PARTS (of a block, with a scale of
  * their own). */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 
 #define TILE 128          /* rows */
-#define TOKENS 12         /* what 12 KiB of stack have room for */
+#define TOKENS 12         /* as many as fit 12 KiB of stack */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
-#define SUM_COLUMNS 32   /* that are summed up before they are folded */
+#define SUM_COLUMNS 32   /* that are summed before they are folded */
 #define SUMS_UNSCALED
 #define D_AT SCALE_AT    /* float [TILE] */
 #define LOCALS (D_AT + 4 * TILE)
@@ -34,7 +34,7 @@
     bgtz tokens_left, .Lgroup\@
 .endm
 
-/* Weights of 32 columns of the tile: act = their bytes, step = the place of their bits. */
+/* Weights of 32 columns of the tile: act = their bytes, step = the position of their bits. */
 .macro decode_part
     addi act, group_at, 16 * PARTS
     .if BITS == 2

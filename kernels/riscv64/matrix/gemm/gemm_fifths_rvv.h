@@ -1,5 +1,5 @@
-/* Shared by the RVV gemms of Q5_0 and Q5_1: as that of Q8_0 (gemm_int16_rvv.h) but for the decoding and the
- * minima. A kernel that includes this has named BLOCK_BYTES, QUANTS_AT and HIGH_AT, of a group's block,
+/* Shared by the RVV gemms of Q5_0 and Q5_1: as that of Q8_0 (gemm_int16_rvv.h) except for the decoding and
+ * the minima. A kernel that includes this defines BLOCK_BYTES, QUANTS_AT and HIGH_AT, of a group's block,
  * and MINS_AT where there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft2, every vector register; 5.2 KiB of stack.
@@ -18,7 +18,7 @@
 #define column_bytes out /* while decoding */
 #define later_at act   /* columns 16 further on */
 
-/* fp16 of the tile's rows, \at bytes into the block, as floats to \to. */
+/* Convert fp16 of the tile's rows, \at bytes into the block, to floats at \to. */
 .macro decode_halves at, to
     vsetvli zero, rows, e16, m4, ta, ma
     vle32.v v8, (scale_offsets)
@@ -32,8 +32,8 @@
     vse32.v v24, (\to)
 .endm
 
-/* One column of the tile, from bit \shift of its words and bit \bit of those of fifth bits, to \to, which moves
- * on. */
+/* One column of the tile, from bit \shift of its words and bit \bit of the fifth bits, to \to,
+ * which advances. */
 .macro fifth_column shift, bit, to
     vnsrl.wi v16, v0, \shift
     vnsrl.wi v20, v24, \bit
@@ -83,7 +83,7 @@
 .endm
 
 #ifdef MINS_AT
-/* y += minima * (x.sum * x.d); sums are y. */
+/* y += minima * (x.sum * x.d); the registers of sums hold y. */
 .macro finish_mins
     addi temp, tile_scales, TILE_MINS
     vle32.v products, (temp)

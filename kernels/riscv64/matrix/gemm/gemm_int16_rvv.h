@@ -27,7 +27,7 @@
 #define SCALE_OFFSETS_AT (WORD_OFFSETS_AT + 4 * TILE)
 #define LOCALS (SCALE_OFFSETS_AT + 4 * TILE)
 
-/* The location of the tile's rows: row r is in group r / 8. */
+/* The positions of the tile's rows: row r is in group r / 8. */
 .macro find_rows
     vsetvli zero, rows, e32, m8, ta, ma
     vid.v v0
@@ -64,7 +64,7 @@
     finish dots_b
 .endm
 
-/* Zeros to the tile's y of every token. */
+/* Clear the tile's y of every token. */
 .macro clear_tile
     mv out, dst
     mv tokens_left, n_tokens

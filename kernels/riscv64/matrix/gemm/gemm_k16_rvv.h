@@ -1,5 +1,5 @@
-/* RVV gemms of the K formats that are joined from planes of bits and have mins. A kernel that includes this has named MINS
- * (of a block: 8 or 16) beside what gemm_rvv.h asks for. */
+/* RVV gemms of the K formats that are joined from planes of bits and have mins. A kernel that
+ * includes this defines MINS (of a block: 8 or 16) in addition to what gemm_rvv.h requires. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 
@@ -8,13 +8,13 @@
 #define MINS_AT (SCALES_AT + MINS * TILE)    /* uint8 [MINS][TILE] */
 #define D_AT (MINS_AT + MINS * TILE)         /* float [TILE] */
 #define DMIN_AT (D_AT + 4 * TILE)            /* float [TILE] */
-#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: of activations, the first MINS */
+#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: sums of activations, the first MINS */
 #define LOCALS (SUMS_AT + 32 * TOKENS)
 
 #include "kernels/riscv64/matrix/gemm/gemm_mins_rvv.h"
 #include "kernels/riscv64/matrix/gemm/gemm_sums_rvv.h"
 
-/* The chunk's sums of activations, token by token, and zeros to its int32 sums. */
+/* Load the chunk's sums of activations, token by token, and clear its int32 sums. */
 .macro begin_chunk
     addi act, chunk_act, Q8KX4_SUM
     scratch out, SUMS_AT
@@ -42,7 +42,7 @@
     clear_sums
 .endm
 
-/* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that begins at row
+/* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that starts at row
  * temp; y is at chunk_out. The number of the token follows from acc. */
 .macro finish_half token, half_rows
     scratch out, ACC_AT
@@ -90,7 +90,7 @@
     mv temp, rows_low
 .endm
 
-/* One row of scales of the tile, number temp_1, as int16 to \to of those of the columns. */
+/* Write one row of scales of the tile, number temp_1, as int16 to \to in those of the columns. */
 .macro take_scales to
     slli temp_1, temp_1, 6             /* TILE */
     scratch temp, SCALES_AT

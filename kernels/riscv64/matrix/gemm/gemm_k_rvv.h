@@ -1,13 +1,13 @@
-/* Shared by the RVV gemms of blocks of 256 columns: tokens in chunks of 16 or so, whose int32 sums over a block
- * wait in the scratch. The scratch, from sp on: columns, int8 [32][TILE]; the sums; what the kernel
- * has besides. */
+/* Shared by the RVV gemms with blocks of 256 columns. Tokens are taken in chunks of about 16, whose
+ * int32 sums over a block are kept in the scratch. The scratch, from sp on: columns, int8
+ * [32][TILE]; the sums; the kernel's own data. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
 
 #include "kernels/riscv64/matrix/gemm/gemm_rvv.h"
 
 #define scale_at s0    /* SCALE_AT in the scratch */
-#define first_part s0  /* in place of it, where a block has several d */
+#define first_part s0  /* instead of that, if a block has several d */
 #define chunk_left s6  /* tokens from this chunk on */
 #define chunk_act s7   /* its first tokens' block */
 #define chunk_out s8   /* its first token's y */
@@ -26,7 +26,8 @@
     add \reg, \reg, sp
 .endm
 
-/* How many tokens a chunk has at most, from one token's sums to the next's, and acc on to the next token. */
+/* The largest number of tokens in a chunk, the distance from one token's sums to the next's, and
+ * the step of acc to the next token. */
 #ifndef SUMS_BY_VLEN /* else the kernel has these three */
 .macro most_tokens to
     li \to, TOKENS
@@ -57,7 +58,7 @@
     bnez tokens_left, .Lvector\@
 .endm
 
-/* The next tile's rows, and zeros to its y of every token. */
+/* The next tile's rows; clear its y of every token. */
 .macro take_tile
     take_tile_rows
     mv out, dst
@@ -67,7 +68,7 @@
     clear_halves v0
 .endm
 
-/* The block's sums of a token, at acc, into its y; then on to the next token. */
+/* Add the block's sums of a token, at acc, to its y; then move to the next token. */
 .macro finish token
     flw act_scale, 4*\token(act)
     li temp, 0
@@ -88,7 +89,7 @@
     .endif
 .endm
 
-/* One part of the chunk; \eight and \at_once as of four_columns. */
+/* One part of the chunk; \eight and \at_once as in four_columns. */
 .macro multiply_pairs sums_at, eight, at_once
 .Lpair\@:
     mv column_at, sp
@@ -99,14 +100,13 @@
     bgtz tokens_left, .Lpair\@
 .endm
 
-/* Body of a gemm after load_shape. \sums_at: where the scratch has the sums of activations through
- * which out then walks, 32 bytes a pair of tokens; none if the format needs none. The kernel
- * defines the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32
- * columns of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at
- * acc), second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from
- * temp on, the sums of the block into y). With \parts below 8 all this is done for each \parts * 32
- * columns, from first_part on. \whole, if not blank: columns of the scratch are 64 bytes each, whole registers at VLEN
- * 128 and 256, and multiply_pair takes \eight and \at_once. */
+/* Body of a gemm after load_shape. \sums_at: the position in the scratch of the sums of activations, through which out
+ * advances, 32 bytes per pair of tokens; blank if the format needs none. The kernel defines the macros decode_scales
+ * (of a block), begin_chunk (its int32 sums = 0), decode_part (32 columns of the tile, and their scales),
+ * multiply_pair (multiply these by two tokens, into the int32 sums at acc), second_half (temp = the start of the rows
+ * beyond rows_low) and finish_half (for the rows from temp on, add the sums of the block to y). With \parts below 8
+ * all this is done for each \parts * 32 columns, from first_part on. \whole, if not blank: columns of the scratch are
+ * 64 bytes each, whole registers at VLEN 128 and 256, and multiply_pair takes \eight and \at_once. */
 .macro gemm_loops_k block_bytes, sums_at, parts=8, whole
     beqz rows_left, .Ldone
 .Ltile:
@@ -184,7 +184,7 @@
     finish 1
     next_pair \sums_at
     bnez tokens_left, .Lfinish_pair
-    srli temp, chunk_tokens, 2         /* of a whole chunk: else there is no next one */
+    srli temp, chunk_tokens, 2         /* size of a whole chunk; a shorter chunk is the last one */
     mul temp, temp, group_bytes
     add chunk_act, chunk_act, temp
     sub chunk_left, chunk_left, chunk_tokens

@@ -1,5 +1,5 @@
 /* The scales of a tile for the RVV gemms of the K formats with mins. A kernel that includes this
- * has named SCALES_AT, MINS_AT, D_AT and DMIN_AT in the scratch. */
+ * defines SCALES_AT, MINS_AT, D_AT and DMIN_AT in the scratch. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_MINS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_MINS_RVV_H
 
@@ -7,7 +7,7 @@
 
 #define scale_up ft0   /* 2^112 */
 
-/* d and dmin of 8 rows at act, as floats to step. */
+/* Convert d and dmin of 8 rows at act to floats at step. */
 .macro decode_d
     vsetivli zero, 16, e16, m2, ta, ma
     vle16.v v0, (act)                  /* d and dmin */

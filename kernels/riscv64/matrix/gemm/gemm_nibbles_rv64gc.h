@@ -1,24 +1,23 @@
-/* Shared by the gemms of Q4_0 and Q4_1 without vectors. A kernel that includes this has named BLOCK_BYTES and
+/* Shared by the gemms of Q4_0 and Q4_1 without vectors. A kernel that includes this defines BLOCK_BYTES and
  * QUANTS_AT, of a group's block, and MINS_AT where there are minima.
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 in a
- * frame of 9328 bytes, with minima 9840.
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 in a frame of
+ * 9328 bytes, with minima 9840.
  *
- * One multiplication makes four products, as in the gemv: (a0 + a2 B + b0 B^2 + b2 B^3) times
- * (x2 + x0 B), B = 2^16, has the dots of rows a and b at B and B^3. All 16 products of a pair of
- * rows and a token are subtracted from one register, which starts with 8 x.sum in B, B^2 and B^3:
- * there it then has -sum (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an
- * int16. 2^15 keeps the part below B positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below
- * B^3. Nibbles are masked once for four tokens. The pairs x2 + x0 B lie ready for 512 columns
- * (gemm_packed_rv64gc.h), which would else be a fifth of all. For Q4_1 8 x.sum less the int16 is the dot of
- * the nibbles. */
+ * One multiplication computes four products, as in the gemv: (a0 + a2 B + b0 B^2 + b2 B^3) times (x2 + x0
+ * B), B = 2^16, has the dots of rows a and b at B and B^3. All 16 products of a pair of rows and a token
+ * are subtracted from one register, which starts with 8 x.sum in B, B^2 and B^3: there it then has -sum
+ * (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an int16. 2^15 keeps the part below B
+ * positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below B^3. Nibbles are masked once for four
+ * tokens. The pairs x2 + x0 B are prepared for 512 columns (gemm_packed_rv64gc.h), because making them
+ * each time would be a fifth of the work. For Q4_1, 8 x.sum minus the int16 is the dot of the nibbles. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H
 
 #define SEGMENT 16
 
-/* A block of 4 tokens of x: 4 chunks of 4 parts of 4 pairs, the starts of the dots, d; with minima 8 x.sum and
- * x.sum * d as a float. */
+/* A block of 4 tokens of x: 4 chunks of 4 parts of 4 pairs, the start values of the dots, d; with
+ * minima, 8 x.sum and x.sum * d as a float. */
 #define RECORD_STARTS 512
 #define RECORD_SCALES 544
 #ifdef MINS_AT
@@ -89,8 +88,8 @@
     ld act3, \offset + 24(act)
 .endm
 
-/* The nibbles \shift and every 16 bits further up, of 4 bytes of each row: \chunk of the weights
- * with pairs at \pairs of the record. */
+/* Multiply the nibbles at \shift and every 16 bits above it, in 4 bytes of each row: \chunk of the
+ * weights with the pairs at \pairs of the record. */
 .macro part chunk, pairs, shift
     load_pairs \pairs
     .irp pair, 0, 1, 2, 3

@@ -1,20 +1,20 @@
-/* Shared by the RVV gemms of Q4_0 and Q4_1. A kernel that includes this has named BLOCK_BYTES and QUANTS_AT,
- * of a group's block, and MINS_AT where there are minima.
+/* Shared by the RVV gemms of Q4_0 and Q4_1. A kernel that includes this defines BLOCK_BYTES and
+ * QUANTS_AT, of a group's block, and MINS_AT where there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft3, every vector register; 4.9 KiB of
  * stack, 5.4 with minima.
  *
- * As gemm_rvv.h says, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 -
- * nibble, not nibble - 8: 32 products of -7 .. 8 and -128 .. 127 lie in -32768 .. 32512, so that a
- * block sums in int16 and the bias of Q4_0 needs no term of its own. Its scales are negated in return,
- * which changes no bit: acc is never -0. */
+ * As in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 - nibble, not
+ * nibble - 8: 32 products of -7 .. 8 and -128 .. 127 are in -32768 .. 32512, so a block is summed in
+ * int16, and the bias of Q4_0 needs no separate term. Its scales are negated in return; this changes
+ * no bit, because acc is never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 
 #define TILE 128           /* rows */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
-#define SUM_COLUMNS 32    /* that are summed up before they are folded */
+#define SUM_COLUMNS 32    /* that are summed before they are folded */
 #include "kernels/riscv64/matrix/gemm/gemm_32_rvv.h"
 
 #define low_bytes s6   /* of rows_low floats */
@@ -44,7 +44,8 @@
 #endif
 #define LOCALS (SPILL_AT + 2 * TILE)
 
-/* The block of one group of 8 rows at temp_1, to its place at column_at, which is out, in the scratch. */
+/* Write the block of one group of 8 rows at temp_1 to its position in the scratch, column_at, which
+ * is out. */
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)
@@ -88,8 +89,8 @@
 #endif
 .endm
 
-/* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. With minima the dots
- * become those of nibbles again, 8 x.sum less them. */
+/* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. With minima the
+ * dots are turned back into those of nibbles: 8 x.sum minus the dots. */
 .macro finish_half dots, half_rows, y, scales_at
     vsetvli zero, \half_rows, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \dots
@@ -167,7 +168,7 @@
 .endm
 
 #ifdef MINS_AT
-/* A token brings three numbers: its scale, the sum of its x by that, and 8 times the sum. */
+/* Three numbers of a token: its scale, the sum of its x times the scale, and 8 times the sum. */
 .macro scale_with_sum at
     scale_32 \at
     lw temp, Q8X4_SUM + \at(act)

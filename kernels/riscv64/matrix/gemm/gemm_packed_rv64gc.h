@@ -1,9 +1,9 @@
-/* Loops of a scalar gemm that makes the activations of 4 tokens ready once for SEGMENT blocks of columns:
- * records of RECORD_BYTES lie above the frame while all rows pass, and y has the sums between the segments.
- * Registers, frame and what a block is made of are those of gemm_rv64gc.h.
+/* Loops of a scalar gemm that prepares the activations of 4 tokens once for SEGMENT blocks of columns:
+ * records of RECORD_BYTES stay above the frame while all rows are computed, and y keeps the sums between
+ * segments. Registers, frame and the parts of a block are those of gemm_rv64gc.h.
  *
- * The includer defines pack_block: a record at to, which moves to the next, from the block of x at
- * from, which stays; it has all integer registers but s0. */
+ * The including file defines pack_block: it writes a record to to, which advances, from the block of x at
+ * from, which does not change; it may use all integer registers except s0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 
@@ -22,7 +22,7 @@
 
 #define RECORDS_BYTES (SEGMENT * RECORD_BYTES)
 #ifndef RECORD_STEP
-#define RECORD_STEP RECORD_BYTES /* to the next from where a block leaves act */
+#define RECORD_STEP RECORD_BYTES /* from the end of a block in act to the next one */
 #endif
 
 #define from a4
@@ -43,7 +43,7 @@
     .cfi_adjust_cfa_offset -RECORDS_BYTES
 .endm
 
-/* The sums of the rows and tokens that exist, to y or, with \load, from there. */
+/* Store the sums of the rows and tokens that exist to y or, with \load, load them from there. */
 .macro copy_sums load
     ld out, FRAME_OUT(sp)
     ld tokens_now, FRAME_TOKENS(sp)
@@ -82,8 +82,8 @@
     bnez tokens_now, .Ltoken\@
 .endm
 
-/* All tokens by 4, segments of columns, and rows by 8; \block_macro takes one block to the sums, from block
- * and the record at act. */
+/* All tokens in fours, segments of columns, and rows in eights; \block_macro adds one block to the
+ * sums, from block and the record at act. */
 .macro packed_loops block_macro, block_bytes, act_bytes, cols_shift
     sd shape, FRAME_SHAPE(sp)
     ld temp, SHAPE_ROWS(shape)

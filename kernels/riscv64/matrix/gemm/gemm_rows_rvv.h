@@ -1,6 +1,6 @@
 /* gemm of f32 or fp16 rows for RVV: a row is loaded, and widened, once for four tokens.
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, fa0-fa3, fflags, v0-v31;
- * keeps s0-s5 on the stack. */
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, fa0-fa3, fflags, v0-v31; saves
+ * s0-s5 on the stack. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_ROWS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_ROWS_RVV_H
 
@@ -47,7 +47,7 @@
     .endif
 .endm
 
-/* y of \count tokens (4 or 1) from first_act and out on, which move on. */
+/* y of \count tokens (4 or 1) from first_act and out on, which advance. */
 .macro gemm_tokens count, type, slices
     set_lanes \slices
     .irp sum, v16, v20, v24, v28
@@ -81,7 +81,7 @@
 .Lcheck_\count\()_\slices:
     branch_if_finite \type, .Lfold_\count\()_\slices
     .ifc \type, f16
-    li slow_left, \count               /* these tokens once more, one at a time */
+    li slow_left, \count               /* these tokens again, one at a time */
 .Lslow_\count\()_\slices:
     mv weight, row
     mv act0, first_act

@@ -1,5 +1,5 @@
-/* Shared by the scalar gemms over interleaved blocks: the loops, with 8 rows and 4 tokens of sums
- * in the frame, so that the integer registers belong to one block. */
+/* Shared by the scalar gemms over interleaved blocks: the loops. The sums of 8 rows and 4 tokens
+ * are kept in the frame, so that one block can use all integer registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_RV64GC_H
 
@@ -51,7 +51,7 @@
 #define FRAME_TOKENS 176 /* left */
 #define FRAME_X_END 184
 #define FRAME_SAVED 192
-#define FRAME_RA 288       /* for a kernel that needs one register more */
+#define FRAME_RA 288       /* for a kernel that needs one more register */
 #define FRAME_CHUNKS 296   /* turns left in a block */
 #ifndef FRAME_BYTES
 #define FRAME_BYTES 304
@@ -65,7 +65,7 @@
     pop_at FRAME_SAVED, FRAME_BYTES, ALL_SAVED
 .endm
 
-/* \macro with the dots of pair \pair, token by token, then \more. */
+/* Call \macro with the dots of pair \pair, token by token, then \more. */
 .macro of_pair pair, macro, more:vararg
     .if \pair == 0
     \macro dots00, dots01, dots02, dots03, \more
@@ -92,7 +92,7 @@
     mv \dots3, \value3
 .endm
 
-/* The four products of word with a4-a7, which \op (add, sub) takes to the dots. */
+/* Multiply word by a4-a7 and add to the dots (\op is add) or subtract from them (sub). */
 .macro four_tokens dots0, dots1, dots2, dots3, op
     mul product0, word, act0
     mul product1, word, act1
@@ -104,7 +104,7 @@
     \op \dots3, \dots3, word
 .endm
 
-/* A loop of \turns over the chunks of a block, which moves block and act. */
+/* A loop of \turns over the chunks of a block, which advances block and act. */
 .macro begin_chunks label, turns
     li word, \turns
 \label:
@@ -148,8 +148,8 @@
     of_pair 3, finish_tokens, \macro, 6, ft6, ft7
 .endm
 
-/* sum = \fma((float)dot, scale * x.d, sum) for \first and \second: the dots of rows \row and
- * \row + 1, whose scales are \scale0 and \scale1, and token \token. */
+/* sum = \fma((float)dot, scale * x.d, sum) for \first and \second, the dots of rows \row and \row +
+ * 1, with scales \scale0 and \scale1, of token \token. */
 .macro finish_pair fma, first, second, row, scale0, scale1, token
     fcvt.s.w fa4, \first
     fcvt.s.w fa5, \second
@@ -183,8 +183,9 @@
     fsw ft11, 32*\token + 4*\row + 4(sp)
 .endm
 
-/* All rows by 8 and tokens by 4; \block_macro takes one block of each to the sums. a0-a3: the
- * arguments of a gemm; \block_macro finds block and act, and may clobber all but sp and mask. */
+/* All rows in eights and tokens in fours; \block_macro adds one block of each to the sums. a0-a3:
+ * the arguments of a gemm; \block_macro gets block and act, and may clobber all registers except sp
+ * and mask. */
 .macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift
     sd shape, FRAME_SHAPE(sp)
     ld temp, SHAPE_ROWS(shape)
@@ -210,7 +211,7 @@
     ld block, FRAME_W(sp)
     ld temp, FRAME_SHAPE(sp)
     ld temp, SHAPE_COLS(temp)
-    addi temp, temp, (1 << \cols_shift) - 1 /* the last block of FIG4 may be half of one */
+    addi temp, temp, (1 << \cols_shift) - 1 /* the last block of FIG4 may be half a block */
     srli temp, temp, \cols_shift
     li temp_1, \act_bytes
     mul temp, temp, temp_1
@@ -247,7 +248,7 @@
 #define out_row s6
 #define from_row s7
 
-/* The sums of the rows and tokens that exist; FRAME_OUT and FRAME_TOKENS move on. */
+/* Store the sums of the rows and tokens that exist, and advance FRAME_OUT and FRAME_TOKENS. */
 .macro store_group
     ld out, FRAME_OUT(sp)
     ld tokens_now, FRAME_TOKENS(sp)

@@ -1,23 +1,24 @@
 /* Shared by the quantized RVV gemms.
  *
  * A lane is a row. The weights of a tile of rows and 32 columns are decoded once for all tokens
- * into a scratch on the stack, a column after the other, and each column is multiplied by one
- * scalar activation: nothing is ever folded across lanes, at any vector length, and a tile of y
- * is read and written once for each block. Tokens go in pairs, which share the load of a column;
- * the second of the last pair may not exist: its activations are zeros, its y is not written. */
+ * into a scratch on the stack, column by column, and each column is multiplied by one scalar
+ * activation: nothing is ever folded across lanes, at any vector length, and a tile of y is read
+ * and written once for each block. Tokens are taken in pairs, which share the load of a column. The
+ * second token of the last pair may not exist: then its activations are zeros, and its y is not
+ * written. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_RVV_H
 
 #include "kernels/riscv64/asm.h"
 
 #ifndef ROWS_LOG2
-#define ROWS_LOG2 2    /* of a tile's rows to the bytes of a register: as int16 in 8 registers */
+#define ROWS_LOG2 2    /* log2 ratio of a tile's rows to the bytes of a register: int16 in 8 registers */
 #endif
 
-/* A kernel that includes this has named TILE (rows), COLUMN_BYTES (of a tile's column in the
- * scratch), load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and
- * dots_b before they are folded). s0 and s6-s11 are its own. If columns fill whole registers, two or
- * four are loaded by one instruction (loaded_columns). */
+/* A kernel that includes this defines TILE (rows), COLUMN_BYTES (of a tile's column in the scratch),
+ * load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and dots_b before
+ * they are folded). s0 and s6-s11 are its own. If columns fill whole registers, two or four are
+ * loaded by one instruction (loaded_columns). */
 #define dst a0         /* the tile's first row, token 0 */
 #define weights a1     /* the tile's first group, block 0 */
 #define act_start a2
@@ -30,7 +31,7 @@
 #define group_at s1    /* the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* of them, what 8 registers hold in 32 bits ... */
+#define rows_low s4    /* of those, as many as fit 8 registers as 32 bits ... */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1
@@ -46,7 +47,7 @@
 #define column_0 v16   /* m4 */
 #define column_1 v20
 
-/* s0 to s11 are saved, then sp points to \bytes (a multiple of 16) for the kernel. */
+/* Save s0 to s11, then set sp to \bytes (a multiple of 16) for the kernel. */
 .macro enter_frame bytes
     push ALL_SAVED_BYTES, ALL_SAVED
     li temp, \bytes
@@ -81,9 +82,9 @@
 .Lwithin\@:
 .endm
 
-/* 128 bytes in v16, four chunks, parted by column: lane 8k + r of v0, v2, v4, v6 (m2) is row r of
- * column 4k, 4k + 1, 4k + 2, 4k + 3. Leaves e8, m2, vl = 32. Clobbers v8-v15. A load by vlseg4e8
- * does it in one instruction, which the sifive-p670 takes for 140 cycles against 8. */
+/* Split 128 bytes in v16, four chunks, by column: lane 8k + r of v0, v2, v4, v6 (m2) is row r of
+ * column 4k, 4k + 1, 4k + 2, 4k + 3. Leaves e8, m2, vl = 32. Clobbers v8-v15. One vlseg4e8 would do
+ * the same, but takes 140 cycles on the sifive-p670, against 8. */
 .macro part_columns temp
     li \temp, 32
     vsetvli zero, \temp, e16, m4, ta, ma
@@ -96,8 +97,8 @@
     vnsrl.wi v6, v12, 8
 .endm
 
-/* 8 rows of columns f, f + 4, f + 8, f + 12, for f = 0 to 3, to the scratch; temp is 4 * TILE, and
- * vtype has 4 elements of 64 bits. */
+/* Store 8 rows of columns f, f + 4, f + 8, f + 12, for f = 0 to 3, to the scratch; temp is 4 *
+ * TILE, and vtype has 4 elements of 64 bits. */
 .macro store_columns from0, from1, from2, from3, column_bytes=TILE
     vsse64.v \from0, (column_at), temp
     add column_at, column_at, \column_bytes
@@ -108,7 +109,7 @@
     vsse64.v \from3, (column_at), temp
 .endm
 
-/* Column \c, in \reg, times the activations of both tokens. */
+/* Multiply column \c, in \reg, by the activations of both tokens. */
 .macro multiply_column c, reg
     lb temp, (\c) / 4 * 16 + (\c) % 4(act)
     lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
@@ -127,14 +128,15 @@
     multiply_column \c, \reg
 .endm
 
-/* Eight registers, two columns of m4 or four of m2. */
+/* Eight registers: two columns of m4 or four of m2. */
 .macro load_columns eight
     vl8re8.v column_0, (column_at)
     add column_at, column_at, \eight
 .endm
 
-/* Columns \c to \c + 3. If columns follow each other register by register, \eight is the bytes of eight registers and
- * \at_once the columns in them: one load then takes so many. */
+/* Columns \c to \c + 3. If columns follow each other register by register, \eight is the size of
+ * eight registers in bytes and \at_once the number of columns in them, which one load then
+ * reads. */
 .macro four_columns c, eight, at_once
     .ifb \eight
     column (\c), column_0
@@ -159,8 +161,8 @@
     .endif
 .endm
 
-/* Zeros, in the register group \zeros, to y of every token: out has the tile's y of the first one,
- * temp_1 the y beyond rows_low rows, tokens_left how many. */
+/* Store zeros, from the register group \zeros, to y of every token: out has the tile's y of the
+ * first one, temp_1 the y beyond rows_low rows, tokens_left the number of tokens. */
 .macro clear_halves zeros
     vsetvli zero, rows_low, e32, m8, ta, ma
     vmv.v.i \zeros, 0
@@ -189,12 +191,12 @@
     sub rows_high, rows, rows_low
 .endm
 
-/* On to .Ltile, if there is another. */
+/* Go to .Ltile if there is another tile. */
 .macro next_tile
     sub rows_left, rows_left, rows
     slli temp, rows, 2
     add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is not a multiple of 8 */
+    srli temp, rows, 3                 /* only the last tile may not be a multiple of 8 */
     mul temp, temp, row_bytes
     add weights, weights, temp
     bnez rows_left, .Ltile

@@ -1,6 +1,6 @@
-/* For the RVV gemms of gemm_k_rvv.h that unpack to a scratch: weights of 32 columns into the scratch, and the sums of a
- * token over columns into its int32 sums. A kernel that includes this defines decode_half, 16
- * columns from act on, of one group to column_at. */
+/* For the RVV gemms of gemm_k_rvv.h that unpack to a scratch: unpacks the weights of 32 columns
+ * into it, and adds the sums of a token over columns to its int32 sums. A kernel that includes this
+ * defines decode_half, which decodes 16 columns of one group, from act on, to column_at. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H
 
@@ -32,8 +32,8 @@
 .Lcombined\@:
 .endm
 
-/* Weights of 32 columns: of each group 16 from act on, with other bits at act + step, and the next
- * 16. */
+/* Weights of 32 columns: for each group 16 from act on, with other bits at act + step, then the
+ * next 16. */
 .macro decode_weights
     mv out, sp
     mv tokens_left, rows
@@ -50,7 +50,7 @@
     bgtz tokens_left, .Lgroup\@
 .endm
 
-/* v16, 16 columns of one group, to column_at. */
+/* Store v16, 16 columns of one group, to column_at. */
 .macro store_half
     part_columns temp
     li temp, 4 * TILE

@@ -1,13 +1,13 @@
 /* gemms through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum, four
- * tokens at a time; with four, as in FIG4, a block is half of one of x. table_rv64gc.h has the
- * arithmetic. A block's pairs of all tokens lie on the stack; rows pass by four, so that their dots and
- * those of the tokens are 16 registers. */
+ * tokens at a time; with four, as in FIG4, a block is half a block of x. table_rv64gc.h has the
+ * arithmetic. The pairs of a block are on the stack for all tokens; rows are taken in fours, so that
+ * the dots of all rows and tokens fill 16 registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 
 #define FRAME_BLOCK 304    /* where its scales are */
 #define FRAME_ACT 312
-#define FRAME_HALF 320     /* of x's block, in bytes: 0 or HALF_BYTES */
+#define FRAME_HALF 320     /* offset in x's block, in bytes: 0 or HALF_BYTES */
 #define FRAME_BYTES 336
 #define FRAME_TABLE FRAME_BYTES /* above the frame, and then */
 #define X_PAIRS_BYTES (512 * RUNS) /* of a block: doubleword[16 RUNS columns][4 tokens] */
@@ -61,7 +61,7 @@
     add \to, \to, sp
 .endm
 
-/* The pairs of a block; act moves over its x. */
+/* Make the pairs of a block; act moves past its x. */
 .macro make_pairs
     find_x_pairs pair_at
     li runs_left, RUNS
@@ -94,7 +94,7 @@
     four_tokens \dots0, \dots1, \dots2, \dots3, add
 .endm
 
-/* Dots of four rows, 0 to 3 of block, and all tokens; block moves by a run. */
+/* Dots of four rows, 0 to 3 of block, and all tokens; block moves to the next run. */
 .macro four_rows label
     li word, 1 << 31
     of_pairs set_dots, word, word, word, word
@@ -150,7 +150,7 @@
     addi block, block, \block_bytes
 .endm
 
-/* fa0-fa3 = the scales of the tokens, \at from \acts on. */
+/* fa0-fa3 = the scales of the tokens, at \at from \acts. */
 .macro load_act_scales at, acts
     .irp token, 0, 1, 2, 3
     flw fa\token, \at + 4*\token(\acts)
@@ -166,7 +166,7 @@
     addi act, act, -128
 .endm
 
-/* The one or two blocks that take a block of x. */
+/* One or two blocks of weights for a block of x. */
 .macro block_fig4
     sd zero, FRAME_HALF(sp)
 .Lhalf:

@@ -1,5 +1,5 @@
-/* The RVV gemm of block_q4x8 whose nibbles go through a table, which lies as int16 after the scratch:
- * vrgather makes a column of the scratch of it. */
+/* The RVV gemm of block_q4x8 whose nibbles are indices into a table. The table is stored as int16
+ * after the scratch, and vrgather looks up a column of the scratch in it. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 
@@ -10,7 +10,7 @@
 
 #define column_bytes out /* while decoding */
 
-/* One column of the tile from bit \shift of its words, to \to, which moves on. */
+/* One column of the tile from bit \shift of its words, to \to, which advances. */
 .macro nibble_column shift, to
     vnsrl.wi v16, v0, \shift
     vand.vi v16, v16, 15

@@ -1,6 +1,7 @@
-/* Shared by the scalar gemms of the K formats that have one of their own: four tokens at a time, whose activations are made ready once for all
- * rows (gemm_packed_rv64gc.h). In a record of a block the pairs x2 + x0 B and x3 + x1 B of a chunk of 4 columns lie
- * token by token, int32, beside the starts of the dots; d of the tokens is last. */
+/* Shared by the scalar gemms of K formats that do not run the gemv for each token: four tokens at a time, whose
+ * activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block stores the pairs x2 +
+ * x0 B and x3 + x1 B of each chunk of 4 columns token by token, int32, then the start values of the dots, and d
+ * of the tokens last. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
@@ -17,7 +18,7 @@
 #define PAIRS 32 /* the same for a record */
 #define spare ra
 
-/* \macro for every token, with its activation register. */
+/* Call \macro for every token, with its activation register. */
 .macro of_tokens macro, more:vararg
     \macro act0, 0, \more
     \macro act1, 1, \more
@@ -29,7 +30,8 @@
 #define start_of_dots s5
 #define from_chunk a6
 
-/* t4 = the sum of 4 columns of a token, whose pairs go to \place of the record; \chunk of from_chunk. */
+/* t4 = the sum of 4 columns of a token; their pairs are stored at \place of the record. \chunk is
+ * relative to from_chunk. */
 .macro pack_pairs token, chunk, place
     lb t0, CHUNK*\chunk + 4*\token(from_chunk)
     lb t1, CHUNK*\chunk + 4*\token + 2(from_chunk)
@@ -46,7 +48,7 @@
     sw t2, \place + 16 + 4*\token(to)
 .endm
 
-/* The start of dots, from t4 = the sum of their x. */
+/* Store the start value of dots, from t4 = the sum of their x. */
 .macro pack_start token, place
     mul t4, t4, start_factor
     add t4, t4, start_of_dots

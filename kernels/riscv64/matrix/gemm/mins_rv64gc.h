@@ -28,7 +28,7 @@
     load_min \min7, \row, 7
 .endm
 
-/* One sub-block's part of the mins of two rows, which add up in a4 and a5. */
+/* Add one sub-block's share of the mins of two rows to a4 and a5. */
 .macro add_min index, token, min0, min1
     lw word, SUB_BLOCK_BYTES*\index + SUB_BLOCK_SUMS - RECORD_MIDDLE + 4*\token(act)
     mul product0, word, \min0

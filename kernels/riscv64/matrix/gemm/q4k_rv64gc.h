@@ -1,24 +1,24 @@
 /* gemm of Q4_K without vectors.
  *
- * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S:
- * the negated dots of nibble - 8, int16, two rows in one register. From 8 times the sum of the
- * activations they are taken off, which leaves the dots of the nibbles; these times their scales
- * add up in the frame over the 8 sub-blocks. The mins follow at the end of a block. A record has four starts, 256 bytes
- * of pairs and four sums of x for each sub-block. */
+ * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S: the negated dots of nibble
+ * - 8, int16, two rows in one register. From 8 times the sum of the activations they are subtracted, which leaves the
+ * dots of the nibbles; these times their scales add up in the frame over the 8 sub-blocks. The mins follow at the end
+ * of a block. A record has four starts, 256 bytes of pairs and four sums of x for each sub-block. */
 #ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 
 #define SUB_BLOCK_BYTES 304
 #define SUB_BLOCK_SUMS 288
 #define RECORD_BYTES (8 * SUB_BLOCK_BYTES + 16)
-#define RECORD_MIDDLE 1216     /* from where a block's end reaches all */
+#define RECORD_MIDDLE 1216     /* offset from a block's end from which all of it can be addressed */
 #define RECORD_D (8 * SUB_BLOCK_BYTES - RECORD_MIDDLE)
 #define RECORD_STEP (RECORD_BYTES - RECORD_MIDDLE)
 #define SEGMENT 4
 
 #include "kernels/riscv64/matrix/gemm/mins_rv64gc.h"
 
-/* Chunks of a turn of the loop: what keeps its cost near 3 % in few instructions. */
+/* Chunks per iteration: so many that the loop costs only about 3 %, so few that the code stays
+ * small. */
 #define CHUNKS 2
 
 .macro start
@@ -102,7 +102,7 @@
     scale_token \dots3, \row, 3, act3
 .endm
 
-/* The low (\high = 0) or high nibbles of 64 columns; block and act move on by 8 chunks. */
+/* The low (\high = 0) or high nibbles of 64 columns; block and act advance by 8 chunks. */
 .macro sub_block high
     of_tokens load_start, 0
     addi act, act, 32

@@ -1,14 +1,13 @@
 /* gemm of Q6_K without vectors.
  *
- * As a nibble with a min, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
- * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
- * The start has 32 times the sum of these 8 activations. A record has 64 bytes of pairs and four starts for each 8
- * columns. */
+ * As nibbles with a min, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most 32 * 127 * 8 =
+ * 32512 and at least -32768, and the by-product at 1 is at most 63 * 128 * 4 = 32256. The start value is 32 times
+ * the sum of these 8 activations. For each 8 columns a record has 64 bytes of pairs and four start values. */
 #ifndef INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 
 #define UNIT_BYTES 96
-#define RECORD_D 0             /* from the last unit on, where a block leaves act */
+#define RECORD_D 0             /* from the last unit, where act points after a block, to the next */
 #define RECORD_BYTES (32 * UNIT_BYTES + 16)
 #define RECORD_STEP 16
 #define SEGMENT 3
@@ -54,7 +53,7 @@
     sub \dots3, \dots3, word
 .endm
 
-/* Right by \by, or left by what it is below zero. */
+/* Shift right by \by, or left if it is negative. */
 .macro shift register, by
     .if \by > 0
     srli \register, \register, \by
@@ -101,7 +100,7 @@
     scale_token \dots3, \row, 3
 .endm
 
-/* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both move on, as does act. */
+/* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both advance, and act too. */
 .macro unit low_shift, high_shift
     of_tokens load_start, 64
     of_pairs set_dots, act0, act1, act2, act3
@@ -124,7 +123,7 @@
     addi act, act, UNIT_BYTES
 .endm
 
-/* 32 columns; then block moves by \low_next and the high bits by \high_next more. */
+/* 32 columns; then block advances by \low_next and the high bits by \high_next. */
 .macro group low_shift, high_shift, low_next, high_next
     li temp, 4
 .Lunit_\high_shift:

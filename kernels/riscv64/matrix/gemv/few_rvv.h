@@ -1,14 +1,14 @@
 /* gemv of TQ2_0, Q2_0 and Q1_0 for RVV, at any VLEN.
  *
- * A lane is a byte of weights: 4 columns of 8 rows follow each other, and again. x of a block is
- * spread once for up to 128 rows to the same places, on the stack, and what is loaded of it serves
- * two groups of 8 rows. Fields are masked and not shifted: sums in int16 are multiples of the field's
- * weight, which a shift takes out before the field of the next lower weight comes in. A part that
- * has a scale of its own has at most 64 products of a lane, 64 * 3 * 128 = 24576. Lanes fold to
- * 32, the 4 columns of 8 rows; those of all groups wait on the stack and are finished together, as
- * many rows at once as a vector has.
+ * A lane is a byte of weights: 4 columns of 8 rows, then the next 4 columns. x of a block is spread
+ * on the stack in the same order, once for up to 128 rows, and each load of it serves two groups of 8
+ * rows. Fields are masked and not shifted, so their int16 sums are multiples of the field's weight; a
+ * shift divides by it before the field of the next lower weight is added. A part with its own scale
+ * has at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4 columns of 8
+ * rows; the lanes of all groups are kept on the stack and finished together, as many rows at a time
+ * as a vector has.
  *
- * A kernel that includes this has defined BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
+ * A kernel that includes this defines BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
  * weights. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_FEW_RVV_H
@@ -25,7 +25,7 @@
 #define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
 #define group t0       /* two of them are multiplied at once */
 #define at_a t1
-#define n_rows t1      /* at the end of a block: that are finished at once, ... */
+#define n_rows t1      /* at the end of a block: rows that are finished together, ... */
 #define x_at t2
 #define n_pairs t2     /* ... twice as many */
 #define at_b t3
@@ -36,12 +36,12 @@
 #define act s0
 #define tile_block s1
 #define tile_rows s2
-#define lanes s3       /* of a step, in registers of m4 */
+#define lanes s3       /* bytes of a step, in registers of m4 */
 #define weights_end s4
 #define max_rows s5    /* of n_rows */
 #define shift_up s6    /* 2^13 */
 #define group_b s7     /* the second of the two */
-#define wide s8        /* 2 lanes, bytes that are loaded at once; 0: lanes are */
+#define wide s8        /* 2 lanes: bytes that are loaded together; 0: lanes are */
 #define longer s9      /* vlenb - 32 */
 #define slot s11       /* 1536 beyond the lanes of group, part 0 */
 #define scale_up ft0   /* 2^112 */
@@ -52,7 +52,7 @@
 
 #define TILE 128       /* rows */
 #define SLOTS_BYTES (TILE / 8 * 64)
-/* The frame: sums of x by part, x of a block, where scales lie, lanes of the
+/* The frame: sums of x for each part, x of a block, the offsets of scales, and the lanes of the
  * tile's groups for each part. */
 #define FRAME_SUMS 0
 #define FRAME_X (FRAME_SUMS + 16)
@@ -76,7 +76,7 @@
     pop ALL_SAVED_BYTES, ALL_SAVED
 .endm
 
-/* row_bytes and act_end for \cols columns, which is destroyed. */
+/* row_bytes and act_end for \cols columns; destroys \cols. */
 .macro measure cols
     srli \cols, \cols, COLS_K_LOG2
     li row_bytes, BLOCK_BYTES
@@ -86,7 +86,7 @@
     add act_end, act_start, temp
 .endm
 
-/* Each word of x, 4 columns, to 8 words at sp. */
+/* Store each word of x, 4 columns, 8 times at sp. */
 .macro spread_x
     li temp, 512
     vsetvli left, temp, e32, m8, ta, ma
@@ -107,7 +107,7 @@
     bnez temp, .Lspread
 .endm
 
-/* The sums of x of the parts after it. */
+/* Store the sums of x of the parts after it. */
 .macro sum_parts
     flw act_scale, Q8K_SCALE(act)
     .irp part, 0, 1, 2, 3
@@ -124,7 +124,7 @@
     .endr
 .endm
 
-/* Both groups from their beginning on, with x from \place on. */
+/* Start both groups again from their beginning, with x from \place on. */
 .macro from_start place
     addi at_a, group, 16 * PARTS
     addi at_b, group_b, 16 * PARTS
@@ -132,13 +132,13 @@
     vsetvli zero, lanes, e8, m4, ta, ma
 .endm
 
-/* acc_a = acc_b = 0, in a pass. */
+/* acc_a = acc_b = 0, within a pass. */
 .macro clear_sums
     vwsub.vv acc_a, v16, v16
     vwsub.vv acc_b, v16, v16
 .endm
 
-/* The weights after \op \with, then \then in v16, and v20. */
+/* Apply \op \with to the weights, then \then in v16 and v20. */
 .macro mask_weights op, with, then
     \op v16, v16, \with
     \op v20, v20, \with
@@ -148,9 +148,9 @@
     .endif
 .endm
 
-/* acc_a, acc_b += x by a field of the weights of both groups, from x_at, at_a, at_b on to
- * weights_end. Twice as much is loaded at once (vle16.v, of registers of m8) where there is as
- * much. */
+/* acc_a, acc_b += x * one field of the weights of both groups, from x_at, at_a, at_b on to
+ * weights_end. As long as enough remains, twice as much is loaded at a time (vle16.v, in registers
+ * of m8). */
 .macro pass op, with, then
     bnez wide, .Lstep\@
     vle8.v v24, (x_at)
@@ -188,7 +188,7 @@
     pass \op, \with
 .endm
 
-/* The fields 0, 2 and 3 of TQ2_0, which need no more than one load of weights. */
+/* Fields 0, 2 and 3 of TQ2_0, which share one load of weights. */
 .macro pass_tq2
     from_start 0
 .Lstep\@:
@@ -219,15 +219,15 @@
     bne at_a, weights_end, .Lstep\@
 .endm
 
-/* Take what they are multiples of out of the sums. */
+/* Divide the sums by the weight of their field. */
 .macro shift_sums by
     vsetvli zero, lanes, e16, m8, ta, ma
     vsra.vi acc_a, acc_a, \by
     vsra.vi acc_b, acc_b, \by
 .endm
 
-/* The sums fold to 32 lanes each, at slot, of part \part. If they fill their registers, as at
- * VLEN 128 and 256, no lane moves. */
+/* Fold the sums to 32 lanes each and store them at slot, for part \part. If they fill their
+ * registers, as at VLEN 128 and 256, no lane moves. */
 .macro fold_halves acc
     vsetvli zero, lanes, e16, m8, ta, ma
     mv temp, lanes
@@ -264,8 +264,8 @@
 .Lstored\@:
 .endm
 
-/* y = fma((float)isum, scale * x.d, y) of n rows from group on, part \part, whose lanes are from
- * slot on. \bits of Q1_0 count double. Sums of one part of several stay in int16: 64 * 3 * 128. */
+/* y = fma((float)isum, scale * x.d, y) for n rows from group on, part \part, with lanes from slot
+ * on. \bits of Q1_0 count double. The sums of one of several parts stay in int16: 64 * 3 * 128. */
 .macro finish part, bits
     addi temp, slot, (\part) * SLOTS_BYTES - 1536
     vsetvli zero, n_pairs, e32, m8, ta, ma
@@ -308,7 +308,7 @@
     vfmacc.vv v16, v8, v12
 .endm
 
-/* y of the tile's rows, from the lanes of all their groups. */
+/* Compute y of the tile's rows from the lanes of all their groups. */
 .macro finish_tile bits
     mv group, tile_block
     mv out, dst
@@ -357,8 +357,8 @@
 .Lwide\@:
 .endm
 
-/* max_rows, what finish_tile does at once, and where the scales of that many lie from the first's
- * group on. */
+/* max_rows, the rows that finish_tile takes at a time, and the offsets of their scales from the
+ * first group's. */
 .macro measure_finish
     li temp, TILE
     vsetvli max_rows, zero, e32, m4, ta, ma
@@ -396,7 +396,7 @@
     store_sums 3
 .endm
 
-/* Fields of higher weight first: 4 of a lane are at most 64 * 128 * 4. */
+/* Fields of higher weight come first: 4 of a lane are at most 64 * 128 * 4. */
 .macro groups_q1
     first_pass 3 * RUN_BYTES, vand.vi, 8
     shift_sums 1
@@ -419,7 +419,7 @@
     store_sums 1
 .endm
 
-/* y of all rows; \groups_macro the macro for two groups of a block. */
+/* y of all rows; \groups_macro processes two groups of a block. */
 .macro token_rows groups_macro, bits
     measure_lanes
     measure_finish

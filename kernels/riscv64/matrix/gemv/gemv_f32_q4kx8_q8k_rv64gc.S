@@ -2,7 +2,7 @@
  *                                const struct block_q8k *restrict x, size_t rows, size_t cols,
  *                                size_t ahead)
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; keeps s0-s11 and ra
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; saves s0-s11 and ra
  * in a frame of 2848 bytes.
  *
  * gemv_k_rv64gc.h. Units are sub-blocks: (nibble - 8) x of 32 columns fills an int16.
@@ -14,7 +14,7 @@
 #define UNIT 32
 #define SCALED 32 /* columns of a scale */
 #define OFFSET 8
-#define WITH_OFFSET 3 /* log2 of OFFSET where it is not part of q, else 0 */
+#define WITH_OFFSET 3 /* log2 of OFFSET if it is not part of q, else 0 */
 #define PLACES 2
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 

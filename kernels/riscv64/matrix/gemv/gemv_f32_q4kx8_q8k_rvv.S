@@ -6,27 +6,26 @@
  * register; 576 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next one
- * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows
- * of one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 * 128 = 15360; the
- * two sub-blocks then lie one after the other in one register group, so that one fold by narrowing
- * shifts serves both: first in int16 (30720), then times the sub-blocks' scales, widening. y
- * carries the sums from one block of 256 columns to the next.
+ * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows of
+ * one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 * 128 = 15360. The two
+ * sub-blocks are then placed next to each other in one register group, so that one fold by
+ * narrowing shifts serves both: first in int16 (30720), then times the sub-blocks' scales,
+ * widening. y carries the sums from one block of 256 columns to the next.
  *
  * The mins: lanes (sub-block, row) of 6-bit mins times the sums of the sub-blocks' activations,
  * which are spread over the lanes once for both groups.
  *
- * VLEN 128 takes one chunk a step, longer vectors two, lanes 32 and up hold the next chunk. At VLEN
- * 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer sums
- * wait on the stack.
- * Instructions per 8 rows and 32 columns: 52 at VLEN 128 for 16 rows or more, 31 at 256 in tiles of
- * 8 groups, else 44. */
+ * VLEN 128 takes one chunk per step, longer vectors two: lanes 32 and up hold the next chunk. At
+ * VLEN 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer
+ * sums are kept on the stack. Instructions per 8 rows and 32 columns: 52 at VLEN 128 for 16 rows or
+ * more, 31 at 256 in tiles of 8 groups, else 44. */
 
 #define dst a0
 #define next_group a1
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows; when cols is done with */
+#define row_bytes a4   /* of one group of 8 rows; reuses the register of cols */
 #define ahead a5
 #define act_end a6
 #define act a7
@@ -38,8 +37,8 @@
 #define single_rows scales1 /* of a single group */
 #define temp t5
 #define temp_1 t6
-#define step_vl s0     /* bytes a step */
-#define join_vl s1     /* 32, int16 lanes of a sub-block once joined */
+#define step_vl s0     /* bytes per step */
+#define join_vl s1     /* 32: int16 lanes of a sub-block after joining */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -68,7 +67,7 @@
 
 #include "kernels/riscv64/matrix/gemv/gemv_k_rvv.h"
 
-/* One chunk a step: words \k and 8 + \k of x to all lanes. */
+/* One chunk per step: broadcast words \k and 8 + \k of x to all lanes. */
 .macro take_act_1 k
     vsetivli zero, 8, e32, m2, ta, ma
     lw temp, 4*(\k)(act)
@@ -77,7 +76,7 @@
     vmv.v.x act_high, temp_1
 .endm
 
-/* Two: also the words that follow these, to lanes 8-15. */
+/* Two chunks: also the next words, to lanes 8-15. */
 .macro take_act_2 k
     vsetivli zero, 16, e32, m2, ta, ma
     lw temp, 4*(\k) + 4(act)
@@ -114,7 +113,8 @@
     .endif
 .endm
 
-/* Dots of both sub-blocks side by side, 32 lanes each. At VLEN 128 they are, in m8. */
+/* Place the dots of both sub-blocks side by side, 32 lanes each. At VLEN 128 they already are, in
+ * m8. */
 .macro join_1 low, high
     vsetvli zero, join_vl, e16, m4, ta, ma
 .endm
@@ -165,8 +165,8 @@
     vrgather.vv v12, v0, v4
 .endm
 
-/* The upper halves onto the lower: 32 lanes of v16 to 8, 16 of \isum to 8 in v20. Lanes of VLEN 128 and 256 fill
- * registers, so that none has to move. */
+/* Add the upper halves to the lower: 32 lanes of v16 to 8, 16 of \isum to 8 in v20. The lanes of
+ * VLEN 128 and 256 fill registers, so none has to move. */
 .macro add_halves_128 isum, isum_high
     vsetivli zero, 16, e32, m4, ta, ma
     vadd.vv v16, v16, v20
@@ -324,7 +324,8 @@
     vwmaccsu.vv v28, \high1, v18
 .endm
 
-/* The two sub-blocks at quants_from of the group, into its integer sums; on to the next. */
+/* Add the two sub-blocks at quants_from of the group to its integer sums; then move to the next
+ * group. */
 .macro tile_sub_blocks
     add temp, group_at, quants_from
     four_chunks vwmulsu.vv, v0, v2, v8, v10
@@ -398,7 +399,7 @@
 
 /* ---- any VLEN ---- */
 
-/* All rows: groups by two, then the last one with 1 to 8 rows. */
+/* All rows: groups in pairs, then the last one with 1 to 8 rows. */
 .macro all_rows chunks
 .Lgroups_\chunks:
     beqz rows_left, .Ldone

@@ -1,14 +1,15 @@
-/* The RVV gemv of FIG4, with what it shares with the other tables in gemv_table_rvv.h: a sum of integers
- * for 128 columns, half a block of x.
+/* The RVV gemv of FIG4; gemv_table_rvv.h has what it shares with the other tables. An integer sum covers 128 columns, half a
+ * block of x.
  *
- * If no value lies beyond +-TABLE_NARROW, as the packer writes them, an int16 holds 8 products, 8 * 31 *
- * 128 = 31744: all of 128 columns at VLEN 256, half of them at 128, the others of which wait on the stack until they are widened. A wider table goes to int32 after two products. */
+ * If no value lies beyond +-TABLE_NARROW, as the packer writes them, an int16 holds 8 products, 8 * 31 * 128 = 31744: all of 128
+ * columns at VLEN 256; half of them at 128, where the other half is kept on the stack until they are widened. A wider table is
+ * widened to int32 after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 
 #include "kernels/riscv64/matrix/gemv/gemv_table_rvv.h"
 
-#define is_wide t0             /* of tiles: a value lies beyond TABLE_NARROW */
+#define is_wide t0             /* for tiles: some value lies beyond TABLE_NARROW */
 #define act_at s8              /* while x is spread */
 #define waiting s10            /* on the stack, products */
 #define half s11               /* of x's block, in bytes: 0 or 128 */
@@ -17,7 +18,7 @@
 #define SPREAD_BYTES (8 * FIG4_COLS)
 #define STACK_BYTES (SPREAD_BYTES + 128)
 
-/* act_end: of an odd number of blocks, after the first half of x's last one. */
+/* act_end: if the number of blocks is odd, after the first half of x's last block. */
 .macro measure_fig4
     srli temp, cols, FIG4_COLS_LOG2
     li row_bytes, FIG4_BYTES
@@ -42,8 +43,8 @@
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Words of 128 columns from act on to sp, 8 times each, in the order of the steps: low nibbles' and
- * high nibbles' of four registers each. Then x's scale. */
+/* Store the words of 128 columns from act on to sp, 8 times each, in the order of the steps: low
+ * nibbles' and high nibbles' of four registers each. Then x's scale. */
 .macro spread_fig4 vlen
     li temp, 64
     vsetvli zero, temp, e32, m8, ta, ma
@@ -83,8 +84,8 @@
     spread_fig4 256
 .endm
 
-/* v8-v15 = values of \bytes at quants, low nibbles first; v16-v23 = their x. Both pointers move on but in
- * the \last step; in the first one x is at sp, and x_at is set. */
+/* v8-v15 = values of \bytes at quants, low nibbles first; v16-v23 = their x. Both pointers advance
+ * except in the \last step; in the first step x is at sp, and x_at is set. */
 .macro look_up bytes, first, last
     vle8.v v16, (quants)
     .if \last == 0

@@ -5,9 +5,10 @@
  *
  * 64 columns are a pair of sets of 32. A chunk of 32 bytes holds bits of 4 columns of 8 rows of
  * either; the 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows. Products of
- * 16 columns stay in int16: 4 * 31 * 128 = 15872 in a lane, twice that after the first fold; the
- * two sets then lie one after the other in one register group, so that one fold by narrowing shifts
- * serves both. VLEN 128 takes one chunk a step, longer vectors two: lanes 32 and up hold the next.
+ * 16 columns stay in int16: 4 * 31 * 128 = 15872 in a lane, twice that after the first fold. The
+ * two sets are then placed next to each other in one register group, so that one fold by narrowing
+ * shifts serves both. VLEN 128 takes one chunk per step, longer vectors two: lanes 32 and up hold
+ * the next one.
  *
  * A kernel that includes this defines begin_pairs (bytes_at, bits_at, scales_at of a block, and its
  * shifts), values (of packed and bits: of the first set to even, of the second to odd), load_scales
@@ -56,14 +57,14 @@
 
 #define FRAME 64
 
-/* Words \k and 8 + \k of x to all lanes. */
+/* Broadcast words \k and 8 + \k of x to all lanes. */
 .macro take_acts_1 k
     vsetivli zero, 8, e32, m2, ta, ma
     broadcast act_even, (\k)
     broadcast act_odd, (\k) + 8
 .endm
 
-/* Also the words that follow these, to lanes 8-15. */
+/* Also the next words, to lanes 8-15. */
 .macro take_acts_2 k
     vsetivli zero, 16, e32, m2, ta, ma
     broadcast act_even, (\k) + 1
@@ -88,7 +89,7 @@
     .endif
 .endm
 
-/* Dots of both sets side by side, 32 lanes each. At VLEN 128 they are, in m8. */
+/* Place the dots of both sets side by side, 32 lanes each. At VLEN 128 they already are, in m8. */
 .macro join_1
     vsetvli zero, thirty_two, e16, m4, ta, ma
 .endm
@@ -144,7 +145,7 @@
     vfmul.vf \scales, \scales, act_scale
 .endm
 
-/* sums = fma((float)isum, d * x.d, sums), where act is at the sums of x. */
+/* sums = fma((float)isum, d * x.d, sums); act points to the sums of x. */
 .macro add_products
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     vsetivli zero, 8, e32, m4, ta, ma
@@ -205,7 +206,7 @@
     bnez rows_left, .Lgroup_\chunks
 .endm
 
-/* Body of a gemv. \multiplier: of single bits. */
+/* Body of a gemv. \multiplier: for single bits. */
 .macro gemv_k16 block_bytes, multiplier
     push FRAME, s0, s1, s2, s3, s4, s5
     measure_rows COLS_K_LOG2, Q8K_BYTES, \block_bytes

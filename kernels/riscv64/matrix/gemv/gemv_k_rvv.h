@@ -1,7 +1,8 @@
-/* Shared by the RVV gemvs of the K formats that take tiles: tiles of 8 groups at VLEN 256, whose integer sums over
- * a block wait on the stack from sp on, int32 [n_groups][16], two sub-blocks by 8 rows. A kernel
- * that includes this has named dst, rows_left and, of a tile, n_groups, tile_block, groups_left
- * and isum_at beside what gemv_rvv.h asks for, and defines tile_block_256, a block of a tile. */
+/* Shared by the RVV gemvs of the K formats that take tiles: tiles of 8 groups at VLEN 256, whose
+ * integer sums over a block are kept on the stack from sp on, int32 [n_groups][16], two sub-blocks
+ * by 8 rows. A kernel that includes this defines dst, rows_left and, of a tile, n_groups,
+ * tile_block, groups_left and isum_at in addition to what gemv_rvv.h requires, and defines
+ * tile_block_256, a block of a tile. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RVV_H
 
@@ -18,7 +19,7 @@
     pop_at ISUM_BYTES, ISUM_BYTES + 64, s0, s1, s2, s3, s4, s5, s6, s7
 .endm
 
-/* Zeros to the integer sums of groups_left groups from isum_at on. */
+/* Clear the integer sums of groups_left groups from isum_at on. */
 .macro clear_isums
     vsetivli zero, 16, e32, m2, ta, ma
     vmv.v.i v0, 0
@@ -29,8 +30,8 @@
     bnez groups_left, .Lgroup\@
 .endm
 
-/* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7, which
- * begins at \group. \at is a free register. */
+/* Tiles of 8 groups, the last one of fewer, while there are 8 rows; then a rest of 1 to 7 rows,
+ * which starts at \group. \at is a free register. */
 .macro tiles_256 group, at
 .Ltile:
     srli n_groups, rows_left, 3

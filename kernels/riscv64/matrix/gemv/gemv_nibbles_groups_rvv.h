@@ -1,5 +1,5 @@
-/* The registers of gemv_nibbles_rvv.h, which says how all of it works, and a group of 8 rows, or a set of four, by
- * a block of x, at each VLEN. */
+/* The registers of gemv_nibbles_rvv.h, which explains the algorithm, and the product of a group of
+ * 8 rows, or a set of four groups, with a block of x, for each VLEN. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_GROUPS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_GROUPS_RVV_H
 
@@ -8,7 +8,7 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows; when cols is done with */
+#define row_bytes a4   /* of one group of 8 rows; reuses the register of cols */
 #define ahead a5
 #define act_end a6
 #define act a7
@@ -33,17 +33,17 @@
 #define high_at s8     /* fifth bits of a group */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
-#define act_sum ft2    /* x.sum times x.d, where there are minima */
+#define act_sum ft2    /* x.sum times x.d, if there are minima */
 
 #define TILE 64        /* rows */
-#define SCALES_BYTES 32 /* offsets of a set's scales, then what is saved, then dots of a tile's groups */
+#define SCALES_BYTES 32 /* offsets of a set's scales, then saved values, then dots of a tile's groups */
 #define DOTS_AT (SCALES_BYTES + 80)
 #define GROUP_DOTS 64
 #define FRAME_BYTES (DOTS_AT + TILE / GROUP_ROWS * GROUP_DOTS)
 
 #include "kernels/riscv64/matrix/gemv/gemv_rvv.h"
 
-/* Word k of x to all lanes of the k-th group of registers from v0 on: of m2, or of m1. */
+/* Broadcast word k of x to all lanes of the k-th register group from v0 on, of m2 or of m1. */
 .macro take_act_m2
     vsetivli zero, 8, e32, m2, ta, ma
     broadcast v0, 0
@@ -82,7 +82,7 @@
 .endm
 
 #ifdef HIGH_AT
-/* Lanes of int16 += 16 times the fifth bits by x: the 32 bytes at high_at, bit k by word k of x. */
+/* int16 lanes += 16 times the fifth bits * x: the 32 bytes at high_at, bit k times word k of x. */
 .macro add_fifths lanes, bits, scratch, x0, x1, x2, x3, x4, x5, x6, x7, lmul
     li temp, 32
     vsetvli zero, temp, e8, \lmul, ta, ma
@@ -105,8 +105,8 @@
     vwmaccsu.vv \lanes, \x, \scratch
 .endm
 
-/* \to (m4) = the sums of two groups whose lanes are at spill_at, four of int16 to a row, which may not be
- * added as such. Clobbers v0-v7, v16-v31. */
+/* \to (m4) = the sums of two groups, whose lanes are at spill_at, four of int16 per row, which
+ * would overflow if added as int16. Clobbers v0-v7, v16-v31. */
 .macro fold_two_groups to
     vsetvli temp, zero, e16, m4, ta, ma
     vl8re16.v v0, (spill_at)
@@ -124,9 +124,9 @@
 
 /* ---- VLEN 128: x in v0-v15, dots of a group in v16-v23 ---- */
 
-/* The dots of a group, whose nibbles are at group, to spill_at. 128 bytes fill eight registers; x of two chunks
- * fills four, and so does what is made of two chunks, low nibbles or high ones. The first product may lie over the
- * upper half of its sums. */
+/* Store the dots of a group, whose nibbles are at group, to spill_at. 128 bytes fill eight registers; x of two
+ * chunks fills four, and so do the low or the high nibbles of two chunks. The first product may overlap the upper
+ * half of its sums. */
 .macro group_128
     vl8re8.v v24, (group)
 #ifdef HIGH_AT
@@ -151,8 +151,9 @@
     addi spill_at, spill_at, GROUP_DOTS
 .endm
 
-/* y += (float)(dots - bias) * (scales * x.d) for a set of four groups, or what is left of the tile; on to the next.
- * v0-v15 are free: x is done with. */
+/* y += (float)(dots - bias) * (scales * x.d) for a set of four groups, or for the rest of the tile;
+ * then move to the next set.
+ * v0-v15 are free: x is no longer needed. */
 .macro set_128
 #ifdef HIGH_AT
     fold_two_groups v8
@@ -190,7 +191,8 @@
     addi words_left, words_left, -8
 .endm
 
-/* y += (float)(dots - bias) * (scales * x.d), and minima, fp16, times the sum of x; \half is \lmul of int16. */
+/* y += (float)(dots - bias) * (scales * x.d), and fp16 minima times the sum of x; \half is \lmul of
+ * int16. */
 .macro finish dots, scales, sums, minima, lmul, half
     vle32.v \sums, (out)
     vand.vx \scales, \scales, sign_bits
@@ -285,7 +287,7 @@
 
 #define sums v16       /* m2 */
 #define dots v24       /* m4, int16; later m2, int32 */
-#define scales v26     /* m2, the upper half of dots when that is done */
+#define scales v26     /* m2, the upper half of dots when those are no longer needed */
 #define packed v28     /* m2 */
 #define nibbles v30    /* m2 */
 #define nibbles_1 v31

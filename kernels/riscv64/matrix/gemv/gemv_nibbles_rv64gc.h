@@ -1,21 +1,22 @@
-/* Shared by the gemvs of Q4_0, Q4_1, Q5_0 and Q5_1 without vectors. A kernel that includes this has named
+/* Shared by the gemvs of Q4_0, Q4_1, Q5_0 and Q5_1 without vectors. A kernel that includes this defines
  * BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits, and MINS_AT, of the minima,
  * where there are any; and BIAS_LOG2 where there are no minima.
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft10, fa0-fa7; keeps s0-s11 and ra in a
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft10, fa0-fa7; saves s0-s11 and ra in a
  * frame of 7168 bytes.
  *
- * One multiplication makes four products. A doubleword holds 4 columns of two rows, a byte each;
- * masked to 15 in every other byte it is the number a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16, of
- * columns 0 and 2 of rows a and b. Times x2 + x0 B, modulo 2^64, the coefficient of B is
- * a0 x0 + a2 x2 and that of B^3 is b0 x0 + b2 x2; those of 1 and B^2 are by-products.
- * 16 columns keep every coefficient within 16 * 15 * 128 = 30720, so products of the low
- * nibbles of a block add up in one register a pair of rows, those of the high nibbles in
- * another. 2^15 and 2^47 added once make the parts below B and B^3 positive, so that shifts read
- * the coefficients exactly. Fifth bits have products of their own, by the same x, all 32 columns in one
- * register (32 * 128 = 4096), and count 16 times.
+ * One multiplication computes four products. A doubleword holds 4 columns of two rows, a byte each; masked
+ * to 15 in every other byte it is the number a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16, of columns 0 and 2 of
+ * rows a and b. Times x2 + x0 B, modulo 2^64, the coefficient of B is
+ * a0 x0 + a2 x2 and that of B^3 is b0 x0 + b2 x2; those of 1 and B^2 are by-products. 16 columns keep every
+ * coefficient within 16 * 15 * 128 = 30720, so products of the low nibbles of a block are summed in one
+ * register per pair of rows, those of the high nibbles in another. 2^15 and 2^47 are added once and make
+ * the parts below B and B^3 positive, so that shifts read the coefficients exactly. Fifth bits are
+ * multiplied separately by the same x, all 32 columns in one register (32 * 128 = 4096), and count 16
+ * times.
  *
- * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B of 1536 columns, which would be 6 more. */
+ * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B of 1536 columns; making them each time
+ * would cost 6 instructions more. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RV64GC_H
 
@@ -142,7 +143,7 @@
     .endif
 .endm
 
-/* The dots of two rows from their packed sums: of the first to \low, of the second to \high. */
+/* The dots of two rows from their packed sums: the first to \low, the second to \high. */
 .macro unpack low, high
     sraiw part1, \low, 16
     sraiw part2, \high, 16
@@ -161,7 +162,8 @@
 .endm
 
 #ifdef HIGH_AT
-/* Fifth bits of two rows and a chunk, and of the one 16 columns on, by x: onto their packed sum. */
+/* Multiply the fifth bits of two rows and a chunk, and of the chunk 16 columns on, by x, and add to
+ * their packed sum. */
 .macro fifth_pair index, pair, fifth, fifth_before
     ld word0, HIGH_AT + 8*\pair(block)
     .if \index
@@ -204,7 +206,8 @@
     .endif
 .endm
 
-/* The dots of two rows += 16 times those of their fifth bits; of Q5_0 less the bias, which is in word0. */
+/* The dots of two rows += 16 times those of their fifth bits; for Q5_0 minus the bias, which is in
+ * word0. */
 .macro add_fifths fifth, low, high
     sraiw part1, \fifth, 16
     srai \fifth, \fifth, 48
@@ -220,7 +223,7 @@
 #endif
 
 #ifdef MINS_AT
-/* Four rows from \first on: sum = fma(m, x.sum * x.d, sum), the latter in ft10. */
+/* Four rows from \first on: sum = fma(m, x.sum * x.d, sum); ft10 has x.sum * x.d. */
 .macro finish_mins first, sum0, sum1, sum2, sum3
     lh word0, MINS_AT + 2*\first(block)
     lh word1, MINS_AT + 2*\first + 2(block)

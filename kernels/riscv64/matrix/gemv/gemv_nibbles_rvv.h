@@ -1,20 +1,19 @@
-/* Shared by the RVV gemvs of Q4_0, Q4_1, Q5_0 and Q5_1, which differ in what a block has beside nibbles. A
- * kernel that includes this has named BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth
- * bits, and MINS_AT, of the minima, where there are any; and BIAS_LOG2 where there are no minima.
+/* Shared by the RVV gemvs of Q4_0, Q4_1, Q5_0 and Q5_1, which differ in what a block has in addition to nibbles.
+ * A kernel that includes this defines BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits,
+ * and MINS_AT, of the minima, where there are any; and BIAS_LOG2 where there are no minima.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft2, every
  * vector register; 624 bytes of stack.
  *
- * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on
- * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the
- * 8 broadcasts of a block serve up to 8 groups (a tile of 64 rows), and y carries the sums from
- * block to block. Nibbles stay unsigned and the products of a lane stay in int16 for the whole
- * block: 8 * 15 * 128 = 15360. The dots of a set of groups lie one after the other in 8 registers
- * and their lanes, four to a row, fold at once by narrowing shifts, first in int16 (30720), then
- * widening; the bias 8 of Q4_0's nibbles is taken off as 8 * x.sum.
+ * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high nibbles).
+ * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the 8 broadcasts of a block serve
+ * up to 8 groups (a tile of 64 rows), and y carries the sums from block to block. Nibbles stay unsigned and the
+ * products of a lane stay in int16 for the whole block: 8 * 15 * 128 = 15360. The dots of a set of groups are
+ * placed next to each other in 8 registers, and their lanes, four to a row, are folded together by narrowing
+ * shifts, first in int16 (30720), then widening; the bias 8 of Q4_0's nibbles is subtracted as 8 * x.sum.
  *
- * Fifth bits are multiplied by themselves, as 16 or 0, onto the same lanes: 8 * 31 * 128 = 31744, whose
- * fold has to be wider from the start. A minimum is multiplied by x.sum * x.d after the scales.
+ * Fifth bits are multiplied separately, as 16 or 0, and added to the same lanes: 8 * 31 * 128 = 31744, so the
+ * fold has to widen from the start. A minimum is multiplied by x.sum * x.d after the scales.
  *
  * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once; its dots go to the stack, as x
  * fills half of the registers, and the groups of a tile are folded and added to y four at a time. At 256 a
@@ -85,8 +84,8 @@
     j .Lset_\vlen
 .endm
 
-/* The same at VLEN 128: the dots of all groups of a tile, then y of up to 32 rows at once. The last tile, and the last
- * group, have what rows are left. */
+/* The same at VLEN 128: the dots of all groups of a tile, then y of up to 32 rows at a time. The
+ * last tile, and the last group, have the remaining rows. */
 .macro tiles_128
     slli set_bytes, row_bytes, 2
 .Ltile_128:

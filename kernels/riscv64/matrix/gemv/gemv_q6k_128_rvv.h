@@ -1,9 +1,9 @@
-/* The way of gemv_f32_q6kx8_q8k_rvv.S at VLEN 128, which has its registers, and the macros that this calls: tiles of 16
- * groups, y in memory. */
+/* The path of gemv_f32_q6kx8_q8k_rvv.S for VLEN 128, with the registers and macros of that file:
+ * tiles of 16 groups, y in memory. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
 
-/* ---- VLEN 128, tiles of up to 16 groups: x of a block lies spread on the stack ---- */
+/* ---- VLEN 128, tiles of up to 16 groups: x of a block is spread on the stack ---- */
 
 #define TILE_128 128
 #define tile_rows a4
@@ -16,8 +16,8 @@
 #define x_low v20      /* m4: of two steps */
 #define x_high v28
 
-/* The frame from sp on: each word of x, 4 columns, 8 times; what the dots of two sub-blocks begin with, as they are
- * folded; the same for a row, sub-blocks in order. */
+/* The frame from sp on: each word of x, 4 columns, 8 times; the start values of the dots of two
+ * sub-blocks, as they are folded; the same for a row, sub-blocks in order. */
 #define SPREAD_AT 0
 #define BIAS_AT 2048
 #define ROW_BIAS_AT (BIAS_AT + 1024)
@@ -39,8 +39,8 @@
     bne temp, temp_1, .Lspread
 .endm
 
-/* -32 times the sums of a column of a sub-block's four chunks, and 2 less for columns 0 and 2: sums of 8
- * products of q - 32 and x then lie in -32514 .. 32766. */
+/* -32 times the sums of a column of a sub-block's four chunks, minus 2 for columns 0 and 2: sums of
+ * 8 products of q - 32 and x are then in -32514 .. 32766. */
 .macro find_biases
     vsetivli zero, 16, e32, m4, ta, ma
     vlse32.v v0, (act), sixteen        /* chunk 0 of all 16 sub-blocks */
@@ -67,7 +67,7 @@
     vsetivli zero, 16, e16, m2, ta, ma
     vid.v v16
     vsrl.vi v16, v16, 3
-    vsll.vi v16, v16, 4                /* a sub-block and the next but one, 8 rows each */
+    vsll.vi v16, v16, 4                /* one sub-block and the one after the next, 8 rows each */
     vsetvli zero, zero, e64, m8, ta, ma
     .irp sub_block, 0, 1, 4, 5, 8, 9, 12, 13
     addi temp_1, temp, 8 * \sub_block
@@ -163,7 +163,7 @@
     addi act, act, Q8K_BYTES
     bne act, act_end, .Lblock_128
 .Lnext_128:
-    slli temp, row_bytes, 4            /* TILE_128 / 8 groups, or what is not needed any more */
+    slli temp, row_bytes, 4            /* TILE_128 / 8 groups, or registers no longer needed */
     add group, group, temp
     slli temp, tile_rows, 2
     add dst, dst, temp

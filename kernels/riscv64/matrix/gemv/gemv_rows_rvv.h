@@ -20,7 +20,7 @@
 #define slow_end t3
 #define slow_left t4
 
-/* A row's part of a step of x, and of a slice of 16. */
+/* One row's share of a step of x, and of a slice of 16. */
 .macro row_step type, slices, row, sum
     load_step \type, \slices, \row
     addi \row, \row, 16*\slices*WEIGHT_BYTES
@@ -75,7 +75,7 @@
 .Lcheck_\count\()_\slices:
     branch_if_finite \type, .Lfold_\count\()_\slices
     .ifc \type, f16
-    sub row0, row0, row_bytes          /* these rows once more, one at a time */
+    sub row0, row0, row_bytes          /* these rows again, one at a time */
     li slow_left, \count
 .Lslow_\count\()_\slices:
     mv act, act_start

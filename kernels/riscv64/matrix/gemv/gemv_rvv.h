@@ -1,19 +1,19 @@
-/* Shared by the quantized RVV gemvs. A lane is a row and one of four columns, whose activations
- * are one word of x. A kernel that includes this has named cols, act, act_start, act_end,
- * row_bytes, scale_up and temp. */
+/* Shared by the quantized RVV gemvs. A lane is a row and one of four columns, whose activations are
+ * one word of x. A kernel that includes this defines cols, act, act_start, act_end, row_bytes,
+ * scale_up and temp. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_RVV_H
 
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/matrix/gemv/prefetch.h"
 
-/* Word \word of x to all lanes of \reg. */
+/* Broadcast word \word of x to all lanes of \reg. */
 .macro broadcast reg, word
     lw temp, 4*(\word)(act)
     vmv.v.x \reg, temp
 .endm
 
-/* act_end = the end of x, row_bytes = a group's bytes. */
+/* act_end = the end of x, row_bytes = the size of a group in bytes. */
 .macro measure_rows cols_log2, act_bytes, block_bytes
     srli temp, cols, \cols_log2        /* blocks of a row */
     li act_end, \act_bytes
@@ -24,8 +24,8 @@
     load_float scale_up, F32_2P112, temp
 .endm
 
-/* To the stack at sp: offsets of the scales of a set of groups, \parts of four each, from the first
- * group's on. */
+/* Store to the stack at sp the offsets of the scales of a set of groups, in \parts of four each,
+ * from the first group on. */
 .macro find_scales parts
     vsetivli zero, \parts, e32, m2, ta, ma
     vid.v v0

@@ -1,5 +1,5 @@
-/* gemvs through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum. With
- * four, as in FIG4, a block is half of one of x. table_rv64gc.h has the arithmetic. */
+/* gemvs through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum.
+ * With four, as in FIG4, a block is half a block of x. table_rv64gc.h has the arithmetic. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 
@@ -50,7 +50,7 @@
     add \to3, \to3, part3
 .endm
 
-/* The sums += 32 columns; quants moves on, act in part. */
+/* The sums += 32 columns; quants advances, act only in part. */
 .macro run
     addi quants_end, quants, GROUP_ROWS*BLOCK_COLS/2
 .Lchunk:
@@ -67,7 +67,7 @@
     bne quants, quants_end, .Lchunk
 .endm
 
-/* act_end of FIG4: of an odd number of blocks, after the first half of x's last one. */
+/* act_end of FIG4: if the number of blocks is odd, after the first half of x's last block. */
 .macro find_end temp, bytes
     srli \temp, act_end, FIG4_COLS_LOG2
     srli act_end, \temp, 1
@@ -79,7 +79,7 @@
     add act_end, act_end, \temp
 .endm
 
-/* The scale of the block, and act to the next one. */
+/* The scale of the block; act moves to the next one. */
 .macro next_acts
     .if RUNS > 1
     sub part0, act, half

@@ -8,17 +8,17 @@
  * narrowing shifts, four to a row.
  *
  * At VLEN 128 and 256 x of a block is spread on the stack for a tile of up to 128 rows, y carries the
- * sums from block to block, and a run of 32 columns is two steps, or one, of four registers. Longer
- * vectors take a chunk and a group of rows at a time. */
+ * sums from block to block, and a run of 32 columns takes two steps, or one, of four registers.
+ * Longer vectors take a chunk and a group of rows at a time. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 
 #define dst a0
-#define group a1       /* the argument w, read from end to end; of tiles, group_at */
+#define group a1       /* the argument w, read from end to end; group_at for tiles */
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows, which measure_rows tells */
+#define row_bytes a4   /* of one group of 8 rows; measure_rows sets it */
 #define ahead a5       /* first the argument table */
 #define act_end a6
 #define act a7
@@ -39,7 +39,7 @@
 #define nibbles v8     /* m2 */
 #define values v10     /* m2 */
 #define wide v12       /* m4, int16 */
-#define folded v12     /* m4, int32, when products are done with */
+#define folded v12     /* m4, int32, when products are no longer needed */
 #define sums v16       /* m2, y of 8 rows */
 #define scales v18     /* m2, of the rows */
 #define scaled v20     /* m2 */
@@ -67,7 +67,7 @@
 
 #include "kernels/riscv64/matrix/gemv/gemv_rvv.h"
 
-/* Words \word and \word + 4 of x with the chunk at \offset from group. */
+/* Multiply words \word and \word + 4 of x by the chunk at \offset from group. */
 .macro chunk word, offset, first
     vsetivli zero, 8, e32, m2, ta, ma
     broadcast x_low, \word
@@ -125,7 +125,7 @@
     addi act, act, Q8_BYTES
 .endm
 
-/* Words of x of a run from act on to sp, 8 times each; x_at and quants are destroyed. */
+/* Store the words of x of a run from act on to sp, 8 times each; destroys x_at and quants. */
 .macro spread_run
     li temp, 64
     vsetvli temp_1, temp, e32, m8, ta, ma
@@ -145,7 +145,7 @@
     bne x_at, quants_end, .Lwords\@
 .endm
 
-/* The part of a run that four registers hold, \at bytes into it. */
+/* The part of a run that fits four registers, \at bytes into it. */
 .macro step at, first
     .if (\at) == 0
     vle8.v v16, (quants)
@@ -207,7 +207,7 @@
     vadd.vv v0, v0, v4
 .endm
 
-/* y at out += the lanes of v0 by the scales. */
+/* y at out += the lanes of v0 * the scales. */
 .macro finish_rows narrow
     vsetvli zero, rows_now, e32, \narrow, ta, ma
     vle32.v v16, (out)
@@ -253,8 +253,8 @@
     addi act, act, Q8_BYTES
 .endm
 
-/* All rows, in tiles. \begin comes before a tile's blocks; \spread places x of the block at act at sp,
- * \multiply adds the block of 8 rows at group_at to y at out, \next moves act on. */
+/* All rows, in tiles. \begin runs before a tile's blocks; \spread stores x of the block at act to
+ * sp, \multiply adds the block of 8 rows at group_at to y at out, \next advances act. */
 .macro tiles vlen, block_bytes, begin, spread, multiply, next
 .Ltile_\vlen:
     beqz rows_left, .Ldone_tiles
@@ -331,7 +331,7 @@
     li sign_bits, F16_SIGN_MAGNITUDE
 .endm
 
-/* The loop for long vectors, a group of 8 rows after the other. */
+/* The loop for long vectors: one group of 8 rows at a time. */
 .macro groups block, block_bytes
 .Lgroup:
     beqz rows_left, .Ldone

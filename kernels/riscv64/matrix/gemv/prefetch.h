@@ -1,4 +1,4 @@
-/* Prefetch of weights, a hint of Zicbop: on a core without it `ori zero, ...`, which does
+/* Prefetches weights with a hint of Zicbop. A core without it executes `ori zero, ...`, which does
  * nothing. */
 #ifndef INGOT_KERNELS_RISCV64_PREFETCH_H
 #define INGOT_KERNELS_RISCV64_PREFETCH_H

@@ -1,14 +1,14 @@
-// The gemm of Q4_0 and Q8_0 by AVX2.
+// The gemm of Q4_0 and Q8_0 with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
 // ymm4-ymm7 sums of four tokens in int16, ymm8-ymm11 those of high nibbles (Q8_0)  ymm12, ymm13
 // weights  ymm14, ymm15 scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
-// A byte of Q8_0 plus 128 is two nibbles, so that its sum is exact for every byte: sum w x =
-// 16 sum high x + sum low x - 128 sum x. The weights of a block are unpacked once for 4 tokens.
-// Per block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, the same number of additions, 32
-// broadcasts and about 60 others: 35 and 60 cycles, four vector operations a cycle.
+// A byte of Q8_0 plus 128 is split into two nibbles, so the sum is exact for every byte: sum w x =
+// 16 sum high x + sum low x - 128 sum x. The weights of a block are unpacked once for 4 tokens. Per
+// block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, the same number of additions, 32
+// broadcasts and about 60 others: 35 and 60 cycles, four vector operations per cycle.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -85,7 +85,7 @@ kernels_gemm_avx2:
     vpaddd  ymm\sum, ymm\sum, ymm\high
 .endm
 
-// One token's block into its y; ymm12: scales of the rows.
+// Add one token's block to its y; ymm12: scales of the rows.
 .macro add_block y, sum, high, finish, at, shift
     \finish \sum, \high
     vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
@@ -97,8 +97,7 @@ kernels_gemm_avx2:
     vfmadd231ps ymm\y, ymm\sum, ymm13
 .endm
 
-// columns: the products of a block. shift: 2 to the shift is what was added to make a weight
-// unsigned.
+// columns: computes the products of a block. shift: 2^shift was added to make a weight unsigned.
 .macro block_avx2 columns, finish, shift
     \columns
     vcvtph2ps ymm12, [group]

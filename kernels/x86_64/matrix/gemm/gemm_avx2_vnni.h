@@ -4,16 +4,16 @@
 // ymm4-ymm7 integer sums of four tokens, ymm8-ymm11 those of every other chunk  ymm12, ymm13 weights  ymm14 scratch  ymm15 mask or flip
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// A sum begins at what made weights unsigned, minus, times the sum of x. A token has two: one chain of
-// eight vpdpbusd, 5 cycles each, is longer than what a core looks ahead. Per block and 4 tokens: 32
-// vpdpbusd, 32 broadcasts, 16 (Q4_0) or 8 operations to unpack and about 40 others.
+// A sum starts at minus the offset that made weights unsigned, times the sum of x. A token has two sums, because a core does not
+// look ahead as far as one chain of eight vpdpbusd at 5 cycles each. Per block and 4 tokens: 32 vpdpbusd, 32 broadcasts, 16
+// (Q4_0) or 8 operations to unpack and about 40 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 
 #define AVX_VNNI
 #include "kernels/x86_64/matrix/tiles_avx2.h"
 
-// The frame: what each token's integer sum begins with, in one cache line.
+// The frame: the start values of each token's integer sum, in one cache line.
 #define BEGIN 0
 #define FRAME (BEGIN + 16 + 31)
 
@@ -25,7 +25,7 @@
     vpxor   xmm\sum, xmm\sum, xmm\sum
 .endm
 
-// The sums of four tokens = minus 2 to the shift times xmm12.
+// The sums of four tokens = -(2^shift) * xmm12.
 .macro begin_sums shift
     vpxor   xmm13, xmm13, xmm13
     vpslld  xmm12, xmm12, \shift
@@ -64,7 +64,7 @@
     .endr
 .endm
 
-// One token's sums into its y; ymm12: scales of the rows; scale: where x's is.
+// Add one token's sums to its y; ymm12: scales of the rows; scale: the position of x's scale.
 .macro add_token y, sum, other, scale:vararg
     vpaddd  ymm\sum, ymm\sum, ymm\other
     vbroadcastss ymm14, dword ptr [\scale]
@@ -73,7 +73,7 @@
     vfmadd231ps ymm\y, ymm\sum, ymm14
 .endm
 
-// columns: the products of a block. shift: 2 to the shift is what makes a weight unsigned.
+// columns: computes the products of a block. shift: adding 2^shift makes a weight unsigned.
 .macro block_vnni columns, shift
     vmovdqu xmm12, [block + Q8X4_SUM]
     begin_sums \shift

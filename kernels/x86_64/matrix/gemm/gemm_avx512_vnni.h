@@ -2,19 +2,19 @@
 //
 // rdi y  rsi w  rdx x  rcx shape, then the block at work in the panel
 // r8 rows left  r9 the frame, aligned  r10 bytes from one row of y to the next
-// rbx, rbp two groups of 8 rows, then what is fetched with the last tokens  r13 bytes of a group
-// r11 y of the tokens at work  r12 x of the block at work  r14 tokens left  r15 blocks left
+// rbx, rbp two groups of 8 rows, then the weights prefetched during the last tokens  r13 bytes of a group
+// r11 y of the current tokens  r12 x of the current block  r14 tokens left  r15 blocks left
 // rax scratch
 // zmm0-zmm3 y of the first 16 rows by 4 tokens, zmm4-zmm7 of the others  zmm8-zmm15 integer sums of a
 // block, zmm16-zmm23 of the next, or the weights that are unpacked  zmm24, zmm25 weights of a chunk, or scales
 // zmm26, zmm29 scratch, x of a token  zmm27 mask or flip  zmm28 zero  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm29, k1, k2.
 //
-// PANEL blocks of 32 rows are unpacked once for all tokens, to bytes and their scales to floats; they
-// stay in the first cache while y waits in memory. Four bytes of x are broadcast once for two
-// multiplications, because a core that multiplies 512 bits twice in a cycle loads no more often; the sums of two
-// blocks are under way together, because one's eight would wait for each other. Per block, 16 rows and token
-// that leaves 8 vpdpbusd, three others on their ports and six loads.
+// PANEL blocks of 32 rows are unpacked once for all tokens, to bytes, and their scales to floats; they stay in
+// the first cache while y is in memory. Four bytes of x are broadcast once for two multiplications, because a
+// core that multiplies 512 bits twice in a cycle does not load more often. The sums of two blocks are computed
+// together, because the eight of one block would wait for each other. Per block, 16 rows and token this takes 8
+// vpdpbusd, three others on the same ports, and six loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
@@ -25,8 +25,9 @@
 #define x_block r12
 #define group_stride r13
 
-// The frame: the panel's blocks, each the 8 chunks and the scales of 16 rows, what the integer sums of the four
-// tokens at work begin with, and chunks and scales of the other 16 rows; then words.
+// The frame: the panel's blocks, each the 8 chunks and the scales of 16 rows, the start values of
+// the integer sums of the four current tokens, and chunks and scales of the other 16 rows; then
+// words.
 #define PANEL 8
 #define SCALES 512
 #define START 576
@@ -49,7 +50,7 @@
     vmovdqa32 [at_block + \at], zmm\reg
 .endm
 
-// For the blocks at group_a and group_b, to half 0 or 1 of each block of the panel.
+// Unpack the blocks at group_a and group_b to half 0 or 1 of each block of the panel.
 .macro unpack_half load, block_bytes, half
     lea     at_block, [frame + HALF * \half]
     mov     blocks_left, [frame + PANEL_BLOCKS]
@@ -69,7 +70,7 @@
 
 // ---- four tokens -----------------------------------------------------------------------------
 
-// y of the tokens left, at most 4, to or from zmm0-zmm7.
+// Load or store y of the remaining tokens, at most 4, in zmm0-zmm7.
 .macro each_token action
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3
@@ -93,7 +94,7 @@
     vmovups zmm\second{k2}{z}, [rax + 64]
 .endm
 
-// The value of y before this panel: nothing, or what those before it came to.
+// Load y before this panel: zeros, or the sums of earlier panels.
 .macro begin_tokens
     .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
     vpxord  zmm\t, zmm\t, zmm\t
@@ -116,7 +117,7 @@
     vpdpbusd zmm\second, zmm25, zmm26
 .endm
 
-// Chunk number `chunk` of a block of 32 rows that lies `block` behind the current one.
+// Chunk number `chunk` of the block of 32 rows that is `block` after the current one.
 .macro multiply_chunk sums, chunk, block
     vmovdqa32 zmm24, [at_block + UNPACKED * \block + 64 * \chunk]
     vmovdqa32 zmm25, [at_block + UNPACKED * \block + HALF + 64 * \chunk]
@@ -125,7 +126,7 @@
     .endr
 .endm
 
-// A token's sums of a block, zmm first and second, to its y.
+// Add a token's sums of a block, zmm first and second, to its y.
 .macro add_token t, first, second, y_second, at
     vbroadcastss zmm26, dword ptr [x_block + \at]
     vmulps  zmm29, zmm24, zmm26
@@ -136,8 +137,8 @@
     vfmadd231ps zmm\y_second, zmm\second, zmm26
 .endm
 
-// The start of integer sums of four tokens: minus the sums of their x, shifted, in every block of the panel,
-// before any of them is wanted.
+// Store the start values of the integer sums of four tokens, minus the sums of their x, shifted,
+// for every block of the panel, before any of them is used.
 .macro begin_blocks shift
     mov     at_block, frame
     mov     rax, x_block
@@ -166,7 +167,8 @@
     .endr
 .endm
 
-// Blocks of the panel by four tokens: two, whose sums are under way together, or one.
+// Multiply blocks of the panel by four tokens: two blocks, whose sums are computed together, or
+// one.
 .macro multiply_blocks n
     begin_block 8, 0
     .if \n == 2
@@ -186,7 +188,7 @@
     add     at_block, \n * UNPACKED
 .endm
 
-// As many bytes of the next panel, of each of the four groups of the same rows.
+// Prefetch as many bytes of the next panel, for each of the four groups of the same rows.
 .macro fetch_blocks bytes
     .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
     .if 64 * \line < \bytes
@@ -202,8 +204,8 @@
 
 // ---- the loops over rows, panels, tokens and blocks ------------------------------------------
 
-// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x. constant:
-// the mask or flip, as a word.
+// shift: adding 2^shift makes a weight unsigned; the sums of x correct it. constant: the mask or
+// flip, as a word.
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name
     enter_panels 5, \block_bytes

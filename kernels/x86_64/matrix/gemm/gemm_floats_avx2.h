@@ -1,6 +1,6 @@
-// The gemm of f32 and fp16 weights by AVX2: two ymm hold the 16 lanes of a dot product.
+// The gemm of f32 and fp16 weights with AVX2: two ymm hold the 16 lanes of a dot product.
 //
-// rdi y of the tokens at work  rsi w  rdx x, then w at work  rcx shape, then bytes
+// rdi y of the current tokens  rsi w  rdx x, then w at work  rcx shape, then bytes
 // from one row of y to the next
 // r8 rows left  r9 columns  r10 tokens left  r11 y at work
 // rbx, rbp, r12, r13 x of four tokens  r14 column  r15 bytes from one row of x to the next
@@ -8,9 +8,9 @@
 // ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm9.
 //
-// All rows by four tokens, then by the next four: their x stays in the first level of cache, and
-// the rows, a part of the matrix, in the second. One row after the other: 8 fma with x from memory
-// for 16 columns, 5.3 cycles. A token missing from the last four is the first of them.
+// All rows are multiplied by four tokens, then by the next four: their x stays in the first level
+// of cache, and the rows, a part of the matrix, in the second. A row takes 8 fma with x from memory
+// for 16 columns, 5.3 cycles. A token missing in the last four is replaced by the first of them.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 

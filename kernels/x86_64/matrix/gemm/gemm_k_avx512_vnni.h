@@ -1,6 +1,6 @@
 // Scales and sums of the K45 and the K36 types for gemm_k_panel_avx512_vnni.h, which has the registers.
 //
-// Scales of both groups lie on the stack as bytes, those of even sub-blocks first, so that one
+// The scales of both groups are on the stack as bytes, those of even sub-blocks first, so that one
 // vpmovzxbd fetches 16 rows of a sub-block.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
@@ -9,7 +9,7 @@
 
 // ---- the K45 types --------------------------------------------------------------------------
 
-// 6-bit scales and minimums of both groups to the stack.
+// 6-bit scales and minima of both groups to the stack.
 .macro prepare_weights_k45
     vmovdqu32 zmm16, [group_a + K45_SCALES]
     vmovdqu32 zmm17, [group_b + K45_SCALES]
@@ -19,7 +19,7 @@
     vpbroadcastd zmm26, eax
     vpsrlw  zmm20, zmm16, 6
     vpsrlw  zmm21, zmm17, 6
-    vpandd  zmm20, zmm20, zmm26     // low bits of the minimums
+    vpandd  zmm20, zmm20, zmm26     // low bits of the minima
     vpandd  zmm21, zmm21, zmm26
     vpandd  zmm16, zmm16, six_bits
     vpandd  zmm17, zmm17, six_bits
@@ -37,8 +37,8 @@
     store_pairs MINS, 18, 19, 22
 .endm
 
-// Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at
-// 16 p + 4 t.
+// Store sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t
+// at 16 p + 4 t.
 .macro prepare_sums_k45
     vmovdqu32 zmm8, [block + Q8KX4_SUM]
     vmovdqu32 zmm9, [block + Q8KX4_SUM + 64]
@@ -58,7 +58,7 @@
     vmovdqu [frame + SUMS + 48], xmm15
 .endm
 
-// Scales as `factor` leaves them, minimums, d and dmin.
+// Store the scales as `factor` leaves them, minima, d and dmin.
 .macro unpack_scales_k45 half, factor
     prepare_weights_k45
     .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
@@ -82,7 +82,7 @@
     store_pairs (SCALES + 128), 18, 19, 20
 .endm
 
-// 16 scales as `factor` leaves them, and d.
+// Store 16 scales as `factor` leaves them, and d.
 .macro unpack_scales_k36 half, factor
     prepare_weights_k36
     .irp    part, 0, 1

@@ -9,7 +9,7 @@
     vpbroadcastd zmm\reg, eax
 .endm
 
-// Up by `by` bits, or down; what crosses bytes is masked after.
+// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  zmm\to, zmm\from, (\by)

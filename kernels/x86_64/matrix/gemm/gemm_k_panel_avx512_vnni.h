@@ -1,22 +1,23 @@
-// The gemm of the K formats by AVX-512 VNNI: a block of 32 rows, unpacked once for all tokens, by 4 tokens at a
-// time. Included by the headers that unpack.
+// The gemm of the K formats with AVX-512 VNNI: a block of 32 rows, unpacked once for all tokens, times 4 tokens at a time. The
+// headers that unpack include it.
 //
 // rdi y  rsi w  rdx x  rcx shape, then scratch
 // r8 rows left  r9 bytes of a group of 8 rows  r10 bytes from one row of y to the next
-// rbx, rbp two groups, then what is fetched with the last tokens
-// r11 y of the tokens at work  r12 their x  r13 frame  r14 tokens left  r15 blocks left  rax scratch
+// rbx, rbp two groups, then the weights prefetched during the last tokens
+// r11 y of the current tokens  r12 their x  r13 frame  r14 tokens left  r15 blocks left  rax scratch
 // zmm0-zmm7 a block's scaled sums of 16 rows by 4 tokens, and of the other 16  zmm8-zmm15 sums of a sub-block, or
-// of minimums, zmm16-zmm23 of the next  zmm24, zmm25 weights of a chunk  zmm26 x of a token  zmm27-zmm29 scratch
+// of minima, zmm16-zmm23 of the next  zmm24, zmm25 weights of a chunk  zmm26 x of a token  zmm27-zmm29 scratch
 // zmm30, zmm31 masks  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
-// A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. If it fits an
-// int16 (of two bits a weight 6,096, of three 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. If four
-// scaled ones stay below 2^24 (of four bits, 4 x 63 x 60,960) they are floats, a conversion and an fma in the place of the
-// three that vpmulld and vpaddd take, and exact; two halves of a block are added in the end, which rounds as one conversion would.
+// A sub-block is summed by vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. If the sum fits an
+// int16 (with two bits per weight 6,096, with three 8,128), one vpdpwssd scales and adds it, because the upper half of the
+// scale's lane is zero. If four scaled sums stay below 2^24 (with four bits, 4 x 63 x 60,960), they are floats, which are exact:
+// a conversion and an fma replace the three operations of vpmulld and vpaddd. The two halves of a block are added at the end,
+// which rounds as one conversion would.
 //
-// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits a weight), 96 (five) or 192 (six) that scale;
-// 16 or 32 (two) vpdpwssd.
+// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits per weight), 96 (five) or 192 (six) that scale; 16 or 32
+// (two) vpdpwssd.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 
@@ -28,9 +29,9 @@
 #define low_nibbles zmm30
 #define six_bits zmm31
 
-// The frame, 64-byte aligned. While a block is unpacked, bytes of scales and minimums; while tokens are at work, in
-// the same place, what their sums contribute and half a block's totals. For each half of 16 rows: d and dmin, scales as floats or
-// int32, minimums of two sub-blocks as pairs of bytes, 64 chunks of bytes. Words.
+// The frame, 64-byte aligned. It holds bytes of scales and minima while a block is unpacked; while tokens are multiplied, the
+// same space holds the start values of their sums and half a block's totals. For each half of 16 rows: d and dmin, scales as
+// floats or int32, minima of two sub-blocks as pairs of bytes, 64 chunks of bytes. Then words.
 #define SCALES 0
 #define MINS 256
 #define SUMS 0
@@ -49,7 +50,8 @@
 
 #include "kernels/x86_64/matrix/gemm/avx512_vnni.h"
 
-// ---- what unpacking shares: of the 16 rows at group_a and group_b, half 0 or 1 of the panel ------
+// ---- steps that unpacking shares, for the 16 rows at group_a and group_b, half 0 or 1 of the
+// panel --
 
 .macro store_frame reg, at
     vmovdqa32 [frame + \at], zmm\reg
@@ -59,7 +61,8 @@
     store_frame \reg, (WEIGHTS + 4096 * \half + 64 * (\chunk))
 .endm
 
-// Stack <- bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then odd ones.
+// Store to the stack the bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then
+// odd ones.
 .macro store_pairs at, a, b, other
     vpunpcklqdq zmm\other, zmm\a, zmm\b
     vpunpckhqdq zmm\a, zmm\a, zmm\b
@@ -73,7 +76,7 @@
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
-// With an upper half of zero, for scale_narrow.
+// The same with an upper half of zero, for scale_narrow.
 .macro unpack_narrow_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
     vpslld  zmm16, zmm16, 16
@@ -87,7 +90,7 @@
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
-// Minimums 2p and 2p + 1, bytes at MINS + `from` and 64 behind.
+// Minima 2p and 2p + 1, bytes at MINS + `from` and 64 after.
 .macro unpack_mins from, half, p
     vmovdqu32 xmm16, [frame + MINS + \from]
     vmovdqu32 xmm18, [frame + MINS + \from + 64]
@@ -113,7 +116,8 @@
     .endr
 .endm
 
-// Lines 7 q to 7 q + 6 of the next block, of the same rows' four groups, with the last tokens.
+// Prefetch lines 7 q to 7 q + 6 of the next block, for the same rows' four groups, during the last
+// tokens.
 .macro fetch_quarter q
     cmp     tokens_left, 4
     ja      .Lfetched\@
@@ -126,7 +130,7 @@
 .Lfetched\@:
 .endm
 
-// -2^shift times the sums of 16 columns, as int32: of sub-block j of token t at 16 j + 4 t.
+// Store -2^shift times the sums of 16 columns, as int32: of sub-block j of token t at 16 j + 4 t.
 .macro prepare_begins shift
     clear   9
     .irp    i, 0, 1, 2, 3
@@ -142,7 +146,7 @@
     vmovdqa32 zmm\second, zmm\first
 .endm
 
-// The sums of sub-block j, from zmm `sums` on, with what prepare_begins left.
+// Start the sums of sub-block j, from zmm `sums` on, with the values that prepare_begins stored.
 .macro begin_sub_block sums, j
     .irp    t, 0, 1, 2, 3
     begin_halves %(\sums + \t), %(\sums + 4 + \t), (16 * (\j) + 4 * \t)
@@ -155,7 +159,7 @@
     vpdpbusd zmm\second, zmm25, zmm26
 .endm
 
-// Chunk `chunk` onto the sums from zmm `sums` on.
+// Add chunk `chunk` to the sums from zmm `sums` on.
 .macro multiply_chunk sums, chunk
     vmovdqa32 zmm24, [frame + WEIGHTS + 64 * (\chunk)]
     vmovdqa32 zmm25, [frame + WEIGHTS + 4096 + 64 * (\chunk)]
@@ -178,7 +182,7 @@
     vpaddd  zmm\total, zmm\total, zmm\sum
 .endm
 
-// The sums of sub-block j, from zmm `sums` on, by their scales onto the totals.
+// Add the sums of sub-block j, from zmm `sums` on, times their scales to the totals.
 .macro scale_sub_block scale, sums, j
     .irp    t, 0, 1, 2, 3
     \scale  %(\sums + \t), \t, (FACTORS + 64 * (\j))
@@ -198,7 +202,7 @@
     scale_sub_block \scale, 16, (2 * \p + 1)
 .endm
 
-// All 16 sub-blocks of 4 chunks. begins: 1 where prepare_begins was before it.
+// All 16 sub-blocks of 4 chunks. begins: 1 if prepare_begins ran before.
 .macro sub_blocks_of_16 scale, begins
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     .if \p % 2 == 0
@@ -239,7 +243,7 @@
     .endr
 .endm
 
-// zmm8-zmm15 = the minimums of these pairs of sub-blocks times their sums of x, pairs of int16 at SUMS.
+// zmm8-zmm15 = the minima of these pairs of sub-blocks * their sums of x, pairs of int16 at SUMS.
 .macro add_mins pairs:vararg
     clear   8, 9, 10, 11, 12, 13, 14, 15
     .irp    p, \pairs
@@ -247,7 +251,7 @@
     .endr
 .endm
 
-// y at rax += total d x, for 16 of the rows, and with_mins: -= min dmin x.
+// y at rax += total d x, for 16 of the rows; with_mins: -= min dmin x.
 .macro add_half total, min, half, mask
     vmovups zmm24{\mask}{z}, [rax + 64 * \half]
     vmulps  zmm27, zmm26, [frame + D + 64 * \half]
@@ -270,7 +274,7 @@
     add_half \second, \second_min, 1, k2
 .endm
 
-// To y of the tokens left, at most 4; zmm26 = the scale of a token's x.
+// Add to y of the remaining tokens, at most 4; zmm26 = the scale of a token's x.
 .macro each_token action
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3

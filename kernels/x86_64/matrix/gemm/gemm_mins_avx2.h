@@ -1,4 +1,4 @@
-// The gemm of Q4_1, Q5_0 and Q5_1 by AVX2, or by AVX-VNNI where a kernel defines AVX_VNNI before it
+// The gemm of Q4_1, Q5_0 and Q5_1 with AVX2, or with AVX-VNNI if a kernel defines AVX_VNNI before it
 // includes this.
 //
 // Registers and loops: tiles_avx2.h.
@@ -25,7 +25,7 @@ kernels_gemm_mins:
 #define FIFTH [rip + kernels_gemm_mins]
 #define ONES [rip + kernels_gemm_mins + 32]
 
-// Bit `bit` of the bytes at group + high as the fifth of ymm weight.
+// Add bit `bit` of the bytes at group + high as the fifth bit of ymm weight.
 .macro add_fifth weight, bit, high
     vmovdqu ymm14, [group + \high]
     .if \bit < 4
@@ -74,7 +74,7 @@ kernels_gemm_mins:
 #endif
 .endm
 
-// One token's block into its y; ymm12: scales of the rows, ymm8: their minima.
+// Add one token's block to its y; ymm12: scales of the rows, ymm8: their minima.
 .macro add_token y, sum, at, mins
     vbroadcastss ymm14, dword ptr [block + Q8X4_SCALE + \at]
     vpbroadcastd ymm13, dword ptr [block + Q8X4_SUM + \at]
@@ -93,7 +93,7 @@ kernels_gemm_mins:
     .endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits and of the minima, or 0 where there are none.
+// Offsets in a block: of the quants, of the fifth bits and of the minima; 0 if there are none.
 .macro block_mins quants, high, mins
     columns_mins \quants, \high
     .irp    t, 0, 1, 2, 3

@@ -1,12 +1,12 @@
-// Shared by the gemms whose nibbles go through a table, by AVX2.
+// Shared by the gemms whose nibbles are indices into a table, with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
 // ymm4-ymm7 sums of four tokens in int16, ymm8-ymm11 those of high halves  ymm12, ymm13 weights  ymm14,
 // ymm15 scratch; r15 the tables on the stack
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
-// As in gemv_table_avx2.h, a value plus 128 is two nibbles, each from a table of its own. From there on
-// the block is that of Q8_0 in gemm_avx2.h; FIG4 adds the sums of four runs in int32 on the stack.
+// As in gemv_table_avx2.h, a value plus 128 is two nibbles, each from its own table. From there on the
+// block is that of Q8_0 in gemm_avx2.h; FIG4 adds the sums of four runs in int32 on the stack.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 
@@ -18,7 +18,8 @@
 #define X_SCALES (X_SUMS + 16)
 #define FRAME (X_SCALES + 16 + 31)
 
-// To the frame, low halves of the values + 128, then high ones; x_at and w_at as before the call.
+// Store to the frame the low halves of the values + 128, then the high ones; x_at and w_at are as
+// before the call.
 .macro place_tables
     vbroadcasti128 ymm0, [r8]
     vpxor   ymm0, ymm0, FLIP
@@ -29,7 +30,7 @@
     vmovdqa [frame + 32], ymm1
 .endm
 
-// ymm15: nibbles of 8 rows by 4 columns, by these columns of the tokens, 16 bytes each chunk.
+// ymm15: nibbles of 8 rows by 4 columns, times these columns of the tokens, 16 bytes per chunk.
 .macro multiply_values x_at, begin
     vmovdqa ymm12, [frame]
     vmovdqa ymm13, [frame + 32]
@@ -83,7 +84,8 @@
     .endr
 .endm
 
-// Copy the four tokens' data beside their columns to the frame. Then block is at their half.
+// Copy the data that follow the four tokens' columns to the frame. Afterwards block points to their
+// half.
 .macro begin_fig4
     sum_half_of_x
     vpmovsxwd xmm12, xmm12

@@ -1,11 +1,11 @@
-// Shared by the gemms whose nibbles go through a table, by AVX-VNNI.
+// Shared by the gemms whose nibbles are indices into a table, with AVX-VNNI.
 //
 // Registers and loops: tiles_avx2.h.
 // ymm4-ymm11 integer sums of four tokens  ymm12, ymm13 nibbles and values  ymm14 scratch  ymm15 table
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: TABLE_FRAME.
 //
 // As in gemv_table_avx2_vnni.h the table has value + 128, and from there on the block is that of
-// gemm_avx2_vnni.h. FIG4's sums go on over four runs.
+// gemm_avx2_vnni.h. FIG4's sums continue over four runs.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 
@@ -49,7 +49,7 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// The four tokens' data beside their columns. Then block is at their half.
+// Load the data that follow the four tokens' columns. Afterwards block points to their half.
 .macro begin_fig4
     sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]

@@ -1,12 +1,12 @@
-// The gemv of Q4_0 and Q8_0 by AVX-VNNI, the VEX coding of vpdpbusd, as tiles_avx2.h has it.
+// The gemv of Q4_0 and Q8_0 by AVX-VNNI, the VEX coding of vpdpbusd, as in tiles_avx2.h.
 //
 // Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 integer sums  ymm3, ymm4 weights  ymm5, ymm6 x  ymm7 what a sum begins with, then scales
+// ymm1, ymm2 integer sums  ymm3, ymm4 weights  ymm5, ymm6 x  ymm7 start value of a sum, then scales
 // ymm15 mask or flip
 // Clobbers what gemv_rows.h does, ymm2-ymm7, ymm15.
 //
-// A block is 8 vpdpbusd in two chains. Their first factor is unsigned: nibbles are, bytes are made so by
-// adding 128; what that adds comes off with the sum of x.
+// A block is 8 vpdpbusd in two chains. Their first factor is unsigned: nibbles already are, and bytes
+// become so by adding 128, which is corrected with the sum of x.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 
@@ -49,8 +49,8 @@
     vfmadd231ps ymm0, ymm1, ymm7
 .endm
 
-// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sum of x. constant:
-// the mask or flip, as a word.
+// shift: adding 2^shift makes a weight unsigned; the sum of x corrects it. constant: the mask or
+// flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name
     broadcast_word 15, \constant

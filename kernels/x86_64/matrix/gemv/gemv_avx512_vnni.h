@@ -1,11 +1,11 @@
 // The gemv of Q4_0 and Q8_0 by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
 // Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 integer sums  ymm16-ymm23 weights of a block  ymm24 their scales  ymm25 what a sum
+// ymm1, ymm2 integer sums  ymm16-ymm23 weights of a block  ymm24 their scales  ymm25 start value
 // begins with  ymm27 mask or flip
 // Clobbers what gemv_rows.h does, ymm2, ymm16-ymm25, ymm27.
 //
-// A block is 8 vpdpbusd in two chains; the first factor is unsigned as avx512_vnni.h says.
+// A block is 8 vpdpbusd in two chains; the first factor is unsigned as in avx512_vnni.h.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX512_VNNI_H
 
@@ -59,8 +59,8 @@
     vfmadd231ps ymm0, ymm1, ymm24
 .endm
 
-// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sum of x. constant:
-// the mask or flip, as a word.
+// shift: adding 2^shift makes a weight unsigned; the sum of x corrects it. constant: the mask or
+// flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name
     mov     eax, \constant

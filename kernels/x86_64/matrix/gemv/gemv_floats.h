@@ -4,11 +4,10 @@
 // ymm0, ymm1 or zmm0 16 lanes  ymm2, ymm3 or zmm1 weights or x
 // Clobbers rax, rcx, rsi, rdi, r10, ymm0-ymm3 (AVX2), zmm0, zmm1 (AVX-512).
 //
-// One row after the other, so that w is read as one stream from end to end: with four rows side by
-// side the hardware's prefetching falls behind, 35 tokens a second instead of 58 (Zen 4, a model of
-// 539 MB), and software prefetching makes up only a part of it. The latency of fma, 4 cycles for 16
-// columns, is hidden by memory, and by the next row as far as the core looks ahead, about 800
-// columns.
+// One row at a time, so that w is read as one stream from end to end: with four rows side by side the
+// hardware's prefetching falls behind, 35 tokens per second instead of 58 (Zen 4, a model of 539 MB), and
+// software prefetching recovers only a part of it. The latency of fma, 4 cycles for 16 columns, is hidden by
+// memory, and by the next row as far as the core looks ahead, about 800 columns.
 #ifndef INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 #define INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 
@@ -24,7 +23,7 @@
 #define column rax
 #define column_32 eax
 
-// 16 columns of a row by those of x onto the lanes.
+// Multiply 16 columns of a row by those of x and add to the lanes.
 .macro multiply_f32_avx2
     vmovups ymm2, [vector + 4*column]
     vmovups ymm3, [vector + 4*column + 32]
@@ -49,7 +48,7 @@
     vfmadd231ps zmm0, zmm1, [vector + 4*column]
 .endm
 
-// multiply: one of these. fold: the lanes to word 0 of xmm0.
+// multiply: one of these macros. fold: folds the lanes to word 0 of xmm0.
 .macro gemv_floats name, multiply, fold, weight_bytes
 func \name
     test    rows_left, rows_left

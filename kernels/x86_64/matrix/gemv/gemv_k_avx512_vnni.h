@@ -1,13 +1,13 @@
-// The gemvs of the K formats by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
+// The gemvs of the K formats with AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
 // Registers of the loops: gemv_rows.h; rax sums.
-// ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
+// ymm1 scaled sum of a block  ymm2 sum of minima  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
 // weights and scratch  ymm27-ymm29 masks
-// Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of
-// red zone: what the sums of x contribute, in one cache line.
+// Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of red
+// zone: the terms from the sums of x, in one cache line.
 //
-// Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. Loaded bytes are
-// unpacked for all sub-blocks that have a part in it: two of the K45 types, four of the K36 types.
+// Weights stay unsigned for vpdpbusd, and vpmulld scales its sum of a sub-block. Loaded bytes are
+// unpacked for all sub-blocks that share them: two with the K45 types, four with the K36 types.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 
@@ -25,7 +25,7 @@
     vpdpbusd ymm\sum, ymm\weight, dword ptr [block + 4 * (\chunk)]{1to8}
 .endm
 
-// ymm1 += ymm sum by ymm16, the scales of its sub-block.
+// ymm1 += ymm sum * ymm16, the scales of its sub-block.
 .macro add_scaled sum
     vpmulld ymm\sum, ymm\sum, ymm16
     vpaddd  ymm1, ymm1, ymm\sum
@@ -39,7 +39,7 @@
     add_scaled \sum
 .endm
 
-// Minimums of sub-blocks 2p and 2p + 1 as pairs of int16, by the sums of x as such.
+// Multiply the minima of sub-blocks 2p and 2p + 1, as pairs of int16, by the sums of x.
 .macro mins_k45 p
     vmovdqu32 xmm16, [weights + K45_SCALES + 16 * \p]
     vmovdqu32 xmm17, [weights + K45_MINS + 16 * (\p % 2)]
@@ -69,7 +69,7 @@
     vfnmadd231ps ymm0, ymm2, ymm18
 .endm
 
-// chunk: what unpacks and multiplies a chunk of two sub-blocks.
+// chunk: a macro that unpacks and multiplies a chunk of two sub-blocks.
 .macro block_with_mins chunk
     vmovdqu xmm4, [block + Q8K_SUM]
     vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
@@ -113,7 +113,7 @@
     add_scaled \sum
 .endm
 
-// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x.
+// shift: adding 2^shift makes a weight unsigned; the sums of x correct it.
 .macro block_with_begins chunk, shift
     vpxor   xmm1, xmm1, xmm1
     vpmovsxwd zmm4, [block + Q8K_SUM]
@@ -137,7 +137,7 @@
     vpbroadcastd ymm\reg, eax
 .endm
 
-// masks: what the body has beside these, a macro.
+// masks: a macro that loads what the body needs in addition.
 .macro gemv_vnni_k name, body, block_bytes, masks
 func \name
     mask_bytes 27, 0x0f0f0f0f

@@ -1,5 +1,5 @@
-// As gemv_k_avx512_vnni.h, of weights that are joined from planes of bits. Also clobbers ymm24-ymm26, ymm30,
-// ymm31.
+// As gemv_k_avx512_vnni.h, for weights that are joined from planes of bits. Also clobbers
+// ymm24-ymm26, ymm30, ymm31.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_BITS_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_BITS_AVX512_VNNI_H
 
@@ -8,7 +8,7 @@
 #define mask ymm30              // of whole weights
 #define two_bits ymm31
 
-// Up by `by` bits, or down; what crosses bytes is masked after.
+// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  ymm\to, ymm\from, (\by)

@@ -1,4 +1,4 @@
-// The gemv of Q4_1, Q5_0 and Q5_1 by AVX2, or by AVX-VNNI where a kernel defines AVX_VNNI before it
+// The gemv of Q4_1, Q5_0 and Q5_1 with AVX2, or with AVX-VNNI if a kernel defines AVX_VNNI before it
 // includes this.
 //
 // Registers of the loops: gemv_rows.h.
@@ -7,9 +7,9 @@
 // bit  ymm14 ones  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm9, ymm13-ymm15.
 //
-// As the gemv of Q4_0: q stays unsigned. A pair of products of q of 5 bits lies within 2 * 31 * 128 =
-// 7936, so that an int16 collects 4 of them, 31744, and low and high nibbles are added as int32. Of
-// Q5_0 16 * sum(x) comes off; a minimum is multiplied by sum(x) times the scale of x.
+// As in the gemv of Q4_0, q stays unsigned. With q of 5 bits a pair of products is at most 2 * 31 *
+// 128 = 7936, so an int16 can add 4 of them, 31744, and low and high nibbles are added as int32. For
+// Q5_0, 16 * sum(x) is subtracted; a minimum is multiplied by sum(x) times the scale of x.
 #ifndef INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
 
@@ -17,7 +17,7 @@
 
     .altmacro                       // < > around an argument with commas
 
-// Bit `bit` of every byte of ymm8 as the fifth of ymm weight.
+// Add bit `bit` of every byte of ymm8 as the fifth bit of ymm weight.
 .macro add_fifth weight, bit
     .if \bit < 4
     vpsllw  ymm9, ymm8, 4 - \bit
@@ -79,7 +79,7 @@
 #endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits and of the minima, or 0 where there are none.
+// Offsets in a block: of the quants, of the fifth bits and of the minima; 0 if there are none.
 .macro block_mins quants, high, mins
     .if \high
     vmovdqu ymm8, [weights + \high]

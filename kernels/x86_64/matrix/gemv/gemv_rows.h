@@ -5,12 +5,12 @@
 // ymm0 y of 8 rows  ymm1 mask of the last 1 to 7
 // Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body does.
 //
-// w is read as one stream from end to end. More rows at a time, which the registers would hold,
-// are as many streams of a few kilobytes each, at which the hardware's prefetching falls behind:
-// half the speed on Zen 4 (docs/experiments/prefetch.md). Blocks do not depend on each other but for their
-// last fma, so that several are under way at once and memory is what one waits for. There a hint costs 5 to 30 %
-// where the weights are one stream. On a Xeon a core has too few lines under way without: hints to the second
-// cache, all lines of a block together, bring a half more. So there is a loop without for `ahead` 0 (kernels/tuning.c).
+// w is read as one stream from end to end. The registers would hold more rows, but each row would be a separate stream
+// of a few kilobytes, for which hardware prefetching is too slow: half the speed on Zen 4
+// (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so several are computed at the
+// same time, and memory is the limit. On Zen 4 a hint costs 5 to 30 % if the weights are one stream. On a Xeon a core
+// fetches too few lines at a time without hints: hints to the second cache, for all lines of a block together, gain a
+// half. So there is a loop without hints for `ahead` 0 (kernels/tuning.c).
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 
@@ -26,15 +26,15 @@
 #define block r10
 #define blocks_left r11
 
-// Z when it was the last one of the row.
+// Sets Z after the last block of the row.
 .macro next_block block_bytes, x_bytes
     add     weights, \block_bytes
     add     block, \x_bytes
     dec     blocks_left
 .endm
 
-// body: a block of 8 rows at weights by the one at block, onto ymm0. columns: of a block, as a
-// shift.
+// body: multiplies a block of 8 rows at weights by the one at block and adds to ymm0. columns: log2
+// of those in a block.
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
     test    rows_left, rows_left

@@ -1,5 +1,5 @@
-// Shared parts of the gemvs whose nibbles go through a table: FIG4, two blocks of which take one of x. The header that
-// includes this has, by its instructions,
+// Shared parts of the gemvs whose nibbles are indices into a table: FIG4, of which two blocks take
+// one of x. The including header defines, for its instructions,
 //   begin_fig4         what is before the columns; then block is at their half
 //   collect_run w, x   32 columns at `w` of the weights by x at `x` of the block
 //   add_sums           the sums into y
@@ -18,7 +18,7 @@
     mov     ahead, [table_at + TABLE_AHEAD]
 .endm
 
-// eax = 0 or 1, the half of x's block that this one takes.
+// eax = 0 or 1, the half of x's block that this block uses.
 .macro half_of_block
     mov     eax, n_blocks_32
     sub     eax, blocks_left_32

@@ -1,14 +1,14 @@
-// Shared by the gemvs whose nibbles go through a table, by AVX2.
+// Shared by the gemvs whose nibbles are indices into a table, with AVX2.
 //
 // Registers of the loops: gemv_rows.h.
 // ymm1, ymm2 sums in int16  ymm3-ymm8 nibbles, values and x  ymm9 scales of the rows  ymm10, ymm11
 // tables  ymm12 sums of FIG4 in int32  ymm13 sixteens  ymm14 ones  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm15.
 //
-// vpmaddubsw takes unsigned by signed bytes and saturates at 16 bits, so a value becomes value + 128 =
-// 16 h + l, with a table in a register for each of h and l: a pair of products lies within 2 * 15 *
-// 128, and an int16 collects the 8 of 32 columns: 30720. sum v x = 16 sum h x + sum l x - 128 sum x. FIG4
-// adds those of four runs in int32, ymm12.
+// vpmaddubsw multiplies unsigned by signed bytes and saturates at 16 bits, so a value becomes value + 128
+// = 16 h + l, with one table in a register for h and one for l: a pair of products is at most 2 * 15 *
+// 128, and an int16 adds the 8 of 32 columns: 30720. sum v x = 16 sum h x + sum l x - 128 sum x. FIG4
+// adds the sums of four runs in int32, ymm12.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 
@@ -27,7 +27,7 @@
 #define ones ymm14
 #define nibble ymm15
 
-// Sums += values of `nibbles` by the 4 columns of x at `x_at`, or begin with it.
+// Sums += (or =) values of `nibbles` * the 4 columns of x at `x_at`.
 .macro add_values nibbles, x_at, begin
     vpbroadcastd ymm5, dword ptr [block + \x_at]
     vpshufb ymm6, table_low, \nibbles
@@ -52,7 +52,7 @@
     add_values high, (\x_at + 16), 0
 .endm
 
-// sums_low, sums_high = 32 columns at `w_at` by x at `x_at`, as int32.
+// sums_low, sums_high = 32 columns at `w_at` * x at `x_at`, as int32.
 .macro multiply_run w_at, x_at
     chunk   \w_at, \x_at, 1
     chunk   (\w_at + 32), (\x_at + 4), 0
@@ -62,7 +62,7 @@
     vpmaddwd sums_high, sums_high, sixteens
 .endm
 
-// y += 32 columns at `w_at` by x at `x_at`.
+// y += 32 columns at `w_at` * x at `x_at`.
 .macro add_run w_at, x_at
     multiply_run \w_at, \x_at
     vpbroadcastd ymm5, dword ptr [block + \x_at + Q8_SUM]
@@ -87,7 +87,7 @@
     vpaddd  dots, dots, sums_high
 .endm
 
-// eax: 16 for the second half of x's block.
+// eax = 16 for the second half of x's block.
 .macro begin_fig4
     vbroadcasti128 dots, [block + rax + Q8K_SUM]
     vbroadcastss scales, dword ptr [block + Q8K_SCALE]

@@ -1,11 +1,12 @@
-// Shared by the gemvs whose nibbles go through a table, by AVX-VNNI.
+// Shared by the gemvs whose nibbles are indices into a table, with AVX-VNNI.
 //
 // Registers of the loops: gemv_rows.h.
 // ymm1, ymm2 integer sums  ymm3, ymm4 nibbles and values  ymm5-ymm7 x and scratch  ymm10 table
 // ymm13 -128 as int16  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm7, ymm10, ymm13, ymm15.
 //
-// vpdpbusd takes unsigned by signed bytes: the table has value + 128, and 128 * sum(x) comes off.
+// vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
+// subtracted.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_VNNI_H
 
@@ -24,7 +25,7 @@
     {vex} vpdpbusd ymm2, ymm4, ymm6
 .endm
 
-// ymm1 and ymm2 += 32 columns at `w_at` by x at `x_at`.
+// ymm1 and ymm2 += 32 columns at `w_at` * x at `x_at`.
 .macro collect_run w_at, x_at
     chunk   \w_at, \x_at
     chunk   (\w_at + 32), (\x_at + 4)
@@ -32,7 +33,7 @@
     chunk   (\w_at + 96), (\x_at + 12)
 .endm
 
-// y += the sums by ymm7, scales of the rows and of x.
+// y += the sums * ymm7, scales of the rows and of x.
 .macro add_sums
     vpaddd  ymm1, ymm1, ymm2
     vcvtdq2ps ymm1, ymm1
@@ -55,7 +56,7 @@
     add_sums
 .endm
 
-// eax: 16 for the second half of x's block.
+// eax = 16 for the second half of x's block.
 .macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vbroadcasti128 ymm2, [block + rax + Q8K_SUM]

@@ -1,11 +1,13 @@
-// Shared by the gemvs whose nibbles go through a table, by AVX-512 VNNI on vectors of 256 bits.
+// Shared by the gemvs whose nibbles are indices into a table, with AVX-512 VNNI on vectors of 256
+// bits.
 //
 // Registers of the loops: gemv_rows.h.
 // ymm1, ymm2 integer sums  ymm16-ymm19 nibbles and values  ymm24 scales of the rows, ymm26 by x's
 // ymm25 what a sum begins with  ymm27 low nibbles  ymm28 table  ymm29 -128 as int16
 // Clobbers what gemv_rows.h does, ymm2, ymm16-ymm19, ymm24-ymm29.
 //
-// vpdpbusd takes unsigned by signed bytes: the table has value + 128, and 128 * sum(x) comes off.
+// vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
+// subtracted.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX512_VNNI_H
 
@@ -30,7 +32,7 @@
     chunk   (\w_at + 96), (\x_at + 12)
 .endm
 
-// y += the sums by ymm26, scales of the rows and of x.
+// y += the sums * ymm26, scales of the rows and of x.
 .macro add_sums
     vpaddd  ymm1, ymm1, ymm2
     vcvtdq2ps ymm1, ymm1
@@ -48,7 +50,7 @@
     add_sums
 .endm
 
-// eax: 16 for the second half of x's block.
+// eax = 16 for the second half of x's block.
 .macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
