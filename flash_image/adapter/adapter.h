@@ -1,4 +1,5 @@
-/* Adapters (LoRA) of other formats into Ingot's own: GGUF files, and folders of PEFT. Host only. */
+/* Converts adapters (LoRA) of other formats to Ingot's own: GGUF files, and folders of PEFT. Host
+ * only. */
 #ifndef INGOT_FLASH_IMAGE_ADAPTER_H
 #define INGOT_FLASH_IMAGE_ADAPTER_H
 
@@ -6,12 +7,13 @@
 #include "flash_image/format/adapter.h"
 #include "runtime/image/image.h"
 
-/* Whether the file at path begins as an .ingot adapter does. */
+/* True if the file at path starts like an .ingot adapter. */
 bool adapter_is(const char *path);
 
-/* How a base keeps what its families' two formats order differently. */
+/* The order in which a base stores tensors whose order differs between the two formats of a
+ * family. */
 enum adapter_order {
-    ADAPTER_ORDER_KNOWN, /* an .ingot: its tables say it */
+    ADAPTER_ORDER_KNOWN, /* an .ingot: its tables tell */
     ADAPTER_ORDER_GGUF,  /* packed from a GGUF */
     ADAPTER_ORDER_HF,    /* packed from a folder */
 };
@@ -19,8 +21,8 @@ enum adapter_order {
 struct adapter_options {
     const char *input;        /* a GGUF, or a folder with adapter_config.json */
     const char *output;       /* written as OUTPUT.tmp, renamed when complete */
-    const char *name;         /* NULL: as the input calls itself, else its file or folder */
-    const struct image *base; /* the model that it is for */
+    const char *name;         /* NULL: the name in the input, else its file or folder */
+    const struct image *base; /* the model that the adapter is for */
     enum adapter_order order;
     uint32_t type; /* INGOT_F16, INGOT_Q8_0 or INGOT_F32 */
 };
@@ -32,7 +34,7 @@ struct adapter_result {
     uint64_t bytes;
 };
 
-/* Make an adapter. Equal inputs give equal bytes. On an error the output is left as it was and problem
+/* Make an adapter. Equal inputs give equal bytes. On an error the output does not change and `problem`
  * holds one error message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err adapter_make(const struct adapter_options *o, struct adapter_result *result,
                       char *error_message, size_t error_message_bytes);

@@ -16,14 +16,14 @@ static enum err refuse_field(struct source *s, const char *field, const char *wh
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Null, false, or a list or an object without members: what a field is set to that is not in use. */
+/* True if a field is not used: null, false, or a list or an object without members. */
 static bool is_unset(const cJSON *value)
 {
     return value == NULL || cJSON_IsNull(value) || cJSON_IsFalse(value) ||
            ((cJSON_IsArray(value) || cJSON_IsObject(value)) && value->child == NULL);
 }
 
-/* A number that scales: finite as a float, and not 0, at which the adapter would do nothing. */
+/* A factor: finite as a float, and not 0, with which the adapter would do nothing. */
 static bool is_scale(const cJSON *value)
 {
     return cJSON_IsNumber(value) && fabs(value->valuedouble) <= 1e9 &&
@@ -38,11 +38,11 @@ static bool is_rank(const cJSON *value)
 /* ---- what the value of a field may be -------------------------------------------------------- */
 
 enum rule {
-    HARMLESS, /* it says how the adapter was trained, or what the tensors say as well */
-    OBEYED,   /* it is read below: here nothing is checked */
+    HARMLESS, /* describes only the training, or repeats what the tensors say */
+    OBEYED,   /* read below and not checked here */
     TRUTH,    /* true or false; read below */
-    UNSET,    /* it must not be in use; merging is the cure */
-    ALORA,    /* the same without a cure: a merged model would not be the same either */
+    UNSET,    /* must not be used; the cure is to merge */
+    ALORA,    /* the same without a cure, because a merged model would be wrong too */
     RANK,
     SCALE,
     RANKS,
@@ -56,7 +56,7 @@ enum rule {
 static const struct {
     const char *name;
     enum rule rule;
-    const char *why; /* UNSET: what stands after "is set: " */
+    const char *why; /* UNSET: the text after "is set: " */
 } fields[] = {
     { "peft_type", PEFT, NULL },
     { "task_type", TASK, NULL },
@@ -86,7 +86,7 @@ static const struct {
     { "layers_pattern", HARMLESS, NULL },
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
-    { "loftq_config", HARMLESS, NULL }, /* as the next two only with init_lora_weights */
+    { "loftq_config", HARMLESS, NULL }, /* as the next two, only together with init_lora_weights */
     { "eva_config", HARMLESS, NULL },
     { "corda_config", HARMLESS, NULL },
     { "lora_ga_config", HARMLESS, NULL },
@@ -115,7 +115,7 @@ static size_t find_field(const char *name)
 
 /* ---- init_lora_weights ----------------------------------------------------------------------- */
 
-/* Those that put something else in the place of the base's weights before training. */
+/* Values that replace the base's weights before training. */
 static bool changes_base(const char *init)
 {
     static const char *const names[] = { "olora", "pissa", "corda", "loftq", "lora_ga" };
@@ -298,7 +298,7 @@ void adapter_config_free(struct adapter_config *c)
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-/* name is `end`, or ends with a dot and it. */
+/* True if name is `end`, or ends with a dot and `end`. */
 static bool is_end_of(const char *end, const char *name)
 {
     size_t n = strlen(end), m = strlen(name);
@@ -306,7 +306,7 @@ static bool is_end_of(const char *end, const char *name)
     return n <= m && strcmp(name + m - n, end) == 0 && (n == m || name[m - n - 1] == '.');
 }
 
-/* Python's and POSIX's regular expressions agree in what is left. */
+/* Python's and POSIX's regular expressions agree in the remaining syntax. */
 static bool is_plain_regex(const char *key)
 {
     for (const char *c = key; *c != '\0'; c++) {
@@ -320,8 +320,8 @@ static bool is_plain_regex(const char *key)
     return strlen(key) + 16 < PATTERN_BYTES;
 }
 
-/* PEFT: re.match(rf"(.*\.)?({key})$", module). Names without special characters but the dot need no
- * regular expression. */
+/* PEFT: re.match(rf"(.*\.)?({key})$", module). Names without special characters except the dot need
+ * no regular expression. */
 static enum err match_key(struct source *s, const char *field, const char *key, const char *module,
                           bool *matches)
 {
@@ -345,7 +345,8 @@ static enum err match_key(struct source *s, const char *field, const char *key, 
     return ERR_OK;
 }
 
-/* Read the first entry of a pattern that names the module into *value; without one *value stays. */
+/* Read the first entry of a pattern that names the module into *value; *value does not change if
+ * there is none. */
 static enum err find_pattern(struct source *s, const cJSON *root, const char *field,
                              const char *module, double *value)
 {
@@ -367,7 +368,7 @@ static enum err find_pattern(struct source *s, const cJSON *root, const char *fi
     return ERR_OK;
 }
 
-/* A list of modules' names has it. */
+/* True if a list of modules' names contains the module. */
 static bool lists_module(const cJSON *list, const char *module)
 {
     const cJSON *entry;
@@ -381,7 +382,7 @@ static bool lists_module(const cJSON *list, const char *module)
     return false;
 }
 
-/* "model.layers.12.mlp.up_proj" to 12; -1: of no layer. */
+/* "model.layers.12.mlp.up_proj" to 12; -1: it belongs to no layer. */
 static double layer_of(const char *module)
 {
     for (const char *c = module; *c != '\0'; c++) {
@@ -426,7 +427,7 @@ static enum err refuse_module(struct source *s, const char *field, const char *m
         field, module);
 }
 
-/* PEFT makes no adapter for such modules, and passes their tensors over. */
+/* PEFT makes no adapter for such modules, and skips their tensors. */
 static enum err check_left_out(struct source *s, const cJSON *root, const char *module)
 {
     const cJSON *targets = hf_json_list(hf_json_get(root, "target_modules"));

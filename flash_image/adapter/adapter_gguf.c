@@ -1,5 +1,5 @@
-/* An adapter in a GGUF, as llama.cpp's convert_lora_to_gguf writes it: NAME.lora_a and NAME.lora_b of
- * the base's tensors, whose rows are those of the base's GGUF. */
+/* An adapter in a GGUF, as llama.cpp's convert_lora_to_gguf writes it: NAME.lora_a and NAME.lora_b
+ * for tensors of the base, whose rows are those of the base's GGUF. */
 #include <stdio.h>
 
 #include "flash_image/adapter/adapter_private.h"
@@ -46,7 +46,7 @@ static enum err take_tensor(struct gguf *g, void *context, struct source_text na
     return ERR_OK;
 }
 
-/* The base may have come from a folder, and its family have no name of its own in a GGUF. */
+/* The base may have come from a folder, and its family may have no name in a GGUF. */
 static enum err check_architecture(struct adapter_build *b, struct gguf *g)
 {
     if (!source_text_is(g->type, "adapter")) {

@@ -1,5 +1,5 @@
 /* An adapter in a folder of PEFT: adapter_config.json, and adapter_model.safetensors with
- * base_model.model.MODULE.lora_A.weight (rank, in) and lora_B.weight (out, rank); of an embedding
+ * base_model.model.MODULE.lora_A.weight (rank, in) and lora_B.weight (out, rank); an embedding has
  * lora_embedding_A (rank, vocab) and lora_embedding_B (dim, rank). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static const struct {
 };
 enum { N_HALVES = sizeof halves / sizeof halves[0] };
 
-/* Which half a tensor's name ends with, before ".weight" and the adapter's own name; N_HALVES: none.
- * *bytes: of the module's name before it. */
+/* The half with which a tensor's name ends, before ".weight" and the adapter's own name; N_HALVES:
+ * none. *bytes: the length of the module's name before it. */
 static size_t find_half(const char *name, size_t *bytes)
 {
     for (size_t i = 0; i < N_HALVES; i++) {
@@ -79,7 +79,7 @@ static const char *other_of(const char *name)
     return "";
 }
 
-/* A module's name without what stands before the layers. */
+/* A module's name without the part before the layers. */
 static const char *bare_name(const char *name)
 {
     static const char *const prefixes[] = { "base_model.", "model.", "transformer.", "backbone.",
@@ -100,7 +100,7 @@ static const char *bare_name(const char *name)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* An embedding's A lies by ranks, and is read by tokens. */
+/* An embedding's A is stored by ranks, and read by tokens. */
 static void transpose(struct source_tensor *t)
 {
     uint32_t cols = t->cols;
@@ -150,7 +150,8 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     return ERR_OK;
 }
 
-/* fan_in_fan_out is about the base's matrix; but where both halves lie the other way, they are turned. */
+/* fan_in_fan_out describes the base's matrix; if both halves are transposed, they are transposed
+ * back. */
 static void turn(const struct peft *p, struct adapter_raw *raw)
 {
     if (p->config.transposed && raw->a.rows == raw->b.cols) {

@@ -1,4 +1,5 @@
-/* A pair into the roles that it is for: its rows and columns in the order of the base's matrices. */
+/* Puts a pair into the roles that it is for: its rows and columns in the order of the base's
+ * matrices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "flash_image/quantize/source_rows.h"
 #include "runtime/image/adapter_image.h"
 
-/* The base's matrix of a part; rows are those of it that the part has. */
+/* The base's matrix of a part; rows are those that the part has. */
 struct part {
     enum ingot_role role;
     unsigned layer;
@@ -23,7 +24,7 @@ static enum err refuse_shape(struct adapter_build *b, const struct adapter_raw *
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
-/* Whether the base's rotated rows lie in pairs where the adapter's lie in halves, or the other way. */
+/* True if the base stores rotated rows in pairs and the adapter in halves, or the reverse. */
 static bool rotates_otherwise(const struct adapter_build *b)
 {
     const struct ingot_header *h = b->o->base->header;
@@ -38,15 +39,15 @@ static bool rotates_otherwise(const struct adapter_build *b)
     return base_pairs == b->peft;
 }
 
-/* A family whose layers do not rotate at all does not show what its rows were. */
+/* If no layer of a family rotates, the order of its rows cannot be told. */
 static bool is_order_known(const struct adapter_build *b)
 {
     return !family_has(b->family, FAMILY_GGUF_PAIRS) || family_has(b->family, FAMILY_PAIRS) ||
            b->o->order != ADAPTER_ORDER_KNOWN || b->o->base->header->params.n_ropes != 0;
 }
 
-/* Row of halves: element i of half j is 2 i + j in pairs. If the adapter is in halves, row r of the
- * base (pairs) is ...; else row r of the base (halves) is ... */
+/* Row of halves: element i of half j is 2 i + j in pairs. The row of the adapter for row r of the
+ * base: if the adapter is in halves (and the base in pairs), and else. */
 static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t head_dim)
 {
     uint32_t head = r / head_dim * head_dim, at = r % head_dim, half = head_dim / 2;
@@ -57,8 +58,8 @@ static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t 
     return head + at % half * 2 + at / half;
 }
 
-/* Heads of a delta net: the base takes them tiled (head j n_groups + g) where the adapter has them
- * grouped (g ratio + j), or the other way. */
+/* Heads of a delta net: the base stores them tiled (head j n_groups + g) and the adapter grouped (g
+ * ratio + j), or the reverse. */
 static bool groups_otherwise(const struct adapter_build *b, const struct ingot_layer *l)
 {
     bool tiled = (l->features & INGOT_TILED_GROUPS) != 0;
@@ -77,14 +78,14 @@ static uint32_t other_head(const struct adapter_build *b, const struct ingot_lay
     return head % ratio * l->n_groups + head / ratio;
 }
 
-/* Number `at` of inner_dim, or of inner_heads where width is 1. */
+/* Index `at` of inner_dim, or of inner_heads if width is 1. */
 static uint32_t other_inner(const struct adapter_build *b, const struct ingot_layer *l, uint32_t at,
                             uint32_t width)
 {
     return other_head(b, l, at / width) * width + at % width;
 }
 
-/* The row of the adapter that is row r of the base's matrix. */
+/* The row of the adapter for row r of the base's matrix. */
 static uint32_t row_of(const struct adapter_build *b, const struct part *p, uint32_t r)
 {
     const struct ingot_layer *l;
@@ -111,7 +112,7 @@ static uint32_t row_of(const struct adapter_build *b, const struct part *p, uint
     }
 }
 
-/* And the column that is column c. */
+/* The column of the adapter for column c. */
 static uint32_t col_of(const struct adapter_build *b, const struct part *p, uint32_t c)
 {
     const struct ingot_layer *l;
@@ -142,7 +143,7 @@ static struct adapter_made *add_made(struct adapter_build *b)
     return more;
 }
 
-/* A: rank rows of the base's columns; of an embedding a row for each token. */
+/* A: rank rows of the base's columns; for an embedding one row per token. */
 static void copy_a(const struct adapter_build *b, const struct adapter_raw *raw,
                    const struct part *p, struct adapter_made *m, float *row)
 {
@@ -209,7 +210,7 @@ static enum err make_part(struct adapter_build *b, const struct adapter_raw *raw
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The base's matrix in a role; false: it has none. */
+/* Find the base's matrix in a role; false: it has none. */
 static bool find_part(struct adapter_build *b, enum ingot_role role, unsigned layer, struct part *p)
 {
     const struct ingot_tensor *w = image_tensor(b->o->base, role, layer);
@@ -229,7 +230,7 @@ static bool find_part(struct adapter_build *b, enum ingot_role role, unsigned la
     return true;
 }
 
-/* Both halves, of one rank, A as wide as the base's columns. */
+/* Check both halves: one rank, and A as wide as the base's columns. */
 static enum err check_raw(struct adapter_build *b, const struct adapter_raw *raw,
                           const struct part *p)
 {

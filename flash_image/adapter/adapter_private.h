@@ -1,4 +1,4 @@
-/* An adapter on its way; of this folder alone. */
+/* An adapter while it is converted; private to this folder. */
 #ifndef INGOT_FLASH_IMAGE_ADAPTER_PRIVATE_H
 #define INGOT_FLASH_IMAGE_ADAPTER_PRIVATE_H
 
@@ -6,7 +6,7 @@
 #include "flash_image/source/families.h"
 #include "flash_image/source/source.h"
 
-/* A pair as the file has it: A (rank, cols), of an embedding (vocab, rank); B (rows, rank). */
+/* A pair as the file stores it: A (rank, cols), for an embedding (vocab, rank); B (rows, rank). */
 struct adapter_raw {
     char name[192]; /* of the base's tensor */
     struct source_tensor a, b;
@@ -23,7 +23,7 @@ struct adapter_made {
 struct adapter_build {
     const struct adapter_options *o;
     const struct family *family;
-    struct source *s; /* for error messages, and the parameters that names are told by */
+    struct source *s; /* for error messages, and the parameters that select names */
     bool peft;        /* the order of Hugging Face */
     char name[64];    /* of the adapter, as the input has it */
     struct adapter_raw *raws;
@@ -32,25 +32,25 @@ struct adapter_build {
     size_t n_made, made_room;
 };
 
-/* The raw of that name, added where there is none; NULL: ERR_NO_SPACE. */
+/* The raw of that name, added if it is new; NULL: ERR_NO_SPACE. */
 struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, size_t bytes);
 
-/* All raws of a file or folder, and what they become. Errors as adapter_make; s->error_message. */
+/* Read all raws of a file or folder, and convert them. Errors as adapter_make; s->error_message. */
 enum err adapter_read_gguf(struct adapter_build *b, const uint8_t *data, size_t bytes);
 enum err adapter_read_peft(struct adapter_build *b, const char *folder);
 
-/* How a raw holds what it is for. */
+/* How a raw holds the matrices of its roles. */
 enum adapter_fusion { ADAPTER_ALONE, ADAPTER_PARTS, ADAPTER_QUERY_GATE };
 struct adapter_place {
     enum ingot_role role; /* the first of PARTS */
     unsigned layer;
     enum adapter_fusion fusion;
-    unsigned n; /* PARTS: so many, source_part_role says which */
+    unsigned n; /* PARTS: as many; source_part_role says which */
 };
 enum err adapter_place(struct adapter_build *b, const struct adapter_raw *raw,
                        const struct adapter_place *place);
 
-/* Sort what was made, and write the file. */
+/* Sort the pairs, and write the file. */
 enum err adapter_write(struct adapter_build *b, struct adapter_result *result);
 
 #endif

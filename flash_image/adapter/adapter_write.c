@@ -1,4 +1,4 @@
-/* The file of an adapter: numbers in the file's type, tables, checksums. */
+/* Writes the file of an adapter: numbers in the file's type, tables, checksums. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { BLOCK = 32 };
 
-/* The whole file, in memory: an adapter is small beside its base. */
+/* The whole file is in memory, because an adapter is small compared with its base. */
 struct file {
     struct adapter_header *header;
     struct adapter_pair *pairs;
@@ -47,7 +47,7 @@ static enum err check_twice(struct adapter_build *b)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* A block of Q8_0: the largest becomes 127. */
+/* A block of Q8_0: the largest number becomes 127. */
 static void put_block(uint8_t *to, const float *x, uint64_t n)
 {
     float most = 0.0f;
@@ -87,7 +87,7 @@ static bool put_numbers(uint8_t *to, uint32_t type, const float *x, uint64_t n)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Places of the pairs; returns the bytes of the data, in whole pages. */
+/* Assign offsets to the pairs; returns the size of the data in whole pages, in bytes. */
 static uint64_t lay_out(struct adapter_build *b)
 {
     uint64_t at = 0;
@@ -177,7 +177,7 @@ static enum err write_all(struct adapter_build *b, const struct file *f)
     return e;
 }
 
-/* By the reader of boards. */
+/* Checked with the reader that boards use. */
 static enum err check_file(struct adapter_build *b, const struct file *f)
 {
     char error_message[ADAPTER_ERROR_MESSAGE_BYTES];

@@ -20,7 +20,8 @@ static bool is_there(const char *folder, const char *name, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* The names of the boards of a folder, apart by spaces, to names (bytes); "": there are none. */
+/* Write the names of the boards in a folder, separated by spaces, to names (bytes); "": there are
+ * none. */
 static void list_boards(const char *boards, char *names, size_t bytes)
 {
     struct dirent **entries = NULL;
@@ -123,7 +124,7 @@ static enum err open_one(struct card_board *b, const char *boards, const char *n
     return ERR_OK;
 }
 
-/* The images of the other boards with EFI, which firmware tells apart by their names on the card. */
+/* The images of the other EFI boards; firmware tells them apart by their names on the card. */
 static void add_beside(struct card_board *b, const char *boards, const char *name)
 {
     struct card_board other;
@@ -139,7 +140,7 @@ static void add_beside(struct card_board *b, const char *boards, const char *nam
     b->n_beside++;
 }
 
-/* "efi": every board of EFI that is built. */
+/* "efi": every EFI board that is built. */
 static enum err open_efi(struct card_board *b, const char *boards, char *error_message,
                          size_t bytes)
 {
@@ -203,8 +204,8 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Files of a folder, and of the folders in it, in the order of their names; `on_card` is "" or ends in
- * a slash. Folders of boards are two deep. */
+/* Add the files of a folder and of its subfolders, in the order of their names; `on_card` is "" or
+ * ends in a slash. Folders of boards are two deep. */
 static enum err add_folder(struct card_image *c, const char *folder, const char *on_card,
                            const struct card_place *places, int deep)
 {
@@ -253,7 +254,8 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
     return e;
 }
 
-/* The first line of the README, on files that are not there, and how to have them copied; "" where none is missing. */
+/* The first line of the README: which files are missing, and how to have them copied; "" if none is
+ * missing. */
 static void missing_text(const struct card_missing *missing, bool given, char *text, size_t bytes)
 {
     const char *between = missing->files[0] != '\0' && missing->trees[0] != '\0' ? ", " : "";
@@ -273,7 +275,7 @@ static void missing_text(const struct card_missing *missing, bool given, char *t
         missing->files, between, missing->trees);
 }
 
-/* A file's text without its last newline, "" where there is none; allocated. */
+/* A file's text without its last newline, "" if it does not exist; allocated. */
 static char *text_or_nothing(const struct card_board *b, const char *name)
 {
     char path[CARD_PATH_BYTES + 64];
@@ -307,7 +309,7 @@ static enum err add_texts(struct card_image *c, const struct card_board *b,
     return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
 }
 
-/* The boot arguments, allocated; NULL: no memory. own: the board's. */
+/* The boot arguments, allocated; NULL: out of memory. own: those of the board. */
 static char *all_words(const struct card_words *words, const char *own)
 {
     const char *first = words->words != NULL ? words->words : own;

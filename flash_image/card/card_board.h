@@ -1,5 +1,5 @@
-/* The contents of a board's card beside models: the image, the board's own files with their words filled
- * in, firmware of the board's maker, and a README. They come from a folder for each board:
+/* The contents of a board's card except the models: the image, the board's own files with their fields filled in,
+ * firmware of the board's maker, and a README. They come from one folder per board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware FILE..." that every such board starts from,
  *                           "trees FILE=BOARDS..." that single ones do (FILE!BOARDS: they do not start without
@@ -32,60 +32,61 @@ struct card_board {
     const char *name;
     char folder[CARD_PATH_BYTES]; /* BOARDS/NAME */
     char image[128];              /* the image's name on the card; "": models only */
-    char firmware[512];           /* files, apart by spaces; "": it needs none */
-    char trees[1024];  /* FILE=BOARDS or FILE!BOARDS, apart by spaces; see card_firmware.c */
+    char firmware[512];           /* files, separated by spaces; "": it needs none */
+    char trees[1024];  /* FILE=BOARDS or FILE!BOARDS, separated by spaces; see card_firmware.c */
     char more[256];    /* patterns, apart by spaces */
-    char licence[128]; /* goes along where the firmware has it */
-    bool mbr_only;     /* what starts it reads no GPT */
-    unsigned slot;     /* of the table, where its loader looks; 0: the first */
+    char licence[128]; /* copied if the firmware has it */
+    bool mbr_only;     /* its first loader reads no GPT */
+    unsigned slot;     /* index in the table at which its loader looks; 0: the first */
     uint8_t loader_type
-        [16]; /* of the GPT's partition with a payload for the board's first loader ... */
-    uint32_t loader_magics[2]; /* ... which begins with one of these; 0: there are none */
+        [16]; /* type of the GPT partition with a payload for the board's first loader ... */
+    uint32_t loader_magics[2]; /* ... which starts with one of these; 0: there are none */
     struct card_beside beside[CARD_MOST_BESIDE];
     unsigned n_beside;
 };
 
-/* The values that are filled in. */
+/* The values for the fields. */
 struct card_words {
     const char *models;   /* their names, for the README */
     const char *words;    /* boot arguments; NULL: the board's own */
-    const char *more;     /* and these after them; NULL: none */
+    const char *more;     /* appended to those; NULL: none */
     const char *firmware; /* a folder or a zip archive with the maker's files; NULL: none */
     const char *
-        for_board; /* the one board that the card is for, as a tree's BOARDS name it; NULL: all that the image starts */
+        for_board; /* the one board that the card is for, as BOARDS of a tree names it; NULL: all boards of the image */
     const char *where; /* ends "the models", for the README */
     const char *version;
 };
 
-/* Look for the board in the folder `boards`. ERR_NOT_FOUND: error_message names the boards that there are, or
- * says what makes them. b->name points to name. */
+/* Find the board in the folder `boards`. ERR_NOT_FOUND: error_message names the available boards,
+ * or says how to make them. b->name points to name. */
 enum err card_board_open(struct card_board *b, const char *boards, const char *name,
                          char *error_message, size_t error_message_bytes);
 
-/* Firmware files that nobody gave: a list with the boards that need each; "": none. */
+/* Firmware files that are missing: a list with the boards that need each; "": none. */
 enum { CARD_MISSING_BYTES = 1024 };
 struct card_missing {
-    char files[CARD_MISSING_BYTES]; /* that every such board needs */
+    char files[CARD_MISSING_BYTES]; /* needed by every board of the image */
     char trees[CARD_MISSING_BYTES]; /* "FILE (BOARDS), ..." */
     bool stops;                     /* some of those boards do not start without it */
 };
 
-/* Add all of it, and fill *missing. Errors as card_add_file, ERR_NOT_FOUND of an image that is not built, of firmware that
- * is not there, and of a tree without which words->for_board, or the board that the image is named for, does not start
- * from this firmware; c->error_message says which. */
+/* Add all of it, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not built, firmware is not
+ * there, or a device tree is missing without which words->for_board, or the board that the image is named for, does
+ * not start from this firmware; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
 /* ---- card_text.c ---- */
 
-/* The values of a text's fields: "@NAME@" becomes the value. */
+/* The values of a text's fields: "@NAME@" is replaced by the value. */
 struct card_place {
     const char *name;
     const char *value;
 };
 
-/* The file at path with its places filled in (NULL ends the list), allocated, the caller frees it; a
- * line that is one place whose value is "" goes. crlf: lines end as Windows' do. NULL: errno says why. */
+/* Read the file at path and fill in its fields (NULL ends the list); allocated, the caller frees it. A
+ * line that consists of one field with the value "" is dropped. crlf: lines end as on Windows. NULL:
+ * errno says why. */
 char *card_fill_in(const char *path, const struct card_place *places, bool crlf, size_t *bytes);
 
 /* The whole file, allocated, NUL at its end. NULL: errno says why. */
@@ -99,27 +100,29 @@ enum err card_add_firmware(struct card_image *c, const struct card_board *b,
 
 /* ---- card_maker_files.c ---- */
 
-/* The files of a folder or of a zip archive, by their paths from there on: "boot/start4.elf". */
+/* The files of a folder or of a zip archive, by their paths inside it: "boot/start4.elf". */
 struct card_maker_file {
     char *name;
     struct card_zip_entry entry; /* of the archive */
 };
 
 struct card_maker_files {
-    struct card_maker_file *files; /* in order of their names */
+    struct card_maker_file *files; /* sorted by name */
     uint32_t n, room;
     const char *path;
     struct mapping map; /* of the archive; data NULL: it is a folder */
     struct card_zip zip;
 };
 
-/* List them; path stays the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (neither a folder nor an archive),
- * ERR_BAD_HEADER (a damaged archive); error_message says why, with the path. Close it in any case. */
+/* List them; path remains the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (neither a folder nor
+ * an archive), ERR_BAD_HEADER (a damaged archive); error_message says why, with the path. Close it
+ * after errors as well. */
 enum err card_maker_open(struct card_maker_files *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 void card_maker_close(struct card_maker_files *f);
 
-/* Add one of them to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM of a damaged archive. */
+/* Add one of them to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM for a
+ * damaged archive. */
 enum err card_maker_add(const struct card_maker_files *f, const struct card_maker_file *file,
                         struct card_image *c, const char *name);
 

@@ -1,5 +1,6 @@
-/* The parts of a card that are exFAT's own. Every file and folder lies in one piece, so that the FAT has chains of the bitmap, the
- * table of capitals and the root alone. Names of fields are those of Microsoft's specification. */
+/* The parts of a card that only exFAT has. Every file and folder is contiguous, so only the bitmap,
+ * the table of capitals and the root have chains in the FAT. Names of fields are those of
+ * Microsoft's specification. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,11 +13,11 @@ enum {
     REGION_SECTORS = 12,
     CHECKED_SECTORS = 11, /* the next one repeats their checksum */
     EXTENDED_SECTORS = 8,
-    VOLUME_FLAGS = 106, /* not in the checksum: both of its bytes and the next */
+    VOLUME_FLAGS = 106, /* not in the checksum: both of its bytes and the next one */
     PERCENT_IN_USE = 112,
     LETTERS_FROM = 'a',
     LETTERS_END = 'z' + 1,
-    PLAIN_UNITS = 128, /* of the table, which stand in it one by one */
+    PLAIN_UNITS = 128, /* entries of the table that are listed one by one */
     TABLE_BYTES = (PLAIN_UNITS + 2) * 2,
     FIRST_CLUSTER = 2,
 };
@@ -32,13 +33,14 @@ enum { HAS_CLUSTERS = 1, NO_CHAIN = 2, FOLDER = 0x10, ARCHIVE = 0x20, UTC = 0x80
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Letters of ASCII alone have capitals, as card_names_equal has it: what it tells apart stays apart. */
+/* Only ASCII letters have capitals, as in card_names_equal, so names that it tells apart stay
+ * apart. */
 static uint16_t capital(uint16_t unit)
 {
     return unit >= LETTERS_FROM && unit < LETTERS_END ? (uint16_t)(unit - 'a' + 'A') : unit;
 }
 
-/* The first units one by one, as all volumes have them, then "so many are their own". */
+/* The first units one by one, as on all volumes, then runs of units that are their own capitals. */
 static void table_of_capitals(uint8_t *out)
 {
     for (uint16_t unit = 0; unit < PLAIN_UNITS; unit++) {
@@ -84,7 +86,7 @@ static uint32_t region_sum(const uint8_t *region)
     return sum;
 }
 
-/* For a set of slots, without the field that it goes to. */
+/* The checksum of a set of slots, without the field that holds it. */
 static uint32_t set_sum(const uint8_t *set, unsigned slots)
 {
     uint32_t sum = 0;
@@ -113,7 +115,7 @@ static uint32_t stamp(int64_t seconds)
            (uint32_t)tm.tm_sec / 2;
 }
 
-/* The set of a file or folder. */
+/* The set of directory entries of a file or folder. */
 static void put_set(const struct card_entry *e, const struct card_layout *l, uint32_t time,
                     uint8_t *out)
 {
@@ -145,7 +147,8 @@ static void put_set(const struct card_entry *e, const struct card_layout *l, uin
     card_put_u16(out + 2, set_sum(out, e->n_slots));
 }
 
-/* The volume's name, and where the bitmap and the table of capitals are: its own clusters, the table in the last. */
+/* The volume's name, and the positions of the bitmap and the table of capitals in its own clusters,
+ * the table last. */
 static uint8_t *put_root_slots(const struct card_layout *l, uint8_t *out)
 {
     static const char label[] = "INGOT";
@@ -205,7 +208,7 @@ static void boot_sector(const struct card_writer *w, uint8_t *s)
     card_put_u32(s + 96, w->card->entries[0].cluster);
     card_put_u32(s + 100, CARD_VOLUME_ID);
     card_put_u16(s + 104, 0x0100); /* revision */
-    s[108] = 9;                    /* a sector has 2^9 bytes */
+    s[108] = 9;                    /* log2 of the bytes in a sector */
     s[109] = shift;
     s[110] = 1; /* FAT */
     s[111] = 0x80;
@@ -233,7 +236,7 @@ static enum err put_regions(struct card_writer *w)
     return e == ERR_OK ? card_put(w, at + sizeof region, region, sizeof region) : e;
 }
 
-/* Entries of n clusters that follow each other. */
+/* FAT entries of n contiguous clusters. */
 static void chain(uint8_t *fat, uint32_t cluster, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++, cluster++) {
@@ -263,7 +266,7 @@ static enum err put_fat(struct card_writer *w)
     return e;
 }
 
-/* The clusters that are taken are the first ones. */
+/* The clusters in use are the first ones. */
 static enum err put_bitmap(struct card_writer *w)
 {
     size_t bytes = (w->layout->n_used + (size_t)7) / 8;

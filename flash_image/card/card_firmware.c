@@ -1,7 +1,7 @@
-/* Files of the board's maker: copied where somebody has them, named where not.
+/* Files of the board's maker: copied if they are given, listed if not.
  *
- * FILE=BOARDS in card_board.trees: these boards start without that device tree, and with it know more. FILE!BOARDS: they do not
- * start. BOARDS are apart by commas, and have "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
+ * FILE=BOARDS in card_board.trees: these boards start without that device tree, and work better with it. FILE!BOARDS: they do
+ * not start without it. BOARDS are separated by commas, with "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@ enum { MOST_WANTED = 48, MOST_ROOTS = 64 };
 
 struct wanted {
     char pattern[128]; /* a name, or a pattern of fnmatch */
-    char boards[128];  /* that need it; "": all, or with `more` none */
-    bool more;         /* goes along where it is there, and is never missing */
+    char boards[128];  /* boards that need it; "": all, or with `more` none */
+    bool more;         /* copied if it is there, and never missing */
     bool essential;    /* its boards do not start without it */
     bool found;
 };
@@ -26,7 +26,7 @@ struct firmware {
     unsigned n;
     struct card_maker_files from;
     const char *
-        root; /* the part of names that is cut away, "" or with a slash at its end; root_bytes of it count */
+        root; /* the part of names that is cut off, "" or with a slash at its end; root_bytes of it count */
     size_t root_bytes;
 };
 
@@ -58,7 +58,8 @@ static void want_list(struct firmware *f, const char *list, bool more)
     }
 }
 
-/* Whether two names of boards are one: letters and digits count, "zero2w" is "Zero_2_W". n bytes of a. */
+/* True if two names of boards are equal: only letters and digits count, "zero2w" is "Zero_2_W". n
+ * bytes of a. */
 static bool is_board(const char *a, size_t n, const char *b)
 {
     const char *end = a + n;
@@ -94,7 +95,7 @@ static bool names_board(const struct wanted *w, const char *board)
 
 /* ---- where it lies ---- */
 
-/* FAT knows no capitals, and a copy may have come from one. */
+/* FAT ignores capitals, and a copy may have come from a FAT volume. */
 static bool matches(const struct wanted *w, const char *name)
 {
     return fnmatch(w->pattern, name, FNM_PERIOD | FNM_PATHNAME | FNM_CASEFOLD) == 0;
@@ -110,7 +111,7 @@ static unsigned n_slashes(const char *text)
     return n;
 }
 
-/* The part of name that has as many folders as the pattern; NULL: it has fewer. */
+/* The last part of name with as many folders as the pattern; NULL: it has fewer. */
 static const char *tail(const char *name, const char *pattern)
 {
     unsigned more = n_slashes(name), need = n_slashes(pattern);
@@ -128,7 +129,7 @@ struct roots {
     struct {
         const char *name;
         size_t bytes;
-        uint64_t has; /* a bit for each that is wanted */
+        uint64_t has; /* one bit for each wanted file */
     } at[MOST_ROOTS];
     unsigned n;
 };
@@ -148,7 +149,8 @@ static void count_root(struct roots *r, const char *name, size_t bytes, unsigned
     }
 }
 
-/* The folder that has most of what is wanted: "" of a bootfs, "boot/" of a clone, "firmware-master/boot/" of an archive. */
+/* The folder that has most of the wanted files: "" of a bootfs, "boot/" of a clone,
+ * "firmware-master/boot/" of an archive. */
 static void find_root(struct firmware *f)
 {
     struct roots r = { .n = 0 };
@@ -232,7 +234,7 @@ static void append_boards(char *list, const char *boards)
     append(list, ")");
 }
 
-/* for_board: the trees of that one alone; NULL: of all. */
+/* for_board: only the trees of that board; NULL: of all. */
 static void list_missing(const struct firmware *f, const char *for_board,
                          struct card_missing *missing)
 {
@@ -255,8 +257,8 @@ static void list_missing(const struct firmware *f, const char *for_board,
     }
 }
 
-/* The tree without which the board of this card does not start: of the one that it is for, else of the first that the
- * image is named for. NULL: it starts. */
+/* The missing tree without which the board of this card does not start: the board that the card is
+ * for, else the first that the image is named for. NULL: it starts. */
 static const struct wanted *stops(const struct firmware *f, const char *for_board)
 {
     bool is_first = true;

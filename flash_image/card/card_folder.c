@@ -1,11 +1,11 @@
-/* The bytes of a folder: 32 for each entry, after those of its long name. */
+/* The size of a folder in bytes: 32 for each entry and for each slot of its long name. */
 #include <string.h>
 #include <time.h>
 
 #include "flash_image/card/card_image.h"
 
 enum { SLOT = 32, ATTR_VOLUME = 0x08, ATTR_FOLDER = 0x10, ATTR_ARCHIVE = 0x20 };
-enum { /* of an entry, byte offsets */
+enum { /* of an entry, in bytes */
        DIR_ATTR = 11,
        DIR_CREATED_TIME = 14,
        DIR_CREATED_DATE = 16,
@@ -46,7 +46,7 @@ static void put_slot(uint8_t *out, const void *name, unsigned attributes, uint32
     card_put_u16(out + DIR_CLUSTER_LOW, cluster & 0xffff);
 }
 
-/* In a folder of the root ".." is cluster 0. */
+/* In a folder of the root, ".." is cluster 0. */
 static uint8_t *put_head(const struct card_image *c, uint32_t i, int64_t time, uint8_t *out)
 {
     const struct card_entry *e = &c->entries[i];

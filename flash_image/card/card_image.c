@@ -60,7 +60,7 @@ void card_image_close(struct card_image *c)
     memset(c, 0, sizeof *c);
 }
 
-/* The entry of a name in a folder; 0, which is the root: none. */
+/* Find the entry of a name in a folder; 0, which is the root: not found. */
 static uint32_t find(const struct card_image *c, uint32_t folder, const char *name)
 {
     for (uint32_t i = 1; i < c->n; i++) {
@@ -89,7 +89,7 @@ static enum err add_entry(struct card_image *c, uint32_t folder, const char *nam
     return ERR_OK;
 }
 
-/* The folders of a path, those that are missing too, and then an entry for its last part. */
+/* Create the missing folders of a path, then an entry for its last part. */
 static enum err add_path(struct card_image *c, const char *path, uint32_t *number)
 {
     uint32_t folder = 0;

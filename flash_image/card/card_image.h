@@ -1,6 +1,6 @@
 /* A card image: an MBR or a GPT, a partition with FAT32 or exFAT, and on it folders and files in the order in which
- * they were added, each in one piece; in front of it perhaps another with FAT32, for a loader that reads no exFAT. Host
- * only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification; UEFI
+ * they were added, each contiguous. A second partition with FAT32 may precede it, for a loader that cannot read exFAT.
+ * Host only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification; UEFI
  * Specification 2.10, section 5.3. */
 #ifndef INGOT_FLASH_IMAGE_CARD_IMAGE_H
 #define INGOT_FLASH_IMAGE_CARD_IMAGE_H
@@ -15,20 +15,20 @@ enum { CARD_SECTOR = 512, CARD_SHORT_NAME = 11, CARD_MOST_CLUSTER = 32768, CARD_
 enum card_format { CARD_FAT32, CARD_EXFAT };
 enum card_table { CARD_MBR, CARD_GPT };
 
-/* The longest file on FAT32: its size is a number of 32 bits, and its last cluster is whole. */
+/* The longest file on FAT32: its size is a 32-bit number, and its last cluster is whole. */
 #define CARD_MOST_FILE_BYTES ((1ull << 32) - CARD_MOST_CLUSTER)
 /* An MBR counts sectors in 32 bits. */
 #define CARD_MOST_BYTES ((1ull << 41) - (1ull << 20))
 
 struct card_entry {
-    char *name;      /* UTF-8, one part of a path; of the root: "" */
-    uint32_t folder; /* number of the one that it lies in */
+    char *name;      /* UTF-8, one part of a path; "" for the root */
+    uint32_t folder; /* index of the folder that contains it */
     bool is_folder;
-    char *path; /* the host's file with its bytes, or ... */
-    char *text; /* ... the bytes themselves; neither: zeros */
+    char *path; /* path of the host's file with its contents, or ... */
+    char *text; /* ... the contents themselves; neither: zeros */
     uint64_t bytes;
     uint8_t short_name[CARD_SHORT_NAME];
-    unsigned n_slots; /* entries of 32 bytes in its folder, those of the long name included */
+    unsigned n_slots; /* entries of 32 bytes in its folder, with those of the long name */
     uint32_t cluster, n_clusters; /* cluster is 0 if there are none */
 };
 
@@ -36,24 +36,25 @@ struct card_image {
     enum card_format format;
     struct card_entry *entries; /* [0] is the root */
     uint32_t n, room;
-    char error_message[768]; /* one error message, after an error */
+    char error_message[768]; /* one error message, set after an error */
 };
 
-/* The location of things, in sectors: of the card, or of the partition. */
+/* Positions in sectors, from the start of the card or of the partition. */
 struct card_layout {
     enum card_format format;
     uint64_t sectors;    /* of the card */
     uint64_t start, n;   /* the partition */
-    uint32_t reserved;   /* in front of the first FAT */
+    uint32_t reserved;   /* before the first FAT */
     uint32_t fat;        /* of one of two; exFAT has one */
-    uint32_t heap;       /* in front of the first cluster */
-    uint32_t n_own;      /* clusters of exFAT's own, the first ones */
+    uint32_t heap;       /* before the first cluster */
+    uint32_t n_own;      /* clusters that exFAT itself uses, the first ones */
     uint32_t cluster;    /* of one */
     uint32_t n_clusters; /* that there are ... */
-    uint32_t n_used;     /* ... and that are taken */
+    uint32_t n_used;     /* ... and those in use */
 };
 
-/* A host's file that a loader reads from a partition of its own, without a file system, behind the others of a GPT. */
+/* A host's file that a loader reads from its own partition, without a file system, after the others
+ * of a GPT. */
 struct card_payload {
     const char *path;
     uint64_t bytes;
@@ -61,50 +62,53 @@ struct card_payload {
 };
 
 struct card_options {
-    uint64_t bytes;    /* of the card; 0: as much as the contents need, 40 MiB at least */
-    bool power_of_two; /* round it up, as QEMU wants it of an SD card */
+    uint64_t bytes;    /* size of the card; 0: as much as the contents need, at least 40 MiB */
+    bool power_of_two; /* round it up, as QEMU requires of an SD card */
     int64_t time;      /* of every file, in seconds since 1970, UTC */
     enum card_table table;
     bool
-        efi; /* firmware of EFI starts it: in a GPT the first partition is an EFI system partition */
+        efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */
     struct card_image
-        *boot;     /* what a partition of its own in front holds, FAT32; NULL: there is none */
-    unsigned slot; /* of the first partition in the table, from 1; 0: 1 */
-    const struct card_payload *payload; /* in a GPT alone; NULL: there is none */
+        *boot;     /* the contents of a separate FAT32 partition before it; NULL: there is none */
+    unsigned slot; /* index of the first partition in the table, from 1; 0: 1 */
+    const struct card_payload *payload; /* only in a GPT; NULL: there is none */
 };
 
-/* An empty card; card_image_close frees what it holds. Running out of memory ends the program. */
+/* Start an empty card; card_image_close frees it. Running out of memory ends the program. */
 void card_image_open(struct card_image *c, enum card_format format);
 void card_image_close(struct card_image *c);
 
 /* Add a file under a name such as "models/x.ingot", with its folders: bytes from the host's file at
- * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (a name that FAT32 has not,
- * or has already, capitals or not), ERR_NO_SPACE (on FAT32, longer than CARD_MOST_FILE_BYTES). */
+ * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (FAT32 does not allow the
+ * name, or the card already has it, perhaps with other capitals), ERR_NO_SPACE (on FAT32, longer than
+ * CARD_MOST_FILE_BYTES). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
-/* Write the card as OUT.part, renamed when complete. Equal entries, options and files give equal
- * bytes; what is zero is left out where the file system has holes. ERR_NO_SPACE: o->bytes is too few,
- * and error_message says how many are needed; ERR_IO. On an error out is left as it was. layout: of c, not of o->boot. */
+/* Write the card as OUT.part, renamed when complete. Equal entries, options and files give equal bytes; zeros become
+ * holes if the file system supports them. ERR_NO_SPACE: o->bytes is too small, and error_message says how many bytes are
+ * needed; ERR_IO. On an error out does not change. layout: of c, not of o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 
 /* ---- card_names.c ---- */
 
-/* The reason why FAT32 has no such name; NULL: it has. */
+/* The reason why FAT32 does not allow a name; NULL: it does. */
 const char *card_name_error_message(const char *name);
 
-/* Whether two names are one to FAT32, for the letters of ASCII. */
+/* True if FAT32 treats two names as equal, for ASCII letters. */
 bool card_names_equal(const char *a, const char *b);
 
-/* Set short_name of entry i, unlike that of every entry before it in its folder, and n_slots. */
+/* Set short_name of entry i, different from that of every entry before it in its folder, and
+ * n_slots. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
-/* UTF-16 of a name, to units (CARD_MOST_UNITS + 1); returns how many, more than CARD_MOST_UNITS: too many. */
+/* Write a name as UTF-16 to units (CARD_MOST_UNITS + 1); returns the length, more than
+ * CARD_MOST_UNITS: it is too long. */
 unsigned card_name_units(const char *name, uint16_t *units);
 
-/* The parts of the long name of e, the last part first: (n_slots - 1) * 32 bytes. */
+/* Write the parts of the long name of e, the last part first: (n_slots - 1) * 32 bytes. */
 void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */

@@ -9,14 +9,15 @@ struct bits {
     const uint8_t *at, *end;
     uint32_t held;
     unsigned n_held;
-    bool is_over; /* more was asked for than there is */
+    bool is_over; /* the input ended too early */
 };
 
-/* A Huffman code (RFC 1951, 3.2.2). Codes of one length are numbers in a row, and belong to symbols in rising order. */
+/* A Huffman code (RFC 1951, 3.2.2). Codes of one length are consecutive numbers, and belong to
+ * symbols in ascending order. */
 struct code {
-    uint16_t n[MOST_BITS + 1];         /* codes of each length, ... */
-    uint32_t first[MOST_BITS + 1];     /* ... the first of them ... */
-    uint16_t symbol_of[MOST_BITS + 1]; /* ... and where its symbol stands among */
+    uint16_t n[MOST_BITS + 1];         /* number of codes of each length, ... */
+    uint32_t first[MOST_BITS + 1];     /* ... the first code of each length, ... */
+    uint16_t symbol_of[MOST_BITS + 1]; /* ... and the index of its symbol in */
     uint16_t symbols[LITERALS];
 };
 
@@ -43,7 +44,8 @@ static uint32_t take(struct bits *b, unsigned n)
     return value;
 }
 
-/* False: the lengths are more than a code can have (3.2.2). Fewer are allowed: a code of one distance is such. */
+/* False: a code cannot have so many of these lengths (3.2.2). Fewer are allowed, as in a code with
+ * one distance. */
 static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
 {
     uint16_t put[MOST_BITS + 1];
@@ -69,7 +71,8 @@ static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
     return true;
 }
 
-/* The next symbol, -1: none has these bits. Codes come with their highest bit first (3.1.1). */
+/* Read the next symbol; -1: no symbol has these bits. Codes are stored with their highest bit first
+ * (3.1.1). */
 static int decode(struct bits *b, const struct code *c)
 {
     uint32_t value = 0;
@@ -83,12 +86,12 @@ static int decode(struct bits *b, const struct code *c)
     return -1;
 }
 
-/* A block without compression (3.2.4): from the next whole byte on a length, and its complement. */
+/* A block without compression (3.2.4): from the next whole byte on, a length and its complement. */
 static bool copy_stored(struct bits *b, struct output *out)
 {
     size_t n;
 
-    b->held = b->n_held = 0; /* less than a byte is ever held */
+    b->held = b->n_held = 0; /* always less than a byte */
     if (b->end - b->at < 4) {
         return false;
     }
@@ -106,7 +109,7 @@ static bool copy_stored(struct bits *b, struct output *out)
     return true;
 }
 
-/* Bytes that came before once more; they may overlap with what they make (3.2.3). */
+/* Copy earlier output; the source may overlap with the copy (3.2.3). */
 static bool repeat(struct bits *b, struct output *out, int symbol, const struct code *distances)
 {
     static const uint16_t lengths[] = { 3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
@@ -166,7 +169,7 @@ static bool copy_coded(struct bits *b, struct output *out, const struct code *li
     return false;
 }
 
-/* 3.2.6: the code that every reader knows. */
+/* 3.2.6: the fixed code. */
 static bool copy_fixed(struct bits *b, struct output *out)
 {
     uint8_t lengths[LITERALS], far[30];
@@ -211,7 +214,7 @@ static bool read_lengths(struct bits *b, const struct code *code, uint8_t *lengt
     return !b->is_over;
 }
 
-/* 3.2.7: the block brings its codes. */
+/* 3.2.7: the block contains its codes. */
 static bool copy_dynamic(struct bits *b, struct output *out)
 {
     static const uint8_t order[CODE_LENGTHS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,

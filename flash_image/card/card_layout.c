@@ -1,4 +1,4 @@
-/* The geometry of a card: where the partition, its tables and every file lie. */
+/* The geometry of a card: the positions of the partition, its tables and every file. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,25 +6,25 @@
 
 enum {
     SECTORS_PER_MIB = 2048,
-    START_MIB = 1, /* of the partition: suits the erase blocks of cards */
-    TAIL_MIB = 1,  /* where a GPT has its copy */
+    START_MIB = 1, /* alignment of the partition, for the erase blocks of cards */
+    TAIL_MIB = 1,  /* sectors at the end for the copy of a GPT */
     LEAST_MIB = 40,
-    LEAST_CLUSTERS = 65525, /* fewer, and a FAT32 is taken for a FAT16 */
-    SPARE_CLUSTERS = 4096,  /* stay away from that border */
+    LEAST_CLUSTERS = 65525, /* with fewer clusters a FAT32 would be read as a FAT16 */
+    SPARE_CLUSTERS = 4096,  /* distance to that limit */
     RESERVED = 32,          /* sectors, at the least */
-    ALIGN = 64,             /* clusters begin on this many sectors of the card */
+    ALIGN = 64,             /* clusters start at a multiple of this many sectors of the card */
     FIRST_CLUSTER = 2,
     SLOT = 32,
-    SLOTS_OF_DOTS = 2,    /* "." and ".."; the root has one, the volume's name */
-    EXFAT_ROOT_SLOTS = 3, /* its name, bitmap and table of capitals; other folders have none */
-    EXFAT_RESERVED = 64,  /* sectors, at the least: two boot regions have 24 */
+    SLOTS_OF_DOTS = 2,    /* "." and ".."; the root has one entry, the volume's name */
+    EXFAT_ROOT_SLOTS = 3, /* its name, bitmap and table of capitals; other folders have none of these */
+    EXFAT_RESERVED = 64,  /* sectors, at least: two boot regions have 24 */
     EXFAT_CLUSTER = 64,
     EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
 static const uint64_t large_volume = 32ull << 30 >>
-                                     9; /* from which on mkfs.exfat, too, takes larger clusters */
+                                     9; /* card size from which mkfs.exfat also uses larger clusters */
 
-/* ---- clusters that are needed ---------------------------------------------------------------- */
+/* ---- needed clusters ------------------------------------------------------------------------- */
 
 static uint64_t folder_bytes(const struct card_image *c, uint32_t folder)
 {
@@ -41,7 +41,8 @@ static uint64_t folder_bytes(const struct card_image *c, uint32_t folder)
     return slots * SLOT;
 }
 
-/* Give every entry its clusters after the first `taken`, folders first; returns how many are taken then. */
+/* Give every entry its clusters after the first `taken`, folders first; returns the number of
+ * clusters in use. */
 static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes, uint32_t taken)
 {
     uint64_t next = FIRST_CLUSTER + (uint64_t)taken;
@@ -68,7 +69,7 @@ static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes, uint
 
 /* ---- the partition --------------------------------------------------------------------------- */
 
-/* The largest cluster that leaves enough of them: few clusters make a short FAT. */
+/* The largest cluster size that leaves enough clusters: fewer clusters make a shorter FAT. */
 static uint32_t cluster_sectors(uint64_t partition)
 {
     uint32_t sectors = CARD_MOST_CLUSTER / CARD_SECTOR;
@@ -79,8 +80,8 @@ static uint32_t cluster_sectors(uint64_t partition)
     return sectors;
 }
 
-/* The FAT has room for the clusters that there would be without it, and the reserved sectors grow until clusters
- * are aligned. */
+/* The FAT is sized for the clusters that there would be without it, and the reserved sectors grow
+ * until clusters are aligned. */
 static void divide_fat32(struct card_layout *l)
 {
     uint32_t off;
@@ -95,7 +96,7 @@ static void divide_fat32(struct card_layout *l)
     l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
 }
 
-/* Likewise; a cluster of its own has the table of capitals, and the bitmap has a bit for each. */
+/* The same for exFAT; the table of capitals has one cluster, and the bitmap one bit per cluster. */
 static void divide_exfat(struct card_layout *l)
 {
     uint32_t per_cluster, off;
@@ -111,7 +112,7 @@ static void divide_exfat(struct card_layout *l)
     l->n_own = (l->n_clusters + per_cluster - 1) / per_cluster + 1;
 }
 
-/* Whether the contents fit a partition between two MiB of the card. */
+/* True if the contents fit a partition between two MiB of the card. */
 static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, uint64_t end)
 {
     uint64_t used;
@@ -129,7 +130,7 @@ static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, ui
     return used <= l->n_clusters;
 }
 
-/* The end of the smallest partition that begins at that MiB. */
+/* The end of the smallest partition that starts at that MiB. */
 static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;
@@ -148,7 +149,7 @@ static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t
     return mib;
 }
 
-/* A little room is left, for words that are edited on the card. */
+/* A little space remains free, for arguments that are edited on the card. */
 static uint64_t with_room(uint64_t mib)
 {
     return mib == LEAST_MIB ? mib : mib + 4;
@@ -164,7 +165,7 @@ static uint64_t power_of_two(uint64_t mib)
     return rounded;
 }
 
-/* MiB behind the partitions with files. */
+/* MiB after the partitions with files. */
 static uint64_t tail_of(const struct card_options *o)
 {
     uint64_t tail = o->table == CARD_GPT ? TAIL_MIB : 0;

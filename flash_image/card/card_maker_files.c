@@ -1,5 +1,5 @@
-/* The files of a board's maker, wherever somebody has them: a folder (the mounted bootfs of a Raspberry Pi OS card, a clone of the
- * firmware repository), or a zip archive as it is downloaded. */
+/* The files of a board's maker in any form: a folder (the mounted bootfs of a Raspberry Pi OS card,
+ * a clone of the firmware repository), or a zip archive as downloaded. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include "flash_image/card/card_board.h"
 
-/* overlays/x of boot/ of a clone are two folders down. A folder that was meant to be another one is not walked to its end. */
+/* overlays/x of boot/ of a clone are two folders deep. The depth is limited, in case a wrong folder
+ * was given. */
 enum { DEEPEST = 2, MOST_FILES = 100000 };
 
 static void *need_memory(void *p)
@@ -42,8 +43,8 @@ static bool is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* List the folder PATH/below; `below` is "" or ends in a slash. Its folders are appended to `later`, with their slash. A folder that cannot be read has
- * none. */
+/* List the folder PATH/below; `below` is "" or ends in a slash. Its subfolders are appended to
+ * `later`, with their slash. A folder that cannot be read counts as empty. */
 static void list_folder(struct card_maker_files *f, const char *below,
                         struct card_maker_files *later)
 {

@@ -1,4 +1,4 @@
-/* Names: one of eleven bytes for every entry, and a long one in front where that is not enough. */
+/* Names: every entry has one of eleven bytes, and a long one before it if those are not enough. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@ enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
 enum {
     EXFAT_UNITS = 15,
     EXFAT_HEAD = 2
-}; /* of a slot with a part of the name; slots in front of them */
+}; /* slots of the long name's parts, before the entry */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)
@@ -82,7 +82,7 @@ bool card_names_equal(const char *a, const char *b)
 
 /* ---- the short name -------------------------------------------------------------------------- */
 
-/* For a short name: a capital, a digit or one of a few signs; 0: not in one. */
+/* A character for a short name: a capital, a digit or one of a few signs; 0: not allowed. */
 static uint8_t short_character(char c)
 {
     if (c >= 'a' && c <= 'z') {
@@ -95,7 +95,8 @@ static uint8_t short_character(char c)
     return 0;
 }
 
-/* Put what short names have of text (bytes) to out (room). True: that is all of it. */
+/* Copy the characters of text (bytes) that a short name allows to out (room). True: it has all of
+ * them. */
 static bool take_part(const char *text, size_t bytes, uint8_t *out, size_t room)
 {
     size_t n = 0;
@@ -132,7 +133,7 @@ static bool is_taken(const struct card_image *c, uint32_t i)
     return false;
 }
 
-/* "MODEL~1", "MODEL~2" ... until nobody has it. */
+/* "MODEL~1", "MODEL~2" ... until the name is free. */
 static void number_name(struct card_image *c, uint32_t i)
 {
     struct card_entry *e = &c->entries[i];
@@ -192,7 +193,7 @@ static uint8_t checksum(const uint8_t *short_name)
     return (uint8_t)sum;
 }
 
-/* Part `part`, from 0: 13 units, after the name's end a zero and then ones. */
+/* Part `part`, from 0: 13 units; after the name's end a zero and then ones. */
 static void put_part(const uint16_t *units, unsigned n, unsigned part, uint8_t *out)
 {
     static const uint8_t offsets[UNITS_PER_PART] = {

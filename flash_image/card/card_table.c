@@ -1,4 +1,4 @@
-/* The location of the volumes of a card: an MBR, or a GPT behind one that protects it. */
+/* The partition table of a card: an MBR, or a GPT with a protective MBR. */
 #include <string.h>
 
 #include "flash_image/card/card_writer.h"
@@ -48,13 +48,14 @@ static enum err put_mbr(struct card_writer *w, const struct card_layout *const *
     }
     if (first != 0) {
         sector[MBR_ENTRIES + (size_t)first * MBR_ENTRY] =
-            ACTIVE; /* U-Boot looks at the first one alone otherwise */
+            ACTIVE; /* U-Boot otherwise looks only at the first one */
     }
     card_sign(sector);
     return card_put(w, 0, sector, sizeof sector);
 }
 
-/* One entry over the whole disk, so that who knows no GPT leaves it alone. The CHS of sector 1 is 0/0/2. */
+/* One entry over the whole disk, so that software without GPT does not touch it. The CHS of sector
+ * 1 is 0/0/2. */
 static enum err put_protective_mbr(struct card_writer *w, uint64_t sectors)
 {
     uint8_t sector[CARD_SECTOR] = { 0 };
@@ -76,8 +77,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* A GUID of its own for a disk (0) and its partitions (from 1), the same for the same contents, as all of the image
- * is. For version 8, which is for makers' own ways (RFC 9562). */
+/* A separate GUID for the disk (0) and its partitions (from 1), the same for the same contents,
+ * like all bytes of the image. In the form of version 8, which is for custom schemes (RFC 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
     const struct card_image *c = w->report;
@@ -95,7 +96,7 @@ static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t whi
     out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }
 
-/* Entry i + 1 of the disk's partitions, at its place in the table. */
+/* Write entry i + 1 of the disk's partitions at its position in the table. */
 static void gpt_entry(const struct card_writer *w, uint64_t sectors, unsigned i, uint64_t start,
                       uint64_t n, const char *name, uint8_t *entry)
 {
@@ -107,7 +108,7 @@ static void gpt_entry(const struct card_writer *w, uint64_t sectors, unsigned i,
     }
 }
 
-/* The payload lies where the last volume ends. */
+/* The payload starts where the last volume ends. */
 static void gpt_payload(const struct card_writer *w, const struct card_payload *payload,
                         const struct card_layout *last, unsigned i, uint64_t sectors,
                         uint8_t *entry)
@@ -143,7 +144,7 @@ static void gpt_table(const struct card_writer *w, const struct card_options *o,
     }
 }
 
-/* A header at one end of the disk, which names the other. */
+/* A header at one end of the disk, which points to the other. */
 static enum err put_header(struct card_writer *w, uint64_t at, uint64_t other, uint64_t table,
                            uint64_t sectors, uint32_t table_crc)
 {

@@ -1,4 +1,4 @@
-/* Texts with places that are filled in. */
+/* Texts with fields that are filled in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ char *card_read_text(const char *path)
     if (f == NULL) {
         return NULL;
     }
-    if (getdelim(&text, &room, '\0', f) < 0) { /* it is empty, or is none */
+    if (getdelim(&text, &room, '\0', f) < 0) { /* it is empty, or is not a field */
         free(text);
         text = ferror(f) ? NULL : strdup("");
     }
@@ -22,7 +22,7 @@ char *card_read_text(const char *path)
     return text;
 }
 
-/* The place that text begins with; NULL: none. */
+/* The field at the start of text; NULL: none. */
 static const struct card_place *place_at(const struct card_place *places, const char *text)
 {
     for (; places->name != NULL; places++) {

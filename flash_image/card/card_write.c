@@ -91,7 +91,7 @@ static void boot_sector(const struct card_layout *l, uint8_t *s)
     card_put_u16(s + 48, FS_INFO);
     card_put_u16(s + 50, BACKUP);
     s[64] = 0x80; /* drive */
-    s[66] = 0x29; /* the three that follow are there */
+    s[66] = 0x29; /* the next three fields are valid */
     card_put_u32(s + 67, CARD_VOLUME_ID);
     memcpy(s + 71, "INGOT      FAT32   ", 19);
     card_sign(s);
@@ -126,7 +126,7 @@ static enum err put_records(struct card_writer *w)
 
 /* ---- the FATs -------------------------------------------------------------------------------- */
 
-/* Every chain is one run of clusters: each points to the next. */
+/* Every chain is one run of clusters, so each entry points to the next. */
 static enum err put_fats(struct card_writer *w)
 {
     const struct card_layout *l = w->layout;
@@ -180,20 +180,21 @@ static enum err put_folder(struct card_writer *w, uint32_t i)
     return e;
 }
 
-/* From where on the file has bytes that are not in a hole, at most `end`; *until: up to where. */
+/* Find the next range of the file, from `from` on, that is not a hole, at most to `end`; *until:
+ * its end. */
 static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
 {
     off_t data = lseek(from, (off_t)at, SEEK_DATA);
     off_t hole = data < 0 ? data : lseek(from, data, SEEK_HOLE);
 
     *until = hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole;
-    if (data < 0) { /* nothing but a hole is left, or a file system that does not tell */
+    if (data < 0) { /* only a hole remains, or the file system does not tell */
         return errno == ENXIO ? end : at;
     }
     return (uint64_t)data < end ? (uint64_t)data : end;
 }
 
-/* So many bytes of the host's file at path, which is open as `from`, to an offset of the card. */
+/* Copy bytes of the host's file at path, which is open as `from`, to an offset of the card. */
 static enum err copy(struct card_writer *w, const char *path, uint64_t bytes, uint64_t offset,
                      int from)
 {

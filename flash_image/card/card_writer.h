@@ -1,5 +1,5 @@
-/* Shared by what writes a card alone: card_write.c has its file, FAT32 and the contents, card_table.c the MBR or the
- * GPT, card_exfat.c what is exFAT's. */
+/* Shared only by the files that write a card: card_write.c has the file, FAT32 and the contents,
+ * card_table.c the MBR or the GPT, card_exfat.c the parts of exFAT. */
 #ifndef INGOT_FLASH_IMAGE_CARD_WRITER_H
 #define INGOT_FLASH_IMAGE_CARD_WRITER_H
 
@@ -8,34 +8,34 @@
 enum { CARD_VOLUME_ID = 0x1a607001, CARD_MOST_VOLUMES = 2 };
 
 struct card_writer {
-    struct card_image *report; /* whose `error_message` tells of errors */
+    struct card_image *report; /* its `error_message` describes errors */
     struct card_image *card;   /* of the volume that is written */
     const struct card_layout *layout;
     int64_t time;
-    bool efi;         /* as struct card_options has it */
+    bool efi;         /* as in struct card_options */
     const char *path; /* of the image */
     int fd;
-    uint8_t *piece; /* room for a part of a file */
+    uint8_t *piece; /* buffer for a part of a file */
 };
 
 /* Set report->error_message; ERR_IO. */
 __attribute__((format(printf, 2, 3))) enum err card_refuse(struct card_writer *w,
                                                            const char *format, ...);
 
-/* Bytes at an offset of the card; zeros stay a hole. ERR_IO. */
+/* Write bytes at an offset of the card; zeros stay a hole. ERR_IO. */
 enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size_t bytes);
 
 /* The offset of a cluster on the card. */
 uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);
 
-/* A table that says where n volumes begin on a card of so many sectors. ERR_IO. */
+/* Write a table that says where n volumes start on a card of so many sectors. ERR_IO. */
 enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors);
 
 /* exFAT's boot regions, FAT, bitmap and table of capitals. ERR_IO. */
 enum err card_put_exfat(struct card_writer *w);
 
-/* The bytes of folder i of an exFAT to out, n_clusters whole ones, which is zero. */
+/* Write the contents of folder i of an exFAT to out, n_clusters whole clusters of zeros. */
 void card_put_exfat_folder(const struct card_image *c, const struct card_layout *l, uint32_t i,
                            int64_t time, uint8_t *out);
 

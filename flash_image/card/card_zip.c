@@ -58,7 +58,8 @@ static const uint8_t *find_end(const uint8_t *data, size_t bytes)
     return NULL;
 }
 
-/* 4.3.14, 4.3.15: an archive beyond 65,535 files or 4 GiB says where its directory is in a record in front of the last one. */
+/* 4.3.14, 4.3.15: an archive with more than 65,535 files or 4 GiB gives the position of its
+ * directory in a record before the last one. */
 static bool read_end_64(const struct card_zip *z, const uint8_t *end, uint64_t *start,
                         uint64_t *bytes)
 {
@@ -102,7 +103,7 @@ const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes)
     return NULL;
 }
 
-/* 4.5.3: the sizes and the place that have no room in 32 bits, in this order. */
+/* 4.5.3: the sizes and the offset that do not fit 32 bits, in this order. */
 static bool read_extra(struct card_zip_entry *e, const uint8_t *extra, size_t bytes)
 {
     uint64_t *fields[] = { &e->bytes, &e->packed_bytes, &e->at };

@@ -1,4 +1,5 @@
-/* Read zip archives (PKWARE's APPNOTE 6.3): names, and files that are stored or deflated. All of it lies in memory. */
+/* Reads zip archives (PKWARE's APPNOTE 6.3): names, and files that are stored or deflated. The
+ * whole archive is in memory. */
 #ifndef INGOT_FLASH_IMAGE_CARD_ZIP_H
 #define INGOT_FLASH_IMAGE_CARD_ZIP_H
 
@@ -6,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of one file that is read: firmware's largest has 3 MiB. */
+/* The largest file that is read, in bytes: the largest firmware file has 3 MiB. */
 enum { CARD_ZIP_MOST_BYTES = 256 << 20 };
 
 struct card_zip {
     const uint8_t *data;
     size_t bytes;
-    size_t next; /* entry of the directory, for card_zip_next; moves along */
+    size_t next; /* entry of the directory, for card_zip_next, which advances it */
     size_t end;  /* of the directory */
 };
 
@@ -26,22 +27,24 @@ struct card_zip_entry {
     uint16_t flags, method;
 };
 
-/* Whether the file begins as an archive does, an empty one too. */
+/* True if the file starts as an archive does; an empty archive too. */
 bool card_zip_is_one(const uint8_t *data, size_t bytes);
 
-/* Find the directory of the archive. NULL: fine; else the reason why it cannot be read, an error message without a full stop. */
+/* Find the directory of the archive. NULL: success; else an error message without a full stop, the
+ * reason why it cannot be read. */
 const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
 
 /* The next entry of the directory; false: there are no more, or the directory is damaged from here on. */
 bool card_zip_next(struct card_zip *z, struct card_zip_entry *e);
 
-/* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. NULL: fine; else why not, as above. */
+/* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. NULL: success;
+ * else the reason, as above. */
 const char *card_zip_read(const struct card_zip *z, const struct card_zip_entry *e, uint8_t *out);
 
 /* ---- card_inflate.c ---- */
 
-/* Unpack DEFLATE's packed_bytes to exactly n bytes. False: it is damaged, or has another length.
- * Source: RFC 1951. */
+/* Unpack packed_bytes of DEFLATE to exactly n bytes. False: they are damaged, or have another
+ * length. Source: RFC 1951. */
 bool card_inflate(const uint8_t *packed, size_t packed_bytes, uint8_t *bytes, size_t n);
 
 #endif

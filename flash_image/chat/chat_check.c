@@ -1,4 +1,4 @@
-/* A form held against its template. */
+/* Compares a form with its template. */
 #include <stdio.h>
 #include <string.h>
 

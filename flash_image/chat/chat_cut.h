@@ -1,4 +1,4 @@
-/* Texts of templates taken apart, so that no marker and no word is cut. */
+/* Cuts texts of templates so that no marker and no word is split. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_CUT_H
 #define INGOT_FLASH_IMAGE_CHAT_CUT_H
 
@@ -8,19 +8,19 @@ struct jinja_text chat_part(struct jinja_text t, size_t from, size_t to);
 bool chat_begins_with(struct jinja_text t, struct jinja_text with);
 bool chat_ends_with(struct jinja_text t, struct jinja_text with);
 
-/* t begins with head, ends with tail. */
+/* True if t begins with head and ends with tail. */
 struct jinja_text chat_without_head(struct jinja_text t, struct jinja_text head);
 struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail);
 
-/* How many bytes both begin with, or end with. */
+/* The number of bytes that are equal at the start, or at the end. */
 size_t chat_common_head(struct jinja_text a, struct jinja_text b);
 size_t chat_common_tail(struct jinja_text a, struct jinja_text b);
 
-/* The start of the <...> or [...] inside which byte n of the text lies; n: in none. *end: after
+/* The start of the <...> or [...] that contains byte n of the text; n: none does. *end: after
  * it. */
 size_t chat_marker_around(struct jinja_text t, size_t n, size_t *end);
 
-/* n bytes at the head of t, or at its tail, or fewer, so that neither a marker nor a word is cut. */
+/* n bytes at the start of t, or at its end, or fewer, so that no marker and no word is split. */
 size_t chat_whole_head(struct jinja_text t, size_t n);
 size_t chat_whole_tail(struct jinja_text t, size_t n);
 

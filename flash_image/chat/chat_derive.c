@@ -6,7 +6,7 @@
 #include "flash_image/chat/chat_cut.h"
 #include "flash_image/jinja/jinja_text.h"
 
-/* Texts that no template has of its own. */
+/* Texts that no template contains itself. */
 #define SYSTEM "zqSystem0qz"
 #define USER1 "zqUser1qz"
 #define USER2 "zqUser2qz"
@@ -16,8 +16,8 @@
 struct derivation {
     struct prober *p;
     struct chat_derived *d;
-    struct jinja_text one, two;    /* written of one and two turns, without a system prompt */
-    struct jinja_text head, tail;  /* of one turn: before its text and after it */
+    struct jinja_text one, two;    /* output for one and two turns, without a system prompt */
+    struct jinja_text head, tail;  /* for one turn: the text before and after its text */
     struct jinja_text past;        /* between a past turn's text and its reply */
     struct jinja_text seam;        /* between a reply and the next turn's text */
     struct jinja_text system_head; /* before the system prompt */
@@ -30,7 +30,7 @@ static const struct probe plain = { .users = 1,
                                     .user = { USER1, USER2, "zqUser3qz" },
                                     .reply = { REPLY1, "zqReply2qz", "zqReply3qz" } };
 
-/* The text before the first `what` in t, and after it. */
+/* The text before the first `what` in t, and the text after it. */
 static bool cut(struct jinja_text t, const char *what, struct jinja_text *before,
                 struct jinja_text *after)
 {
@@ -50,7 +50,7 @@ static bool fail(struct derivation *v, const char *wrong)
     return false;
 }
 
-/* A template that asks for tools, or for the day, is given them in the order of enum probe_tools. */
+/* If a template needs tools, or a date, it gets them in the order of enum probe_tools. */
 static bool render_first(struct derivation *v)
 {
     for (unsigned i = 0; i < PROBE_N_TOOLS; i++) {
@@ -59,7 +59,7 @@ static bool render_first(struct derivation *v)
             return true;
         }
     }
-    v->p->tools = PROBE_TOOLS_NONE; /* what is wrong with it as Transformers calls it */
+    v->p->tools = PROBE_TOOLS_NONE; /* the error, as Transformers reports it */
     return probe_render(v->p, &plain, &v->one);
 }
 
@@ -87,7 +87,7 @@ static bool render_turns(struct derivation *v)
 
 /* ---- between a text and a reply -------------------------------------------------------------- */
 
-/* The text after the last one where no thoughts are asked for, or false. */
+/* The text after the last one if no thoughts are asked for; or false. */
 static bool tail_without_thoughts(struct derivation *v, struct jinja_text *tail)
 {
     struct probe off = plain;
@@ -107,7 +107,7 @@ static bool thinking_changes(struct derivation *v)
     return probe_render(v->p, &on, &text) && !jinja_text_equal(text, v->one);
 }
 
-/* The user's suffix: what is written where no reply is to come too. */
+/* The user's suffix: the text that is written if no reply follows. */
 static size_t user_suffix(struct derivation *v, struct jinja_text common)
 {
     struct probe closed = plain;
@@ -145,7 +145,7 @@ static void derive_reply(struct derivation *v)
 
 /* ---- between a reply and a text -------------------------------------------------------------- */
 
-/* The reply's suffix as it is written at the end, if a user's prefix follows it. */
+/* The reply's suffix at the end of a conversation, if a user's prefix follows it. */
 static bool suffix_at_end(struct derivation *v, size_t *bytes)
 {
     struct probe ended = plain;
@@ -178,7 +178,8 @@ static void derive_user(struct derivation *v)
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* The bos that begins both, or nothing: where it begins every turn, it is the turn's. */
+/* The bos at the start of both, or nothing: if every turn starts with it, it belongs to the
+ * turn. */
 static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinja_text b)
 {
     struct jinja_text bos = v->p->bos;
@@ -188,7 +189,7 @@ static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinj
     return chat_begins_with(a, bos) && chat_begins_with(b, bos) && !turns ? bos.bytes : 0;
 }
 
-/* The template has no system prompt, or forgets it: it is a paragraph before the first text. */
+/* The template has no system prompt, or drops it: it becomes a paragraph before the first text. */
 static bool no_system(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -200,7 +201,7 @@ static bool no_system(struct derivation *v)
     return true;
 }
 
-/* It stands between the user's prefix and the text. */
+/* It is between the user's prefix and the text. */
 static bool system_inside(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -228,8 +229,8 @@ static bool system_inside(struct derivation *v)
     return true;
 }
 
-/* `head` is what stands before the first user's prefix without a system prompt: its own block and
- * the opening are told apart. */
+/* `head` is the text before the first user's prefix without a system prompt; separate its block
+ * from the opening. */
 static void own_system(struct derivation *v, struct jinja_text head)
 {
     struct jinja_text *s = v->d->strings;
@@ -322,7 +323,7 @@ static void derive_trim(struct derivation *v)
     }
 }
 
-/* The first <...> or [...] of a text; all of it, but for white space, where letters follow that. */
+/* The first <...> or [...] of a text; the whole text without white space if letters follow it. */
 static struct jinja_text first_marker(struct jinja_text t)
 {
     size_t at = 0, end;
@@ -342,7 +343,7 @@ static struct jinja_text first_marker(struct jinja_text t)
     return end < t.bytes && isalnum((unsigned char)t.data[end]) ? t : chat_part(t, at, end);
 }
 
-/* The text between a last reply's thoughts and its text, if the template takes them apart. */
+/* The text between a last reply's thoughts and its text, if the template separates them. */
 static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
                            struct jinja_text *out)
 {
@@ -357,7 +358,7 @@ static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
            cut(rest, REPLY1, out, &before) && out->bytes != 0;
 }
 
-/* A past turn's reply in which thoughts were given: whether they are still there. */
+/* A past turn's reply with thoughts: true if the output still has them. */
 static bool past_keeps(struct derivation *v, bool in_content)
 {
     struct probe two = plain;

@@ -16,13 +16,13 @@ struct chat_derived {
 /* False: d->wrong or p->error_message says why the template has no form. */
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
-/* Whether a form writes what the template does, over other probes: with and without system, one to
- * three turns, without thoughts where the form knows that. False: `difference` (of `room` bytes)
- * shows where they part. chat: the section with the form's strings. */
+/* True if a form and the template write the same for other probes: with and without system prompt,
+ * one to three turns, without thoughts if the form supports that. False: `difference` (of `room`
+ * bytes) shows the first difference. chat: the section with the form's strings. */
 bool chat_check(struct prober *p, const struct ingot_chat *chat, bool no_system, char *difference,
                 size_t room);
 
-/* The conversation as the section's form has it, at most `room` bytes; returns how many. */
+/* The conversation in the section's form, at most `room` bytes; returns its length. */
 size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char *out, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /* Written from the templates that the models' authors publish with them (tokenizer_config.json):
- * each row has, string for string, the text that the template renders. */
+ * each row has exactly the strings that the template renders. */
 #include "flash_image/chat/chat_forms.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@
 /* The system prompt of Mistral's older templates is a paragraph before the user's first one. */
 #define MISTRAL_STRINGS SYSTEM_SUFFIX = "\n\n", REPLY_SUFFIX = CHAT_EOS
 
-/* A derived form has the name of the first row that is the same. */
+/* A derived form gets the name of the first row that is equal to it. */
 static const struct chat_form forms[] = {
     { "smollm2",
       "SmolLM2",

@@ -1,5 +1,5 @@
-/* The forms of chat templates that have a name, as strings: to be set with it where a model brings
- * no template or the wrong one. */
+/* The forms of chat templates that have a name, as strings: chosen by name if a model has no
+ * template or a wrong one. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_FORMS_H
 #define INGOT_FLASH_IMAGE_CHAT_FORMS_H
 
@@ -13,7 +13,7 @@
 
 struct chat_form {
     const char *name;
-    const char *models;                      /* of which it is, for a person */
+    const char *models;                      /* the models that use it, for a person to read */
     const char *strings[INGOT_CHAT_STRINGS]; /* NULL: empty; the name is not among them */
     uint32_t flags;
 };

@@ -40,8 +40,8 @@ static struct jinja_value messages(struct jinja *j, const struct probe *p)
     return list;
 }
 
-/* The names that Transformers' apply_chat_template gives a template, and those by which published
- * ones are told to think or not to. */
+/* The variables that Transformers' apply_chat_template passes to a template, and those that tell
+ * published templates to think or not. */
 static void fill(struct jinja *j, struct jinja_dict *names, const void *context)
 {
     const struct filling *f = context;

@@ -1,4 +1,5 @@
-/* Conversations made up to learn what a chat template writes, and the template run on them. */
+/* Conversations made up to learn what a chat template writes, and the code that runs the template
+ * on them. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_PROBE_H
 #define INGOT_FLASH_IMAGE_CHAT_PROBE_H
 
@@ -18,8 +19,8 @@ struct probe {
     bool no_reply_to_come; /* add_generation_prompt is false */
 };
 
-/* The value that a template gets for no tools: as Transformers has it, and what is tried if
- * it cannot be run so. */
+/* The value that a template gets for `tools` if there are none: as in Transformers, and others that
+ * are tried if the template fails with it. */
 enum probe_tools { PROBE_TOOLS_NONE, PROBE_TOOLS_UNDEFINED, PROBE_TOOLS_EMPTY, PROBE_N_TOOLS };
 
 struct prober {
@@ -32,11 +33,11 @@ struct prober {
     const char *error_message; /* of the last failure */
 };
 
-/* Zero p, set bos, eos and now. False: error_message says why the text is not a template. */
+/* Zero p, and set bos, eos and now. False: the text is not a template; error_message says why. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 
-/* The template's output; it lives until probe_close(). False: error_message says why it does not. */
+/* The template's output; it lives until probe_close(). False: it failed; error_message says why. */
 bool probe_render(struct prober *p, const struct probe *what, struct jinja_text *out);
 
 #endif

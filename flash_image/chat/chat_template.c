@@ -53,7 +53,7 @@ static bool put_string(struct build *b, enum ingot_chat_string which, const char
     return true;
 }
 
-/* A form's string with the model's bos and eos in it, at most `room` bytes. */
+/* A form's string with the model's bos and eos inserted, at most `room` bytes. */
 static size_t spell(const uint8_t *tokenizer, const char *s, char *out, size_t room)
 {
     const struct ingot_tokenizer *head = head_of(tokenizer);
@@ -103,8 +103,8 @@ static bool has_string(const uint8_t *tokenizer, const struct chat_form *form, u
                             derived);
 }
 
-/* Whether a derived form is the one with a name; but for the opening, and with `any_prompt` for the
- * system prompt of its own. */
+/* True if a derived form equals a named one, except for the opening and, with `any_prompt`, for its
+ * system prompt. */
 static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
                     const struct chat_derived *d, bool any_prompt)
 {
@@ -118,7 +118,7 @@ static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
     return ((form->flags ^ d->flags) & ~(uint32_t)INGOT_CHAT_TRIM) == 0;
 }
 
-/* For a person to read: a known form's name, or that it is the model's own. */
+/* For a person to read: the name of a known form, or "the model's own". */
 static const char *name_of(const uint8_t *tokenizer, const struct chat_derived *d)
 {
     size_t n;
@@ -168,8 +168,8 @@ static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAG
     return ERR_OK;
 }
 
-/* The form that the template's probes give, if it writes what the template does. Its facts about
- * replies without thoughts are left out if it cannot say them. */
+/* The form that the template's probes give, if it writes the same as the template. Its facts about
+ * replies without thoughts are dropped if it cannot express them. */
 static enum err derive_form(struct build *b, struct prober *p,
                             char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -191,7 +191,7 @@ static enum err derive_form(struct build *b, struct prober *p,
     return refuse_own(b, error_message, difference);
 }
 
-/* The day that a template is told which asks for it: SOURCE_DATE_EPOCH, else today. */
+/* The date for a template that asks for it: SOURCE_DATE_EPOCH, else today. */
 static const struct tm *day(struct tm *out, bool *given)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -206,7 +206,7 @@ static struct jinja_text as_jinja(struct text t)
     return (struct jinja_text){ t.data, t.bytes };
 }
 
-/* A template with a date of its own keeps it, unless the day is given. */
+/* A template that contains a date keeps it, unless a date is given. */
 static enum err put_own(struct build *b, const struct source_text *text,
                         char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -261,8 +261,8 @@ static void put_stop(struct build *b, uint32_t id)
     }
 }
 
-/* The families' names for the end of a turn or of everything, and what the template itself writes at the
- * end of a reply. */
+/* The families' names for the token at the end of a turn or of everything, and the token that the
+ * template itself writes at the end of a reply. */
 static void put_stops(struct build *b, const struct chat_request *r)
 {
     const struct ingot_tokenizer *head = head_of(b->tokenizer);
@@ -305,7 +305,7 @@ static enum err put_named(struct build *b, const char *name,
     return put_form(b, form) ? ERR_OK : ERR_NO_SPACE;
 }
 
-/* Another system prompt in place of the template's own. */
+/* Replace the template's own system prompt. */
 static enum err replace_system(struct build *b, const char *system,
                                char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -329,7 +329,7 @@ static enum err replace_system(struct build *b, const char *system,
     memcpy(at, system, bytes);
     b->bytes = b->bytes - own + bytes;
     b->head->bytes[INGOT_CHAT_SYSTEM] = (uint32_t)bytes;
-    b->head->flags &= ~(uint32_t)INGOT_CHAT_SYSTEM_WHOLE; /* a prompt, and no block */
+    b->head->flags &= ~(uint32_t)INGOT_CHAT_SYSTEM_WHOLE; /* a prompt, without a block */
     return ERR_OK;
 }
 

@@ -66,7 +66,7 @@ static bool is_marker(struct text token, struct text markers)
            memmem(markers.data, markers.bytes, token.data, token.bytes) != NULL;
 }
 
-/* The token with this text, which is special or may become so: of two the special one. */
+/* The token with this text that is special or may become so; of two, the special one. */
 static uint32_t find_marker(const uint8_t *tokenizer, const char *text, size_t bytes)
 {
     uint32_t special = chat_find_special(tokenizer, text, bytes);
@@ -109,7 +109,7 @@ uint32_t chat_end_of_turn(const uint8_t *chat, const uint8_t *tokenizer)
 
 /* ---- claims on the vocabulary ---------------------------------------------------------------- */
 
-/* With the block that stands where no system prompt is given. */
+/* With the block that is used if no system prompt is given. */
 static struct text own_block_of(const uint8_t *chat)
 {
     const struct ingot_chat *head = (const void *)chat;
@@ -124,7 +124,7 @@ static struct text own_block_of(const uint8_t *chat)
     return t;
 }
 
-/* The token marks thoughts, or what begins a reply: it is shown, and a user may write it too. */
+/* The token marks thoughts, or the start of a reply: it is shown, and a user may write it too. */
 static bool marks_thoughts(const uint8_t *chat, struct text token)
 {
     const struct ingot_chat *head = (const void *)chat;

@@ -1,5 +1,5 @@
-/* A vocabulary as the chat section needs it: texts of tokens, and which of them are markers of turns. Shared by
- * the files of the chat section alone. */
+/* A vocabulary as the chat section needs it: texts of tokens, and which of them mark turns. Shared
+ * only by the files of the chat section. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
 #define INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
 
@@ -24,8 +24,8 @@ struct text chat_token_text(const uint8_t *tokenizer, uint32_t id);
 /* The control or USER token with this text, or INGOT_NO_TOKEN. */
 uint32_t chat_find_special(const uint8_t *tokenizer, const char *text, size_t bytes);
 
-/* The token that the suffix of a reply begins with, but for spaces: a special one, or one that is written as
- * markers are and that the file does not type so. INGOT_NO_TOKEN: it begins with none. */
+/* The token with which the suffix of a reply begins, after spaces: a special token, or one that is
+ * written like a marker although the file does not type it so. INGOT_NO_TOKEN: there is none. */
 uint32_t chat_end_of_turn(const uint8_t *chat, const uint8_t *tokenizer);
 
 #endif

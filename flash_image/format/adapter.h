@@ -1,10 +1,10 @@
-/* An adapter (LoRA) as a file, version 1, as C structures: pairs of matrices A (rank, cols) and
- * B (rows, rank) of a model's matrices W (rows, cols), of which y = W x + s B (A x) is made. FORMAT.md,
- * "Adapters", is the specification. Little-endian; every structure is naturally aligned.
+/* The file of an adapter (LoRA), version 1, as C structures: pairs of matrices A (rank, cols) and B
+ * (rows, rank) for a model's matrices W (rows, cols), with which y = W x + s B (A x) is computed.
+ * FORMAT.md, "Adapters", is the specification. Little-endian; every structure is naturally aligned.
  *
  *   header page | pairs, zeros to the next page | data, zeros to the next page
  *
- * A pair's data are A, then B, each from a multiple of ADAPTER_ALIGN on, without gaps but for that:
+ * The data of a pair are A, then B, each at the next multiple of ADAPTER_ALIGN, without other gaps:
  *   A  (rank, cols_padded) row by row, cols up to a multiple of ADAPTER_COLS with zeros; of
  *      TOKEN_EMBEDDING (vocab, rank), a row for each token
  *   B  [rows / 8][rank][8], rows up to a multiple of 8 with zeros (expand_f32_f16 of kernels.h)
@@ -34,14 +34,14 @@ struct adapter_header {
     uint32_t header_crc32c; /* of the 4096 bytes with this field zero */
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
-    char base[64];          /* of the model it was made for; another one of its sizes may do */
+    char base[64];          /* of the model it was made for; another model with the same sizes is allowed */
     uint32_t family;        /* of that model: enum ingot_family, and its sizes */
     uint32_t dim;
     uint32_t n_layers;
     uint32_t vocab;
     uint32_t type; /* of all matrices: INGOT_F32, INGOT_F16 or INGOT_Q8_0 */
     uint32_t n_pairs;
-    uint32_t most_ranks; /* the ranks of all pairs of one layer together, of the layer with most */
+    uint32_t most_ranks; /* the sum of the ranks of all pairs of a layer, for the layer with the largest sum */
     uint32_t pairs_crc32c;
     uint32_t data_crc32c;
     uint32_t reserved0;
@@ -50,14 +50,15 @@ struct adapter_header {
 };
 static_assert(sizeof(struct adapter_header) == 4096, "the header is one page");
 
-/* In order of layers and, in a layer, of roles; those of no layer (INGOT_NO_LAYER) come last. */
+/* In order of layers and, within a layer, of roles; those outside layers (INGOT_NO_LAYER) come
+ * last. */
 struct adapter_pair {
-    uint16_t role; /* enum ingot_role: a matrix that is multiplied with tokens, and of no expert */
+    uint16_t role; /* enum ingot_role: a matrix that is multiplied by tokens, not one of an expert */
     uint16_t layer;
     uint32_t rank;
-    uint32_t rows; /* of W: what it gives; of TOKEN_EMBEDDING dim */
-    uint32_t cols; /* and takes; of TOKEN_EMBEDDING vocab */
-    float scale;   /* alpha / rank, or what the adapter was trained with */
+    uint32_t rows; /* outputs of W; for TOKEN_EMBEDDING dim */
+    uint32_t cols; /* inputs of W; for TOKEN_EMBEDDING vocab */
+    float scale;   /* alpha / rank, or the factor that the adapter was trained with */
     uint32_t reserved;
     uint64_t a; /* bytes from the start of the data */
     uint64_t b;

@@ -1,6 +1,6 @@
-/* The .ingot file, version 4, as C structures. FORMAT.md beside this file is the specification;
- * where the two differ, this is wrong. Little-endian; every structure is naturally aligned.
- * Why this file is long: the format is one, and a reader wants to see it whole. */
+/* The .ingot file, version 4, as C structures. FORMAT.md beside this file is the specification; if
+ * the two differ, this file is wrong. Little-endian; every structure is naturally aligned. This
+ * file is long because the format is one unit that a reader wants to see whole. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
 
@@ -20,14 +20,14 @@ enum {
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
     INGOT_NO_ROPE = 0xffff,
-    INGOT_PHASES = 4, /* of a segment: where computing may begin before all of it is there */
+    INGOT_PHASES = 4, /* of a segment: from when computing may start before the whole segment has arrived */
 
-    /* Bounds that every reader enforces before it multiplies anything. */
+    /* Bounds that every reader checks before it multiplies sizes. */
     INGOT_MAX_LAYERS = 256,
     INGOT_MAX_SEGMENTS = INGOT_MAX_LAYERS + 3,
     INGOT_MAX_HEADS = 256,
     INGOT_MAX_DIM = 65536,
-    INGOT_MAX_LATENT = 4096, /* head_dim where keys are latent */
+    INGOT_MAX_LATENT = 4096, /* largest head_dim with latent keys */
     INGOT_MAX_HIDDEN = 262144,
     INGOT_MAX_VOCAB = 1048576,
     INGOT_MAX_CONTEXT = 1048576,
@@ -35,10 +35,10 @@ enum {
     INGOT_MAX_ROPES = 4,
     INGOT_MAX_EXPERTS = 512,     /* of a layer */
     INGOT_MAX_INNER_HEADS = 256, /* of a recurrent mixer, and its groups */
-    INGOT_MAX_STATE = 1024,      /* numbers a group, of a recurrent state */
+    INGOT_MAX_STATE = 1024,      /* numbers in a group of a recurrent state */
     INGOT_MAX_TAPS = 8,          /* of a convolution over positions */
-    INGOT_TABLE_ROWS = 8,        /* of a token in the table per layer: one group, so that they lie
-                                    together */
+    INGOT_TABLE_ROWS = 8,        /* rows of a token in the table per layer: one group, so that they
+                                    are stored together */
 };
 
 /* The types of weights: types.def. Their numbers run from 0 without a gap. */
@@ -51,7 +51,7 @@ enum ingot_type {
 #define TYPE_WEIGHTS(...) +1
 #include "flash_image/format/types.def"
 };
-enum ingot_family { /* for a person to read: the parameters alone say what to compute */
+enum ingot_family { /* for a person to read: only the parameters say what to compute */
                     INGOT_LLAMA = 1,
                     INGOT_MISTRAL = 2,
                     INGOT_QWEN2 = 3,
@@ -93,18 +93,18 @@ enum ingot_mixer {
     INGOT_MIXER_DELTA = 2,     /* gated delta net */
     INGOT_MIXER_SHORTCONV = 3, /* a convolution over a few positions */
     INGOT_MIXER_MAMBA2 = 4,
-    INGOT_MIXER_OWN = 240 /* from here to 255: of a program that adds kinds, in no published file */
+    INGOT_MIXER_OWN = 240 /* from here to 255: for programs that add kinds; no published file uses them */
 };
-/* How a layer computes each position by itself. */
+/* How a layer processes each position by itself. */
 enum ingot_ffn {
     INGOT_FFN_NONE = 0,
     INGOT_FFN_DENSE = 1,
     INGOT_FFN_EXPERTS =
-        2, /* some of many, chosen for each position; beside them perhaps a dense one */
+        2, /* some of many, chosen for each position, perhaps with an additional dense one */
     INGOT_FFN_OWN = 240 /* as INGOT_MIXER_OWN */
 };
 enum ingot_norm { INGOT_NORM_RMS = 0, INGOT_NORM_LAYER = 1 /* layer norms have biases */ };
-enum ingot_norm_place { /* bits: a block's input is normed, its result before it is added */
+enum ingot_norm_place { /* bits: norm of a block's input, and of its result before it is added */
                         INGOT_NORM_BEFORE = 1,
                         INGOT_NORM_AFTER = 2
 };
@@ -113,12 +113,12 @@ enum ingot_activation {
     INGOT_GELU = 1,  /* tanh form */
     INGOT_RELU2 = 2, /* max(x, 0)^2 */
     INGOT_SWIGLU_OAI =
-        3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), gated alone */
+        3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), only gated */
     INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
 };
-/* The use of a router's logits (plus ROUTER_BIAS): who is chosen, by the highest, of equal ones
- * the lower number, and by which weight each counts. ROUTER_CHOICE_BIAS is added to what chooses
- * alone. */
+/* How a router's logits (plus ROUTER_BIAS) are used: which experts are chosen, by the highest
+ * value, or the lower number among equal ones, and with which weight each counts.
+ * ROUTER_CHOICE_BIAS is added only to the values that choose. */
 enum ingot_router {
     INGOT_ROUTER_SOFTMAX = 0,        /* softmax over all experts chooses and weighs */
     INGOT_ROUTER_SOFTMAX_CHOSEN = 1, /* logits choose, softmax over the chosen ones weighs */
@@ -128,7 +128,7 @@ enum ingot_router {
 enum ingot_feature { /* bits of a layer's features */
                      INGOT_GATED =
                          1
-                         << 0, /* down(act(gate) * up) in place of down(act(up)): FFN_GATE, EXPERT_GATE */
+                         << 0, /* down(act(gate) * up) instead of down(act(up)): FFN_GATE, EXPERT_GATE */
                      INGOT_QK_NORM =
                          1
                          << 1, /* each head's query and key normed before they rotate: ATTN_Q_NORM,
@@ -137,22 +137,22 @@ enum ingot_feature { /* bits of a layer's features */
                      INGOT_QK_NORM_LATE = 1 << 3, /* with it, not wide: after they rotate */
                      INGOT_V_NORM = 1 << 4, /* each head's values RMS-normed, without weights */
                      INGOT_V_IS_K =
-                         1 << 5, /* no ATTN_V: values are keys before their norm and rotation */
+                         1 << 5, /* no ATTN_V: values are the keys before their norm and rotation */
                      INGOT_SHARED_KV =
                          1 << 6, /* keys and values of kv_layer: no ATTN_K, ATTN_V, ATTN_K_NORM */
                      INGOT_RENORMALIZE =
-                         1 << 7, /* weights of experts divided by the sum of the chosen ones, which
-                                    is taken as 6.103515625e-5 where it is less */
+                         1 << 7, /* weights of experts are divided by the sum of the chosen ones, or
+                                    by 6.103515625e-5 if the sum is less */
                      INGOT_TILED_GROUPS = 1
                                           << 8, /* delta: inner head h takes group h % n_groups, not
                                     h / (inner_heads / n_groups) */
                      INGOT_LATENT_KV =
-                         1 << 9, /* one key for all heads, whose first kv_rank numbers (normed by
-                                    ATTN_K_NORM) are also the value, and whose others rotate */
+                         1 << 9, /* one key for all heads; its first kv_rank numbers (normed by
+                                    ATTN_K_NORM) are also the value, and the others rotate */
                      INGOT_GROUPS_BY_TWO =
-                         1 << 10, /* a group of experts counts by its best two, not its best one */
+                         1 << 10, /* a group of experts is rated by its best two, not by its best one */
                      INGOT_ATTENTION_FEATURES = 63 << 1 |
-                                                INGOT_LATENT_KV, /* of these, those of attention */
+                                                INGOT_LATENT_KV, /* the bits of attention */
                      INGOT_ALL_FEATURES = (1 << 11) - 1
 };
 enum ingot_rope_kind {
@@ -167,23 +167,23 @@ enum ingot_segment_kind {
 };
 
 /* In the order of the tensor table and of the bytes of a segment. Norms and biases are (1, n) F32.
- * Biases of matrices may be there or not; FORMAT.md says which others must be. Widths are those of
- * struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, inner_dim for a short
+ * Biases of matrices are optional; FORMAT.md says which other tensors are required. Widths are
+ * those of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, inner_dim for a short
  * convolution. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim) */
-    INGOT_PER_LAYER_EMBEDDING,  /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS), in a
-                                       segment of its own */
+    INGOT_PER_LAYER_EMBEDDING,  /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS),
+                                       in its own segment */
     INGOT_POSITION_EMBEDDING,   /* (context, dim) F32 or F16, at the start of layer 0's segment,
                                        as the next two */
     INGOT_PER_LAYER_PROJECTION, /* (n_layers * per_layer_dim, dim) */
     INGOT_PER_LAYER_NORM,       /* (1, per_layer_dim) */
-    INGOT_ATTN_NORM,            /* (1, dim) of any mixer; here the roles of a layer begin */
+    INGOT_ATTN_NORM,            /* (1, dim) of any mixer; the roles of a layer start here */
     INGOT_ATTN_NORM_BIAS,
-    INGOT_ATTN_Q_A,      /* (q_rank, dim), where q_rank is not 0 */
+    INGOT_ATTN_Q_A,      /* (q_rank, dim), if q_rank is not 0 */
     INGOT_ATTN_Q_A_NORM, /* (1, q_rank) */
     INGOT_ATTN_Q,    /* (n_heads * head_dim, dim), of latent keys (n_heads * query_dim, q_rank) */
-    INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): what is attended times its sigmoid */
+    INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): the result of attention is multiplied by its sigmoid */
     INGOT_ATTN_K,    /* (n_kv_heads * head_dim, dim) */
     INGOT_ATTN_V,    /* (n_kv_heads * value_dim, dim) */
     INGOT_ATTN_Q_BIAS,
@@ -195,7 +195,7 @@ enum ingot_role {
                           type that takes Q8 activations, or of floats */
     INGOT_ATTN_V_B,   /* (n_heads * value_dim, kv_rank) */
     INGOT_ATTN_SINKS, /* (1, n_heads): a logit more in the sum of each head's softmax */
-    INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), of what is attended */
+    INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), for the result of attention */
     INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,
     INGOT_SSM_IN,    /* delta: q, k, v (channels, dim); short convolution: B, C, x (3 * inner_dim,
@@ -220,7 +220,7 @@ enum ingot_role {
     INGOT_FFN_GATE,           /* (hidden, dim) */
     INGOT_FFN_UP,             /* (hidden, dim) */
     INGOT_FFN_UP_BIAS,
-    INGOT_FFN_SUB_NORM, /* (1, hidden), of what goes into FFN_DOWN */
+    INGOT_FFN_SUB_NORM, /* (1, hidden), for the input of FFN_DOWN */
     INGOT_FFN_DOWN,     /* (dim, hidden) */
     INGOT_FFN_DOWN_BIAS,
     INGOT_EXPERT_GATE, /* (expert_hidden, dim), of each expert, in its extent */
@@ -235,7 +235,7 @@ enum ingot_role {
     INGOT_PER_LAYER_POST_NORM, /* (1, dim) */
     INGOT_OUTPUT_NORM,         /* here they end */
     INGOT_OUTPUT_NORM_BIAS,
-    INGOT_OUTPUT, /* (vocab, dim); tied: names the embedding's bytes again */
+    INGOT_OUTPUT, /* (vocab, dim); tied: refers to the bytes of the embedding */
     INGOT_N_ROLES
 };
 static_assert(INGOT_N_ROLES <= 64, "a set of roles is a uint64_t");
@@ -250,28 +250,28 @@ struct ingot_params {
     uint32_t tied;    /* 1: INGOT_OUTPUT is the token embedding */
     uint32_t norm;    /* enum ingot_norm, of layers and output */
     uint32_t n_ropes; /* entries of header.ropes */
-    uint32_t hidden;  /* the largest of any layer, an expert's too, as the next three */
+    uint32_t hidden;  /* the largest of any layer, including an expert's, like the next three */
     uint32_t n_heads;
     uint32_t n_kv_heads;
     uint32_t head_dim;
     float norm_eps;
-    float final_softcap;    /* logits become cap * tanh(logit / cap); 0: as they are */
+    float final_softcap;    /* logits become cap * tanh(logit / cap); 0: they do not change */
     float embedding_scale;  /* of the token embedding; usually 1 */
     float logits_scale;     /* of the logits, before the softcap; usually 1 */
-    uint32_t per_layer_dim; /* of the embedding that each layer adds; 0: they add none */
+    uint32_t per_layer_dim; /* factor of the embedding that each layer adds; 0: they add none */
     uint32_t reserved[15];  /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 
-/* One way to rotate queries and keys: angle of pair i at position p is
- * p * base^(-2i / dims) / factor_i. Layers that name the same one have the same attn_scale. */
+/* One way to rotate queries and keys: the angle of pair i at position p is p * base^(-2i / dims) /
+ * factor_i. Layers with the same rope have the same attn_scale. */
 struct ingot_rope {
     uint32_t kind; /* enum ingot_rope_kind */
-    uint32_t dims; /* of each head, the first ones; even, up to its head_dim */
+    uint32_t dims; /* of each head, the first dims; even, at most its head_dim */
     float base;
     float magnitude;       /* cosines and sines are multiplied by it; usually 1 */
     uint32_t factors;      /* entry of the rope section with the first of dims / 2 factors, or
-                              INGOT_NO_FACTORS: 1 throughout */
+                              INGOT_NO_FACTORS: all factors are 1 */
     uint32_t long_factors; /* the same for a sequence of more than long_context tokens */
     uint32_t long_context; /* tokens; 0: there are no long factors */
     uint32_t reserved;     /* zero */
@@ -290,8 +290,9 @@ enum ingot_sampling_field {
     INGOT_ALL_SAMPLING = 63
 };
 
-/* How tokens are chosen unless a user says otherwise: what the model's publisher recommends. Units and ranges are
- * those of the options of these names. A field that is not given is zero, and a program takes its own default. */
+/* How tokens are chosen unless a user says otherwise: the recommendation of the model's publisher. Units and
+ * ranges are those of the options of these names. A field that is not given is zero, and a program then uses its
+ * own default. */
 struct ingot_sampling {
     uint32_t given; /* bits of enum ingot_sampling_field */
     float temp;
@@ -308,7 +309,7 @@ struct ingot_section {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* without the padding to the next multiple of 4096 */
     uint32_t crc32c; /* of these bytes */
-    uint32_t count;  /* entries of a table, else 0 */
+    uint32_t count;  /* entries if it is a table, else 0 */
 };
 static_assert(sizeof(struct ingot_section) == 24, "a section reference is 24 bytes");
 
@@ -321,20 +322,20 @@ struct ingot_header {
     struct ingot_params params;
     struct ingot_section tokenizer;
     struct ingot_section chat;     /* struct ingot_chat */
-    struct ingot_section rope;     /* float[count], the factors that ropes name */
+    struct ingot_section rope;     /* float[count], the factors to which ropes refer */
     struct ingot_section layers;   /* struct ingot_layer[params.n_layers] */
     struct ingot_section segments; /* struct ingot_segment[count], in the order of the file */
     struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
     struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
-    struct ingot_section experts; /* uint32_t[count], a CRC-32C for each expert of each layer,
-                                     then for each token's rows of PER_LAYER_EMBEDDING */
+    struct ingot_section experts; /* uint32_t[count]: a CRC-32C of each expert of each layer, then
+                                     of each token's rows of PER_LAYER_EMBEDDING */
     struct ingot_sampling sampling;
     uint8_t reserved[4096 - 544]; /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
-/* A layer is norm, mixer, add, norm, feed-forward, add; this says which ones. Fields that a kind
- * does not have are zero. */
+/* A layer is norm, mixer, add, norm, feed-forward, add; this struct says which ones. Fields that a
+ * kind does not have are zero. */
 struct ingot_layer {
     uint8_t mixer;      /* enum ingot_mixer */
     uint8_t ffn;        /* enum ingot_ffn */
@@ -343,28 +344,28 @@ struct ingot_layer {
     uint32_t features;  /* bits of enum ingot_feature */
     uint32_t n_heads;
     uint32_t n_kv_heads; /* divides n_heads */
-    uint32_t head_dim;   /* of queries and keys; even where they rotate */
-    uint32_t value_dim;  /* of values; as head_dim, but for INGOT_LATENT_KV */
+    uint32_t head_dim;   /* of queries and keys; even if they rotate */
+    uint32_t value_dim;  /* of values; equal to head_dim except for INGOT_LATENT_KV */
     uint32_t
-        hidden; /* of the feed-forward; beside experts of the dense one that all share, 0: none */
-    uint32_t window;       /* positions that a query sees, its own included; 0: all */
+        hidden; /* width of the feed-forward; with experts, of the dense part that all share, 0: none */
+    uint32_t window;       /* positions that a query sees, including its own; 0: all */
     uint16_t rope;         /* entry of header.ropes, or INGOT_NO_ROPE */
-    uint16_t kv_layer;     /* whose keys and values it reads; itself, without INGOT_SHARED_KV */
-    float attn_scale;      /* of the scores; 1 / sqrt(head_dim) but for some families */
-    float attn_softcap;    /* scores become cap * tanh(score / cap); 0: as they are */
+    uint16_t kv_layer;     /* the layer whose keys and values it reads; itself without INGOT_SHARED_KV */
+    float attn_scale;      /* factor of the scores; 1 / sqrt(head_dim) in most families */
+    float attn_softcap;    /* scores become cap * tanh(score / cap); 0: they do not change */
     float residual_scale;  /* of a block's result before it is added; usually 1 */
     uint32_t segment;      /* entry of the segment table: the layer's tensors and experts */
     uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
     uint32_t n_tensors;
 
-    uint8_t parallel;     /* a second mixer of the same normed input, whose result is added too:
+    uint8_t parallel;     /* a second mixer of the same normed input whose result is also added:
                              INGOT_MIXER_MAMBA2, or INGOT_MIXER_NONE */
     uint8_t conv_taps;    /* of a recurrent mixer's convolution */
     uint8_t router;       /* enum ingot_router */
     uint8_t reserved0;    /* zero */
     uint32_t n_groups;    /* of a recurrent mixer: heads of q and k, groups of B and C */
-    uint32_t inner_heads; /* a multiple of n_groups: inner head h takes group h / (inner_heads /
-                             n_groups), but for INGOT_TILED_GROUPS */
+    uint32_t inner_heads; /* a multiple of n_groups: inner head h uses group h / (inner_heads /
+                             n_groups), except with INGOT_TILED_GROUPS */
     uint32_t state_dim;   /* of q and k, or of B and C */
     uint32_t inner_dim;   /* a multiple of inner_heads */
     uint32_t n_experts;
@@ -374,31 +375,30 @@ struct ingot_layer {
     float output_scale;     /* of the residual stream after the layer; usually 1 */
     uint32_t first_expert;  /* entry of the experts section: CRCs of the layer's extents */
     uint32_t reserved1[2];  /* zero */
-    uint64_t expert_offset; /* of expert 0's extent, from the segment's start, a multiple of 4096 */
+    uint64_t expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */
     uint64_t expert_bytes;  /* of an extent, a multiple of 4096; expert e begins at
                                expert_offset + e * expert_bytes */
 
-    uint32_t kv_rank;            /* INGOT_LATENT_KV: numbers of a key that do not rotate */
+    uint32_t kv_rank;            /* INGOT_LATENT_KV: the numbers of a key that do not rotate */
     uint32_t q_rank;             /* of ATTN_Q_A; 0: there is none */
-    uint32_t query_dim;          /* of a head's rows of ATTN_Q; the last of them rotate */
+    uint32_t query_dim;          /* a head's rows of ATTN_Q; the last of them rotate */
     uint32_t expert_groups;      /* divides n_experts; 0: there are none */
-    uint32_t expert_groups_used; /* experts are chosen among those of so many groups */
+    uint32_t expert_groups_used; /* experts are chosen from so many groups */
     uint32_t reserved[27];       /* zero */
 };
 static_assert(sizeof(struct ingot_layer) == 256, "a layer entry is 256 bytes");
 
-/* A run of bytes that arrives together: first the embedding, then the layers in order, then the
- * head. */
+/* Bytes that are read together: first the embedding, then the layers in order, then the head. */
 struct ingot_segment {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
-    uint64_t bytes;  /* a multiple of 4096, zero padding included, and covered by the CRC */
+    uint64_t bytes;  /* a multiple of 4096, including zero padding; the CRC covers them */
     uint32_t crc32c;
     uint16_t kind;      /* enum ingot_segment_kind */
-    uint16_t layer;     /* INGOT_NO_LAYER for embedding and head */
+    uint16_t layer;     /* INGOT_NO_LAYER for the embedding and the head */
     uint32_t reserved0; /* zero */
     uint32_t reserved;
-    uint64_t phase_end[INGOT_PHASES]; /* bytes that computing needs up to the end of each phase;
-                                         none less than the one before, the last one all bytes */
+    uint64_t phase_end[INGOT_PHASES]; /* bytes that computing needs by the end of each phase; never
+                                         decreasing, and the last is all bytes */
 };
 static_assert(sizeof(struct ingot_segment) == 64, "a segment entry is 64 bytes");
 
@@ -411,13 +411,13 @@ struct ingot_tensor {
     uint8_t reserved0;
     uint32_t rows;
     uint32_t cols;
-    uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
-                             zeros; others: cols, a multiple of their block's */
+    uint32_t cols_padded; /* cols rounded up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16),
+                             with zeros; otherwise cols, a multiple of the block's columns */
     uint32_t segment;     /* index into the segment table */
-    uint64_t offset; /* from the start of the segment, a multiple of 64; of an EXPERT_ role from
-                             that of an expert's extent: one entry for all of them */
+    uint64_t offset; /* offset from the start of the segment, a multiple of 64; for an EXPERT_
+                             role from the start of an expert's extent: one entry for all experts */
     uint64_t bytes;  /* rows up to a multiple of interleave, times the bytes of a row */
-    int8_t values[NIBBLES]; /* FIG4: what a nibble stands for, -127 .. 127; else zero */
+    int8_t values[NIBBLES]; /* FIG4: the value of each nibble, -127 .. 127; else zero */
     uint64_t reserved;
 };
 static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
@@ -425,11 +425,11 @@ static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
 /* The bytes of a quantized tensor are the blocks of kernels/blocks.h. */
 
 /* The chat section: this, then the bytes of the strings in order, not terminated. FORMAT.md says
- * how a conversation is put together. All lengths 0: the model has no template and continues the
- * text as it stands. */
+ * how a conversation is assembled. If all lengths are 0, the model has no template and continues
+ * the text unchanged. */
 enum ingot_chat_string {
     INGOT_CHAT_NAME,    /* of the template, for a person to read */
-    INGOT_CHAT_OPENING, /* in front of a conversation */
+    INGOT_CHAT_OPENING, /* before a conversation */
     INGOT_CHAT_SYSTEM_PREFIX,
     INGOT_CHAT_SYSTEM_SUFFIX,
     INGOT_CHAT_USER_PREFIX,
@@ -437,20 +437,20 @@ enum ingot_chat_string {
     INGOT_CHAT_REPLY_PREFIX,
     INGOT_CHAT_REPLY_SUFFIX,
     INGOT_CHAT_NO_THINKING, /* after the reply prefix, for a reply without thoughts */
-    INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; the next turn leaves them out */
-    INGOT_CHAT_SYSTEM,      /* the system prompt where none is given */
-    INGOT_CHAT_REPLY_START, /* after the reply prefix of a reply to come; no_thinking stands for it */
+    INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; later turns omit them */
+    INGOT_CHAT_SYSTEM,      /* the system prompt if none is given */
+    INGOT_CHAT_REPLY_START, /* after the reply prefix of the next reply; replaced by no_thinking */
     INGOT_CHAT_PAST_START, /* after the reply prefix of a past reply without its thoughts */
     INGOT_CHAT_STRINGS
 };
 enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* whose lengths are bytes[] */
 enum ingot_chat_flags {
     INGOT_CHAT_SYSTEM_IN_USER = 1,  /* the system block follows the first user prefix */
-    INGOT_CHAT_SYSTEM_ALWAYS = 2,   /* the system block is there with an empty prompt as well */
-    INGOT_CHAT_TRIM_USER = 4,       /* white space around the user's texts is left out */
+    INGOT_CHAT_SYSTEM_ALWAYS = 2,   /* the system block is written even if the prompt is empty */
+    INGOT_CHAT_TRIM_USER = 4,       /* white space around the user's texts is removed */
     INGOT_CHAT_TRIM_SYSTEM = 8,     /* and around the system prompt */
     INGOT_CHAT_TRIM = 12,           /* both */
-    INGOT_CHAT_SYSTEM_LAST = 16,    /* with IN_USER: of the last turn, not of the first */
+    INGOT_CHAT_SYSTEM_LAST = 16,    /* with IN_USER: in the last turn, not in the first */
     INGOT_CHAT_SYSTEM_WHOLE = 32,   /* the string for no system prompt is the whole block */
     INGOT_CHAT_KEEPS_THOUGHTS = 64, /* later turns keep the thoughts of earlier ones */
     INGOT_ALL_CHAT_FLAGS = 127
@@ -461,13 +461,13 @@ struct ingot_chat {
     uint32_t flags;
     uint32_t n_stops;                /* a reply ends with any of these tokens, */
     uint32_t stops[INGOT_MAX_STOPS]; /* each below n_tokens; zero beyond n_stops */
-    uint32_t more_bytes[2];          /* of the strings after bytes[]'s */
+    uint32_t more_bytes[2];          /* lengths of the strings that follow those of bytes[] */
     uint32_t reserved;               /* zero */
 };
 static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");
 static_assert(INGOT_CHAT_STRINGS - INGOT_CHAT_FIRST_STRINGS == 2, "two lengths in more_bytes[]");
 
-/* The location of a string's length. */
+/* Where the length of a string is stored. */
 static inline const uint32_t *ingot_chat_bytes(const struct ingot_chat *chat,
                                                enum ingot_chat_string which)
 {

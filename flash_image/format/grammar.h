@@ -1,14 +1,15 @@
-/* A compiled grammar: what replies may look like, byte by byte. `ingot grammar` writes such a file, and
- * a board has them in grammars/. Little-endian, no padding between the tables.
+/* A compiled grammar, which says byte by byte what a reply may look like. `ingot grammar` writes such a
+ * file, and a board reads them from grammars/. Little-endian, no padding between the tables.
  *
  *   struct ingot_grammar
  *   struct ingot_grammar_state[n_states]
  *   struct ingot_grammar_edge[n_edges]    of state i: edges .. edges + n_edges
  *   struct ingot_grammar_call[n_calls]
  *
- * An automaton of bytes with a stack. A state is left along an edge: by a byte of a range, or by a
- * call, which runs another part of the automaton (from its start to a state that accepts) `least` to
- * `most` times and goes on at `then`. The text is complete where a state accepts and no call is open. */
+ * The automaton reads bytes and has a stack. An edge leaves a state with a byte of a range, or with a
+ * call, which runs another part of the automaton (from its start to an accepting state) `least` to
+ * `most` times and continues at `then`. The text is complete if the state accepts and no call is
+ * open. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H
 
@@ -19,7 +20,7 @@
 
 enum {
     INGOT_GRAMMAR_VERSION = 1,
-    INGOT_GRAMMAR_BYTES = 64 << 10, /* of a file at most */
+    INGOT_GRAMMAR_BYTES = 64 << 10, /* largest size of a file */
     INGOT_GRAMMAR_DEPTH = 48,       /* calls open at once */
 };
 

@@ -1,5 +1,5 @@
-/* The signature of a file as C structures: a block of its own after the file_bytes of a model or an
- * adapter, which stay as they were. FORMAT.md, "Signatures", is the specification. Little-endian but
+/* The signature of a file as C structures: a separate block after the file_bytes of a model or an
+ * adapter, which do not change. FORMAT.md, "Signatures", is the specification. Little-endian except
  * for the signature. */
 #ifndef INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
 #define INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
@@ -14,26 +14,26 @@
 enum {
     SIGNATURE_VERSION = 1,
     SIGNATURE_P256 = 1,          /* kind: ECDSA over P-256 with SHA-256 */
-    SIGNATURE_LEAF = 65536,      /* bytes of a part that have a digest of their own */
+    SIGNATURE_LEAF = 65536,      /* size of a part with its own digest */
     SIGNATURE_DIGEST_BYTES = 32, /* of SHA-256 */
-    SIGNATURE_KEY_BYTES = 65,    /* of a public key: 4, X, Y, as SEC 1 has an uncompressed point */
-    SIGNATURE_ID_BYTES = 8,      /* of its name: the first bytes of its digest */
-    SIGNATURE_FRONT_PARTS = 2,   /* header, and the tables behind it ... */
-    SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; of a model then each segment */
+    SIGNATURE_KEY_BYTES = 65,    /* size of a public key: 4, X, Y, an uncompressed point as in SEC 1 */
+    SIGNATURE_ID_BYTES = 8,      /* size of its name: the first bytes of its digest */
+    SIGNATURE_FRONT_PARTS = 2,   /* header, and the tables after it ... */
+    SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; for a model, then each segment */
     SIGNATURE_MOST_PARTS = SIGNATURE_FRONT_PARTS + INGOT_MAX_SEGMENTS,
 };
 
-/* Zeros to the next page follow the digests. */
+/* Zeros follow the digests up to the next page. */
 struct signature_block {
     char magic[8];
     uint32_t version;
     uint32_t kind;
-    uint64_t file_bytes;  /* of the file before it: where the block begins */
+    uint64_t file_bytes;  /* of the file before it: the offset at which the block starts */
     uint64_t block_bytes; /* a multiple of 4096 */
     uint32_t n_parts;
     uint32_t leaf_bytes; /* SIGNATURE_LEAF */
     uint8_t key_id[SIGNATURE_ID_BYTES];
-    uint8_t reserved[16];  /* zero; here ends what is signed before the digests */
+    uint8_t reserved[16];  /* zero; the signed part before the digests ends here */
     uint8_t signature[64]; /* r and s, big-endian */
     uint8_t digests[][SIGNATURE_DIGEST_BYTES]; /* (n_parts), signed too */
 };

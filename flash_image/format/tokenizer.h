@@ -1,5 +1,5 @@
-/* The tokenizer section of the .ingot file: FORMAT.md, section 4. A part of format.h, which everybody
- * includes in its place. */
+/* The tokenizer section of the .ingot file: FORMAT.md, section 4. A part of format.h, which
+ * includes it. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_TOKENIZER_H
 #define INGOT_FLASH_IMAGE_FORMAT_TOKENIZER_H
 
@@ -9,19 +9,19 @@
 
 enum ingot_tokenizer_kind {
     INGOT_TOKENIZER_SPM = 1,        /* characters, merged by the score of the result */
-    INGOT_TOKENIZER_BPE = 2,        /* words of bytes, merged by rank of the pair */
-    INGOT_TOKENIZER_CHARACTERS = 3, /* characters, merged by rank of the pair */
-    INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut so that the scores add up to most */
+    INGOT_TOKENIZER_BPE = 2,        /* words of bytes, merged by the rank of the pair */
+    INGOT_TOKENIZER_CHARACTERS = 3, /* characters, merged by the rank of the pair */
+    INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut so that the sum of the scores is highest */
 };
 enum ingot_tokenizer_flags {
     INGOT_ADD_BOS = 1,
     INGOT_ADD_SPACE_PREFIX = 2,
     INGOT_ADD_EOS = 4,
-    INGOT_FUSE_UNK = 8,        /* unknown characters in a row are one unknown token */
+    INGOT_FUSE_UNK = 8,        /* several unknown characters in a row are one unknown token */
     INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
-    INGOT_SPLIT_SPACES = 32,   /* not BPE, as the next three: no token crosses into a space */
-    INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are left out, several are one */
-    INGOT_PREFIX_ONCE = 128,   /* no space is put in front of a text that begins with one */
+    INGOT_SPLIT_SPACES = 32,   /* not for BPE, like the next three: no token crosses into a space */
+    INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed, and several become one */
+    INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with one */
     INGOT_PREFIX_FIRST = 256,  /* nor after a token that is found in the text */
     INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
     INGOT_ALL_TOKENIZER_FLAGS = 1023
@@ -34,12 +34,12 @@ enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_UNUSED = 5,
                         INGOT_TOKEN_BYTE = 6,
                         INGOT_TOKEN_TYPE =
-                            15, /* mask of the numbers above; control and user tokens may add: */
+                            15, /* mask of the numbers above; control and user tokens may have in addition: */
                         INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
                         INGOT_TOKEN_RSTRIP = 32  /* white space after it */
 };
 
-/* How a text is cut into words before merging; FORMAT.md has the patterns. */
+/* How a text is cut into words before merging; FORMAT.md lists the patterns. */
 enum ingot_pre {
     INGOT_PRE_NONE = 0,
     INGOT_PRE_GPT2 = 1,
@@ -61,8 +61,8 @@ enum ingot_pre {
 };
 #define INGOT_NO_TOKEN 0xffffffffu
 
-/* The tokenizer section: this, for kinds 2 and 3 struct ingot_merges, then the arrays at the
- * offsets they name (from the section's start, each a multiple of 4): used where it lies. */
+/* The tokenizer section: this struct, for kinds 2 and 3 struct ingot_merges, then the arrays at the
+ * offsets they give (from the section's start, each a multiple of 4), which are used in place. */
 struct ingot_tokenizer {
     uint32_t kind;
     uint32_t flags;
@@ -72,12 +72,13 @@ struct ingot_tokenizer {
     uint32_t max_token_bytes; /* of the longest text */
     uint32_t n_sorted;        /* entries of sorted[] */
     uint32_t text_offsets;    /* u32[n_tokens + 1], ascending, into the text */
-    uint32_t scores;          /* f32[n_tokens], finite; only kinds 1 and 4 have them, else 0 */
+    uint32_t scores;          /* f32[n_tokens], finite; only for kinds 1 and 4, else 0 */
     uint32_t types;           /* u8[n_tokens], enum ingot_token_type */
-    uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens by bytes of text,
-                                 of equal texts a USER one, else the lowest id; no empty ones */
+    uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens, sorted by the bytes
+                                 of their text; of equal texts a USER one, else the lowest id; no
+                                 empty texts */
     uint32_t byte_tokens;     /* u32[256]: id of <0xXX>, kind 2: of the byte; or INGOT_NO_TOKEN */
-    uint32_t text;            /* bytes as they print: U+2581 is a space, kind 2: the bytes */
+    uint32_t text;            /* bytes as they are printed: U+2581 is a space; kind 2: the bytes */
     uint32_t text_bytes;
 };
 static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
@@ -92,8 +93,8 @@ static inline bool ingot_kind_has_merges(uint32_t kind)
 struct ingot_merges {
     uint32_t pre; /* enum ingot_pre; kind 3: INGOT_PRE_NONE */
     uint32_t n_merges;
-    uint32_t rows;        /* u32[n_tokens + 1], ascending from 0 to n_merges: the merges whose left
-                             token is i are entries rows[i] .. rows[i + 1) */
+    uint32_t rows;        /* u32[n_tokens + 1], ascending from 0 to n_merges: the merges with left
+                             token i are entries rows[i] .. rows[i + 1) */
     uint32_t entries;     /* struct ingot_merge[n_merges], each row strictly ascending by right */
     uint32_t reserved[4]; /* zero */
 };
@@ -102,7 +103,7 @@ static_assert(sizeof(struct ingot_merges) == 32, "the header of merges is 32 byt
 struct ingot_merge {
     uint32_t right;
     uint32_t rank; /* the lowest goes first */
-    uint32_t id;   /* NORMAL or USER; its text is the left one's and the right one's */
+    uint32_t id;   /* NORMAL or USER; its text is those of left and right joined */
 };
 static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");
 

@@ -6,7 +6,7 @@
 
 enum { MAX_VALUES = 65536 };
 
-/* An output matrix that is the embedding again, byte for byte, needs no second place. */
+/* An output matrix that equals the embedding byte for byte is stored only once. */
 static bool output_is_embedding(struct source *s)
 {
     const struct source_tensor *o = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -63,7 +63,7 @@ enum err gguf_read_header(struct gguf *g)
     return ERR_OK;
 }
 
-/* Everything up to the tensor table, and the vocabulary out of it. */
+/* Parse everything up to the tensor table, and extract the vocabulary. */
 static enum err read_front(struct gguf *g, size_t n, bool vocab_only)
 {
     enum err e = gguf_read_header(g);
@@ -88,7 +88,7 @@ static enum err read_front(struct gguf *g, size_t n, bool vocab_only)
     return gguf_read_vocab(g, vocab_only);
 }
 
-/* The first of several parts may have values alone, and end after them. */
+/* The first of several parts may contain only values, and end after them. */
 static enum err read_table(struct gguf *g)
 {
     if (g->n_tensors == 0) {
@@ -97,8 +97,8 @@ static enum err read_table(struct gguf *g)
     return gguf_read_tensors(g);
 }
 
-/* The tensor tables of all parts; g stands at that of the first. Those after it have no values but
- * the split's, and nothing else of them is looked at. */
+/* Read the tensor tables of all parts; g is at that of the first. Later parts have no values except
+ * those of the split, and nothing else in them is read. */
 static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_t n)
 {
     const char *input = g->s->path;

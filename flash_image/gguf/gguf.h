@@ -4,11 +4,11 @@
 
 #include "flash_image/source/source.h"
 
-/* The file begins as a GGUF does. */
+/* True if the file begins like a GGUF. */
 bool gguf_is(const uint8_t *data, size_t bytes);
 
-/* A file of a model that llama-gguf-split has split: NAME-00002-of-00003.gguf. The first part has the
- * model's values; the others have tensors and, of values, split.no, split.count and
+/* A file of a model that llama-gguf-split has split: NAME-00002-of-00003.gguf. The first part has
+ * the model's values; the others have tensors and only the values split.no, split.count and
  * split.tensors.count. */
 struct gguf_part {
     const char *path; /* for error messages */
@@ -16,27 +16,27 @@ struct gguf_part {
     size_t bytes;
 };
 
-/* Parse the n parts of a model in their order (one: a whole file) into *s, whose path is the first
- * one's and whose rest is zero. s points into their data from then on. vocab_only: stop when the
- * vocabulary is known, which the first part has; the others need not be there.
- * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says what. */
+/* Parse the n parts of a model in their order (one: a whole file) into *s, whose path is that of
+ * the first and whose rest is zero. Afterwards s points into their data. vocab_only: stop when the
+ * vocabulary is known, which the first part contains; the others may be missing. Errors:
+ * ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_t n,
                           bool vocab_only);
 
 /* The same for a whole file's bytes. */
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
 
-/* Which part of how many the file at s->path is: *part counts from 0, *n is 1 for a whole model. Its
- * values and its name say the same. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message says what. */
+/* Find which part of how many the file at s->path is: *part counts from 0, *n is 1 for a whole model. Its
+ * values and its name must agree. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_find_split(struct source *s, const uint8_t *data, size_t bytes, size_t *part,
                          size_t *n);
 
 /* A model's files, mapped. */
 struct gguf_files;
 
-/* Parse the model of which `given` is the file at s->path: a whole one, or any part, to which the
- * others are found by their names. *files is for gguf_close, on errors as well; `given` stays the
- * caller's and in place. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
+/* Parse the model of which `given` is the file at s->path: a whole one, or any part, from which the
+ * others are found by name. *files is for gguf_close, after errors as well; `given` remains the
+ * caller's. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
 struct mapping;
 enum err gguf_open(struct gguf_files **files, struct source *s, const struct mapping *given,
                    bool vocab_only);

@@ -1,7 +1,7 @@
-/* Experts of a GGUF: how many, how wide, how chosen. The bounds are the image's. */
+/* Experts of a GGUF: number, width, and how they are chosen. The bounds are the image's. */
 #include "flash_image/gguf/gguf_private.h"
 
-enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID, SCORES_SOFTMAX_CHOSEN }; /* as the file numbers them */
+enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID, SCORES_SOFTMAX_CHOSEN }; /* as numbered in the file */
 
 static enum err refuse_number(struct gguf *g, enum gguf_number which, const char *why)
 {
@@ -10,7 +10,7 @@ static enum err refuse_number(struct gguf *g, enum gguf_number which, const char
                          (unsigned long long)g->number[which], why);
 }
 
-/* Softmax before and after choosing is one thing where the chosen weights are made to sum to 1. */
+/* Softmax before and after choosing are the same if the chosen weights are made to sum to 1. */
 static bool scores_agree(enum ingot_router router, uint64_t scores)
 {
     switch (scores) {
@@ -32,7 +32,7 @@ static void set_renormalize(struct gguf *g, bool norm)
     }
 }
 
-/* DeepSeek's models differ in it; the oldest files do not say that it is softmax. */
+/* DeepSeek's models use different functions; the oldest files use softmax without saying so. */
 static enum err read_free_router(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -99,7 +99,7 @@ static bool is_qwen(const struct gguf *g)
     return family == INGOT_QWEN3_MOE || family == INGOT_QWEN35_MOE;
 }
 
-/* How wide an expert is where the file does not say: as a dense layer, or that shared out. */
+/* The width of an expert if the file does not say it: that of a dense layer, or a share of it. */
 static uint64_t usual_hidden(const struct gguf *g)
 {
     uint64_t hidden = gguf_number_or(g, N_HIDDEN, 0);
@@ -120,7 +120,7 @@ static void read_sizes(struct gguf *g)
     }
 }
 
-/* Several shared experts are one of their widths together. */
+/* Several shared experts act as one with the sum of their widths. */
 static uint32_t shared_hidden(const struct gguf *g)
 {
     uint64_t n = gguf_number_or(g, N_SHARED_EXPERTS, 0);

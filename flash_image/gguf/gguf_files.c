@@ -1,5 +1,5 @@
-/* The files of a model: one, or the parts of a split one, found by their names beside the one that was
- * given. */
+/* The files of a model: one, or the parts of a split one, which are found by name in the folder of
+ * the given file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static enum err name_parts(struct gguf_files *f, struct source *s)
     return ERR_OK;
 }
 
-/* All at once, so that nobody fetches one part after the other. */
+/* List all at once, so that a user need not fetch them one by one. */
 static enum err check_all_there(const struct gguf_files *f, struct source *s)
 {
     char names[256] = "";

@@ -1,7 +1,7 @@
 /* The names of a GGUF's values. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* A name that begins with a dot follows the architecture's: "llama.context_length". */
+/* A name that begins with a dot is prefixed by the architecture: "llama.context_length". */
 static const char *const numbers[N_NUMBERS] = {
     [N_CONTEXT] = ".context_length",
     [N_DIM] = ".embedding_length",
@@ -80,11 +80,11 @@ static const char *const reals[N_REALS] = {
     [R_EXPERT_SCALE] = ".expert_weights_scale",
 };
 
-/* These of the architecture's other values change nothing that is computed. */
+/* Other values of the architecture that change nothing in the computation. */
 static const char *const idle[] = {
     ".tensor_data_layout",
-    ".rope.scaling.yarn_attn_factor", /* its readers leave it alone, and so it means nothing */
-    ".rope.dimension_sections",       /* of text all sections have the same position */
+    ".rope.scaling.yarn_attn_factor", /* other readers ignore it, so it has no meaning */
+    ".rope.dimension_sections",       /* for text, all sections have the same position */
 };
 
 const char *gguf_number_name(enum gguf_number which)
@@ -117,7 +117,7 @@ bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name)
            source_text_is(text_after(key, g->architecture.bytes), name);
 }
 
-/* The name's place in names, or n. */
+/* The name's index in names, or n. */
 static size_t find_key(const struct gguf *g, struct source_text key, const char *const *names,
                        size_t n)
 {

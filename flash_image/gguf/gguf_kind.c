@@ -1,7 +1,7 @@
-/* GGUF files that are not text models: an adapter, the image part. */
+/* GGUF files that are not text models: an adapter, or the image part of a model. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* By general.type or, where that is NULL, by general.architecture. */
+/* By general.type or, if that is NULL, by general.architecture. */
 static const struct {
     const char *type, *architecture;
     const char *what, *cure;

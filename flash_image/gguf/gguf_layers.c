@@ -1,5 +1,5 @@
-/* The kind of each layer of a GGUF whose layers differ: lists with a number for each, a period, or
- * the family says. */
+/* The kind of each layer of a GGUF whose layers differ: lists with a number for each layer, a
+ * period, or the family decides. */
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/source_layers.h"
 
@@ -32,7 +32,8 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
     return n;
 }
 
-/* Whether a layer of a family with another mixer attends: each n-th, or those with heads of keys. */
+/* True if a layer of a family with a second mixer has attention: each n-th layer, or those with key
+ * heads. */
 static bool attends(const struct gguf *g, uint32_t layer)
 {
     uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4);
@@ -43,7 +44,8 @@ static bool attends(const struct gguf *g, uint32_t layer)
     return gguf_layer_number(g, N_KV_HEADS, layer) != 0;
 }
 
-/* A layer that does not attend has the family's other mixer; of one block, perhaps none. */
+/* A layer without attention has the family's other mixer or, in a layer of one block, perhaps
+ * none. */
 static void set_mixer(const struct gguf *g, uint32_t number)
 {
     struct source_layer_params *l = &g->s->params.layers[number];
@@ -66,7 +68,7 @@ static void set_mixer(const struct gguf *g, uint32_t number)
     }
 }
 
-/* The layers from n_layers - n on read the keys of the last one before them that sees as much. */
+/* The layers from n_layers - n on use the keys of the last earlier layer with the same window. */
 static enum err share_keys(struct gguf *g, uint64_t n)
 {
     struct source_params *p = &g->s->params;

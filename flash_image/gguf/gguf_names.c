@@ -94,7 +94,7 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
-/* For latent keys: other families have no such names. */
+/* Only for latent keys: other families have no such names. */
 static const struct name_rule latent[] = {
     { "attn_q_a.weight", INGOT_ATTN_Q_A },
     { "attn_q_a_norm.weight", INGOT_ATTN_Q_A_NORM },
@@ -117,7 +117,7 @@ static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct
     return INGOT_N_ROLES;
 }
 
-/* Keys of a layer that reads those of another: its own are left over from training. */
+/* Keys of a layer that uses those of another: left over from training. */
 static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
 {
     return slot->layer < g->s->params.n_layers &&
@@ -126,7 +126,7 @@ static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
             slot->role == INGOT_ATTN_K_NORM);
 }
 
-/* A norm's place where one name stands for two. */
+/* The place of a norm, if one name stands for two places. */
 static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slot)
 {
     if (slot->role == INGOT_ATTN_POST_NORM && family_has(g->family, FAMILY_LATE_FFN_NORM)) {
@@ -139,7 +139,7 @@ static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slo
     return slot->role;
 }
 
-/* For attention, or of a gated delta net in one matrix all the same. */
+/* For attention, also if a gated delta net is in one matrix. */
 static void find_qkv(const struct gguf *g, struct gguf_slot *slot)
 {
     slot->fusion = GGUF_QKV;
@@ -154,7 +154,7 @@ static bool begins_with(struct source_text t, const char *text)
     return t.bytes >= strlen(text) && memcmp(t.data, text, strlen(text)) == 0;
 }
 
-/* How the tensor of a role that has been found holds it. */
+/* How the tensor that was found for a role stores it. */
 static void find_fusion(const struct gguf *g, struct source_text rest, struct gguf_slot *slot)
 {
     slot->role = norm_of(g, slot);
@@ -184,7 +184,7 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
     slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {
-        slot->role = INGOT_OUTPUT_NORM; /* named after the place of its weights in the table */
+        slot->role = INGOT_OUTPUT_NORM; /* named after the name of its weights in the table */
     }
     if (slot->role != INGOT_N_ROLES) {
         return true;

@@ -1,4 +1,4 @@
-/* A model's parameters from a GGUF file, and from its family where the file has none. */
+/* A model's parameters from a GGUF file, and from its family if the file has none. */
 #include <math.h>
 
 #include "flash_image/gguf/gguf_private.h"
@@ -67,7 +67,7 @@ static void read_sizes(struct gguf *g)
     };
 }
 
-/* Layers at the end that guess further tokens are blocks of the file, and none of the model. */
+/* Layers at the end that guess further tokens are blocks of the file, and not part of the model. */
 static enum err count_layers(struct gguf *g)
 {
     uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
@@ -120,8 +120,8 @@ static enum err check_family(struct gguf *g)
     return ERR_OK;
 }
 
-/* The widths of latent keys; files that do not keep the matrices of heads apart have the widths of
- * queries and values where others have those of the cache. */
+/* The widths of latent keys; files that join the matrices of all heads give the widths of queries
+ * and values in the keys that otherwise hold those of the cache. */
 static enum err read_latent(struct gguf *g)
 {
     static const enum gguf_number needed[] = { N_KV_RANK, N_ROPE_DIMS, N_KEY_LENGTH,
@@ -184,7 +184,7 @@ static bool scales_by_width(const struct source_params *p)
            (p->family == INGOT_GEMMA3 && p->n_layers == 62);
 }
 
-/* MiniCPM's files may lack them, and its older ones do. */
+/* Files of MiniCPM may lack them, and its older ones do. */
 static void set_usual_multipliers(struct source_params *p)
 {
     if (p->family == INGOT_MINICPM) {
@@ -194,7 +194,7 @@ static void set_usual_multipliers(struct source_params *p)
     }
 }
 
-/* A multiplier of 0 is none: the usual one. */
+/* A multiplier of 0 means none: the usual one. */
 static enum err read_multipliers(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -223,7 +223,7 @@ static enum err read_multipliers(struct gguf *g)
     return ERR_OK;
 }
 
-/* All models of Gemma 2 have caps, and its first files do not say so. */
+/* All models of Gemma 2 have caps, which its first files do not mention. */
 static double usual_cap(const struct source_params *p, double cap)
 {
     return p->family == INGOT_GEMMA2 ? cap : 0.0;
@@ -246,7 +246,7 @@ static void read_scales(struct gguf *g)
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
 }
 
-/* For models with one name in GGUF. */
+/* For models that share a name in GGUF. */
 static void choose_family(struct gguf *g)
 {
     if (g->family->family != INGOT_LLAMA) {
@@ -259,7 +259,7 @@ static void choose_family(struct gguf *g)
     }
 }
 
-/* Differences between a family's models that only a value or a size tells. */
+/* Differences between a family's models that only a value or a size shows. */
 static void adapt_family(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -325,7 +325,7 @@ enum err gguf_read_params(struct gguf *g)
     return e;
 }
 
-/* Biases that some models of a family have and others do not. */
+/* Biases that only some models of a family have. */
 static void find_biases(struct source *s)
 {
     struct source_params *p = &s->params;
@@ -341,7 +341,7 @@ static void find_biases(struct source *s)
     }
 }
 
-/* Values are the keys where a layer with keys of its own has no other matrix. */
+/* Values equal the keys if a layer with its own keys has no other matrix. */
 static void find_values(struct source *s)
 {
     for (unsigned i = 0; i < s->params.n_layers; i++) {

@@ -1,8 +1,8 @@
-/* A tensor of a GGUF into the slots of the roles that it holds. */
+/* Put a tensor of a GGUF into the slots of the roles that it holds. */
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/quantize/source_rows.h"
 
-/* A tensor on its way: its name, its first matrix, how many there are. */
+/* A tensor while it is placed: its name, its first matrix, the number of matrices. */
 struct placed {
     struct source_text name;
     const struct source_tensor *all;
@@ -16,7 +16,7 @@ static enum err refuse_shape(struct gguf *g, const struct placed *t)
                          SOURCE_SHOW(t->name), t->all->rows, t->all->cols);
 }
 
-/* The slot's tensor, still empty; NULL: it appears twice. */
+/* The tensor's slot, still empty; NULL: the tensor appears twice. */
 static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, enum ingot_role role,
                                        unsigned layer)
 {
@@ -30,7 +30,7 @@ static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, e
     return slot;
 }
 
-/* Rows (of a bias: columns) of a fused tensor, one slot after the other. */
+/* Rows (columns of a bias) of a fused tensor, slot by slot. */
 static enum err place_rows(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
 {
     bool bias = slot->role == INGOT_ATTN_Q_BIAS;
@@ -58,7 +58,7 @@ static enum err place_rows(struct gguf *g, const struct placed *t, const struct 
     return ERR_OK;
 }
 
-/* Rows of a head's query and rows of its gate take turns. */
+/* Rows of a head's query and rows of its gate alternate. */
 static enum err place_query_gate(struct gguf *g, const struct placed *t,
                                  const struct gguf_slot *slot)
 {
@@ -112,7 +112,7 @@ static enum err place_experts(struct gguf *g, const struct placed *t, const stru
     return ERR_OK;
 }
 
-/* For each expert the gate, then what it is multiplied with; of biases columns. */
+/* For each expert the gate, then the matrix that it multiplies; columns of biases. */
 static enum err place_fused_experts(struct gguf *g, const struct placed *t,
                                     const struct gguf_slot *slot)
 {
@@ -128,7 +128,7 @@ static enum err place_fused_experts(struct gguf *g, const struct placed *t,
         return refuse_shape(g, t);
     }
     *size /= 2;
-    all.stack_step = 2 * all.rows; /* of a bias two rows of half the columns */
+    all.stack_step = 2 * all.rows; /* a bias: two rows of half the columns */
     *gate = *up = all;
     up->data += source_type_bytes(all.type, (uint64_t)all.rows * all.cols);
     return ERR_OK;
@@ -139,7 +139,7 @@ static bool is_plain(enum source_type type)
     return type == SOURCE_F32 || type == SOURCE_F16 || type == SOURCE_BF16;
 }
 
-/* A convolution lies channel by channel; the image has it position by position. */
+/* The file stores a convolution channel by channel, the image position by position. */
 static enum err place_convolution(struct gguf *g, const struct placed *t, struct source_tensor *to)
 {
     if (!is_plain(t->all->type)) {
@@ -154,7 +154,7 @@ static enum err place_convolution(struct gguf *g, const struct placed *t, struct
     return ERR_OK;
 }
 
-/* Vectors of a recurrent mixer lie in one, two or three dimensions. */
+/* Vectors of a recurrent mixer have one, two or three dimensions. */
 static void make_vector(struct source_tensor *t)
 {
     if (is_plain(t->type) && t->rows <= INGOT_MAX_HIDDEN / t->cols) {
@@ -197,7 +197,7 @@ static enum err place_heads(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
-/* As files had it before both matrices were kept apart. */
+/* As in files from before both matrices were stored separately. */
 static enum err place_latent(struct gguf *g, const struct placed *t, unsigned layer)
 {
     struct source_tensor *k = take_slot(g, t, INGOT_ATTN_K_B, layer);

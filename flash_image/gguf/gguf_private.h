@@ -7,7 +7,7 @@
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/source/families.h"
 
-enum gguf_value_type { /* as the file numbers them */
+enum gguf_value_type { /* as numbered in the file */
                        VALUE_U8,
                        VALUE_I8,
                        VALUE_U16,
@@ -24,7 +24,7 @@ enum gguf_value_type { /* as the file numbers them */
                        VALUE_TYPES
 };
 
-/* The rest of the file. Reading past the end sets bad and gives zeros. */
+/* The unread part of the file. Reading past the end sets bad and returns zeros. */
 struct gguf_reader {
     const uint8_t *at;
     size_t left;
@@ -35,10 +35,10 @@ struct gguf_value {
     enum gguf_value_type type;
     enum gguf_value_type element; /* of an array */
     uint64_t count;               /* of an array's elements */
-    struct source_text data;      /* of a string, of an array, or the number's bytes */
+    struct source_text data;      /* bytes of a string, of an array, or of the number */
 };
 
-/* The numbers that parameters are made of. */
+/* The numbers from which parameters are made. */
 enum gguf_number {
     N_CONTEXT,
     N_DIM,
@@ -118,7 +118,7 @@ enum gguf_real {
     N_REALS
 };
 
-/* Tensors that are not weights: factors of the frequencies of rotation. */
+/* Tensors that are not weights: frequency factors of the rotation. */
 enum gguf_factors { FACTORS_ALL, FACTORS_SHORT, FACTORS_LONG, N_FACTORS };
 
 struct gguf {
@@ -129,17 +129,17 @@ struct gguf {
     uint64_t n_tensors, n_values;
     uint64_t number[N_NUMBERS];
     bool has_number[N_NUMBERS];
-    struct gguf_value kv_heads, hiddens; /* one for each layer, where the type is VALUE_ARRAY */
+    struct gguf_value kv_heads, hiddens; /* one per layer, if the type is VALUE_ARRAY */
     double real[N_REALS];
     bool has_real[N_REALS];
     double lora_alpha;       /* of an adapter; 0: none is given */
-    struct source_text name; /* of an adapter: a model's goes to s */
+    struct source_text name; /* an adapter's; a model's goes to s */
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
     uint64_t charsmap_bytes;                 /* of a table that rewrites characters; 0: none */
     const struct family *family;             /* of the architecture; NULL: not supported */
-    uint32_t n_blocks;                       /* of the file: the layers, and those not read */
+    uint32_t n_blocks;                       /* layers in the file, and those not read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -179,60 +179,62 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
     return (struct source_text){ data, (size_t)bytes };
 }
 
-/* The fixed front of a file: its version, and how many tensors and values follow.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* The fixed start of a file: its version, and the numbers of tensors and values. Errors:
+ * ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_header(struct gguf *g);
 
-/* Read past the values of a file. Keep those that say what the file is: type, architecture, number of this
- * part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
+/* Read past the values of a file. Keep those that describe the file: type, architecture, number of
+ * this part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
-/* The kind of the file, before all other values, whose names begin with general.architecture:
- * that value, and the family that it names (NULL: not supported). g->r stays where it is.
+/* Find the kind of the file before all other values, because their names begin with
+ * general.architecture: that value, and its family (NULL: not supported). g->r does not move.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
 
-/* Refuse an adapter, the image part and their like by what they are (ERR_UNSUPPORTED), from g->type
- * and g->architecture. */
+/* Refuse adapters, image parts and similar files, naming what they are (ERR_UNSUPPORTED), from
+ * g->type and g->architecture. */
 enum err gguf_check_kind(struct gguf *g);
 
-/* Check that the values call this file part i of n. A single file may omit them.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Check that the values say that this file is part i of n. A single file may omit them. Errors:
+ * ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_check_part(struct gguf *g, size_t i, size_t n);
 
-/* Set g->r and its like to the tensor table of a part after the first, whose model g is.
+/* Set g->r and related members to the tensor table of a part after the first; g is the model.
  * Errors: as above. */
 enum err gguf_open_part(struct gguf *g, const struct gguf_part *part, size_t i, size_t n);
 
-/* Every value that the reader knows into g; one of the architecture's that it does not know is
- * refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Read every known value into g; refuse unknown values of the architecture. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED. */
 enum err gguf_read_values(struct gguf *g);
 
-/* The tokenizer from the values that have been read, into g->s->vocab.
- * vocab_only: nothing else is wanted of the file, so that it must have one.
- * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NOT_FOUND. */
+/* Make the tokenizer from the values that have been read, in g->s->vocab. vocab_only: the caller
+ * needs nothing else of the file, so it must have one. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED,
+ * ERR_NOT_FOUND. */
 enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
 
-/* For an error message: the architecture, and a name that begins with a dot. */
+/* For an error message: the architecture, then a name that begins with a dot. */
 #define GGUF_SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
-/* Numbers beyond 32 bits become the largest, which no bound lets pass. */
+/* Numbers beyond 32 bits become the largest number, which every bound refuses. */
 static inline uint32_t gguf_narrow(uint64_t n)
 {
     return (uint32_t)min_u64(n, UINT32_MAX);
 }
 
-/* The number of one layer: that of a list, whose length has been checked, or of all layers. */
+/* The number for one layer: from a list, whose length has been checked, or the one for all
+ * layers. */
 uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_t layer);
 
-/* Element i of an array, inside it; false: not of whole numbers. */
+/* Element i of an array, inside it; false: the array does not hold whole numbers. */
 bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
 
 /* Which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_windows(struct gguf *g);
 
-/* The kind of each layer: its mixer, its keys' heads and its feed-forward's width, whose keys it reads,
- * whether it rotates; windows have been read. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* The kind of each layer: its mixer, its key heads and its feed-forward's width, the layer whose
+ * keys it uses, and whether it rotates; windows have been read before. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED. */
 enum err gguf_read_layers(struct gguf *g);
 
 /* The sizes of recurrent mixers. */
@@ -244,7 +246,7 @@ enum err gguf_read_experts(struct gguf *g);
 /* A tensor of the file: one role, the first of several that it holds, or none. */
 enum gguf_fusion {
     GGUF_ALONE,
-    GGUF_QKV, /* their rows follow each other, as those of the next */
+    GGUF_QKV, /* their rows follow each other, and so do those of the next */
     GGUF_GATE_UP,
     GGUF_QUERY_GATE,    /* rows of a head's query, rows of its gate */
     GGUF_EXPERTS,       /* a matrix, or a vector, for each expert */
@@ -260,53 +262,54 @@ struct gguf_slot {
     enum gguf_fusion fusion;
 };
 
-/* The meaning of a tensor's name; false: no name of a model that can be packed. */
+/* Find the meaning of a tensor's name; false: no supported model has this name. */
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot);
 
-/* Put the tensor, which lies at all->data in n[] matrices, into the slot.
- * Errors: as above. */
+/* Put the tensor, which is at all->data as n[] matrices, into the slot. Errors: as above. */
 enum err gguf_place(struct gguf *g, struct source_text name, const struct source_tensor *all,
                     uint32_t n, const struct gguf_slot *slot);
 
-/* The parameters from the values that have been read, into g->s->params, checked.
+/* Make the parameters, in g->s->params, from the values that have been read, and check them.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_params(struct gguf *g);
 
-/* Add to them from the tensors: features that only a tensor's presence tells, and factors of
- * rotation, from tensors or from scaling, into g->s->rope. Errors: as above. */
+/* Add facts from the tensors: features that only the presence of a tensor shows, and rotation
+ * factors, from tensors or from scaling, in g->s->rope. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
 
-/* Factors of rotation alone, from tensors and from values. Errors: as above. */
+/* Only the rotation factors, from tensors and from values. Errors: as above. */
 enum err gguf_read_rope(struct gguf *g);
 
 /* The file's value, else `otherwise`. */
 uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise);
 double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise);
 
-/* The name of a number or real as it stands in the file, without its architecture. */
+/* The name of a number or real in the file, without its architecture. */
 const char *gguf_number_name(enum gguf_number which);
 const char *gguf_real_name(enum gguf_real which);
 
-/* Whether a value has the name; one that begins with a dot follows the architecture's. */
+/* True if a value has the name; a name that begins with a dot is prefixed by the architecture. */
 bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name);
 bool gguf_begins_with_architecture(const struct gguf *g, struct source_text key);
 
-/* Which number or real has the name, or N_NUMBERS, N_REALS. Idle: it changes nothing that is
- * computed. */
+/* The number or real with this name, or N_NUMBERS, N_REALS. Idle: it changes nothing in the
+ * computation. */
 size_t gguf_find_number(const struct gguf *g, struct source_text key);
 size_t gguf_find_real(const struct gguf *g, struct source_text key);
 bool gguf_is_idle(const struct gguf *g, struct source_text key);
 
-/* Read a whole number, or an array of equal whole numbers. A negative number becomes a huge one. False: neither. */
+/* Read a whole number, or an array of equal whole numbers. A negative number becomes a huge one.
+ * False: it is neither. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
-/* The tensor table, at which g->r stands: every tensor to `visit`, inside the file: n matrices of all's
- * shape at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, those of visit. */
+/* Read the tensor table, at which g->r is, and pass every tensor to `visit`, after checking that it
+ * is inside the file: n matrices of all's shape at all->data. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED, those of visit. */
 typedef enum err gguf_visit_fn(struct gguf *g, void *context, struct source_text name,
                                const struct source_tensor *all, uint32_t n);
 enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context);
 
-/* The same into the slots of g->s. */
+/* The same, into the slots of g->s. */
 enum err gguf_read_tensors(struct gguf *g);
 
 #endif

@@ -49,7 +49,7 @@ static enum err add_factors_of_all(struct gguf *g)
     return rope_factors_multiply_all(g->s, factors);
 }
 
-/* For long and short factors, where the file has none: by how much the context grows. */
+/* The ratio by which the context grows, for long and short factors if the file does not give it. */
 static void set_usual_magnitude(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -60,7 +60,7 @@ static void set_usual_magnitude(struct gguf *g)
     }
 }
 
-/* Short and long factors: the context of training parts them. */
+/* Short and long factors: the training context separates them. */
 static enum err add_long_short(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -108,7 +108,7 @@ static enum err add_scaling(struct gguf *g, bool yarn, double factor)
     return rope_factors_scale_all(g->s, (float)factor);
 }
 
-/* How far YaRN goes between the scaled angles (0) and its own (1, which is YaRN). */
+/* How far YaRN interpolates between the scaled angles (0) and its own (1, which is YaRN). */
 static enum err refuse_part(struct gguf *g)
 {
     return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %g, only 1 is supported",
@@ -133,7 +133,7 @@ static enum err read_scaling(struct gguf *g)
     if (yarn && gguf_real_or(g, R_YARN_PART, 1.0) != 1.0) {
         return refuse_part(g);
     }
-    if (yarn && log_multiplier != 0.0) { /* the scores have it, queries and keys of it nothing */
+    if (yarn && log_multiplier != 0.0) { /* the scores are scaled, so queries and keys are not */
         g->s->params.attn_scale *= (float)pow(1.0 + log_multiplier * log(fmax(factor, 1.0)), 2.0);
     } else if (yarn) {
         magnitude *= rope_yarn_magnitude(factor);

@@ -1,5 +1,5 @@
-/* Which part of a split model a file is, by its values and by its name, which must agree: a part of
- * another model in its place would give a model of two halves. */
+/* Finds which part of a split model a file is, by its values and by its name. They must agree,
+ * because a part of another model would give a mixture of two models. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ const char *gguf_split_ending(const char *path)
     return at;
 }
 
-/* The numbers in the name: 0 of 0 where it says nothing. */
+/* The numbers in the name: 0 of 0 if it has none. */
 static void read_name(const char *path, uint64_t *number, uint64_t *count)
 {
     const char *at = gguf_split_ending(path);
@@ -41,7 +41,7 @@ static void read_name(const char *path, uint64_t *number, uint64_t *count)
     }
 }
 
-/* The name says part `number` of `count`, from 1 on, the values part + 1 of n. */
+/* The name says part `number` of `count`, from 1 on; the values say part + 1 of n. */
 static enum err check_name(struct source *s, uint64_t part, uint64_t n)
 {
     uint64_t number, count;
@@ -65,7 +65,7 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     return ERR_OK;
 }
 
-/* Files that were cut by other tools have the names and not the values. */
+/* Files that other tools have cut have the names and not the values. */
 static enum err check_single(struct source *s)
 {
     uint64_t number, count;
@@ -144,7 +144,7 @@ enum err gguf_check_part(struct gguf *g, size_t i, size_t n)
     return ERR_OK;
 }
 
-/* A part that describes the model says the same as the first. */
+/* Check that a part that describes the model agrees with the first. */
 static enum err check_same_model(const struct gguf *g, struct gguf *part)
 {
     struct source_text a = g->architecture, b = part->architecture;

@@ -1,4 +1,4 @@
-/* The names of a split model's parts; of the GGUF reader alone. */
+/* The names of a split model's parts; private to the GGUF reader. */
 #ifndef INGOT_FLASH_IMAGE_GGUF_SPLIT_H
 #define INGOT_FLASH_IMAGE_GGUF_SPLIT_H
 

@@ -1,10 +1,11 @@
-/* The tensor table of a GGUF: names to slots, and every byte of data inside the file. */
+/* Reads the tensor table of a GGUF: names to slots, and checks that all data are inside the
+ * file. */
 #include "flash_image/gguf/gguf_private.h"
 #include "runtime/image/image.h"
 
 enum { DEFAULT_ALIGNMENT = 32 };
 
-/* The names of all types of GGML by number; those that no row has are refused. */
+/* The names of all types of GGML by number; types without a row are refused. */
 static const char *const ggml_types[] = {
 #define TYPE_FLOATS(NAME, id, name, cols, bytes, gguf) [gguf] = #NAME,
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, gguf) \
@@ -22,7 +23,8 @@ static const char *const ggml_types[] = {
 
 enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
 
-/* The file to take instead of one with a type that cannot be read, by the first letters of the type's name. */
+/* The file to use instead of one with a type that cannot be read, by the first letters of the
+ * type's name. */
 static const char *cure_of_type(const char *name)
 {
     static const struct {
@@ -94,7 +96,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return refuse_type(g, name, type);
 }
 
-/* The tensor that takes factors of rotation; NULL: the tensor is something else. */
+/* The place for rotation factors of a tensor; NULL: the tensor is something else. */
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
     static const char *const names[N_FACTORS] = {
@@ -179,12 +181,13 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
     return ERR_OK;
 }
 
-/* The location of tensors: in the order of the table and without overlap, as ggml's reader demands. */
+/* The positions of tensors: in the order of the table and without overlap, as ggml's reader
+ * requires. */
 struct data_area {
     const uint8_t *data;
     uint64_t bytes, alignment;
-    uint64_t used; /* up to the end of the tensor before */
-    bool wide_q2;  /* Q2_0 has 128 elements a scale, as one fork of llama.cpp writes it */
+    uint64_t used; /* end of the previous tensor */
+    bool wide_q2;  /* Q2_0 has 128 elements per scale, as one fork of llama.cpp writes it */
     gguf_visit_fn *visit;
     void *context; /* of visit */
 };
@@ -243,15 +246,15 @@ static enum err read_alignment(struct gguf *g, uint64_t *alignment)
     return ERR_OK;
 }
 
-/* Whether less room than 64 elements a scale would take follows a Q2_0 tensor: `end` is the next
- * one's offset, or the end of the data. */
+/* True if a Q2_0 tensor has less space than 64 elements per scale would need: `end` is the next
+ * tensor's offset, or the end of the data. */
 static bool is_wide_q2(const struct tensor_info *info, uint64_t end)
 {
     return info->type == 42 && end > info->offset && /* a product that overflows is refused later */
            end - info->offset < source_type_bytes(SOURCE_Q2_0, info->dims[0] * info->dims[1]);
 }
 
-/* The data begins after the last info, so the infos are walked twice. */
+/* The data begin after the last info, so the infos are read twice. */
 enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context)
 {
     struct gguf_reader walk = g->r;

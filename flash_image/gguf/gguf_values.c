@@ -1,5 +1,5 @@
-/* The values of a GGUF, from memory: every count is compared with the bytes that are left before it
- * is believed; nothing recurses. */
+/* Reads the values of a GGUF from memory: every count is compared with the remaining bytes before
+ * it is used; nothing recurses. */
 #include <math.h>
 
 #include "flash_image/gguf/gguf_private.h"
@@ -108,7 +108,7 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out)
     return bytes != 0 && value_to_u64(&one, out);
 }
 
-/* A number for each layer: as their list, and as the largest. */
+/* One number per layer: as a list, and the largest. */
 static bool take_list(const struct gguf_value *v, struct gguf_value *list, uint64_t *largest)
 {
     uint64_t n;
@@ -160,7 +160,7 @@ static enum err refuse_kind(struct gguf *g, struct source_text key, const char *
                          kind);
 }
 
-/* Zero, false or empty: a feature that is not there. */
+/* True if a value is zero, false or empty: the feature is not there. */
 static bool is_nothing(const struct gguf_value *v)
 {
     uint64_t whole = 1;
@@ -170,7 +170,7 @@ static bool is_nothing(const struct gguf_value *v)
            (v->type == VALUE_STRING && v->data.bytes == 0);
 }
 
-/* A value of the architecture that this reader does not know: it may change the result. */
+/* An unknown value of the architecture, which may change the result. */
 static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     if (g->family == NULL || !gguf_begins_with_architecture(g, key) ||
@@ -189,7 +189,8 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s appears twice", SOURCE_SHOW(key));
 }
 
-/* The publisher's defaults for the choice of tokens, under llama.cpp's names. Whether the key is one of them. */
+/* The publisher's defaults for sampling, under llama.cpp's names. True if the key is one of
+ * them. */
 static bool keep_sampling(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const struct {
@@ -371,7 +372,7 @@ enum err gguf_skip_values(struct gguf *g)
 
 enum err gguf_read_architecture(struct gguf *g)
 {
-    struct gguf look = *g; /* so that the values count anew when they are kept */
+    struct gguf look = *g; /* so that the values are counted again when they are stored */
     enum err e = gguf_skip_values(&look);
 
     g->type = look.type;

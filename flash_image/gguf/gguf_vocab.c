@@ -17,7 +17,7 @@ static uint32_t token_id(const struct gguf *g, enum gguf_number which)
     return (uint32_t)id;
 }
 
-/* The lengths of texts are 64 bits wide in the file; the packer goes on with 32. */
+/* The file stores the lengths of texts in 64 bits; the packer uses 32. */
 static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, const char *what)
 {
     struct gguf_reader r = { texts->data.data, texts->data.bytes, false };
@@ -31,7 +31,7 @@ static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, co
     return ERR_OK;
 }
 
-/* As many as there are tokens. */
+/* One for each token. */
 static enum err check_count(struct gguf *g, bool has, const struct gguf_value *array,
                             const char *name)
 {
@@ -71,7 +71,7 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     return check_lengths(g, &g->tokens, "token");
 }
 
-/* The flag, where the file says so, or else the kind of tokenizer. */
+/* The flag if the file has it, else that of the kind of tokenizer. */
 static uint32_t flag_of(const struct gguf *g, enum gguf_number which, bool otherwise, uint32_t flag)
 {
     if (gguf_number_or(g, which, otherwise) != 0) {
@@ -92,7 +92,7 @@ static void read_common(struct gguf *g, bool add_bos)
     v->eos = token_id(g, N_EOS);
     v->unk = token_id(g, N_UNK);
     v->eot = token_id(g, N_EOT);
-    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* the end of a message, as to a tool */
+    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* the end of a message, for example to a tool */
         v->stops[v->n_stops++] = token_id(g, N_EOM);
     }
     if (v->bos != INGOT_NO_TOKEN) {
@@ -124,7 +124,7 @@ static enum err read_spm(struct gguf *g)
     return ERR_OK;
 }
 
-/* By llama.cpp's defaults a space goes in front of a text and EOS ends it. */
+/* By llama.cpp's defaults a space is added before a text, and EOS ends it. */
 static enum err read_unigram(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;
@@ -155,7 +155,7 @@ static enum err read_unigram(struct gguf *g)
     return ERR_OK;
 }
 
-/* Files from before the key existed name none; for these two there is only one answer. */
+/* Files from before the key existed have no name; only these two kinds are possible. */
 static struct source_text pre_of(const struct gguf *g)
 {
     static const char gpt2[] = "gpt-2", falcon[] = "falcon";
@@ -233,8 +233,8 @@ static enum err read_bpe(struct gguf *g)
     return ERR_OK;
 }
 
-/* Gemma 4: SentencePiece's tokens, joined by the rank of merges. llama.cpp cuts at line ends first, for
- * speed; no token holds a line end beside anything else. */
+/* Gemma 4: SentencePiece's tokens, joined by the rank of merges. llama.cpp cuts at line ends first,
+ * for speed; no token has a line end together with other characters. */
 static enum err read_ranked_characters(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;
@@ -254,7 +254,7 @@ static enum err read_ranked_characters(struct gguf *g)
     return ERR_OK;
 }
 
-/* Without a tokenizer the model takes ids and no text. */
+/* Without a tokenizer the model accepts ids only, not text. */
 static enum err read_none(struct gguf *g)
 {
     const char *why = "tokenizer.ggml.model is missing";

@@ -10,7 +10,8 @@ static enum err refuse_pattern(struct gguf *g)
                          SOURCE_SHOW(g->architecture));
 }
 
-/* For how many layers the last one sees everything: the family says, or a number of the file. */
+/* The period of layers of which the last one sees everything: from the family, or from a number in
+ * the file. */
 static enum err read_period(struct gguf *g, uint32_t *period)
 {
     uint64_t number = 0;
@@ -48,7 +49,7 @@ static enum err read_list(struct gguf *g)
     return ERR_OK;
 }
 
-/* The first files of Gemma 2 do not have it; EXAONE 4's small models set one that they do not use,
+/* The first files of Gemma 2 do not have it; EXAONE 4's small models have one that they do not use,
  * and no pattern. */
 static uint64_t window_of(const struct gguf *g)
 {

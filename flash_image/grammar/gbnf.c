@@ -12,11 +12,11 @@ enum { NAME_SLOTS = 2 * GRAMMAR_RULES_MOST }; /* a power of two */
 struct parser {
     struct grammar_tree *tree;
     uint16_t *
-        names; /* (NAME_SLOTS) a rule's number + 1 where its name's hash points, or behind it; 0: free */
+        names; /* (NAME_SLOTS) a rule's number + 1 at the slot of its name's hash, or at the next free one; 0: free */
     const char *at;
     uint32_t line;
     uint32_t nest;
-    char *error_message; /* [0] != 0: it has failed */
+    char *error_message; /* [0] != 0: an error has occurred */
 };
 
 static bool failed(const struct parser *p)
@@ -92,7 +92,7 @@ static size_t name_bytes(const char *s)
     return n;
 }
 
-/* Whether a rule begins here. */
+/* True if a rule begins here. */
 static bool at_rule(const struct parser *p)
 {
     size_t n = name_bytes(p->at);
@@ -103,7 +103,7 @@ static bool at_rule(const struct parser *p)
     return n != 0 && strncmp(ahead.at, "::=", 3) == 0;
 }
 
-/* The slot that has a name, or the free one where it would go. */
+/* The slot of a name, or the free one in which it would be. */
 static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
 {
     uint32_t at = 2166136261u;
@@ -121,7 +121,7 @@ static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
     }
 }
 
-/* The rule of a name, made where it is new. */
+/* The rule of a name, added if it is new. */
 static uint32_t rule_named(struct parser *p, size_t n)
 {
     struct grammar_tree *t = p->tree;

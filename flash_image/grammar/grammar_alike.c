@@ -1,20 +1,22 @@
-/* States that nothing tells apart. Sets of states are split as long as one of their ways tells two of their states apart, and sets of
- * ways as long as their ends lie in different sets; each time the smaller half is looked at again, so that w ways take w log w
- * steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's idea). */
+/* Finds states that are equivalent. Sets of states are split while a transition distinguishes two of their states, and sets of
+ * transitions while their ends are in different sets; each time the smaller half is examined again, so w transitions take w log w
+ * steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's
+ * idea). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/grammar/grammar_private.h"
 
-/* Items 0 .. n - 1 in sets: those of set s are items[first[s]] .. items[end[s] - 1], the marked ones in front. */
+/* Items 0 .. n - 1 in sets: those of set s are items[first[s]] .. items[end[s] - 1], the marked
+ * ones first. */
 struct partition {
     uint32_t *items, *place, *set_of; /* (n); items[place[i]] is i */
-    uint32_t *first, *end, *marked;   /* (n) of sets; how many of it are marked */
+    uint32_t *first, *end, *marked;   /* (n) the number of marked items in each set */
     uint32_t *touched;                /* (n) sets with a mark */
     uint32_t n_sets, n_touched;
 };
 
-/* From a state to a state, by a label: a kind of bytes, or a call. */
+/* A transition from state to state with a label: a kind of bytes, or a call. */
 struct way {
     uint32_t from, to;
 };
@@ -27,7 +29,7 @@ struct alike {
     uint32_t *into,
         *ways_into; /* those into state i are ways_into[into[i]] .. ways_into[into[i + 1] - 1] */
     struct partition blocks; /* of states */
-    struct partition labels; /* of ways that have a label, and an end, in common */
+    struct partition labels; /* sets of transitions with the same label and end */
 };
 
 /* ---- partitions ----------------------------------------------------------------------------- */
@@ -47,7 +49,7 @@ static bool open_partition(struct partition *p, uint32_t n)
     return memory != NULL;
 }
 
-/* Items first .. end - 1, which lie in their order, are one more set. */
+/* Items first .. end - 1, in their order, become a new set. */
 static void add_set(struct partition *p, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -73,7 +75,7 @@ static void mark(struct partition *p, uint32_t item)
     }
 }
 
-/* The smaller part of a set that has marked items and others becomes a set of its own. */
+/* The smaller part of a set that has both marked items and others becomes a separate set. */
 static void split_set(struct partition *p, uint32_t s)
 {
     uint32_t middle = p->first[s] + p->marked[s], z = p->n_sets;
@@ -106,7 +108,8 @@ static void split(struct partition *p)
 
 /* ---- ways ----------------------------------------------------------------------------------- */
 
-/* Bytes at which any state's ways change: between two of them a byte is like the next. */
+/* Bytes at which the transitions of any state change: between two of them all bytes behave
+ * alike. */
 static uint32_t find_kinds(const struct alike *a, uint8_t kinds[256])
 {
     uint32_t n = 1;
@@ -231,7 +234,7 @@ static bool find_ways(struct alike *a)
 
 /* ---- apart ---------------------------------------------------------------------------------- */
 
-/* States that ways of one label and one end leave are not like those that have none of these. */
+/* States with transitions of one label and end differ from states with none of these. */
 static bool tell_apart(struct alike *a, uint32_t label)
 {
     const struct partition *p = &a->labels;
@@ -243,7 +246,7 @@ static bool tell_apart(struct alike *a, uint32_t label)
     return grammar_spend(a->budget, 4 * (size_t)(p->end[label] - p->first[label]) + 1);
 }
 
-/* Split blocks further: ways into one block differ from ways into the others. */
+/* Split blocks further: transitions into one block differ from those into others. */
 static bool tell_ways_apart(struct alike *a, uint32_t block)
 {
     const struct partition *p = &a->blocks;
@@ -285,7 +288,7 @@ static bool refine(struct alike *a)
 static void number_groups(const struct alike *a, uint16_t *group, uint16_t *first,
                           uint32_t *n_groups)
 {
-    uint32_t *number = a->blocks.marked; /* of a block + 1; nothing is marked any more */
+    uint32_t *number = a->blocks.marked; /* a block + 1; afterwards nothing is marked */
 
     *n_groups = 0;
     for (uint32_t i = 0; i < a->n_states; i++) {

@@ -1,12 +1,12 @@
 /* Grammars as people and programs write them, GBNF and JSON Schema, into the automaton that a board runs
  * (flash_image/format/grammar.h). Host only.
  *
- * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n}
- * after an item; `root` is what a reply is. A rule may call itself, but not as its first item.
+ * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n} after an item; a reply
+ * has the form of `root`. A rule may call itself, but not as its first item.
  *
- * JSON Schema becomes GBNF first (schema.h). All keywords of a schema hold together. Rules that a grammar cannot hold are
- * told in notes (struct grammar_notes): such a reply is checked when it is finished. Strings, arrays, numbers and depth have an end, so that a
- * reply has one. */
+ * JSON Schema is converted to GBNF first (schema.h). All keywords of a schema apply together. Keywords that a grammar cannot
+ * enforce are listed in notes (struct grammar_notes); such a reply is checked when it is finished. Strings, arrays, numbers and
+ * depth are bounded, so a reply ends. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 
@@ -19,7 +19,7 @@
 
 enum {
     GRAMMAR_ERROR_MESSAGE_BYTES = 256,
-    GRAMMAR_STEPS_MOST = 20000000, /* of a compile: a tenth of a second, half of one under ASan */
+    GRAMMAR_STEPS_MOST = 20000000, /* budget of a compile: a tenth of a second, half a second under ASan */
 };
 
 /* Limits for the parts that a schema leaves open. */
@@ -28,16 +28,17 @@ enum {
     GRAMMAR_ITEMS_MOST = 64,   /* of an array */
     GRAMMAR_DIGITS_MOST = 15,
     GRAMMAR_TIMES_LIMIT = 60000, /* of a repetition */
-    GRAMMAR_ANY_DEPTH = 4        /* of a value of any type */
+    GRAMMAR_ANY_DEPTH = 4        /* depth of a value of any type */
 };
 
-/* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: error_message says
- * what is wrong and in which line; ERR_TOO_LONG: it is beyond INGOT_GRAMMAR_BYTES, or beyond GRAMMAR_STEPS_MOST, which bounds
- * the time whatever the text is. About 100 MB of memory at most. */
+/* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: error_message says what is wrong and
+ * in which line; ERR_TOO_LONG: it needs more than INGOT_GRAMMAR_BYTES, or more than GRAMMAR_STEPS_MOST, which bounds the time
+ * for any text. Uses at most about 100 MB of memory. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* A schema; arguments: of a function, which are an object whatever it says. */
+/* A schema; arguments: it is for a function, whose arguments are an object whatever the schema
+ * says. */
 struct grammar_schema {
     const char *text;
     bool arguments;
@@ -45,8 +46,8 @@ struct grammar_schema {
 
 enum { GRAMMAR_NOTES_MOST = 64, GRAMMAR_WHERE_BYTES = 160 };
 
-/* A keyword that the grammar does not hold: of which schema, and where in it (a JSON Pointer). checked:
- * grammar_check_value() looks at it; otherwise nobody does. */
+/* A keyword that the grammar does not enforce: the number of the schema, and the place in it (a
+ * JSON Pointer). checked: grammar_check_value() checks it; otherwise nothing does. */
 struct grammar_note {
     unsigned schema;
     bool checked;
@@ -55,24 +56,24 @@ struct grammar_note {
 
 struct grammar_notes {
     struct grammar_note list[GRAMMAR_NOTES_MOST];
-    unsigned n, more; /* more: those that found no room */
+    unsigned n, more; /* more: the number of notes that did not fit */
 };
 
-/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT: error_message, which names the first keyword that a
- * grammar cannot hold. */
+/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT:
+ * error_message names the first keyword that a grammar cannot enforce. */
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]
- * (GRAMMAR_NO_RULE: no value satisfies that one); root is the caller's to write. Rules that are not held are in *notes, and are not an error.
- * Otherwise the same. */
+/* The rules of n schemas after `first`, which is any GBNF or "": in r, and rules[i] is the name of the rule of schemas[i]
+ * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. Keywords that are not enforced are in *notes, and
+ * are not an error. Otherwise the same. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,
                                  char **gbnf, char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* Whether a text of JSON (bytes) satisfies a schema. False: error_message says why, with the place in the schema. A check that takes too many
- * steps counts as satisfied. */
+/* True if a JSON text (bytes) satisfies a schema. False: error_message says why, with the place in
+ * the schema. A check that takes too many steps counts as satisfied. */
 bool grammar_check_value(const char *schema, const char *value, size_t bytes,
                          char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 

@@ -1,13 +1,13 @@
-/* Trees into automata. A rule that calls itself is a part of its own; one that does not is laid out where it
- * is used, as long as that stays small, since what lies in one automaton is read in one way. So is a
- * repetition of many times. */
+/* Trees to automata. A rule that calls itself becomes a separate part; one that does not is laid out
+ * where it is used, as long as that stays small, because text within one automaton needs no stack.
+ * The same holds for a repetition of many times. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/text/utf8.h"
 
 enum {
-    UNROLL_MOST = 48, /* nodes of a repetition, times counted */
+    UNROLL_MOST = 48, /* nodes of a repetition, times its count */
     STATES_MOST = 1 << 18,
     EDGES_MOST = 1 << 20,
 };
@@ -42,7 +42,7 @@ uint32_t automaton_state(struct automaton *a)
     return a->n_states++;
 }
 
-/* A state's edges lie side by side; when they outgrow their room they move to the end. */
+/* A state's edges are contiguous; when they outgrow their space they move to the end. */
 void automaton_edge(struct automaton *a, uint32_t from, struct edge e)
 {
     struct state *s = &a->states[from];
@@ -115,7 +115,7 @@ struct rest {
     uint32_t node, from, to;
 };
 
-/* A rule that joins: the place where it was laid out, and the place where it goes on. */
+/* A rule that joins: the state at which it was laid out, and the state at which it continues. */
 struct join {
     uint32_t rule, start, to;
 };
@@ -124,7 +124,7 @@ struct maker {
     const struct grammar_tree *t;
     struct automaton *a;
     struct part_list *parts;
-    struct rest *rests; /* those of all sequences that are at work */
+    struct rest *rests; /* those of all sequences in progress */
     uint32_t n_rests, room;
     struct join *joins;
     uint32_t n_joins, joins_room;
@@ -149,8 +149,8 @@ static uint64_t times_of(uint32_t low, uint32_t high)
     return high == GRAMMAR_NO_END ? low : high;
 }
 
-/* Some number of times up to h, up to n times, is the same up to h * n times: then it can be called. Small ones stay as they
- * stand. */
+/* Up to h times, repeated up to n times, equals up to h * n times: then it can be called. Small
+ * ones stay unchanged. */
 static struct node flat_times(const struct grammar_tree *t, const struct node *times)
 {
     struct node n = *times;
@@ -171,7 +171,7 @@ static struct node flat_times(const struct grammar_tree *t, const struct node *t
     return n;
 }
 
-/* An empty text stays empty when it is repeated, so that a call may take its emptiness for no call. */
+/* An empty text stays empty when it is repeated, so a call may treat an empty body as no call. */
 static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
 {
     const struct node flat = flat_times(m->t, as_written), *n = &flat;
@@ -225,7 +225,8 @@ static void add_join(struct maker *m, uint32_t rule, uint32_t start, uint32_t to
     m->joins[m->n_joins++] = (struct join){ rule, start, to };
 }
 
-/* Laid out once for all that go on at the same state; a large one that goes on elsewhere, too, is called there. */
+/* Laid out once for all uses that continue at the same state; a large one that continues elsewhere,
+ * too, is called there. */
 static void make_joined(struct maker *m, uint32_t rule, uint32_t from, uint32_t to)
 {
     bool elsewhere = false;
@@ -287,7 +288,8 @@ static void make_item(struct maker *m, const struct node *n, uint32_t from, uint
     }
 }
 
-/* A sequence leans to the left and may be as long as the grammar: it is gone down, not called down. */
+/* A sequence leans to the left and may be as long as the grammar, so a loop walks it instead of
+ * recursion. */
 static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
 {
     const struct node *n = &m->t->nodes[node];
@@ -337,8 +339,8 @@ static void byte_edge(struct automaton *a, uint32_t from, uint32_t to, uint32_t 
     automaton_edge(a, from, (struct edge){ to, -1, low, high });
 }
 
-/* n bytes of which the first k are equal, and those after it go from all-lowest to all-highest, or one of
- * them alone differs: what a range is cut into. */
+/* n bytes of which the first k are equal, and the later ones go from all-lowest to all-highest, or
+ * one of them differs: the pieces into which a range is cut. */
 static void bytes_between(struct automaton *a, uint32_t from, uint32_t to, const uint8_t *low,
                           const uint8_t *high, unsigned n)
 {
@@ -355,8 +357,8 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have the same number of bytes. For a byte that differs all that follow must be free: else
- * the range is cut there. */
+/* low and high have the same number of bytes. If a byte differs, all later ones must be free;
+ * otherwise the range is cut there. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)
 {

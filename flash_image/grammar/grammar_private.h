@@ -1,4 +1,5 @@
-/* Between the parser of GBNF and what makes an automaton of it: rules as trees of nodes. */
+/* Between the parser of GBNF and the code that makes an automaton of it: rules as trees of
+ * nodes. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
 
@@ -7,14 +8,14 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 
-/* Steps that a compile has taken. A grammar of a few bytes can want any number of them, so each loop whose length the
- * grammar decides counts its rounds here. */
+/* Steps that a compile has taken. A grammar of a few bytes can need any number of them, so each
+ * loop whose length the grammar decides counts its rounds here. */
 struct grammar_budget {
     uint32_t steps;
     bool spent; /* there were more than GRAMMAR_STEPS_MOST */
 };
 
-/* So many more. False: they are too many, and the compile ends. */
+/* Add so many steps. False: there are too many, and the compile ends. */
 bool grammar_spend(struct grammar_budget *b, size_t steps);
 
 enum {
@@ -44,13 +45,13 @@ struct node {
 
 struct rule {
     char name[GRAMMAR_NAME_MOST];
-    uint32_t body; /* node; NO_BODY: it was named, and is not there */
-    uint32_t line; /* where it was named first */
+    uint32_t body; /* node; NO_BODY: it was named, but not defined */
+    uint32_t line; /* the first place that names it */
     uint32_t first,
         end; /* nodes first .. end - 1 are those of the body, and some that are in no tree */
     uint32_t uses;
     bool calls_itself;
-    bool joins;    /* it ends what names it, so that it is laid out there, once (grammar_tails.c) */
+    bool joins;    /* it ends the rules that name it, so it is laid out there once (grammar_tails.c) */
     uint32_t size; /* of its body, as in sizes; 0: it calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
@@ -60,44 +61,45 @@ struct grammar_tree {
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
     bool full;       /* there was no room for a node */
-    bool *empty;     /* (n_nodes) after grammar_look_at_rules: whether it may be empty */
-    uint32_t *sizes; /* (n_nodes) after it: nodes, with those of rules that are laid out in it */
-    uint32_t inline_most; /* nodes of a rule that is used in several places and laid out in each */
+    bool *empty;     /* (n_nodes) after grammar_look_at_rules: true if it may be empty */
+    uint32_t *sizes; /* (n_nodes) after it: the number of nodes, with those of rules laid out in it */
+    uint32_t inline_most; /* largest number of nodes of a rule that is laid out in each of several places */
 };
 
-/* A node's parts are made before it, and each is part of one node alone: so a loop over them that goes up sees parts first.
- * ERR_OK: every rule that is named is there; the caller calls grammar_tree_free in any case. */
+/* A node's parts are created before it, and each is part of only one node: a loop over ascending
+ * nodes sees parts first. ERR_OK: every named rule is defined; the caller calls grammar_tree_free
+ * in any case. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
                        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
 uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
                       uint32_t low, uint32_t high);
 
-/* After inline_most is set: uses, calls_itself and size of all rules, empty and sizes of all nodes, in time that grows as the nodes do.
- * ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
+/* After inline_most is set: find uses, calls_itself and size of all rules, empty and sizes of all
+ * nodes, in time linear in the nodes. ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
 enum err grammar_look_at_rules(struct grammar_tree *t,
                                char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
-/* A rule is laid out where it is used, in place of a call; nodes of a tree. */
+/* True if a rule is laid out where it is used, instead of being called; nodes: those of a tree. */
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
 uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);
 bool grammar_is_small(const struct grammar_tree *t, uint32_t rule);
-/* Once calls_itself and uses of all rules are known: joins; what only calls itself as a loop does not count as calling itself any
- * more. False: no memory. */
+/* After calls_itself and uses of all rules are known: set joins; a rule that only calls itself as a
+ * loop no longer counts as calling itself. False: out of memory. */
 bool grammar_find_tails(struct grammar_tree *t);
 bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
 
 /* ---- automata ------------------------------------------------------------------------------- */
 
-/* Parts of a grammar that are called: rules, and what is repeated often. */
+/* Parts of a grammar that are called: rules, and long repetitions. */
 struct part {
-    uint32_t node, rule; /* rule: UINT32_MAX of a repetition */
-    uint32_t start;      /* its first state in the result, when it is made */
+    uint32_t node, rule; /* rule: UINT32_MAX for a repetition */
+    uint32_t start;      /* its first state in the result, once it is made */
 };
 
-/* A way out of a state: bytes low .. high to `to`, or a call of a part, then `to`. */
+/* A transition of a state: bytes low .. high to `to`, or a call of a part, then `to`. */
 struct edge {
     uint32_t to;
-    int32_t part; /* -1: bytes; -2: without either */
+    int32_t part; /* -1: bytes; -2: an empty transition */
     uint32_t low, high;
 };
 
@@ -118,8 +120,8 @@ uint32_t automaton_state(struct automaton *a);
 void automaton_edge(struct automaton *a, uint32_t from, struct edge e);
 void automaton_free(struct automaton *a);
 
-/* The part of a node as an automaton with ways out that take no byte, from state 0 to state 1. parts
- * (*n_parts) grows by what it calls. */
+/* Make the part of a node as an automaton with empty transitions, from state 0 to state 1. parts
+ * (*n_parts) grows by the parts that it calls. */
 struct part_list {
     struct part *parts;
     uint32_t n, room;
@@ -127,11 +129,12 @@ struct part_list {
 void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct automaton *a,
                        struct part_list *parts);
 
-/* The same language, each byte and each call leading to one state, as few states as can be; state 0 is the
- * start. False: it is too large, or the budget is spent; there is nothing in *out to free then. */
+/* The same language, in which each byte and each call leads to one state, with as few states as
+ * possible; state 0 is the start. False: it is too large, or the budget is spent; then there is
+ * nothing in *out to free. */
 bool automaton_determinize(const struct automaton *a, struct automaton *out);
 
-/* ---- with one way for each byte -------------------------------------------------------------- */
+/* ---- deterministic automata ----------------------------------------------------------------- */
 
 enum { GRAMMAR_WIDE_MOST = 8192 };
 
@@ -140,7 +143,7 @@ struct call_out {
     uint32_t low, high, to;
 };
 
-/* A state of it: where each byte leads (NOWHERE: nowhere), and its calls. */
+/* One of its states: the target of each byte (NOWHERE: none), and its calls. */
 struct wide_state {
     uint16_t next[256];
     struct call_out calls[48];
@@ -150,12 +153,13 @@ struct wide_state {
 };
 #define NOWHERE UINT16_MAX
 
-/* group[i]: the number of the states that are like state i, which nothing tells apart; first[g]: the first of group g. Groups are
- * numbered in the order of those. *n_groups. False: the budget is spent, or there is no memory. */
+/* group[i]: the number of the group of state i, whose states are equivalent; first[g]: the first
+ * state of group g. Groups are numbered in the order of those. *n_groups. False: the budget is
+ * spent, or there is no memory. */
 bool grammar_find_alike(const struct wide_state *states, uint32_t n, struct grammar_budget *budget,
                         uint16_t *group, uint16_t *first, uint32_t *n_groups);
 
-/* The bytes of the characters low .. high between two states. */
+/* Add the bytes of the characters low .. high between two states. */
 void automaton_characters(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                           uint32_t high);
 

@@ -1,5 +1,5 @@
-/* Facts about rules: how often each is used, whether it calls itself, whether it is empty. Each loop here goes once over the nodes
- * or over the references, so the time grows as the grammar does. */
+/* Facts about rules: how often each is used, whether it calls itself, and whether it may be empty.
+ * Each loop here visits the nodes or the references once, so the time is linear in the grammar. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,25 +18,25 @@ uint32_t grammar_size(const struct grammar_tree *t, uint32_t node)
 
 #define NONE UINT32_MAX
 
-/* Rules and which of them each names: those of rule a are to[first[a]] .. to[first[a + 1] - 1]. */
+/* Rules and the rules that each names: those of rule a are to[first[a]] .. to[first[a + 1] - 1]. */
 struct graph {
     uint32_t *first, *to; /* (n_rules + 1), (n_nodes) */
     uint32_t *seen,
-        *low; /* (n_rules) when a rule was reached, 0: not yet; the earliest that is reached from it */
-    uint32_t *stack; /* (n_rules) of rules whose circle is not complete */
+        *low; /* (n_rules) when a rule was reached, 0: not yet; and the earliest that is reached from it */
+    uint32_t *stack; /* (n_rules) rules whose cycle is not complete */
     uint32_t n_stack, n_seen;
-    uint32_t *order; /* (n_rules) what a rule names comes before it, but for circles */
+    uint32_t *order; /* (n_rules) in an order in which named rules come first, except for cycles */
     uint32_t n_order;
-    bool *circles; /* (n_rules) whether it names itself, over any number of rules */
+    bool *circles; /* (n_rules) true if it names itself, directly or through other rules */
 };
 
 struct look {
     struct grammar_tree *t;
     uint8_t *marks;     /* (n_nodes) of enum below */
-    uint32_t *parent;   /* (n_nodes) the node that it is part of, NONE: of none */
-    uint32_t *next_use; /* (n_nodes) of a NODE_RULE: another one that names the same rule */
+    uint32_t *parent;   /* (n_nodes) the node of which it is a part, NONE: none */
+    uint32_t *next_use; /* (n_nodes) for a NODE_RULE: another one that names the same rule */
     uint32_t *uses;     /* (n_rules) the first of them */
-    uint32_t *body_of;  /* (n_nodes) the rule whose body it is, NONE: of none */
+    uint32_t *body_of;  /* (n_nodes) the rule whose body it is, NONE: none */
     uint32_t *stack;    /* (n_nodes) */
     uint32_t n_stack;
     struct graph names, begins;
@@ -78,7 +78,7 @@ static void note_empty(struct look *l, uint32_t node)
     }
 }
 
-/* From what is empty by itself to all that is so by its parts. */
+/* From nodes that are empty by themselves to those that are so because of their parts. */
 static void find_empty(struct look *l)
 {
     const struct grammar_tree *t = l->t;
@@ -128,7 +128,7 @@ static void mark_rule(struct look *l, const struct rule *r)
     }
 }
 
-/* Nodes with a mark as the ways of a graph. */
+/* Nodes with a mark are the arcs of a graph. */
 static void draw(const struct look *l, struct graph *g, uint8_t mark)
 {
     const struct grammar_tree *t = l->t;
@@ -145,8 +145,8 @@ static void draw(const struct look *l, struct graph *g, uint8_t mark)
     g->first[t->n_rules] = n;
 }
 
-/* A rule and all that it names, the way by which R. E. Tarjan finds strongly connected components (SIAM Journal on Computing 1,
- * 1972). Rules are at most 2,048, and so is the depth. */
+/* A rule and all that it names, with R. E. Tarjan's algorithm for strongly connected components
+ * (SIAM Journal on Computing 1, 1972). There are at most 2,048 rules, which bounds the depth. */
 static void walk(struct graph *g, uint32_t a)
 {
     uint32_t b;
@@ -216,7 +216,7 @@ static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
     return size < SIZE_MOST ? size : SIZE_MOST;
 }
 
-/* Those first that a rule names: there is no circle among rules that do not call themselves. */
+/* Named rules come first: rules that do not call themselves have no cycles. */
 static void count_sizes(struct grammar_tree *t, const struct graph *names)
 {
     for (uint32_t i = 0; i < names->n_order; i++) {

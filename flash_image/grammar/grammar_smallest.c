@@ -1,4 +1,5 @@
-/* An automaton with one way for each byte (subset construction), then with the fewest states (grammar_alike.c). */
+/* A deterministic automaton (subset construction), then one with the fewest states
+ * (grammar_alike.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +17,11 @@ struct work {
     uint32_t n, room;
     uint32_t *sets; /* ascending states, set after set */
     uint32_t n_sets, sets_room;
-    uint32_t *marked; /* (from->n_states) the states that are marked */
+    uint32_t *marked; /* (from->n_states) the marked states */
     uint32_t n_marked;
     uint8_t *in; /* (from->n_states) whether it is */
     uint16_t *
-        slots; /* (SLOTS) a state's number + 1 where the hash of its set points, or behind it; 0: free */
+        slots; /* (SLOTS) a state's number + 1 at the slot of its set's hash, or at the next free one; 0: free */
     bool full;
 };
 
@@ -55,7 +56,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* All that the marked states reach without a byte is marked, too. */
+/* Also mark all states that the marked ones reach without a byte. */
 static void close_marks(struct work *w)
 {
     const struct automaton *a = w->from;
@@ -74,7 +75,7 @@ static void close_marks(struct work *w)
     w->full = w->full || !grammar_spend(a->budget, steps);
 }
 
-/* The marked states in their order, at the end of the sets; the marks are gone. */
+/* Append the marked states in their order to the sets, and clear the marks. */
 static uint32_t *take_marks(struct work *w, uint32_t n)
 {
     uint32_t *set = &w->sets[w->n_sets], most = w->from->n_states;
@@ -137,8 +138,8 @@ static bool room_for_state(struct work *w)
     return !w->full;
 }
 
-/* The state of the result that stands for the marked states and all that they reach without a byte; NOWHERE if none is
- * marked. The marks are gone afterwards. */
+/* The state of the result that stands for the marked states and all that they reach without a byte;
+ * NOWHERE if none is marked. Clears the marks. */
 static uint32_t state_of_marks(struct work *w)
 {
     uint32_t n, *set;
@@ -168,7 +169,7 @@ static uint32_t state_of_marks(struct work *w)
     return w->n++;
 }
 
-/* Whether an edge of a set's state takes the byte or makes the call. */
+/* True if an edge of one of the set's states takes the byte or makes the call. */
 static bool takes(const struct edge *e, const struct call_out *c, uint32_t byte)
 {
     if (c == NULL) {
@@ -212,7 +213,8 @@ static void add_call(struct work *w, uint32_t at, const struct edge *e)
     s->calls[s->n_calls++] = (struct call_out){ e->part, e->low, e->high, 0 };
 }
 
-/* The bytes at which an edge of the set begins or ends: between two of them all lead to the same. */
+/* The bytes at which an edge of the set begins or ends: between two of them all bytes lead to the
+ * same state. */
 static void collect(struct work *w, uint32_t at, bool cuts[257])
 {
     const struct automaton *a = w->from;
@@ -292,7 +294,7 @@ static void write_smallest(struct work *w, struct automaton *out)
     for (uint32_t g = 0; g < n && !w->full; g++) {
         (void)automaton_state(out);
     }
-    for (uint32_t g = 0; g < n && !w->full && !out->full; g++) { /* the start is of group 0 */
+    for (uint32_t g = 0; g < n && !w->full && !out->full; g++) { /* the start is in group 0 */
         write_state(w, group, first[g], g, out);
     }
     free(group);

@@ -1,5 +1,6 @@
-/* Rules that end rules. The last item of a rule goes on where that rule goes on, so it needs no call: a rule that calls itself only
- * in that place is a loop, and one that ends several alternatives is laid out once for all of them. */
+/* Rules at the end of rules. The last item of a rule continues where that rule continues, so it needs
+ * no call: a rule that calls itself only in that place is a loop, and a rule that ends several
+ * alternatives is laid out once for all of them. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
@@ -37,7 +38,7 @@ static void add_use(struct tails *s, uint32_t from, uint32_t to, bool last, bool
     s->elsewhere[to] = s->elsewhere[to] || !ends;
 }
 
-/* last: nothing of the rule comes after the node; ends: nothing of its alternative does. */
+/* last: nothing of the rule follows the node; ends: nothing of its alternative does. */
 static void walk_node(struct tails *s, uint32_t rule, uint32_t node, bool last, bool ends)
 {
     const struct node *n = &s->t->nodes[node];
@@ -102,7 +103,7 @@ static void find(struct tails *s)
         t->rules[i].joins = t->rules[i].calls_itself;
     }
     for (uint32_t i = 0; i < s->n && !s->failed;
-         i++) { /* a call in the middle makes its circle no loop */
+         i++) { /* a call in the middle, so its cycle is not a loop */
         const struct use *u = &s->uses[i];
 
         if (s->circle[u->from] == s->circle[u->to] && !u->last) {

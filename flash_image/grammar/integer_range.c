@@ -1,5 +1,5 @@
-/* Whole numbers of a range, digit by digit: numbers of equal length between two bounds begin with the
- * lower one's digit, with one between the two, or with the higher one's. */
+/* Whole numbers of a range, digit by digit: numbers as long as both bounds begin with the lower
+ * bound's digit, with one between the two, or with the upper bound's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* JSON Schema into GBNF: a rule for each set of schemas that hold together at a place. Between any two tokens of an object or an array
- * white space may stand, as models write it, or nothing (rule `gap` of json_values.c); before and after the whole value nothing. */
+/* JSON Schema to GBNF: a rule for each set of schemas that apply together at a place. White space as models write it, or nothing,
+ * may stand between any two tokens of an object or an array (rule `gap` of json_values.c), but not before and after the whole
+ * value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static struct schema_memo *find_memo(struct schema_maker *m, const struct conj *
     return NULL;
 }
 
-/* The index of a new one; UINT_MAX: it has failed. */
+/* The index of a new one; UINT_MAX: an error has occurred. */
 static unsigned add_memo(struct schema_maker *m, const struct conj *key)
 {
     if (m->n_memos == m->memos_room) {
@@ -51,7 +52,7 @@ static void put_rule(struct schema_maker *m, const struct schema_memo *memo, con
     text_put(&m->out, "\n");
 }
 
-/* A name of a shared rule stands for itself. */
+/* The name of a shared rule stands for itself. */
 static bool is_brief(const struct text *body)
 {
     return body->n < sizeof((struct schema_memo *)NULL)->brief &&
@@ -68,7 +69,7 @@ static void make_rule(struct schema_maker *m, unsigned at, const struct conj *c,
     if (schema_failed(m)) {
         some = false;
     } else if (!some) {
-        if (memo->used) { /* a NUL is in no text */
+        if (memo->used) { /* a NUL occurs in no text */
             put_rule(m, memo, "\"\\x00\"");
         }
     } else if (is_brief(&body) && !root && !memo->used) {
@@ -138,7 +139,8 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 
 /* ---- whole schemas ----------------------------------------------------------------------------- */
 
-/* A schema that is too large for a grammar, or is not a schema, is checked when the value is finished. */
+/* A schema that is too large for a grammar, or is not a schema, is checked when the value is
+ * finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->error_message[0] = '\0';

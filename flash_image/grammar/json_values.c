@@ -1,4 +1,5 @@
-/* The rules that every schema may use: white space, strings, numbers, and values of any type up to a depth. */
+/* The rules that every schema may use: white space, strings, numbers, and values of any type up to
+ * a depth. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void put_quoted(struct text *t, const char *s, size_t n)
     text_put(t, "\"");
 }
 
-/* How long the token is: a string, a mark, or everything up to the next mark. */
+/* The length of the token: a string, a punctuation mark, or everything up to the next mark. */
 static size_t token_bytes(const char *s)
 {
     size_t n = 1;
@@ -33,7 +34,7 @@ static size_t token_bytes(const char *s)
     return s[n] == '"' ? n + 1 : n;
 }
 
-/* A mark as the item that it is in a rule; NULL: it is not a mark. */
+/* A punctuation mark as an item of a rule; NULL: it is not a mark. */
 static const char *item_of(char mark)
 {
     switch (mark) {
@@ -66,9 +67,9 @@ void text_json(struct text *t, const char *json)
     }
 }
 
-/* A gap is nothing, or a blank, or the end of a line with an indentation. Lines end where programs and models end them: after what opens and
- * a comma, and before what closes. A gap has an end, since a small model that may write empty lines goes on writing them; the indentation is
- * a call of the automaton, so a gap takes few states. */
+/* A gap is nothing, a blank, or the end of a line with an indentation. Lines end where programs and models end them: after an
+ * opening bracket and a comma, and before a closing bracket. A gap is bounded, because a small model that may write empty lines
+ * continues to write them; the indentation is a call of the automaton, so a gap takes few states. */
 void text_shared(struct text *t, bool any)
 {
     text_put(

@@ -1,7 +1,7 @@
-/* Between the files that make GBNF of a JSON Schema, and that check finished JSON against one. Host only.
+/* Shared by the files that make GBNF from a JSON Schema, and that check finished JSON against one. Host only.
  *
- * A value has to satisfy a set of schemas at once: that of its place and all that it refers to, or that allOf names. struct
- * conj is such a set. Each set becomes one rule. */
+ * A value has to satisfy a set of schemas at the same time: that of its place and all that it refers to, or that allOf
+ * names. struct conj is such a set. Each set becomes one rule. */
 #ifndef INGOT_FLASH_IMAGE_SCHEMA_H
 #define INGOT_FLASH_IMAGE_SCHEMA_H
 
@@ -15,10 +15,10 @@
 enum {
     SCHEMA_PARTS_MOST = 32,  /* schemas that hold together */
     SCHEMA_NEST_MOST = 64,   /* values in values */
-    SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf */
+    SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf are expanded */
     SCHEMA_STEPS_MOST = 20000,
     SCHEMA_LOOKS_MOST =
-        300000, /* of about a microsecond: schemas that are named twice by each of n are 2^n */
+        300000, /* steps of about a microsecond: if each of n schemas names the next twice, there are 2^n */
     SCHEMA_NODES_A_LOOK = 50,  /* of a document that is searched */
     SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
@@ -28,7 +28,7 @@ enum {
 enum {
     TYPE_NULL = 1,
     TYPE_BOOLEAN = 2,
-    TYPE_FRACTION = 4, /* numbers that are not whole */
+    TYPE_FRACTION = 4, /* decimals of numbers that are not whole */
     TYPE_INTEGER = 8,
     TYPE_STRING = 16,
     TYPE_ARRAY = 32,
@@ -42,9 +42,9 @@ struct conj {
 };
 
 struct schema_memo {
-    struct conj c;  /* in the order of their addresses */
+    struct conj c;  /* sorted by address */
     unsigned rule;  /* SCHEMA_NEVER: no value satisfies it */
-    char brief[24]; /* in place of the rule; "": the rule */
+    char brief[24]; /* instead of the rule; "": the rule */
     bool used;      /* while it is made */
 };
 
@@ -53,17 +53,17 @@ struct schema_maker {
     const struct grammar_schema *schema;
     unsigned index;                         /* of that among the caller's */
     struct text out;                        /* rules that are finished */
-    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others' */
+    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
-    unsigned n_nodes;                       /* of root's document; 0: not counted yet */
+    unsigned n_nodes;                       /* size of root's document; 0: not counted yet */
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
     bool any;
     char *error_message;
     struct grammar_notes *notes;
-    /* Write the form of a value that satisfies all of c into t: a rule's name, or a short expression. False: no value does; t is
-     * unchanged. */
+    /* Write the form of a value that satisfies all of c to t: a rule's name, or a short expression.
+     * False: no value does; t does not change. */
     bool (*put_value)(struct schema_maker *m, struct text *t, const struct conj *c);
 };
 
@@ -77,30 +77,32 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
-/* Take so many of SCHEMA_LOOKS_MOST. False: there are not so many left, and m has failed. Loops whose length a schema decides, and
- * that no other limit ends, count their rounds so. */
+/* Use so many of SCHEMA_LOOKS_MOST. False: too few remain, and m has failed. Loops whose length a
+ * schema decides, and that no other limit ends, count their rounds so. */
 bool schema_spend(struct schema_maker *m, size_t looks);
-/* Members of all parts: how long it takes to find that a keyword is absent. */
+/* Members of all parts: the time it takes to find that a keyword is absent. */
 size_t schema_width(const struct conj *c);
 /* Values of a document, itself included. */
 unsigned schema_count_nodes(const cJSON *at);
-/* The grammar does not hold a keyword of a schema. checked: schema_accepts() looks at it. */
+/* The grammar does not enforce a keyword of a schema. checked: schema_accepts() checks it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
-/* Notes, checked, for all schemas of a set that have the keyword. */
+/* Add checked notes for all schemas of a set that have the keyword. */
 void schema_note_each(struct schema_maker *m, const struct conj *c, const char *keyword);
 
-/* A keyword that is not what it has to be; where notes are wanted one of them, else an error. */
+/* A keyword with a wrong value: one of the notes if notes are wanted, else an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *error_message);
-/* unevaluatedProperties and unevaluatedItems are held where all other schemas of the set are what theirs refers to, or are inside it; else a note. */
+/* unevaluatedProperties and unevaluatedItems are enforced if all other schemas of the set are those
+ * that theirs refers to, or are inside it; else a note is added. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
-/* Whether a keyword restricts by itself, and is not a choice among schemas. */
+/* True if a keyword restricts by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
 
-/* Add a schema, with what it refers to; true and {} add nothing. False: it is false, or there is no room. */
+/* Add a schema, and those that it refers to; true and {} add nothing. False: it is false, or there
+ * is no room. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
-/* The schema itself, once. False: there is no room. */
+/* Add only the schema itself, once. False: there is no room. */
 bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
 
 /* The types that all of c allow. */
@@ -112,12 +114,12 @@ unsigned schema_types(struct schema_maker *m, const struct conj *c);
 bool schema_put_alternatives(struct schema_maker *m, struct text *t, const struct conj *c);
 /* The same without its anyOf, oneOf and if. */
 bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c);
-/* Whether no value that the grammar writes satisfies both. */
+/* True if no value that the grammar writes satisfies both. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b);
 
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
-/* A member's name with its quotes: none of `names` (n), and one that satisfies c. patterns (n_patterns): each matches, or
- * does not where absent[i]. */
+/* A member's name in quotes that is none of `names` (n), and satisfies c. patterns (n_patterns):
+ * the name matches each, or does not if absent[i]. */
 struct schema_names {
     const char *const *names;
     unsigned n;
@@ -140,11 +142,11 @@ struct decimal {
     char digits[DECIMAL_DIGITS + 1]; /* without zeros at the end */
 };
 
-/* False: the value, from 0 on, has more digits than are written here, or is too large. */
+/* False: the value, from 0 on, has more digits than are supported, or is too large. */
 bool decimal_of(double value, struct decimal *d);
 
-/* The numbers low .. high (low <= high) without a sign, with up to `most` digits after the point; above and below: the bounds themselves
- * are out. False: there are none. */
+/* The numbers low .. high (low <= high) without a sign, with up to `most` digits after the point;
+ * above and below: the bounds themselves are excluded. False: there are none. */
 bool decimal_put(struct text *t, const struct decimal *low, bool above, const struct decimal *high,
                  bool below, unsigned most);
 
@@ -152,13 +154,13 @@ bool decimal_put(struct text *t, const struct decimal *low, bool above, const st
 
 bool schema_put_array(struct schema_maker *m, struct text *t, const struct conj *c);
 bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj *c);
-/* Collect the schemas that a member of that name has to satisfy. False: it cannot be there. */
+/* Collect the schemas that a member of that name has to satisfy. False: it is not allowed. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
-/* Whether an object of the grammar may have the member, or has it always. */
+/* True if an object of the grammar may have the member; and if it always has it. */
 bool schema_writes_member(const struct conj *c, const char *name);
 bool schema_requires_member(const struct conj *c, const char *name);
-/* The values of enum and const; NULL: any. *one: it is a const, and no list. */
+/* The values of enum and const; NULL: any. *one: it is a const, not a list. */
 const cJSON *schema_values(const struct conj *c, bool *one);
 
 /* ---- schema_others.c ---- */
@@ -171,19 +173,20 @@ struct schema_others {
     struct text members; /* "name" colon value, with bars; empty: there are none */
     bool some;
 };
-/* Those of c that are none of taken (n_taken); o->members: the caller frees it. */
+/* Those of c that are not in taken (n_taken); o->members: the caller frees it. */
 void schema_put_others(struct schema_maker *m, struct schema_others *o, const struct conj *c,
                        const char *const *taken, unsigned n_taken);
 
 /* ---- schema_strings.c ---- */
 
-/* The largest of a count (minLength and the like) or the smallest (maxLength); `otherwise` where no part has it. */
+/* The largest of a lower count (minLength and similar) or the smallest of an upper one (maxLength);
+ * `otherwise` if no part has it. */
 unsigned schema_most(struct schema_maker *m, const struct conj *c, const char *name,
                      unsigned otherwise);
 unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *name,
                       unsigned otherwise);
 
-/* A value, or a text, as JSON writes it, as a text of GBNF. */
+/* A value, or a text, in JSON, as a text of GBNF. */
 void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *value);
 void schema_put_text(struct schema_maker *m, struct text *t, const char *s);
 
@@ -198,25 +201,26 @@ void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);
 
 struct pattern;
 
-/* NULL: it has what is not known here (references back, looking behind, properties of characters), or is too large. */
+/* NULL: it uses unsupported syntax (back references, look-behind, properties of characters), or is
+ * too large. */
 struct pattern *pattern_new(const char *text);
 void pattern_free(struct pattern *p);
-/* Whether it is found in a text of UTF-8. */
+/* True if a match is found in a text of UTF-8. */
 bool pattern_matches(const struct pattern *p, const char *text);
-/* Microseconds that this takes, roughly. */
+/* The estimated time in microseconds. */
 size_t pattern_steps(const struct pattern *p, const char *text);
 
-/* Strings of several limits at once, as rules whose first is the expression in t. */
+/* Strings with several limits at the same time, as rules; the first one is the expression in t. */
 enum { STRING_LIMITS_MOST = 12 };
 struct string_limits {
     const struct pattern *patterns[STRING_LIMITS_MOST];
     bool absent[STRING_LIMITS_MOST]; /* it is not found */
     unsigned n, least, most;         /* characters; most UINT_MAX: any number */
-    unsigned *steps;                 /* that the strings of a compile have taken */
+    unsigned *steps;                 /* states that the strings of a compile have used */
 };
 enum { STRING_STEPS_MOST = 1500000 }; /* of half a microsecond */
 enum string_result { STRING_PUT, STRING_NEVER, STRING_TOO_LARGE };
-/* rules: gets rules; their names are "s" and numbers from *n_extra on. */
+/* rules: receives rules, named "s" and a number from *n_extra on. */
 enum string_result string_put(struct text *t, struct text *rules, unsigned *n_extra,
                               const struct string_limits *l);
 
@@ -224,26 +228,26 @@ enum string_result string_put(struct text *t, struct text *rules, unsigned *n_ex
 
 struct schema_check {
     const cJSON *root;
-    unsigned n_nodes; /* of root's document; 0: not counted yet */
+    unsigned n_nodes; /* size of root's document; 0: not counted yet */
     unsigned steps, depth;
-    bool gave_up;        /* after so many steps: the answer means nothing */
+    bool gave_up;        /* after so many steps the answer is not valid */
     const cJSON *failed; /* the schema whose keyword refused first; NULL: a false schema */
     const char *keyword;
 };
 bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
-/* The same for a trial: if the schema is refused, k->failed stays as it was. */
+/* The same for a trial: if the schema refuses, k->failed does not change. */
 bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);
-/* Take so many steps of about a microsecond. False: they are too many, and the check gives up. */
+/* Use so many steps of about a microsecond. False: there are too many, and the check gives up. */
 bool schema_check_spend(struct schema_check *k, size_t steps);
-/* Whether a text matches; a pattern that is not known here matches. */
+/* True if a text matches; an unsupported pattern matches everything. */
 bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text);
 bool schema_values_equal(const cJSON *a, const cJSON *b);
-/* Steps that it takes to compare a value with n others. */
+/* The number of steps needed to compare a value with n others. */
 size_t schema_equal_steps(const cJSON *value, size_t n);
-/* Bits of TYPE_ that a keyword `type` allows; 0: it is none. */
+/* Bits of TYPE_ that a keyword `type` allows; 0: it is invalid. */
 unsigned schema_types_of(const cJSON *type);
 unsigned schema_type_of_value(const cJSON *value);
 

@@ -17,7 +17,7 @@ static const cJSON *prefix_of(const cJSON *schema)
     return cJSON_IsArray(prefix) ? prefix : NULL;
 }
 
-/* The schema of the items after those. */
+/* The schema of later items. */
 static const cJSON *rest_of(const cJSON *schema)
 {
     const cJSON *items = schema_get(schema, "items");
@@ -41,7 +41,8 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* Collect the schemas that item i has to satisfy; i at the prefixes' length: the items after them. False: there may be none. */
+/* Collect the schemas that item i has to satisfy; i equal to the prefixes' length: the later items.
+ * False: no such item is allowed. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {
@@ -77,7 +78,7 @@ static void note_items(struct schema_maker *m, const struct conj *c, unsigned mo
     }
 }
 
-/* Item after item, each in the group of the one before, which may be where the array ends. */
+/* Item after item, each in the group of the one before, at whose end the array may also end. */
 static void put_items(struct text *t, struct text *items, unsigned n, unsigned least,
                       const char *rest, unsigned most)
 {

@@ -1,4 +1,5 @@
-/* Whether a value satisfies a schema, keyword for keyword: drafts 7 and 2020-12. A keyword that is not known here is satisfied. */
+/* Checks whether a value satisfies a schema, keyword by keyword: drafts 7 and 2020-12. An unknown
+ * keyword is satisfied. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ bool schema_values_equal(const cJSON *a, const cJSON *b)
     return equal(a, b, 0);
 }
 
-/* Each member of an object is looked for among those of the other. */
+/* Each member of one object is looked up in the other. */
 size_t schema_equal_steps(const cJSON *value, size_t n)
 {
     size_t width = (size_t)cJSON_GetArraySize(value);
@@ -110,13 +111,13 @@ size_t schema_equal_steps(const cJSON *value, size_t n)
 
 /* ---- numbers and strings ----------------------------------------------------------------------- */
 
-/* Whether a decimal number of at most 15 digits is whole, but for the rounding of doubles. */
+/* True if a decimal number of at most 15 digits is whole, except for the rounding of doubles. */
 static bool is_nearly_whole(double value)
 {
     return fabs(value - round(value)) <= fabs(value) * 4 * DBL_EPSILON;
 }
 
-/* Both become whole by the same power of 10, the digits of `of` after its point. */
+/* Multiply both by the power of 10 that makes `of` whole. */
 static bool is_multiple(double value, double of)
 {
     double scale = 1;
@@ -130,7 +131,7 @@ static bool is_multiple(double value, double of)
     return is_nearly_whole(value * scale) && fmod(round(value * scale), round(of * scale)) == 0;
 }
 
-/* limit (NULL: none): whether the value is on the wrong side of it. */
+/* limit (NULL: none): true if the value is on the wrong side of it. */
 static bool is_beyond(const cJSON *limit, double value, int side, bool out)
 {
     if (!cJSON_IsNumber(limit)) {
@@ -288,7 +289,7 @@ static bool check_combined(struct schema_check *k, const cJSON *s, const cJSON *
     return check_if(k, s, value);
 }
 
-/* Whether there is budget to search the whole document for the target of a reference. */
+/* True if the budget allows searching the whole document for the target of a reference. */
 static bool may_search(struct schema_check *k)
 {
     if (k->n_nodes == 0) {

@@ -1,4 +1,4 @@
-/* Arrays and objects against a schema. */
+/* Checks arrays and objects against a schema. */
 #include <string.h>
 
 #include "flash_image/grammar/schema.h"
@@ -169,7 +169,7 @@ static bool check_dependent(struct schema_check *k, const cJSON *s, const cJSON 
     return true;
 }
 
-/* Names that are compared: each member of the value with what the schema says of members. */
+/* Compare names: each member of the value with the schema's properties. */
 static size_t lookups(const cJSON *s, const cJSON *value)
 {
     static const char *const names[] = { "properties", "dependentRequired", "dependentSchemas",

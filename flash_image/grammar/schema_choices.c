@@ -1,4 +1,5 @@
-/* Alternatives of a set: each way to choose one of every anyOf and oneOf, and of if with then and else, is a set of its own. */
+/* Alternatives of a set: each way to choose one of every anyOf and oneOf, and of if with then and
+ * else, is a separate set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ enum { CHOSEN_MOST = 16 };
 
 static const char *const choice_names[] = { "anyOf", "oneOf", "if" };
 
-/* On the way to a set without choices: those that are made. */
+/* The choices made so far on the way to a set without choices. */
 struct chosen {
     const cJSON *schemas[CHOSEN_MOST];
     const char *names[CHOSEN_MOST];
@@ -32,7 +33,7 @@ static bool is_chosen(const struct chosen *d, const cJSON *schema, const char *n
     return false;
 }
 
-/* The next keyword that is a choice; NULL: none is left. */
+/* The next keyword that is a choice; NULL: none remains. */
 static const char *next_choice(const struct conj *c, const struct chosen *d, const cJSON **schema)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -55,7 +56,7 @@ static bool has_choice(const struct conj *c)
     return next_choice(c, &none, &schema) != NULL;
 }
 
-/* Without parts that only chose. */
+/* Without parts that consist only of a choice. */
 static struct conj without_choosers(const struct conj *c)
 {
     struct conj out = { .n = 0 };
@@ -84,7 +85,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
     if (some && t.s != NULL &&
         (a->t->s == NULL || strstr(a->t->s, t.s) != a->t->s ||
-         a->t->n != t.n)) { /* not the only one so far once more */
+         a->t->n != t.n)) { /* not the only one so far again */
         text_put(a->t, a->some ? " | " : "");
         text_put(a->t, t.s);
         a->some = true;
@@ -94,7 +95,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
 static void choose(struct choosing *a, const struct conj *c, const struct chosen *d);
 
-/* c with more schemas (NULL: none), as one way. False: it is none. */
+/* c with more schemas (NULL: none), as one alternative. False: no value satisfies it. */
 static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one,
                       const cJSON *other, struct conj *out)
 {
@@ -103,7 +104,7 @@ static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one
            (other == NULL || schema_add(a->m, out, other));
 }
 
-/* oneOf wants exactly one: what two of them allow is looked at afterwards. */
+/* oneOf requires exactly one: values that two of them allow are checked afterwards. */
 static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *schema)
 {
     const cJSON *list = schema_get(schema, "oneOf"), *one, *other;
@@ -122,7 +123,7 @@ static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *
     }
 }
 
-/* if and then, or else. Without both there is no choice that a grammar could hold. */
+/* if and then, or else. Without both there is no choice that a grammar could enforce. */
 static void choose_if(struct choosing *a, const struct conj *c, const struct chosen *d,
                       const cJSON *schema)
 {

@@ -1,5 +1,5 @@
-/* Numbers with a point between two bounds. The digits before the point come first, then those after it, of which a bound says something as
- * long as all before are equal to its own. */
+/* Numbers with a point between two bounds. The digits before the point come first, then those after
+ * it; a bound limits these only while all earlier digits equal its own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ bool decimal_of(double value, struct decimal *d)
     return true;
 }
 
-/* Digits after the point. NULL: that bound says nothing (any more). */
+/* Digits after the point. NULL: that bound no longer applies. */
 struct tail {
     const char *low, *high;
     bool above, below;
@@ -63,7 +63,7 @@ static void put_digits(struct text *t, char low, char high, unsigned more)
     }
 }
 
-/* Neither bound has a digit here any more. */
+/* Neither bound applies from this digit on. */
 static bool put_end(struct text *t, const struct tail *f)
 {
     if (f->low == NULL && f->high == NULL) {
@@ -82,7 +82,7 @@ static bool put_end(struct text *t, const struct tail *f)
 
 static bool put_tail(struct text *t, const struct tail *f);
 
-/* A digit, and what comes after it; bar: another alternative stands before. */
+/* A digit, and its continuation; bar: another alternative precedes it. */
 static void put_step(struct text *t, char digit, const struct tail *after, bool *bar)
 {
     struct text rest = { 0 };
@@ -113,7 +113,7 @@ static const char *next_of(const char *digits)
     return digits != NULL && digits[0] != '\0' ? digits + 1 : digits;
 }
 
-/* One digit at least. False: there is none. */
+/* At least one digit. False: there is none. */
 static bool put_tail(struct text *t, const struct tail *f)
 {
     char low = digit_of(f->low, '0'), high = digit_of(f->high, '9');
@@ -150,7 +150,8 @@ static bool put_tail(struct text *t, const struct tail *f)
     return bar;
 }
 
-/* The whole number is in front already: what may come after it. False: nothing, not even nothing. */
+/* The whole number is already written: what may follow it. False: nothing can follow, not even the
+ * end. */
 static bool put_fraction(struct text *t, const char *whole, const struct tail *f, bool *bar)
 {
     struct text digits = { 0 };

@@ -1,6 +1,6 @@
-/* Numbers: bounds, and multiples. A whole number of a range is digits (integer_range.c); of one with a point the digits before it
- * come first, then those after it, of which the bounds say something as long as they are equal to a bound's own. Numbers that have
- * bounds are written without an exponent. */
+/* Numbers: bounds, and multiples. integer_range.c makes whole numbers of a range from digits; for a number with a point the
+ * digits before it come first, then those after it, which the bounds limit while all earlier digits equal a bound's own. Numbers
+ * with bounds are written without an exponent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum {
 
 struct bounds {
     double low, high;  /* -INFINITY, INFINITY: none */
-    bool above, below; /* low, high themselves are out */
+    bool above, below; /* low, high themselves are excluded */
 };
 
 static void raise_low(struct bounds *b, double value, bool out)
@@ -38,7 +38,7 @@ static void lower_high(struct bounds *b, double value, bool out)
     }
 }
 
-/* A number of a keyword; draft 4 has booleans as exclusiveMinimum, which say how minimum is meant. */
+/* A number of a keyword; in draft 4 exclusiveMinimum is a boolean that modifies minimum. */
 static bool get(struct schema_maker *m, const cJSON *schema, const char *name, double *value)
 {
     const cJSON *item = schema_get(schema, name);
@@ -80,7 +80,8 @@ static struct bounds bounds_of(struct schema_maker *m, const struct conj *c)
 
 /* ---- whole numbers ---------------------------------------------------------------------------- */
 
-/* The common multiple of the multipleOf values, for whole numbers; 0: it is too large to be held. */
+/* The common multiple of the multipleOf values, for whole numbers; 0: it is too large to be
+ * enforced. */
 static double multiple_of(struct schema_maker *m, const struct conj *c)
 {
     double all = 1, value;
@@ -118,7 +119,7 @@ static double multiple_of(struct schema_maker *m, const struct conj *c)
     return all;
 }
 
-/* Rests that come to none by digits that may still come: (digits, rest). */
+/* Remainders that later digits can still bring to zero: (digits, remainder). */
 struct residues {
     unsigned of, first;
     bool useful[GRAMMAR_DIGITS_MOST][RESIDUES_MOST];
@@ -136,7 +137,7 @@ static void find_useful(struct residues *r, unsigned digits)
     }
 }
 
-/* One of the digits from `digit` on, after which `left` may come. */
+/* One of the digits from `digit` on, after which `left` may follow. */
 static void put_digits(struct text *t, const struct residues *r, unsigned rest, unsigned digit,
                        unsigned left, const char *bar)
 {
@@ -150,7 +151,8 @@ static void put_digits(struct text *t, const struct residues *r, unsigned rest, 
     }
 }
 
-/* Digits whose number leaves no rest: a rule for each rest and each number of digits that may still come. */
+/* Digits whose number leaves no remainder: a rule for each remainder and each number of digits
+ * still allowed. */
 static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
 {
     struct residues r = { .of = of, .first = m->n_extra };
@@ -174,7 +176,8 @@ static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
     put_digits(t, &r, 0, 1, digits - 1, "");
 }
 
-/* How many last digits say whether a number is a multiple; 0: all of them do, or those digits have too many values. */
+/* How many last digits decide whether a number is a multiple; 0: all of them do, or those digits
+ * have too many values. */
 static unsigned tail_digits(unsigned of)
 {
     unsigned power = 10;
@@ -218,7 +221,7 @@ static void put_any_multiple(struct schema_maker *m, struct text *t, unsigned of
     text_put(t, "))");
 }
 
-#define INTEGER_MOST 9223372036854774784.0 /* the largest double of 64 bits with a sign */
+#define INTEGER_MOST 9223372036854774784.0 /* the largest double that fits a signed 64-bit integer */
 
 static int64_t to_int64(double value)
 {
@@ -232,7 +235,8 @@ static void put_one(struct text *t, double value)
     text_format(t, fabs(value) <= INTEGER_MOST ? "\"%.0f\"" : "\"%.17g\"", value + 0.0);
 }
 
-/* Whole numbers low .. high. The number beyond 64 bits that is nearest to 0 stands for all of them. */
+/* Whole numbers low .. high. The number beyond 64 bits that is nearest to 0 stands for all beyond
+ * 64 bits. */
 static void put_integers(struct text *t, double low, double high)
 {
     if (low > INTEGER_MOST || high < -INTEGER_MOST) {
@@ -274,7 +278,8 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
     return true;
 }
 
-/* Bounds beyond the digits that are written limit nothing; a range that lies there has them all the same. */
+/* Bounds beyond the supported number of digits limit nothing, but a range that lies beyond them has
+ * all of those digits. */
 static bool put_whole(struct schema_maker *m, struct text *t, const struct conj *c, struct bounds b)
 {
     double low = ceil(b.low) + (b.above && ceil(b.low) == b.low ? 1 : 0);
@@ -306,7 +311,8 @@ static double within(double value)
     return value > WHOLE_MOST ? WHOLE_MOST : (value < -WHOLE_MOST ? -WHOLE_MOST : value);
 }
 
-/* Without a sign, and with one; 0 is written without. False: there is none. *known: the bounds have digits. */
+/* Without a sign, and with one; 0 is written without. False: there is none. *known: the bounds have
+ * digits. */
 static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
 {
     struct text minus = { 0 }, plus = { 0 };
@@ -343,7 +349,8 @@ static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *kn
     return some;
 }
 
-/* Digits after the point that multipleOf leaves; what is not a power of 10 is looked at afterwards. */
+/* Digits after the point that multipleOf allows; a step that is not a power of 10 is checked
+ * afterwards. */
 static unsigned places_of(struct schema_maker *m, const struct conj *c)
 {
     unsigned places = DECIMAL_DIGITS;
@@ -388,7 +395,7 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
     struct text own = { 0 };
     unsigned places;
 
-    /* All digits that are written are used up, so a fraction cannot follow. */
+    /* All supported digits are used, so a fraction cannot follow. */
     if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c) || b.low > WHOLE_MOST ||
         b.high < -WHOLE_MOST) {
         return put_whole(m, t, c, b);
@@ -401,7 +408,7 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
     text_put(&own, "(");
     some = put_bounded(&own, b, places, &known);
     text_put(&own, ")");
-    if (!known) { /* bounds that no digits say, as 1e-30 */
+    if (!known) { /* bounds that cannot be written in digits, such as 1e-30 */
         static const char *const names[] = { "minimum", "maximum", "exclusiveMinimum",
                                              "exclusiveMaximum" };
 

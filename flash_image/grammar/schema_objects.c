@@ -1,5 +1,6 @@
-/* Objects: members that a schema describes in its order, then others where it allows them by a schema of its own
- * (additionalProperties, patternProperties). Without one nothing else is in an object. */
+/* Objects: members that a schema describes, in its order, then others if it allows them with their
+ * own schema (additionalProperties, patternProperties). Without one, an object has no other
+ * members. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static void add_name(struct schema_maker *m, struct members *all, const struct c
     all->list[all->n++] = (struct member){ .name = name, .required = is_required(c, name) };
 }
 
-/* In the order of the schemas; what is required and not described comes last. */
+/* In the order of the schemas; members that are required and not described come last. */
 static void find_names(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     const cJSON *item;
@@ -99,7 +100,7 @@ static bool name_matches(struct schema_maker *m, const cJSON *schema, const char
     return matches;
 }
 
-/* Add the schemas that one schema gives for a member. False: it cannot be there. */
+/* Add the schemas that one schema has for a member. False: it is not allowed. */
 static bool add_described(struct schema_maker *m, const cJSON *schema, const char *name,
                           struct conj *value)
 {
@@ -150,7 +151,7 @@ bool schema_writes_member(const struct conj *c, const char *name)
     return is_required(c, name);
 }
 
-/* False: one that is required cannot be there. Others that cannot be are left out. */
+/* False: a required one is not allowed. Others that are not allowed are omitted. */
 static bool make_values(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     unsigned n = 0;
@@ -203,8 +204,8 @@ static void put_rest(struct schema_maker *m, struct text *t, const struct member
     }
 }
 
-/* The first member is one of those up to the first that is required. The rest after each is a rule that ends as the others do,
- * so that the compiler lays all of them out once. */
+/* The first member is one of those up to the first required one. The rest after each is a rule that
+ * ends as the others do, so that the compiler lays all of them out once. */
 static void put_first(struct schema_maker *m, struct text *t, const struct members *all,
                       const char *others, unsigned most)
 {
@@ -289,7 +290,7 @@ static void note_rest(struct schema_maker *m, const struct conj *c)
     schema_note_unevaluated(m, c, "unevaluatedProperties");
 }
 
-/* Counts of members that the expression does not hold by itself. False: there can be none. */
+/* Counts of members that the expression does not enforce by itself. False: there can be none. */
 static bool check_counts(struct schema_maker *m, const struct conj *c, const struct members *all,
                          bool others, unsigned least, unsigned most)
 {
@@ -316,7 +317,7 @@ static void find_others(struct schema_maker *m, struct schema_others *o, const s
         taken[i] = all->list[i].name;
     }
     schema_put_others(m, o, c, taken, all->n);
-    if (o->some) { /* its bars must not take in what stands beside it */
+    if (o->some) { /* its bars must not include its neighbours */
         struct text group = { 0 };
 
         text_put(&group, "(");
@@ -352,7 +353,7 @@ static bool put_all(struct schema_maker *m, struct text *t, const struct conj *c
     return true;
 }
 
-/* Whether nothing at all is said of members. */
+/* True if nothing restricts members. */
 static bool is_free(const struct conj *c)
 {
     static const char *const names[] = { "properties",           "required",
@@ -370,7 +371,8 @@ static bool is_free(const struct conj *c)
     return true;
 }
 
-/* Without properties, and with limits on names or on how many there are, an object is a map of anything. */
+/* Without properties, and with limits on names or on their number, an object is a map of
+ * anything. */
 static bool is_map_of_any(const struct conj *c)
 {
     static const char *const names[] = { "properties", "required", "additionalProperties",

@@ -1,4 +1,5 @@
-/* Members of an object that its properties do not name: additionalProperties, patternProperties, propertyNames. */
+/* Members of an object that are not in its properties: additionalProperties, patternProperties,
+ * propertyNames. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const cha
     return good;
 }
 
-/* Whether any part names others at all; without that an object has none. */
+/* True if any part names other members at all; otherwise an object has none. */
 static bool are_wanted(const struct conj *c)
 {
     bool wanted = false;
@@ -78,7 +79,7 @@ static unsigned find_patterns(struct schema_maker *m, const struct conj *c,
     return n;
 }
 
-/* The value of a member whose name matches those patterns whose bit in `which` is set. */
+/* The value of a member whose name matches the patterns whose bit in `which` is set. */
 static bool value_of_others(struct schema_maker *m, const struct conj *c,
                             const char *const *patterns, unsigned n, unsigned which,
                             struct conj *value)
@@ -123,7 +124,7 @@ static bool names_of(struct schema_maker *m, const struct conj *c, struct conj *
     return true;
 }
 
-/* Names that propertyNames lists: members like those that are described, but for any of them. */
+/* Names that propertyNames lists: members like described ones, with any value. */
 static const cJSON *listed_names(const struct conj *names)
 {
     for (unsigned i = 0; i < names->n; i++) {
@@ -197,7 +198,7 @@ void schema_put_others(struct schema_maker *m, struct schema_others *o, const st
         for (unsigned i = 0; i < n; i++) {
             absent[i] = (which >> i & 1) == 0;
         }
-        /* Names that match nothing need somebody who asked for them. */
+        /* Names that match nothing are written only if a schema asks for them. */
         for (unsigned i = 0; i < c->n; i++) {
             goes_on = goes_on || schema_others(c->parts[i]) != NULL;
         }

@@ -1,4 +1,4 @@
-/* Patterns as machines: a state reads a character, splits, or looks for the text's begin or end. */
+/* Patterns as machines: a state reads a character, splits, or tests for the text's start or end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static uint32_t build_times(struct pattern_parser *r, const struct pattern_node 
     return next;
 }
 
-/* The state from which a node is read, and then `next`. */
+/* The state at which a node starts, which continues at `next`. */
 static uint32_t build(struct pattern_parser *r, uint32_t at, uint32_t next)
 {
     const struct pattern_node *n = &r->nodes[at];

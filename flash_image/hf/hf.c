@@ -221,7 +221,7 @@ static enum err read_template_file(struct hf_model *m)
     return e;
 }
 
-/* Without a tokenizer the model takes ids and no text. */
+/* Without a tokenizer the model accepts ids only, not text. */
 static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 {
     hf_work_on_input(m);

@@ -145,7 +145,7 @@ static enum err read_convolution(struct source *s, const struct safetensors_tens
     return e;
 }
 
-/* Rows of a head's query and rows of its gate take turns. */
+/* Rows of a head's query and rows of its gate alternate. */
 static enum err place_query_gate(struct source *s, const char *name, const struct source_tensor *t,
                                  unsigned layer)
 {

@@ -14,7 +14,7 @@ struct pack_options {
     const char *output;    /* see output_file.h */
     const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
     const char *template;  /* chat template by name, "none", or NULL: as the model's */
-    const char *system;    /* the system prompt where a user gives none; NULL: the template's own */
+    const char *system;    /* the system prompt if a user gives none; NULL: the template's own */
     struct ingot_sampling sampling; /* defaults of these fields, in place of the input's */
     enum ingot_type type;           /* of all matrices where type_given; norms are F32 always */
     bool type_given;                /* false: as in the input, see pack_types.h */
