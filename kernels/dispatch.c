@@ -78,7 +78,8 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
         if ((features & names[i].bit) == 0) {
             continue;
         }
-        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* buffer for all names, which take 74 bytes */
+        assert(at + bytes + 2 <=
+               KERNELS_TEXT_BYTES); /* buffer for all names, which take 74 bytes */
         if (at > 0) {
             text[at++] = ' ';
         }

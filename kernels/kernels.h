@@ -30,12 +30,15 @@ enum cpu_feature {
     CPU_RV64_ZVFH = 1 << 7,     /* fp16 conversions in vectors: Zvfhmin, which Zvfh includes */
     CPU_X86_AVX512 = 1 << 8,    /* AVX-512 F, BW, DQ and VL */
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
-    CPU_ARM64_CRC = 1 << 10,    /* crc32cb and related instructions; allowed with every name of kernels_force */
-    CPU_RV64_ZBC = 1 << 11,     /* carry-less multiplication; allowed likewise */
-    CPU_RV64_ZBB = 1 << 13,     /* rotations; as ZBC */
-    CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and related instructions; allowed with every name above "neon" */
-    CPU_X86_AVX_VNNI = 1 << 14, /* vpdpbusd and related instructions with VEX coding, without AVX-512 */
-    CPU_RV64_ZVKNHA = 1 << 15,  /* SHA-256 in vectors, which Zvknhb includes */
+    CPU_ARM64_CRC =
+        1 << 10, /* crc32cb and related instructions; allowed with every name of kernels_force */
+    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; allowed likewise */
+    CPU_RV64_ZBB = 1 << 13, /* rotations; as ZBC */
+    CPU_ARM64_SHA2 =
+        1 << 12, /* sha256h and related instructions; allowed with every name above "neon" */
+    CPU_X86_AVX_VNNI =
+        1 << 14, /* vpdpbusd and related instructions with VEX coding, without AVX-512 */
+    CPU_RV64_ZVKNHA = 1 << 15, /* SHA-256 in vectors, which Zvknhb includes */
 };
 
 /* Keys and values of a tile as int8; kv_cache.c writes them.

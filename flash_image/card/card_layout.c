@@ -15,14 +15,15 @@ enum {
     ALIGN = 64,             /* clusters start at a multiple of this many sectors of the card */
     FIRST_CLUSTER = 2,
     SLOT = 32,
-    SLOTS_OF_DOTS = 2,    /* "." and ".."; the root has one entry, the volume's name */
-    EXFAT_ROOT_SLOTS = 3, /* its name, bitmap and table of capitals; other folders have none of these */
-    EXFAT_RESERVED = 64,  /* sectors, at least: two boot regions have 24 */
+    SLOTS_OF_DOTS = 2, /* "." and ".."; the root has one entry, the volume's name */
+    EXFAT_ROOT_SLOTS =
+        3, /* its name, bitmap and table of capitals; other folders have none of these */
+    EXFAT_RESERVED = 64, /* sectors, at least: two boot regions have 24 */
     EXFAT_CLUSTER = 64,
     EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
-static const uint64_t large_volume = 32ull << 30 >>
-                                     9; /* card size from which mkfs.exfat also uses larger clusters */
+static const uint64_t large_volume =
+    32ull << 30 >> 9; /* card size from which mkfs.exfat also uses larger clusters */
 
 /* ---- needed clusters ------------------------------------------------------------------------- */
 

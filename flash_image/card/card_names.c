@@ -7,10 +7,7 @@
 #include "runtime/text/utf8.h"
 
 enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
-enum {
-    EXFAT_UNITS = 15,
-    EXFAT_HEAD = 2
-}; /* slots of the long name's parts, before the entry */
+enum { EXFAT_UNITS = 15, EXFAT_HEAD = 2 }; /* slots of the long name's parts, before the entry */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)

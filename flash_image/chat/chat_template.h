@@ -12,8 +12,8 @@ enum { CHAT_MOST_BYTES = 1 << 15, CHAT_ERROR_MESSAGE_BYTES = 480 };
 #define CHAT_NONE "none" /* the name that leaves a model without a template */
 
 struct chat_request {
-    const char *name;   /* a form's, or CHAT_NONE; NULL: derive it from jinja */
-    const char *system; /* the system prompt if a user gives none; NULL: the template's own */
+    const char *name;         /* a form's, or CHAT_NONE; NULL: derive it from jinja */
+    const char *system;       /* the system prompt if a user gives none; NULL: the template's own */
     struct source_text jinja; /* may be absent: then without a name there is no template */
     const uint32_t *stops;    /* (n_stops) in addition to eos, eot and tokens that the vocabulary
                                * names as an end */

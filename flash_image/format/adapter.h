@@ -34,14 +34,15 @@ struct adapter_header {
     uint32_t header_crc32c; /* of the 4096 bytes with this field zero */
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
-    char base[64];          /* of the model it was made for; another model with the same sizes is allowed */
-    uint32_t family;        /* of that model: enum ingot_family, and its sizes */
+    char base[64]; /* of the model it was made for; another model with the same sizes is allowed */
+    uint32_t family; /* of that model: enum ingot_family, and its sizes */
     uint32_t dim;
     uint32_t n_layers;
     uint32_t vocab;
     uint32_t type; /* of all matrices: INGOT_F32, INGOT_F16 or INGOT_Q8_0 */
     uint32_t n_pairs;
-    uint32_t most_ranks; /* the sum of the ranks of all pairs of a layer, for the layer with the largest sum */
+    uint32_t
+        most_ranks; /* the sum of the ranks of all pairs of a layer, for the layer with the largest sum */
     uint32_t pairs_crc32c;
     uint32_t data_crc32c;
     uint32_t reserved0;
@@ -53,7 +54,8 @@ static_assert(sizeof(struct adapter_header) == 4096, "the header is one page");
 /* In order of layers and, within a layer, of roles; those outside layers (INGOT_NO_LAYER) come
  * last. */
 struct adapter_pair {
-    uint16_t role; /* enum ingot_role: a matrix that is multiplied by tokens, not one of an expert */
+    uint16_t
+        role; /* enum ingot_role: a matrix that is multiplied by tokens, not one of an expert */
     uint16_t layer;
     uint32_t rank;
     uint32_t rows; /* outputs of W; for TOKEN_EMBEDDING dim */

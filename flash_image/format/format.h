@@ -20,7 +20,8 @@ enum {
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
     INGOT_NO_ROPE = 0xffff,
-    INGOT_PHASES = 4, /* of a segment: from when computing may start before the whole segment has arrived */
+    INGOT_PHASES =
+        4, /* of a segment: from when computing may start before the whole segment has arrived */
 
     /* Bounds that every reader checks before it multiplies sizes. */
     INGOT_MAX_LAYERS = 256,
@@ -93,7 +94,8 @@ enum ingot_mixer {
     INGOT_MIXER_DELTA = 2,     /* gated delta net */
     INGOT_MIXER_SHORTCONV = 3, /* a convolution over a few positions */
     INGOT_MIXER_MAMBA2 = 4,
-    INGOT_MIXER_OWN = 240 /* from here to 255: for programs that add kinds; no published file uses them */
+    INGOT_MIXER_OWN =
+        240 /* from here to 255: for programs that add kinds; no published file uses them */
 };
 /* How a layer processes each position by itself. */
 enum ingot_ffn {
@@ -110,10 +112,9 @@ enum ingot_norm_place { /* bits: norm of a block's input, and of its result befo
 };
 enum ingot_activation {
     INGOT_SILU = 0,
-    INGOT_GELU = 1,  /* tanh form */
-    INGOT_RELU2 = 2, /* max(x, 0)^2 */
-    INGOT_SWIGLU_OAI =
-        3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), only gated */
+    INGOT_GELU = 1,       /* tanh form */
+    INGOT_RELU2 = 2,      /* max(x, 0)^2 */
+    INGOT_SWIGLU_OAI = 3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), only gated */
     INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
 };
 /* How a router's logits (plus ROUTER_BIAS) are used: which experts are chosen, by the highest
@@ -150,7 +151,8 @@ enum ingot_feature { /* bits of a layer's features */
                          1 << 9, /* one key for all heads; its first kv_rank numbers (normed by
                                     ATTN_K_NORM) are also the value, and the others rotate */
                      INGOT_GROUPS_BY_TWO =
-                         1 << 10, /* a group of experts is rated by its best two, not by its best one */
+                         1
+                         << 10, /* a group of experts is rated by its best two, not by its best one */
                      INGOT_ATTENTION_FEATURES = 63 << 1 |
                                                 INGOT_LATENT_KV, /* the bits of attention */
                      INGOT_ALL_FEATURES = (1 << 11) - 1
@@ -182,10 +184,10 @@ enum ingot_role {
     INGOT_ATTN_NORM_BIAS,
     INGOT_ATTN_Q_A,      /* (q_rank, dim), if q_rank is not 0 */
     INGOT_ATTN_Q_A_NORM, /* (1, q_rank) */
-    INGOT_ATTN_Q,    /* (n_heads * head_dim, dim), of latent keys (n_heads * query_dim, q_rank) */
+    INGOT_ATTN_Q, /* (n_heads * head_dim, dim), of latent keys (n_heads * query_dim, q_rank) */
     INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): the result of attention is multiplied by its sigmoid */
-    INGOT_ATTN_K,    /* (n_kv_heads * head_dim, dim) */
-    INGOT_ATTN_V,    /* (n_kv_heads * value_dim, dim) */
+    INGOT_ATTN_K, /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_V, /* (n_kv_heads * value_dim, dim) */
     INGOT_ATTN_Q_BIAS,
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
@@ -348,10 +350,11 @@ struct ingot_layer {
     uint32_t value_dim;  /* of values; equal to head_dim except for INGOT_LATENT_KV */
     uint32_t
         hidden; /* width of the feed-forward; with experts, of the dense part that all share, 0: none */
-    uint32_t window;       /* positions that a query sees, including its own; 0: all */
-    uint16_t rope;         /* entry of header.ropes, or INGOT_NO_ROPE */
-    uint16_t kv_layer;     /* the layer whose keys and values it reads; itself without INGOT_SHARED_KV */
-    float attn_scale;      /* factor of the scores; 1 / sqrt(head_dim) in most families */
+    uint32_t window; /* positions that a query sees, including its own; 0: all */
+    uint16_t rope;   /* entry of header.ropes, or INGOT_NO_ROPE */
+    uint16_t
+        kv_layer;     /* the layer whose keys and values it reads; itself without INGOT_SHARED_KV */
+    float attn_scale; /* factor of the scores; 1 / sqrt(head_dim) in most families */
     float attn_softcap;    /* scores become cap * tanh(score / cap); 0: they do not change */
     float residual_scale;  /* of a block's result before it is added; usually 1 */
     uint32_t segment;      /* entry of the segment table: the layer's tensors and experts */
@@ -371,12 +374,13 @@ struct ingot_layer {
     uint32_t n_experts;
     uint32_t n_experts_used; /* for each position */
     uint32_t expert_hidden;
-    float expert_scale;     /* of the experts' sum; usually 1 */
-    float output_scale;     /* of the residual stream after the layer; usually 1 */
-    uint32_t first_expert;  /* entry of the experts section: CRCs of the layer's extents */
-    uint32_t reserved1[2];  /* zero */
-    uint64_t expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */
-    uint64_t expert_bytes;  /* of an extent, a multiple of 4096; expert e begins at
+    float expert_scale;    /* of the experts' sum; usually 1 */
+    float output_scale;    /* of the residual stream after the layer; usually 1 */
+    uint32_t first_expert; /* entry of the experts section: CRCs of the layer's extents */
+    uint32_t reserved1[2]; /* zero */
+    uint64_t
+        expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */
+    uint64_t expert_bytes; /* of an extent, a multiple of 4096; expert e begins at
                                expert_offset + e * expert_bytes */
 
     uint32_t kv_rank;            /* INGOT_LATENT_KV: the numbers of a key that do not rotate */
@@ -414,9 +418,9 @@ struct ingot_tensor {
     uint32_t cols_padded; /* cols rounded up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16),
                              with zeros; otherwise cols, a multiple of the block's columns */
     uint32_t segment;     /* index into the segment table */
-    uint64_t offset; /* offset from the start of the segment, a multiple of 64; for an EXPERT_
+    uint64_t offset;      /* offset from the start of the segment, a multiple of 64; for an EXPERT_
                              role from the start of an expert's extent: one entry for all experts */
-    uint64_t bytes;  /* rows up to a multiple of interleave, times the bytes of a row */
+    uint64_t bytes;       /* rows up to a multiple of interleave, times the bytes of a row */
     int8_t values[NIBBLES]; /* FIG4: the value of each nibble, -127 .. 127; else zero */
     uint64_t reserved;
 };
@@ -440,7 +444,7 @@ enum ingot_chat_string {
     INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; later turns omit them */
     INGOT_CHAT_SYSTEM,      /* the system prompt if none is given */
     INGOT_CHAT_REPLY_START, /* after the reply prefix of the next reply; replaced by no_thinking */
-    INGOT_CHAT_PAST_START, /* after the reply prefix of a past reply without its thoughts */
+    INGOT_CHAT_PAST_START,  /* after the reply prefix of a past reply without its thoughts */
     INGOT_CHAT_STRINGS
 };
 enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* whose lengths are bytes[] */

@@ -16,8 +16,8 @@ enum {
     SIGNATURE_P256 = 1,          /* kind: ECDSA over P-256 with SHA-256 */
     SIGNATURE_LEAF = 65536,      /* size of a part with its own digest */
     SIGNATURE_DIGEST_BYTES = 32, /* of SHA-256 */
-    SIGNATURE_KEY_BYTES = 65,    /* size of a public key: 4, X, Y, an uncompressed point as in SEC 1 */
-    SIGNATURE_ID_BYTES = 8,      /* size of its name: the first bytes of its digest */
+    SIGNATURE_KEY_BYTES = 65, /* size of a public key: 4, X, Y, an uncompressed point as in SEC 1 */
+    SIGNATURE_ID_BYTES = 8,   /* size of its name: the first bytes of its digest */
     SIGNATURE_FRONT_PARTS = 2,   /* header, and the tables after it ... */
     SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; for a model, then each segment */
     SIGNATURE_MOST_PARTS = SIGNATURE_FRONT_PARTS + INGOT_MAX_SEGMENTS,

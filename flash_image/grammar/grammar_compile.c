@@ -14,7 +14,8 @@ struct made {
     struct ingot_grammar_state *states;
     struct ingot_grammar_edge *edges;
     struct ingot_grammar_call *calls;
-    uint16_t *slots; /* (SLOTS) a call's number + 1 at the slot of its hash, or at the next free one; 0: free */
+    uint16_t *
+        slots; /* (SLOTS) a call's number + 1 at the slot of its hash, or at the next free one; 0: free */
     uint32_t n_states, n_edges, n_calls;
     bool full;
 };

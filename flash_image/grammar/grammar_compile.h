@@ -19,7 +19,8 @@
 
 enum {
     GRAMMAR_ERROR_MESSAGE_BYTES = 256,
-    GRAMMAR_STEPS_MOST = 20000000, /* budget of a compile: a tenth of a second, half a second under ASan */
+    GRAMMAR_STEPS_MOST =
+        20000000, /* budget of a compile: a tenth of a second, half a second under ASan */
 };
 
 /* Limits for the parts that a schema leaves open. */

@@ -51,7 +51,7 @@ struct rule {
         end; /* nodes first .. end - 1 are those of the body, and some that are in no tree */
     uint32_t uses;
     bool calls_itself;
-    bool joins;    /* it ends the rules that name it, so it is laid out there once (grammar_tails.c) */
+    bool joins; /* it ends the rules that name it, so it is laid out there once (grammar_tails.c) */
     uint32_t size; /* of its body, as in sizes; 0: it calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
@@ -60,10 +60,12 @@ struct grammar_tree {
     struct node *nodes;
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
-    bool full;       /* there was no room for a node */
-    bool *empty;     /* (n_nodes) after grammar_look_at_rules: true if it may be empty */
-    uint32_t *sizes; /* (n_nodes) after it: the number of nodes, with those of rules laid out in it */
-    uint32_t inline_most; /* largest number of nodes of a rule that is laid out in each of several places */
+    bool full;   /* there was no room for a node */
+    bool *empty; /* (n_nodes) after grammar_look_at_rules: true if it may be empty */
+    uint32_t
+        *sizes; /* (n_nodes) after it: the number of nodes, with those of rules laid out in it */
+    uint32_t
+        inline_most; /* largest number of nodes of a rule that is laid out in each of several places */
 };
 
 /* A node's parts are created before it, and each is part of only one node: a loop over ascending

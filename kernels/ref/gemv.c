@@ -31,7 +31,8 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     const uint16_t *row = w;
 
     (void)ahead;
-    assert(cols % 16 == 0); /* if there is more than one row, the contract's 32 keeps the rows aligned */
+    assert(cols % 16 ==
+           0); /* if there is more than one row, the contract's 32 keeps the rows aligned */
     for (size_t r = 0; r < rows; r++, row += cols) {
         float lane[16] = { 0 };
 

@@ -39,7 +39,8 @@ struct weights_format {
     size_t bytes;       /* of a block of 8 rows */
     size_t float_bytes; /* true for float formats, which have no blocks */
     size_t align;
-    bool table;     /* its nibbles are indices into a struct nibble_table, the last pointer of its ops */
+    bool
+        table; /* its nibbles are indices into a struct nibble_table, the last pointer of its ops */
     size_t x_bytes; /* size of a block of one token, and of four */
     size_t x4_bytes;
     size_t x_align; /* of one token */

@@ -28,12 +28,14 @@ enum tester_fault {
     TESTER_INPUT = 1 << 2,     /* an input changed */
     TESTER_SAVED = 1 << 3,     /* a callee-saved integer register changed */
     TESTER_SAVED_FLOAT = 1 << 4,
-    TESTER_STACK = 1 << 5,     /* the stack pointer changed */
-    TESTER_CONTROL = 1 << 6,   /* the rounding mode or another mode of the FPU changed */
-    TESTER_PLATFORM = 1 << 7,  /* x18, or gp or tp, changed */
-    TESTER_UNKNOWN = 1 << 8,   /* the op has no reference or no cases */
-    TESTER_STACK_HIT = 1 << 9, /* the caller's frame changed, or the kernel used more than TESTER_STACK_BYTES */
-    TESTER_DIRTY = 1 << 10,    /* x86-64: upper halves of vectors are in use, so vzeroupper is missing */
+    TESTER_STACK = 1 << 5,    /* the stack pointer changed */
+    TESTER_CONTROL = 1 << 6,  /* the rounding mode or another mode of the FPU changed */
+    TESTER_PLATFORM = 1 << 7, /* x18, or gp or tp, changed */
+    TESTER_UNKNOWN = 1 << 8,  /* the op has no reference or no cases */
+    TESTER_STACK_HIT =
+        1 << 9, /* the caller's frame changed, or the kernel used more than TESTER_STACK_BYTES */
+    TESTER_DIRTY =
+        1 << 10, /* x86-64: upper halves of vectors are in use, so vzeroupper is missing */
 };
 
 /* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
