@@ -471,7 +471,7 @@ struct ingot_chat {
 static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");
 static_assert(INGOT_CHAT_STRINGS - INGOT_CHAT_FIRST_STRINGS == 2, "two lengths in more_bytes[]");
 
-/* Where the length of a string is stored. */
+/* The position of the length of a string. */
 static inline const uint32_t *ingot_chat_bytes(const struct ingot_chat *chat,
                                                enum ingot_chat_string which)
 {

@@ -221,8 +221,7 @@ static void put_any_multiple(struct schema_maker *m, struct text *t, unsigned of
     text_put(t, "))");
 }
 
-#define INTEGER_MOST \
-    9223372036854774784.0 /* the largest double that fits a signed 64-bit integer */
+#define INTEGER_MOST 9223372036854774784.0 /* the largest double below 2^63 */
 
 static int64_t to_int64(double value)
 {

@@ -130,7 +130,7 @@ static const char *group_end(const char *at)
     return NULL;
 }
 
-/* A bar that is in no group: what comes before it is not all of the pattern. */
+/* A bar outside any group: the part before it is not the whole pattern. */
 static bool has_bar(const char *at)
 {
     for (; *at != '\0'; at++) {

@@ -1,4 +1,5 @@
-/* A regular expression as a machine that reads characters; between schema_pattern*.c and schema_strings.c. */
+/* A regular expression as a machine that reads characters; shared by schema_pattern*.c and
+ * schema_strings.c. */
 #ifndef INGOT_FLASH_IMAGE_SCHEMA_PATTERN_H
 #define INGOT_FLASH_IMAGE_SCHEMA_PATTERN_H
 
@@ -8,7 +9,7 @@ enum {
     PATTERN_STATES_MOST = 3000,
     PATTERN_NODES_MOST = 4000,
     PATTERN_RANGES_MOST = 4000,
-    PATTERN_BUILDS_MOST = 200000, /* of nodes: times of times of what has no states */
+    PATTERN_BUILDS_MOST = 200000, /* limit of nodes: nested repetitions of parts without states */
     PATTERN_NEST_MOST = 40,
     PATTERN_WORDS_MOST = (PATTERN_STATES_MOST + 63) / 64
 };
@@ -20,8 +21,9 @@ struct pattern_range {
 
 enum pattern_kind { PATTERN_CLASS, PATTERN_SPLIT, PATTERN_BEGIN, PATTERN_END, PATTERN_FOUND };
 
-/* PATTERN_CLASS reads a character of ranges first .. first + n, which ascend and have nothing in common, and goes to next; PATTERN_SPLIT goes to next and other;
- * PATTERN_BEGIN and PATTERN_END go to next at the text's begin and end. */
+/* PATTERN_CLASS reads a character in ranges first .. first + n, which are ascending and disjoint,
+ * and goes to next; PATTERN_SPLIT goes to next and other; PATTERN_BEGIN and PATTERN_END go to next
+ * at the text's start and end. */
 struct pattern_state {
     enum pattern_kind kind;
     uint32_t next, other;
@@ -34,12 +36,12 @@ struct pattern {
     struct pattern_state *states;
     uint32_t n_states, states_room, start, found;
     unsigned words; /* of a set of states */
-    struct pattern
-        *also;   /* which has to be found as well, or not (absent): what was looked for ahead */
-    bool absent; /* of this one, as somebody's `also` */
+    struct pattern *
+        also; /* another pattern that has to be found as well, or must not (absent): a look-ahead */
+    bool absent; /* the number of patterns whose `also` is this one */
 };
 
-/* ---- between the parser and what makes a machine ---- */
+/* ---- between the parser and the code that makes a machine ---- */
 
 enum pattern_node_kind { EMPTY, CLASS, THEN, EITHER, TIMES, BEGIN, END };
 
@@ -58,7 +60,7 @@ struct pattern_parser {
     bool failed;
 };
 
-/* An expression up to its end; r->failed: it is not known here. Returns the node of all. */
+/* Parse an expression up to its end; r->failed: it is not supported. Returns its node. */
 uint32_t pattern_parse(struct pattern_parser *r);
 
 /* ---- running ---- */
@@ -66,7 +68,7 @@ uint32_t pattern_parse(struct pattern_parser *r);
 /* Sets of states (words each). */
 void pattern_begin(const struct pattern *p, uint64_t *set);
 void pattern_step(const struct pattern *p, const uint64_t *from, uint32_t c, uint64_t *to);
-/* Whether the text up to here has the pattern. */
+/* True if the text up to here contains the pattern. */
 bool pattern_ends(const struct pattern *p, const uint64_t *set);
 
 #endif

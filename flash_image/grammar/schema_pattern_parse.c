@@ -1,5 +1,6 @@
-/* Regular expressions of ECMA-262 into machines. Character classes, and where a pattern may begin, follow the standard
- * with its flag u; what only makes sense in some programs (escapes of characters that need none) stands for itself. */
+/* Regular expressions of ECMA-262 to machines. Character classes, and the places where a pattern may begin, follow the
+ * standard with its flag u; a few constructs that only some programs accept (escapes of characters that need none)
+ * stand for themselves. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int compare_ranges(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* The ranges from `first` on ascend then, and have nothing in common. */
+/* Sort the ranges from `first` on and make them disjoint. */
 static void sort_ranges(struct pattern *p, uint32_t first)
 {
     struct pattern_range *all = p->ranges + first;
@@ -73,7 +74,7 @@ static void sort_ranges(struct pattern *p, uint32_t first)
     p->n_ranges = first + kept + 1;
 }
 
-/* The ranges from `first` on become those between them. */
+/* Replace the ranges from `first` on by those between them. */
 static void invert(struct pattern_parser *r, uint32_t first)
 {
     struct pattern *p = r->p;
@@ -283,7 +284,7 @@ static uint32_t one_character(struct pattern_parser *r, uint32_t code)
     return node(r, CLASS, 0, 0, first, 1);
 }
 
-/* All but the ends of lines. */
+/* All characters except line ends. */
 static uint32_t any_character(struct pattern_parser *r)
 {
     uint32_t first = r->p->n_ranges;
@@ -299,7 +300,8 @@ static uint32_t any_character(struct pattern_parser *r)
 
 static uint32_t read_either(struct pattern_parser *r);
 
-/* (?:...), (?<name>...) and Python's (?P<name>...) are groups; what looks ahead or behind inside an expression is not known. */
+/* (?:...), (?<name>...) and Python's (?P<name>...) are groups; look-ahead and look-behind inside an
+ * expression are not supported. */
 static uint32_t read_group(struct pattern_parser *r)
 {
     uint32_t n;
@@ -357,7 +359,7 @@ static uint32_t read_atom(struct pattern_parser *r)
     }
 }
 
-/* No string is longer than GRAMMAR_STRING_MOST characters, so no more repetitions are needed. */
+/* No string is longer than GRAMMAR_STRING_MOST characters, so more repetitions are not needed. */
 static uint32_t times_within(uint32_t low, uint32_t high)
 {
     uint32_t most = low > GRAMMAR_STRING_MOST ? low : GRAMMAR_STRING_MOST;
@@ -365,7 +367,7 @@ static uint32_t times_within(uint32_t low, uint32_t high)
     return high != PATTERN_NO_END && high > most ? most : high;
 }
 
-/* {m}, {m,}, {m,n}; false: a brace that stands for itself. */
+/* {m}, {m,}, {m,n}; false: the brace stands for itself. */
 static bool read_times(struct pattern_parser *r, uint32_t *low, uint32_t *high)
 {
     const char *at = r->at + 1;
@@ -413,7 +415,7 @@ static uint32_t read_repeats(struct pattern_parser *r, uint32_t atom)
         return atom;
     default: return atom;
     }
-    r->at += *r->at == '?'; /* which match is found first does not matter */
+    r->at += *r->at == '?'; /* it does not matter which match is found first */
     return node(r, TIMES, atom, 0, low, high);
 }
 

@@ -1,5 +1,6 @@
-/* Strings that several patterns and a length limit at once: the machine that reads with all of them, as rules of GBNF, one for each
- * state. A rule ends with the name of the next one, so that the compiler makes a loop of it and no call. */
+/* Strings that several patterns and a length limit at the same time: the machine that runs all of them
+ * together, as rules of GBNF, one for each state. A rule ends with the name of the next one, so the
+ * compiler makes a loop of it and no call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum {
     NOWHERE = UINT16_MAX
 };
 
-/* The sets of states that a pattern gets into, by number. */
+/* The sets of states that a pattern reaches, by number. */
 struct sets {
     const struct pattern *p;
     uint64_t *sets;
@@ -32,15 +33,15 @@ struct product {
     struct product_state *states; /* (STATES_MOST) */
     uint16_t *next;               /* (STATES_MOST, n_cuts) */
     unsigned n;
-    uint32_t cuts[CUTS_MOST]; /* characters from one to below the next are alike */
+    uint32_t cuts[CUTS_MOST]; /* all characters from one to below the next behave alike */
     unsigned n_cuts;
     bool full;
     struct text *rules;
     unsigned *n_extra;
-    unsigned *names; /* (STATES_MOST) of rules; UINT_MAX: none yet */
+    unsigned *names; /* (STATES_MOST) number of the rule; UINT_MAX: none yet */
 };
 
-/* ---- characters that are alike --------------------------------------------------------------- */
+/* ---- equivalent characters ------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b)
 {
@@ -89,7 +90,7 @@ static void find_cuts(struct product *m)
     qsort(m->cuts, m->n_cuts, sizeof m->cuts[0], compare);
 }
 
-/* Whether c cannot stand in a string as it is and has no short escape, or is not a character. */
+/* True if c cannot stand in a string unescaped and has no short escape, or is not a character. */
 static bool is_left_out(uint32_t c)
 {
     return (c < 0x20 && c != '\b' && c != '\t' && c != '\n' && c != '\f' && c != '\r') ||
@@ -98,7 +99,7 @@ static bool is_left_out(uint32_t c)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* The number of a set, which is kept where it is new. */
+/* The number of a set, which is added if it is new. */
 static uint16_t intern(struct product *m, struct sets *s, const uint64_t *set)
 {
     size_t words = s->p->words;
@@ -186,7 +187,7 @@ static void explore(struct product *m)
     }
 }
 
-/* From a useful state the end is reached. */
+/* A state is useful if the end can be reached from it. */
 static void find_useful(struct product *m)
 {
     bool changed = true;
@@ -218,7 +219,7 @@ static void put_code(struct text *t, uint32_t c)
     }
 }
 
-/* A character that only an escape writes. */
+/* A character that must be written as an escape. */
 static const char *escape_of(uint32_t c)
 {
     switch (c) {
@@ -319,7 +320,7 @@ static void put_state(struct product *m, struct text *t, unsigned at, unsigned d
     }
 }
 
-/* How many states lead to each. */
+/* The number of states that lead to each state. */
 static void count_ways(struct product *m)
 {
     m->states[0].ways_in = 2; /* a loop back to the start needs a rule */
@@ -383,7 +384,7 @@ enum string_result string_put(struct text *t, struct text *rules, unsigned *n_ex
     if ((l->most == UINT_MAX || l->most < STATES_MOST) && l->least < STATES_MOST &&
         open_product(m, l)) {
         explore(m);
-        if (!m->full) { /* else some states have no ways yet */
+        if (!m->full) { /* otherwise some states have no transitions yet */
             find_useful(m);
             result = m->states[0].useful ? STRING_PUT : STRING_NEVER;
         }

@@ -33,7 +33,8 @@ static bool has_scheme(const char *uri)
     return n != 0 && uri[n] == ':';
 }
 
-/* A reference without its fragment against the base: RFC 3986, section 5.2, without dots in paths. */
+/* Resolve a reference without its fragment against the base: RFC 3986, section 5.2, without dots in
+ * paths. */
 static void join(char out[URI_BYTES], const char *base, const char *ref, size_t n)
 {
     const char *path = strstr(base, "://");
@@ -71,10 +72,11 @@ static const char *id_of(const cJSON *schema)
     return id != NULL && id[0] != '#' ? id : NULL;
 }
 
-/* A walk through the document with the URI of the schema that a value lies in. Found: *result (its own resource, or itself). */
+/* A walk through the document that knows the URI of the schema around each value. Found: *result
+ * (its own resource, or itself). */
 struct search {
-    const cJSON *node;  /* the value whose resource is wanted, or NULL */
-    const char *uri;    /* the resource that is wanted, or NULL */
+    const cJSON *node;  /* the value whose resource is searched for, or NULL */
+    const char *uri;    /* the resource that is searched for, or NULL */
     const char *anchor; /* in `inside`, or NULL */
     const cJSON *result;
     char base[URI_BYTES]; /* of the result */
@@ -115,7 +117,7 @@ static void search(struct search *s, const cJSON *at, const cJSON *resource, con
     if (cJSON_IsObject(at) && id_of(at) != NULL) {
         join(own, base, id_of(at), strcspn(id_of(at), "#"));
         if (s->anchor != NULL && depth != 0) {
-            return; /* another resource, with anchors of its own */
+            return; /* another resource, with its own anchors */
         }
         base = own;
         resource = at;

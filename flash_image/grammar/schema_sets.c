@@ -1,4 +1,4 @@
-/* Sets of schemas that hold together: how they are put together, and what types they leave. */
+/* Sets of schemas that apply together: how they are combined, and which types they leave. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ size_t schema_width(const struct conj *c)
     return n;
 }
 
-/* Bytes of a text up to `most`, without a part of a character. */
+/* The bytes of a text up to `most`, without a partial character. */
 static int whole_characters(const char *s, int most)
 {
     int n = (int)strnlen(s, (size_t)most + 1);
@@ -60,7 +60,7 @@ static int whole_characters(const char *s, int most)
     return n;
 }
 
-/* "/properties/a/not" of the schema and its keyword; "": the keyword is the schema's own place. */
+/* "/properties/a/not" for the schema and its keyword; "": the place of the schema itself. */
 static void put_where(const struct schema_maker *m, const cJSON *schema, const char *keyword,
                       char where[GRAMMAR_WHERE_BYTES])
 {
@@ -168,7 +168,8 @@ void schema_put_text(struct schema_maker *m, struct text *t, const char *s)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* Keywords that describe, or that are looked at while a set is put together: a schema of these alone adds nothing else. */
+/* Keywords that describe, or that are handled while a set is combined: a schema with only these
+ * adds nothing else. */
 static bool says_nothing(const char *keyword)
 {
     static const char *const names[] = { "$ref",
@@ -233,7 +234,8 @@ static bool has_part(const struct conj *c, const cJSON *schema)
 
 static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
 
-/* How many schemas have this name for references whose goal depends on the way to them: one, and it is a plain reference. */
+/* The number of schemas with this name for references whose target depends on the path to them:
+ * with one, it is a plain reference. */
 static unsigned count_dynamic(const cJSON *at, const char *name, unsigned depth)
 {
     const char *own = cJSON_GetStringValue(schema_get(at, "$dynamicAnchor"));
@@ -262,7 +264,7 @@ static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *s
     const char *text = cJSON_GetStringValue(ref);
     const cJSON *to;
 
-    /* what it names may be looked for in all of the document */
+    /* its target may have to be searched in the whole document */
     if (!schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK)) {
         return true;
     }
@@ -339,7 +341,7 @@ bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema)
     return add(m, c, schema, 0) && !schema_failed(m);
 }
 
-/* Whether a value is inside another one of the document. */
+/* True if a value is inside another one of the document. */
 static bool is_inside(const cJSON *outer, const cJSON *value, unsigned depth)
 {
     const cJSON *child;
@@ -352,7 +354,8 @@ static bool is_inside(const cJSON *outer, const cJSON *value, unsigned depth)
     return false;
 }
 
-/* Whether a schema may evaluate members or items, so that another one's `unevaluated...` does not mean them. */
+/* True if a schema may evaluate members or items, which another schema's `unevaluated...` then
+ * skips. */
 static bool evaluates(const cJSON *schema)
 {
     static const char *const names[] = { "type", "title", "description", "required", "const" };
@@ -434,17 +437,17 @@ unsigned schema_types_of(const cJSON *type)
     return cJSON_IsArray(type) ? all : 0;
 }
 
-/* {"type": ...} alone in a `not`. */
+/* True if a `not` contains only {"type": ...}. */
 static unsigned types_ruled_out(const cJSON * not )
 {
     const cJSON *type = schema_get(not, "type");
     unsigned types = type != NULL && not ->child->next == NULL ? schema_types_of(type) : 0;
 
-    /* Not a number: 1.0 is an integer, and a fraction is not. */
+    /* "number" includes integers: 1.0 is an integer, and a fraction is not. */
     return types;
 }
 
-/* An object is meant where properties are described and no type is. */
+/* If properties are described and no type is given, an object is meant. */
 static bool means_object(const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {

@@ -1,4 +1,5 @@
-/* A set of schemas without alternatives: its types, its values, and whether two of them can have a value in common. */
+/* A set of schemas without alternatives: its types, its values, and whether two such sets have a
+ * value in common. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How many bytes, whole characters from `from` on, the first text has in common with the last one, and so with all between. */
+/* The number of bytes, in whole characters from `from` on, that the first text has in common with
+ * the last one, and therefore with all between. */
 static size_t common(char *const *list, unsigned n, size_t from)
 {
     const char *first = list[0], *last = list[n - 1];
@@ -76,7 +78,8 @@ static void put_piece(struct text *t, const char *s, size_t n)
     text_put(t, "\"");
 }
 
-/* Sorted texts from byte `from` on, none of which begins another: what they have in common first, then each of the characters that come. */
+/* Sorted texts from byte `from` on, none of which is a prefix of another: their common start, then
+ * each of the characters that follow. */
 static void put_trie(struct text *t, char *const *list, unsigned n, size_t from, unsigned depth)
 {
     size_t at = n == 1 ? strlen(list[0]) : common(list, n, from);
@@ -118,7 +121,7 @@ static unsigned without_doubles(char **list, unsigned n)
     return kept;
 }
 
-/* The texts among many values, which share their beginnings, so that hundreds of them fit. */
+/* The texts among many values; they share their beginnings, so hundreds of them fit. */
 static bool put_texts(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *values)
 {
@@ -195,7 +198,7 @@ static bool put_type(struct schema_maker *m, struct text *t, const struct conj *
     }
 }
 
-/* Whether a keyword restricts, beside those that schema_types() knows. */
+/* True if a keyword restricts in addition to those that schema_types() handles. */
 static bool restricts(const struct conj *c)
 {
     static const char *const names[] = { "minLength",        "maxLength",
@@ -223,7 +226,8 @@ static bool restricts(const struct conj *c)
     return false;
 }
 
-/* Types in the order in which a schema lists them do not matter: JSON tells them apart by their first character. */
+/* The order in which a schema lists types does not matter: the first character of a JSON value
+ * shows its type. */
 static bool put_shape(struct schema_maker *m, struct text *t, const struct conj *c)
 {
     static const unsigned order[] = { TYPE_OBJECT,  TYPE_ARRAY, TYPE_STRING,
@@ -254,7 +258,7 @@ static bool put_shape(struct schema_maker *m, struct text *t, const struct conj 
     return some;
 }
 
-/* False: what a `not` rules out is everything. */
+/* False: a `not` excludes everything. */
 static bool note_not(struct schema_maker *m, const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -332,7 +336,7 @@ static bool values_are_disjoint(struct schema_maker *m, const struct conj *a, co
     return true;
 }
 
-/* Types of a set; where it has values alone, theirs. */
+/* The types of a set; if it has only listed values, their types. */
 static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
 {
     unsigned types = schema_types(m, c), all = 0;
@@ -353,7 +357,7 @@ static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
     return types & all;
 }
 
-/* A member that one of them always has tells it from the other. */
+/* Two sets are different if one always has a member that the other has not. */
 static bool is_told_by(struct schema_maker *m, const struct conj *a, const struct conj *b,
                        const char *name)
 {
@@ -401,7 +405,7 @@ static bool is_told(struct schema_maker *m, const struct conj *a, const struct c
     return false;
 }
 
-/* An object of a that lacks what b requires is not one of b, and the other way round. */
+/* An object of a that lacks a member that b requires is not one of b, and the reverse. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b)
 {
     unsigned types = types_of_set(m, a) & types_of_set(m, b);

@@ -1,4 +1,4 @@
-/* Strings: lengths, patterns, forms that `format` names, and the names of members. */
+/* Strings: lengths, patterns, the forms that `format` names, and the names of members. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 #define LABEL "[A-Za-z0-9](?:[A-Za-z0-9-]{0,20}[A-Za-z0-9])?"
 #define GROUP "[0-9a-fA-F]{1,4}"
 
-/* Forms of `format` that are held; others are remarks (Validation, section 7). Years have four digits from 1000 on. */
+/* Values of `format` that are enforced; others are annotations (Validation, section 7). Years have
+ * four digits, from 1000 on. */
 static const struct {
     const char *name, *pattern;
 } formats[] = {
@@ -97,7 +98,8 @@ static void free_own(struct own *o)
     }
 }
 
-/* A pattern, and all that has to be found beside it. False: it is not known here, or there are too many. */
+/* A pattern, and all that has to be found in addition. False: it is not supported, or there are too
+ * many. */
 static bool add_pattern(struct string_limits *l, struct own *o, const char *text, bool absent)
 {
     struct pattern *p = pattern_new(text);
@@ -133,7 +135,8 @@ static void add_patterns(struct schema_maker *m, const struct conj *c, struct st
     }
 }
 
-/* The limits before the formats, which are tried without them where both together are too large or leave no string. */
+/* The limits come before the formats; the formats are dropped if both together are too large or
+ * leave no string. */
 static void add_formats(const struct conj *c, struct string_limits *l, struct own *o)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -147,8 +150,9 @@ static void add_formats(const struct conj *c, struct string_limits *l, struct ow
     }
 }
 
-/* Any characters, at most GRAMMAR_STRING_MOST or `least` where the schema names no end (most UINT_MAX). A repetition counts to
- * GRAMMAR_TIMES_LIMIT: a text that has to be longer is checked when it is finished. */
+/* Any characters, at most GRAMMAR_STRING_MOST, or `least` if the schema sets no maximum (most
+ * UINT_MAX). A repetition counts to GRAMMAR_TIMES_LIMIT: a text that has to be longer is checked
+ * when it is finished. */
 static void put_any_text(struct schema_maker *m, struct text *t, const struct conj *c,
                          unsigned least, unsigned most)
 {
@@ -165,8 +169,9 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* A string that is too large with its length is tried without the length, and then without its patterns. The limits from n_patterns on
- * are formats: generators write them beside patterns that do not always mean the same, and then the patterns count. */
+/* A string that is too large with its length is tried without the length, and then without its patterns. The limits
+ * from n_patterns on are formats: generators add them to patterns that do not always mean the same, and then the
+ * patterns win. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
                         struct string_limits *l, unsigned n_patterns)
 {

@@ -99,7 +99,7 @@ static bool is_called_model(const char *name)
     return strncmp(name, "model", 5) == 0 && (name[5] == '.' || name[5] == '-');
 }
 
-/* A folder is called as its model, a file in it mostly just "model". */
+/* A folder is named like its model; a file in it is mostly just "model". */
 static void set_name(struct hf_model *m)
 {
     const char *folder = m->folder, *name;
@@ -121,7 +121,7 @@ static bool has_weights(struct hf_model *m)
            hf_has_file(m, "model" ENDING ".index.json");
 }
 
-/* Say what the folder holds in their place. */
+/* Say what the folder contains instead. */
 enum err hf_refuse_weights(struct hf_model *m)
 {
     enum err e;
@@ -177,7 +177,7 @@ static enum err read_sampling(struct source *s, const uint8_t *data, size_t byte
     return hf_sampling_read(s, data, bytes);
 }
 
-/* A file that there is; *map keeps it. */
+/* Open an existing file; *map keeps it. */
 static enum err read_file(struct hf_model *m, const char *name, enum file_place place,
                           tokenizer_reader *read, struct mapping *map)
 {
@@ -189,7 +189,7 @@ static enum err read_file(struct hf_model *m, const char *name, enum file_place 
     return read(m->s, map->data, map->bytes, &m->tokenizer);
 }
 
-/* A file that may be missing, and of which nothing is kept. */
+/* Read a file that may be missing, and keep nothing of it. */
 static enum err read_optional(struct hf_model *m, const char *name, tokenizer_reader *read)
 {
     struct mapping map = { NULL, 0 };
@@ -203,7 +203,7 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
     return e;
 }
 
-/* Newer folders have the template in a file of its own. */
+/* Newer folders store the template in a separate file. */
 static enum err read_template_file(struct hf_model *m)
 {
     struct mapping *map = &m->chat_template;

@@ -1,21 +1,20 @@
-/* Models as Hugging Face keeps them: a folder with config.json, the weights in one or several
+/* Models in Hugging Face's layout: a folder with config.json, the weights in one or several
  * safetensors files, and the tokenizer. */
 #ifndef INGOT_FLASH_IMAGE_HF_H
 #define INGOT_FLASH_IMAGE_HF_H
 
 #include "flash_image/source/source.h"
 
-/* Everything that *s points into: mapped files, and values from JSON. */
+/* Everything that *s points to: mapped files, and values from JSON. */
 struct hf_model;
 
 /* path is a folder, or ends with ".safetensors" or ".safetensors.index.json". */
 bool hf_is(const char *path);
 
-/* Read the folder at s->path into *s, whose rest is zero; or a file of weights with config.json
- * beside it: one of several, or their index, stands for all of them; with vocab_only the tokenizer alone. Close *m on errors as well. A folder
- * without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4). Errors:
- * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE;
- * s->error_message says what. */
+/* Read the folder at s->path into *s, whose rest is zero; or a file of weights in a folder with config.json; one of several
+ * files, or their index, selects all of them. With vocab_only, read only the tokenizer. Close *m after errors as well. A folder
+ * without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4). Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL,
+ * ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says why. */
 enum err hf_open(struct hf_model **m, struct source *s, bool vocab_only);
 void hf_close(struct hf_model *m); /* NULL: nothing */
 

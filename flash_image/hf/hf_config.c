@@ -13,12 +13,12 @@
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/hf/hf_window.h"
 
-/* Fields of models that compute something else than the families here. Null, false, zero and
- * empty are fine; so is 1 of a factor. */
+/* Fields of models that compute something that the families here do not. Null, false, zero and
+ * empty are allowed; so is 1 for a factor. */
 static const struct foreign {
     const char *field;
     bool is_factor;
-    uint32_t unless_feature, unless_trait; /* of a family that has it */
+    uint32_t unless_feature, unless_trait; /* of a family that supports it */
 } foreign[] = {
     { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },
@@ -69,7 +69,7 @@ static bool is_set(const cJSON *v, bool is_factor)
     return true;
 }
 
-/* Gemma 4 may see ahead among the tokens of a picture, of which there are none. */
+/* Gemma 4 may attend to later tokens within a picture, and there are no pictures here. */
 static bool sees_ahead(const struct hf_json *j)
 {
     return !hf_json_is(j->object, "use_bidirectional_attention", "vision");
@@ -103,7 +103,7 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
         return family_refuse(s, name, strlen(name),
-                             false); /* a classifier of a known family, too */
+                             false); /* also a classifier of a known family */
     }
     return family_refuse(s, type, strlen(type), false);
 }
@@ -119,7 +119,7 @@ static const char *first_architecture(struct hf_json *j)
     return hf_json_string(list->child);
 }
 
-/* A nested text part is not an architecture of its own: its model_type tells. */
+/* A nested text part is not a separate architecture: its model_type tells. */
 static const struct family *find_family(struct hf_json *j, const struct hf_text_part *part)
 {
     const char *type = hf_json_text(j, "model_type");
@@ -141,7 +141,7 @@ static const struct family *find_family(struct hf_json *j, const struct hf_text_
     return f;
 }
 
-/* The value of hf_json_u32 for a field that may be left out because a usual value is known. */
+/* The value of hf_json_u32 for a field that may be omitted, because a default is known. */
 static uint32_t or_needed(uint32_t usual)
 {
     if (usual == 0) {
@@ -160,7 +160,7 @@ static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, 
     return hf_json_u32(j, field, otherwise);
 }
 
-/* config.json may leave out the width of a head. */
+/* config.json may omit the width of a head. */
 static uint32_t usual_head_dim(const struct family *f, const struct source_params *p)
 {
     if (f->head_dim != 0 || p->n_heads == 0) {
@@ -200,7 +200,7 @@ static void read_sizes(struct hf_json *j, const struct family *f,
         hidden = hf_json_u32(j, "moe_intermediate_size", hidden);
     }
     if (f->family == INGOT_LFM2 && hf_json_get(j->object, "block_ff_dim") != NULL) {
-        hidden = hf_json_u32(j, "block_ff_dim", hidden); /* its first models have this one alone */
+        hidden = hf_json_u32(j, "block_ff_dim", hidden); /* its first models have only this one */
     }
     p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
     head_dim = usual_head_dim(f, p);
@@ -219,7 +219,7 @@ static void read_sizes(struct hf_json *j, const struct family *f,
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* GELU is the tanh form; Gemma's hidden_act is ignored by Transformers itself, and says "gelu". */
+/* GELU is the tanh form; Transformers itself ignores Gemma's hidden_act, which says "gelu". */
 static bool is_activation(const struct family *f, const char *name)
 {
     if ((f->features & SOURCE_RELU2) != 0) {
@@ -277,7 +277,7 @@ static float read_eps(struct hf_json *j, float otherwise)
     return otherwise;
 }
 
-/* Gemma 2 has caps unless its config.json takes them away by a null. */
+/* Gemma 2 has caps unless its config.json sets them to null. */
 static float read_cap(struct hf_json *j, const struct family *f, const char *field, float usual)
 {
     bool named = cJSON_GetObjectItemCaseSensitive(j->object, field) != NULL;
@@ -297,7 +297,7 @@ static void read_scales(struct hf_json *j, const struct family *f)
         p->features |= SOURCE_QKV_BIAS | SOURCE_OUT_BIAS;
     }
     if (family_has(f, FAMILY_QUERY_SCALE)) {
-        p->attn_scale = 1.0f / sqrtf(scalar); /* of a bad one no scale is in bounds */
+        p->attn_scale = 1.0f / sqrtf(scalar); /* a bad one puts no scale within bounds */
     }
     if (!hf_json_bool(j, "scale_attn_weights", true) && j->e == ERR_OK) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
@@ -308,7 +308,7 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* The text part says it, or the whole. */
+/* The text part has the field, or the whole model. */
 static void read_tied(struct hf_json *j, const cJSON *root, struct hf_config *c)
 {
     struct hf_json at = *j;
@@ -326,7 +326,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
 {
     const struct hf_usual_sizes *usual;
     const cJSON *root = j->object;
-    struct hf_json quantized = *j; /* which is said of the whole */
+    struct hf_json quantized = *j; /* a fact about the whole model */
     struct source *s = j->s;
     struct hf_text_part part;
 

@@ -6,12 +6,13 @@
 
 struct hf_memory;
 
-/* weight_scale of ternary matrices multiplies or divides; floats that become ternary; F8. */
+/* How weight_scale of ternary matrices is used (multiply or divide), floats that become ternary,
+ * and F8. */
 enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUNDED, HF_F8 };
 
 enum { HF_SSM_PARTS = 5 };
 
-/* For Falcon-H1: what a block's input or result is multiplied with. */
+/* For Falcon-H1: the factors of a block's input or result. */
 struct hf_multipliers {
     float attention_in, key, attention_out;
     float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* of z, x, B, C and dt */
@@ -20,25 +21,26 @@ struct hf_multipliers {
 
 struct hf_config {
     const struct family *family;
-    bool tied_known;          /* config.json says whether the output matrix is the embedding */
-    uint32_t n_more_layers;   /* of the files beyond the model's, which are ignored */
-    bool vision;              /* a model of several parts: the tensors of pictures are ignored */
-    struct hf_memory *memory; /* of tensors that no file holds as they are packed */
+    bool tied_known;          /* config.json says that the output matrix is the embedding */
+    uint32_t n_more_layers;   /* of files for parts beyond the model, which are ignored */
+    bool vision;              /* a model of several parts: the tensors for pictures are ignored */
+    struct hf_memory *memory; /* of tensors that no file stores in their packed form */
     enum hf_quantized quantized;
     bool activation_scales; /* the files have some, which are ignored */
     struct hf_multipliers multipliers;
-    uint32_t tile_height, tile_width; /* HF_F8: of weights with one scale; 0: all of a matrix */
+    uint32_t tile_height,
+        tile_width; /* HF_F8: columns or rows of weights with one scale; 0: the whole matrix */
     bool
-        has_whole_scales; /* HF_F8: also matrices with one scale, or one of each row, beside tiles */
-    float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
+        has_whole_scales; /* HF_F8: there are also matrices with one scale, or one per row, in addition to tiles */
+    float
+        *weight_scales; /* of ternary matrices, by slots; 0: it has none; NULL: no matrix has one */
 };
 
-/* Into s->params and s->rope. A value that the parameters cannot express is refused by the name
- * of its field.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says what. */
+/* Fill s->params and s->rope. A value that the parameters cannot express is refused by the name of
+ * its field. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says why. */
 enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
 
-/* Memory that reading tensors has allocated: hf_stacks.h. */
+/* Memory that was allocated for reading tensors: hf_stacks.h. */
 void hf_config_free(struct hf_config *c);
 
 #endif

@@ -14,7 +14,7 @@ static void refuse_config(struct hf_json *j, enum err e, const char *field, cons
     j->e = source_refuse(j->s, e, "the field \"%s\" of \"quantization_config\" %s", field, what);
 }
 
-/* A pair of sizes into the tiles of all matrices. False: it is another value. */
+/* Read a pair of sizes into the tiles of all matrices. False: it is another value. */
 static bool read_tile(struct hf_config *c, const cJSON *size)
 {
     const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
@@ -28,8 +28,8 @@ static bool read_tile(struct hf_config *c, const cJSON *size)
     return true;
 }
 
-/* Transformers ("fp8", "fbgemm_fp8"): tiles of two numbers; without them a scale is of a whole matrix or
- * of a row. */
+/* Transformers ("fp8", "fbgemm_fp8"): tiles of two sizes; without them a scale covers a whole
+ * matrix or a row. */
 static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     const cJSON *size = hf_json_list(hf_json_get(config, "weight_block_size"));
@@ -40,7 +40,7 @@ static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSO
     }
 }
 
-/* ModelOpt: shapes of the scales say the rest. FP8_PB_WO has blocks of 128 by 128. */
+/* ModelOpt: the shapes of the scales decide the rest. FP8_PB_WO has blocks of 128 by 128. */
 static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     const char *algo = hf_json_string(hf_json_get(config, "quant_algo"));
@@ -59,7 +59,7 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     }
 }
 
-/* A group of blocks, beside groups that were read before. */
+/* A group of blocks, in addition to groups that were read before. */
 static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *block)
 {
     uint32_t height = c->tile_height, width = c->tile_width;
@@ -72,8 +72,8 @@ static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *bloc
     }
 }
 
-/* One group of compressed-tensors: floats of 8 bits, with one scale for a matrix, a row or a block. Shapes tell the first two
- * apart; the size of a block is one for all groups. */
+/* One group of compressed-tensors: 8-bit floats with one scale per matrix, row or block. Shapes
+ * distinguish the first two; all groups share one size of a block. */
 static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
 {
     const cJSON *bits = hf_json_get(weights, "num_bits");
@@ -145,7 +145,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* A folder whose config.json says nothing may still have matrices of F8 (older ModelOpt). */
+/* A folder whose config.json does not mention it may still have matrices of F8 (older ModelOpt). */
 static bool may_have_f8(const struct hf_config *c)
 {
     return c->quantized == HF_F8 || c->quantized == HF_NOT_QUANTIZED;
@@ -195,7 +195,8 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* If the tiles of a tensor are kept until all is there: in its slot, or in the first of its parts. */
+/* The place of a tensor's tiles until all is read: its slot, or in the first of its
+ * parts. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
 {
@@ -216,7 +217,7 @@ static struct source_tiles *take_tiles(struct source *s, struct hf_config *c,
     return keeper == NULL ? NULL : (struct source_tiles *)(uintptr_t)keeper->tiles;
 }
 
-/* (rows, 1, cols, 1), as ModelOpt has scales of blocks, as (rows, cols). */
+/* Read (rows, 1, cols, 1), ModelOpt's shape of block scales, as (rows, cols). */
 static struct safetensors_tensor flat_shape(const struct safetensors_tensor *from)
 {
     struct safetensors_tensor flat = *from;
@@ -233,7 +234,8 @@ static uint32_t tiles_along(uint32_t size, uint32_t tile)
     return (size + tile - 1) / tile;
 }
 
-/* If groups of blocks lie beside groups of whole matrices or rows, the scales' shape tells them apart. */
+/* If there are both groups of blocks and groups of whole matrices or rows, the shape of the scales
+ * distinguishes them. */
 static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t)
 {
     return c->tile_height != 0 &&
@@ -241,8 +243,8 @@ static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t
                                      t->scale_cols == tiles_along(t->cols, c->tile_width)));
 }
 
-/* When both the matrix and its scales are known: by config.json the size of a tile. Without one there is
- * one scale of all, or one of each row. */
+/* Runs when both the matrix and its scales are known: config.json gives the size of a tile. Without
+ * it there is one scale for all, or one per row. */
 static void set_tile_size(const struct hf_config *c, struct source_tiles *t)
 {
     bool in_blocks;
@@ -306,8 +308,7 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
     tiles = take_tiles(s, c, t, role);
     if (tiles != NULL) {
         tiles->base = t->from->data;
-        tiles->rows =
-            (uint32_t)t->from->dims[0]; /* safetensors_as_source() refuses what is beyond */
+        tiles->rows = (uint32_t)t->from->dims[0]; /* safetensors_as_source() refuses other types */
         tiles->cols = (uint32_t)t->from->dims[1];
         set_tile_size(c, tiles);
     }

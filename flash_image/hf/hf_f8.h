@@ -1,6 +1,6 @@
-/* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight is
- * its F8 value times a scale: of the whole matrix, of its row, or of its tile. Scales are a tensor of their
- * own, "weight_scale_inv" or "weight_scale"; both multiply. */
+/* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight
+ * is its F8 value times a scale: that of the whole matrix, of its row, or of its tile. Scales are a
+ * separate tensor, "weight_scale_inv" or "weight_scale"; both multiply. */
 #ifndef INGOT_FLASH_IMAGE_HF_F8_H
 #define INGOT_FLASH_IMAGE_HF_F8_H
 
@@ -8,26 +8,29 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_stacks.h"
 
-/* "quantization_config" of a model in F8 into c, or j->e. False: it is of another method. */
+/* Read "quantization_config" of a model in F8 into c, or j->e. False: it is another method. */
 bool hf_f8_read_config(struct hf_json *j, struct hf_config *c, const cJSON *config);
 
-/* "NAME.weight_scale_inv" or "NAME.weight_scale" to "NAME.weight" in bare (bytes long); false: it is not
- * such a name. */
+/* "NAME.weight_scale_inv" or "NAME.weight_scale" to "NAME.weight" in bare (bytes long); false: the
+ * name has another form. */
 bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes);
 
-/* A scale of activations, keys or values, or zero points that are all 0: nothing that enters a weight. */
+/* True for scales of activations, keys or values, and for zero points that are all 0: they change
+ * no weight. */
 bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_tensor *t,
                             const char *name);
 
-/* The scales of a matrix, before it or after it. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
+/* Add the scales of a matrix, before or after the matrix itself. Errors: ERR_BAD_MODEL,
+ * ERR_NO_SPACE. */
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                              enum ingot_role role);
 
-/* The matrix's tiles, once more or anew; NULL: it cannot be packed, and s->error_message says why. */
+/* The matrix's tiles, found again or new; NULL: it cannot be packed, and s->error_message says
+ * why. */
 const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role);
 
-/* When all tensors are there: each matrix of F8 has its scales. Errors: ERR_BAD_MODEL. */
+/* When all tensors are read: check that each matrix of F8 has its scales. Errors: ERR_BAD_MODEL. */
 enum err hf_check_tiles(struct source *s, const struct hf_config *c);
 
 #endif

@@ -12,7 +12,7 @@ enum { PATH_BYTES = 1280 };
 
 #define AS_SAFETENSORS "fetch the weights as safetensors, or convert them"
 
-/* Names of files, or their endings where they begin with a star. The first that is there tells. */
+/* Names of files, or their endings if they begin with a star. The first one that exists decides. */
 static const struct {
     const char *name, *what, *cure;
 } others[] = {
@@ -49,7 +49,7 @@ static bool suits(const char *name, const char *rule)
     return n > m && strcmp(name + n - m, rule + 1) == 0;
 }
 
-/* The first name in the order of the alphabet that suits, into `name`; false: none. */
+/* Write the alphabetically first matching name to `name`; false: none. */
 static bool find(const char *folder, const char *rule, char *name, size_t bytes)
 {
     DIR *d = opendir(folder[0] == '\0' ? "." : folder);
@@ -81,7 +81,7 @@ enum err hf_folder_check_weights(struct source *s, const char *folder)
     return ERR_OK;
 }
 
-/* "base_model_name_or_path" of the adapter's configuration into name; "": it does not say. */
+/* Write "base_model_name_or_path" of the adapter's configuration to name; "": it is not given. */
 static void read_base(struct source *s, const char *folder, char *name, size_t bytes)
 {
     struct mapping file = { NULL, 0 };

@@ -1,4 +1,4 @@
-/* The files that a folder holds in place of usable weights. */
+/* Finds out what a folder contains instead of usable weights. */
 #ifndef INGOT_FLASH_IMAGE_HF_FOLDER_H
 #define INGOT_FLASH_IMAGE_HF_FOLDER_H
 
@@ -7,12 +7,13 @@
 #define HF_MERGE_ADAPTER \
     "`ingot adapter` makes one for a packed model of it; or merge it into its base model (PEFT: merge_and_unload, save_pretrained)"
 
-/* folder: its path with a slash after it, or "" for the working folder. s->path is left as it is. */
+/* folder: its path with a slash at the end, or "" for the working folder. s->path does not
+ * change. */
 
-/* Refuse a folder of an adapter without its base model (ERR_UNSUPPORTED), which is named. */
+/* Refuse a folder of an adapter without its base model (ERR_UNSUPPORTED), naming the base model. */
 enum err hf_folder_check_adapter(struct source *s, const char *folder);
 
-/* Refuse by what lies there: weights of another format, a GGUF. ERR_OK: nothing that is known. */
+/* Refuse by the contents: weights of another format, a GGUF. ERR_OK: nothing known was found. */
 enum err hf_folder_check_weights(struct source *s, const char *folder);
 
 #endif

@@ -1,14 +1,15 @@
-/* Fields of config.json about Gemma 4 alone. */
+/* Fields of config.json that only Gemma 4 has. */
 #ifndef INGOT_FLASH_IMAGE_HF_GEMMA4_H
 #define INGOT_FLASH_IMAGE_HF_GEMMA4_H
 
 #include "flash_image/hf/hf_json.h"
 
-/* Both widths of a head, before the family fills params. Errors go to j->e, as of the next one. */
+/* Set both widths of a head, before the family fills params. Errors of this and the next function
+ * go to j->e. */
 void hf_gemma4_read_widths(struct hf_json *j);
 
-/* The embedding of each layer, shared keys, and widths and heads of single layers, once it is known which
- * layers are local. */
+/* Set the embedding of each layer, shared keys, and widths and heads of single layers, after it is
+ * known which layers are local. */
 void hf_gemma4_read_layers(struct hf_json *j);
 
 #endif

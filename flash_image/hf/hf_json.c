@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 256 << 20 }; /* the longest tokenizer.json has a seventh of it */
+enum { MOST_BYTES = 256 << 20 }; /* the longest known tokenizer.json is a seventh of this */
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Which of two would count is for the reader to choose, so that none does. */
+/* A reader could choose either of two equal names, so both are refused. */
 static enum err check_keys(struct source *s, const cJSON *root)
 {
     size_t n = (size_t)cJSON_GetArraySize(root), i = 0;
@@ -38,7 +38,7 @@ static enum err check_keys(struct source *s, const cJSON *root)
     return e;
 }
 
-/* Python's JSON has a word for an infinite number; in its place comes one beyond all that there are,
+/* Python's JSON has a word for an infinite number; it is replaced by a number beyond all floats,
  * which is read as infinite. */
 static void spell_infinity(char *text, size_t bytes)
 {
@@ -80,7 +80,7 @@ static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, ch
     return root;
 }
 
-/* cJSON reads up to a NUL: the text is copied, and a NUL follows the copy. */
+/* cJSON reads up to a NUL: the text is copied, and a NUL is appended. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
 {
     char *copy;

@@ -1,4 +1,4 @@
-/* JSON of outside files through cJSON, with error messages that name file and field. */
+/* Reads JSON of outside files through cJSON, with error messages that name file and field. */
 #ifndef INGOT_FLASH_IMAGE_HF_JSON_H
 #define INGOT_FLASH_IMAGE_HF_JSON_H
 
@@ -6,20 +6,20 @@
 
 #include "flash_image/source/source.h"
 
-/* An object at work. The first error stays in e, and later calls give their `otherwise`. */
+/* The object that is read. The first error stays in e, and later calls return their `otherwise`. */
 struct hf_json {
     struct source *s;
     const cJSON *object;
     enum err e;
 };
 
-#define HF_NEEDED UINT32_MAX /* for otherwise: the field must be there */
+#define HF_NEEDED UINT32_MAX /* as otherwise: the field is required */
 
-/* Parse bytes bytes. NULL: s->error_message says so. The caller deletes it. Depth is bounded by cJSON.
- * Errors: ERR_BAD_MODEL (no JSON, or no object), ERR_NO_SPACE. */
+/* Parse bytes bytes. NULL: s->error_message says why. The caller deletes it. cJSON bounds the
+ * depth. Errors: ERR_BAD_MODEL (not JSON, or not an object), ERR_NO_SPACE. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e);
 
-/* The field, or NULL where it is absent or null. */
+/* The field, or NULL if it is absent or null. */
 const cJSON *hf_json_get(const cJSON *object, const char *key);
 
 /* A whole number up to 2^32 - 2, a number, true or false, a text. */
@@ -28,17 +28,17 @@ float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
-/* The field is this text; is true, false or, where it is neither, `otherwise`. */
+/* True if the field is this text; true, false or, if it is neither, `otherwise`. */
 bool hf_json_is(const cJSON *object, const char *key, const char *text);
 bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
 
-/* The text of a value; NULL: it is none. */
+/* The text of a value; NULL: it is not a text. */
 const char *hf_json_string(const cJSON *value);
 
-/* The value if it is an array; NULL: it is none, which has no elements. */
+/* The value if it is an array; NULL: it is not, and has no elements. */
 const cJSON *hf_json_list(const cJSON *value);
 
-/* n is a whole number from 0 to most. */
+/* True if n is a whole number from 0 to most. */
 bool hf_json_whole(const cJSON *n, double most);
 
 #endif

@@ -11,7 +11,7 @@ static void refuse(struct hf_json *j, const char *field, const char *what)
     }
 }
 
-/* Layers at the end that guess further tokens are in the files, and none of the model. */
+/* Layers at the end that guess further tokens are in the files, and not part of the model. */
 static void read_more_layers(struct hf_json *j, struct hf_config *c)
 {
     c->n_more_layers = hf_json_u32(j, "num_nextn_predict_layers", 0);
@@ -46,7 +46,8 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c)
     read_more_layers(j, c);
 }
 
-/* The best groups of experts first: by their best one with softmax, with sigmoid by their best two. */
+/* The best groups of experts come first: rated by their best expert with softmax, by their best two
+ * with sigmoid. */
 static void read_groups(struct hf_json *j, const char *method)
 {
     struct source_params *p = &j->s->params;

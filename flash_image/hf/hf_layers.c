@@ -79,7 +79,7 @@ static void set_layer(struct hf_json *j, const struct family *f, uint32_t layer,
     }
 }
 
-/* A layer that is a feed-forward alone. */
+/* A layer that consists of a feed-forward only. */
 static void set_feed_forward(struct hf_json *j, uint32_t layer)
 {
     struct source_layer_params *l = &j->s->params.layers[layer];
@@ -106,7 +106,7 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
     }
 }
 
-/* Transformers calls both recurrences so today. */
+/* Today's name of Transformers for both recurrences. */
 static bool is_recurrent(const struct family *f, const char *type)
 {
     return f->mixer == INGOT_MIXER_MAMBA2 && strcmp(type, "linear_attention") == 0;
@@ -149,7 +149,7 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     }
 }
 
-/* LFM2's first models list the numbers of the layers that attend. */
+/* LFM2's first models list the numbers of the layers with attention. */
 static void read_indices(struct hf_json *j, const struct family *f, const cJSON *indices)
 {
     const struct source_params *p = &j->s->params;
@@ -219,7 +219,7 @@ static void read_rotations(struct hf_json *j)
     }
 }
 
-/* In every layer, on the attention's own input. */
+/* In every layer, on the input of attention. */
 static void set_parallel(struct source_params *p, const struct family *f)
 {
     for (uint32_t i = 0; i < p->n_layers; i++) {
@@ -332,7 +332,7 @@ void hf_layers_read_experts(struct hf_json *j, const struct family *f)
     }
     n = hf_json_u32(j, "n_routed_experts", 0);
     n = hf_json_u32(j, "num_experts", hf_json_u32(j, "num_local_experts", n));
-    if (n == 0) { /* Granite 4: the dense part that experts would share is all */
+    if (n == 0) { /* Granite 4: the dense part that experts would share is the whole feed-forward */
         for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
             p->layers[i].hidden = shared_width(j) != 0 ? shared_width(j) : p->layers[i].hidden;
         }

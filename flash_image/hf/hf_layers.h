@@ -1,17 +1,17 @@
-/* Fields of config.json about single layers and of experts. */
+/* Fields of config.json about single layers and experts. */
 #ifndef INGOT_FLASH_IMAGE_HF_LAYERS_H
 #define INGOT_FLASH_IMAGE_HF_LAYERS_H
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Layers that a text or list counts, where config.json gives no number; 0: nothing does. */
+/* The number of layers in a text or list, if config.json gives no number; 0: nothing gives it. */
 uint32_t hf_layers_count(const struct hf_json *j);
 
-/* Width of the dense feed-forward as config.json means it: LFM2 cuts and rounds it. */
+/* The width of the dense feed-forward as config.json means it: LFM2 scales and rounds it. */
 uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hidden);
 
-/* Into params, which the family has filled. Errors go to j->e. */
+/* Fill params, which already have the values of the family. Errors go to j->e. */
 void hf_layers_read_mixers(struct hf_json *j, const struct family *f);
 void hf_layers_read_experts(struct hf_json *j, const struct family *f);
 

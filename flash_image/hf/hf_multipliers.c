@@ -25,7 +25,7 @@ static void read_granite(struct hf_json *j)
     p->logits_scale = 1.0f / hf_json_float(j, "logits_scaling", 1.0f);
 }
 
-/* n numbers; a field that is not there leaves them at 1. */
+/* Read n numbers; they stay 1 if the field is absent. */
 static void read_list(struct hf_json *j, const char *field, uint32_t n, float *values)
 {
     const cJSON *list = hf_json_get(j->object, field);
@@ -79,7 +79,7 @@ void hf_multipliers_read(struct hf_json *j, struct hf_config *c)
 
 /* ---- weights ------------------------------------------------------------------------------------- */
 
-/* The rows of Mamba2's first matrix: z, x, B, C and dt, each with a multiplier of its own. */
+/* The rows of Mamba2's first matrix: z, x, B, C and dt, each with its own multiplier. */
 static enum err fold_parts(struct source *s, struct hf_config *c, unsigned layer)
 {
     const struct source_params *p = &s->params;

@@ -1,14 +1,15 @@
-/* Multipliers of config.json: those that an image has, and those that go into weights. */
+/* Multipliers of config.json: those that an image stores, and those that are multiplied into
+ * weights. */
 #ifndef INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
 #define INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
 
 #include "flash_image/hf/hf_config.h"
 #include "flash_image/hf/hf_json.h"
 
-/* Into params and c->multipliers. Errors go to j->e. */
+/* Fill params and c->multipliers. Errors go to j->e. */
 void hf_multipliers_read(struct hf_json *j, struct hf_config *c);
 
-/* Multiply the matrices by c->multipliers, when all are there and have their shapes. Errors:
+/* Multiply the matrices by c->multipliers, after all are read and have their shapes. Errors:
  * ERR_NO_SPACE. */
 enum err hf_multipliers_fold(struct source *s, struct hf_config *c);
 

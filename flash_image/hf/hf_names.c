@@ -21,7 +21,7 @@ static const struct hf_name_rule outside[] = {
     { "per_layer_projection_norm.weight", INGOT_PER_LAYER_NORM, 1, 0 },
 };
 
-/* Blocks of a layer by the names of some families, and by those that the rules have. */
+/* Blocks of a layer: the names of some families, and the names in the rules. */
 static const struct {
     const char *theirs, *ours;
 } blocks[] = {
@@ -30,7 +30,7 @@ static const struct {
     { "conv.", "mixer." },
     { "feed_forward.", "mlp." },
     { "block_sparse_moe.", "mlp." },
-    { "mlp.shared_expert.", "mlp." }, /* there is no other dense one beside experts */
+    { "mlp.shared_expert.", "mlp." }, /* there is no other dense part in addition to experts */
     { "mlp.shared_experts.", "mlp." },
 };
 
@@ -72,12 +72,12 @@ static const struct hf_name_rule inside[] = {
     { "mlp.c_fc.bias", INGOT_FFN_UP_BIAS, 1, 0 },
     { "mlp.c_proj.weight", INGOT_FFN_DOWN, 1, HF_TRANSPOSED },
     { "mlp.c_proj.bias", INGOT_FFN_DOWN_BIAS, 1, 0 },
-    /* Layer norms; norms of heads by other names; norms before the last matrix. */
+    /* Layer norms; norms of heads under other names; norms before the last matrix. */
     { "input_layernorm.bias", INGOT_ATTN_NORM_BIAS, 1, 0 },
     { "post_attention_layernorm.bias", INGOT_FFN_NORM_BIAS, 1, 0 },
     { "operator_norm.weight", INGOT_ATTN_NORM, 1, 0 },
     { "ffn_norm.weight", INGOT_FFN_NORM, 1, 0 },
-    { "norm.weight", INGOT_ATTN_NORM, 1, 0 }, /* of a layer of one block, see role_of() */
+    { "norm.weight", INGOT_ATTN_NORM, 1, 0 }, /* for a layer of one block, see role_of() */
     { "self_attn.query_layernorm.weight", INGOT_ATTN_Q_NORM, 1, 0 },
     { "self_attn.key_layernorm.weight", INGOT_ATTN_K_NORM, 1, 0 },
     { "self_attn.q_layernorm.weight", INGOT_ATTN_Q_NORM, 1, 0 },
@@ -118,7 +118,7 @@ static const struct hf_name_rule inside[] = {
     { "mixer.dt_bias", INGOT_SSM_DT, 1, 0 },
     { "mixer.norm.weight", INGOT_SSM_NORM, 1, 0 },
     { "mixer.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
-    /* Experts: in one tensor, or a tensor each, whose name has the expert's number for "#". */
+    /* Experts: in one tensor, or one tensor each, whose name has the expert's number for "#". */
     { "mlp.gate.weight", INGOT_ROUTER, 1, 0 },
     { "mlp.gate.e_score_correction_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
     { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
@@ -144,7 +144,7 @@ static const struct hf_name_rule inside[] = {
     { "mlp.shared_expert_gate.weight", INGOT_SHARED_SCALE, 1, HF_ONE_ROW },
 };
 
-/* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */
+/* Constants in old files: frequencies of rotation, and GPT-2's triangular masks. */
 static const char *const needless[] = {
     "self_attn.rotary_emb.inv_freq",
     "rotary_emb.inv_freq",
@@ -162,7 +162,7 @@ static const char *skip(const char *text, const char *prefix)
     return text + n;
 }
 
-/* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: of no layer. */
+/* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: it belongs to no layer. */
 static bool split_layer(const char *name, unsigned *layer, const char **rest)
 {
     const char *digits = skip(name, "layers.");
@@ -184,7 +184,8 @@ static bool split_layer(const char *name, unsigned *layer, const char **rest)
     return true;
 }
 
-/* Whether the name is the rule's, which may have "#" for a number; it goes to *number. */
+/* True if the name matches the rule's, which may have "#" for a number; the number goes to
+ * *number. */
 static bool is_named(const char *name, const char *rule, uint32_t *number)
 {
     uint32_t n = 0;
@@ -207,7 +208,7 @@ static bool is_named(const char *name, const char *rule, uint32_t *number)
     return strcmp(name, rule + 1) == 0;
 }
 
-/* *name without its block's name; returns that of the rules, or "". */
+/* Remove the block's name from *name; returns the name that the rules use, or "". */
 static const char *split_block(const char **name)
 {
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
@@ -221,7 +222,7 @@ static const char *split_block(const char **name)
     return "";
 }
 
-/* Whether a name of a block is the rule's. */
+/* True if a name of a block matches the rule's. */
 static bool is_block_rule(const char *block, const char *name, const char *rule, uint32_t *number)
 {
     return strncmp(rule, block, strlen(block)) == 0 && is_named(name, skip(rule, block), number);

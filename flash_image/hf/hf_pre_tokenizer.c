@@ -1,4 +1,5 @@
-/* Pre-tokenizers of tokenizer.json, written as one line of steps, which the table of all kinds knows. */
+/* Pre-tokenizers of tokenizer.json, written as one line of steps, which is looked up in the table
+ * of all kinds. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +12,10 @@ enum { LINE_BYTES = 4096 };
 struct line {
     char text[LINE_BYTES];
     size_t used;
-    bool removes; /* some split keeps its matches alone */
+    bool removes; /* some split keeps only its matches */
 };
 
-/* A line that is full equals no known one. */
+/* A line that is too long equals no known one. */
 static void add(struct line *l, const char *text)
 {
     size_t room = sizeof l->text - l->used;
@@ -23,7 +24,7 @@ static void add(struct line *l, const char *text)
     l->used += min_size((size_t)n, room - 1);
 }
 
-/* As the table spells it: a character of the text in the place of its escape sequence means the same. */
+/* Spelled as in the table: a character of the text means the same as its escape sequence. */
 static void add_split(struct line *l, const char *regex)
 {
     add(l, "split ");
@@ -61,7 +62,7 @@ static void add_digits(struct line *l, const cJSON *step)
     }
 }
 
-/* Isolated: matches and what lies between them. Removed and inverted: the matches alone. */
+/* Isolated: matches and the text between them. Removed and inverted: only the matches. */
 static bool is_known_split(const cJSON *step, bool *removes)
 {
     bool inverted = hf_json_is_true(step, "invert", false);
@@ -78,7 +79,8 @@ static void add_unknown(struct line *l, const char *type)
     add(l, "\n");
 }
 
-/* One step that is not a sequence. A regular expression that differs from every known one gets a name of its own. */
+/* One step that is not a sequence. A regular expression that is not in the table is copied as it
+ * is. */
 static void add_step(struct line *l, const cJSON *step)
 {
     const char *regex = hf_json_string(hf_json_get(hf_json_get(step, "pattern"), "Regex"));

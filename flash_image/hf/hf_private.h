@@ -1,4 +1,4 @@
-/* The folder at work; of hf.c and hf_weights.c alone. */
+/* The folder that is read; private to hf.c and hf_weights.c. */
 #ifndef INGOT_FLASH_IMAGE_HF_PRIVATE_H
 #define INGOT_FLASH_IMAGE_HF_PRIVATE_H
 
@@ -12,23 +12,23 @@ enum { HF_MOST_FILES = 1024, HF_PATH_BYTES = 1024 };
 struct hf_model {
     struct source *s;
     char folder[HF_PATH_BYTES]; /* with a slash after it, or empty */
-    char path[HF_PATH_BYTES];   /* of the file at work, for error messages */
-    const char *input;          /* as the caller spells it */
+    char path[HF_PATH_BYTES];   /* the current file, for error messages */
+    const char *input;          /* as spelled by the caller */
     struct hf_config config;
     struct mapping files[HF_MOST_FILES]; /* of weights */
     size_t n_files;
     struct hf_tokenizer tokenizer;
     struct mapping pieces, chat_template; /* tokenizer.model, chat_template.jinja */
-    char *whole_path; /* of the folder, allocated: its last part is the model's name */
+    char *whole_path; /* path of the folder, allocated: its last part is the model's name */
 };
 
-/* Sentences are about the file at work; this makes them about the input again. */
+/* Error messages are about the current file; this makes them about the input again. */
 void hf_work_on_input(struct hf_model *m);
 
-/* Set the file at work: NAME in the folder, and error messages from here on begin with it. */
+/* Set the current file: NAME in the folder; later error messages begin with it. */
 enum err hf_work_on(struct hf_model *m, const char *name);
 
-/* The same, and whether it is there. */
+/* The same; returns true if the file exists. */
 bool hf_has_file(struct hf_model *m, const char *name);
 
 bool hf_is_folder(const char *path);
@@ -36,10 +36,10 @@ bool hf_is_folder(const char *path);
 /* The last part of a path, after its last slash. */
 const char *hf_last_part(const char *path);
 
-/* Say what the folder holds in the place of weights. */
+/* Say what the folder contains instead of weights. */
 enum err hf_refuse_weights(struct hf_model *m);
 
-/* The model's weights into m->s. Errors: as hf_open(). */
+/* Read the model's weights into m->s. Errors: as hf_open(). */
 enum err hf_read_weights(struct hf_model *m);
 
 #endif

@@ -9,7 +9,7 @@
 #include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
 
-#define LEAST_MEAN 1e-5f /* of the sizes of weights, as in Transformers */
+#define LEAST_MEAN 1e-5f /* of the magnitudes of weights, as in Transformers */
 
 enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4, LARGE_BYTES = 1 << 20 };
 
@@ -21,7 +21,7 @@ static void refuse_config(struct hf_json *j, const char *what)
                          "the field \"quantization_config\" %s, which cannot be packed", what);
 }
 
-/* Layers that stay floats beside those that are rounded. The output matrix always does. */
+/* Layers that stay floats while others are rounded. The output matrix always does. */
 static bool leaves_layers_out(const cJSON *config)
 {
     const cJSON *entry;
@@ -35,8 +35,8 @@ static bool leaves_layers_out(const cJSON *config)
     return false;
 }
 
-/* Two classes of layers in Transformers: one multiplies by weight_scale, the older one divides. The
- * first may also have floats alone, and rounds them to three values as it runs. */
+/* Transformers has two classes of layers: one multiplies by weight_scale, the older one divides.
+ * The first may also have only floats, and rounds them to three values while it runs. */
 static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     bool newer = hf_json_is(config, "linear_class", "autobitlinear");
@@ -52,7 +52,8 @@ static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *con
     }
 }
 
-/* The first BitNet models: code of their own rounds floats, and config.json only counts bits. */
+/* The first BitNet models: their own code rounds floats, and config.json only gives the number of
+ * bits. */
 static void read_weight_bits(struct hf_json *j, struct hf_config *c)
 {
     if (strcmp(c->family->architecture, "BitnetForCausalLM") != 0) {
@@ -92,7 +93,7 @@ void hf_quantized_read(struct hf_json *j, struct hf_config *c)
         if (known[i].family == INGOT_BITNET) {
             read_bitnet(j, c, config);
         }
-        return; /* tensors in MXFP4 are known by their names */
+        return; /* tensors in MXFP4 are recognized by their names */
     }
     j->e =
         source_refuse(j->s, ERR_UNSUPPORTED,
@@ -112,8 +113,8 @@ static enum err refuse_shape(struct source *s, const struct hf_placed *t)
         t->from->name);
 }
 
-/* (experts, rows, blocks), and 16 bytes of each block. Shapes are compared before anything is read by
- * them. */
+/* (experts, rows, blocks), and 16 bytes of each block. Shapes are checked before anything is read
+ * with them. */
 static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t rows,
                      uint32_t cols)
 {
@@ -126,11 +127,11 @@ static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t
            from->dims[2] == cols / MXFP4_ELEMENTS && (!blocks || from->dims[3] == MXFP4_BYTES);
 }
 
-/* The first of two rows that take turns is the gate's. */
+/* Rows alternate; the first of two belongs to the gate. */
 static void place_blocks(struct source *s, const struct hf_placed *t, uint32_t rows, uint32_t cols,
                          uint32_t part, struct source_tensor *slot)
 {
-    const uint8_t *scales = slot->scales; /* they may have come before */
+    const uint8_t *scales = slot->scales; /* they may have been read before */
     uint32_t parts = t->rule->parts;
 
     *slot = (struct source_tensor){
@@ -248,7 +249,8 @@ enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const stru
 
 /* ---- together ------------------------------------------------------------------------------------ */
 
-/* The sum of all weights' sizes. Pages of a file that may be larger than memory are let go of. */
+/* The sum of the magnitudes of all weights. Pages of a file that may be larger than memory are
+ * released. */
 static double sum_sizes(const struct source_tensor *t)
 {
     bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
@@ -274,7 +276,7 @@ static enum source_type rounded_type(enum source_type floats)
     return floats == SOURCE_BF16 ? SOURCE_ROUNDED_BF16 : SOURCE_ROUNDED_F32;
 }
 
-/* Three values around 0, their step the mean of all weights' sizes. */
+/* Three values around 0, whose step is the mean magnitude of all weights. */
 static enum err round_floats(struct source *s, struct hf_config *c, struct source_slot at,
                              struct source_tensor *t)
 {

@@ -1,11 +1,11 @@
-/* Fields of config.json about mixers that remember by a recurrence. */
+/* Fields of config.json about mixers that remember by recurrence. */
 #ifndef INGOT_FLASH_IMAGE_HF_RECURRENT_H
 #define INGOT_FLASH_IMAGE_HF_RECURRENT_H
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Sizes into params.recurrent, for a family with such a mixer. Errors go to j->e. */
+/* Read sizes into params.recurrent, for a family with such a mixer. Errors go to j->e. */
 void hf_recurrent_read(struct hf_json *j, const struct family *f);
 
 #endif

@@ -1,5 +1,5 @@
-/* Two spellings: "rope_theta" beside "rope_scaling", and since Transformers 5 "rope_parameters",
- * which may hold an object for full_attention and one for sliding_attention. */
+/* Two spellings: "rope_theta" and "rope_scaling", and since Transformers 5 "rope_parameters", which
+ * may contain an object for full_attention and one for sliding_attention. */
 #include "flash_image/hf/hf_rope.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { GLOBAL_LAYERS, LOCAL_LAYERS };
 
-/* The object for a kind of layer that has theta and scaling; NULL: none. */
+/* The object with theta and scaling for a kind of layer; NULL: none. */
 static const cJSON *parameters(const struct hf_json *config, int layers)
 {
     const cJSON *all = hf_json_get(config->object, "rope_parameters");
@@ -47,7 +47,7 @@ static void read_partial(struct hf_json *config, const struct family *f)
                            family_has(f, FAMILY_GATED_QUERY) ? 0.25f : 1.0f);
 
     if (config->e != ERR_OK || partial == 1.0f || f->family == INGOT_GEMMA4) {
-        return; /* Gemma 4's is about frequencies: scale_proportional() */
+        return; /* Gemma 4's kind changes frequencies: scale_proportional() */
     }
     if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
         config->e = source_refuse(config->s, ERR_UNSUPPORTED,
@@ -72,7 +72,8 @@ void hf_rope_read_base(struct hf_json *config, const struct family *f)
 
 /* ---- factors ------------------------------------------------------------------------------- */
 
-/* A scaling object at work: its fields, the model's, and the sets that it is for. */
+/* A scaling object while it is read: its fields, those of the model, and the sets that it is
+ * for. */
 struct scaling {
     struct hf_json in;
     struct hf_json *config;
@@ -91,7 +92,7 @@ static void refuse(struct scaling *k, enum err e, const char *what)
     }
 }
 
-/* The context that the model was trained with before it was stretched. */
+/* The context with which the model was trained before it was stretched. */
 static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
 {
     static const char field[] = "original_max_position_embeddings";
@@ -113,7 +114,8 @@ static void scale_linear(struct scaling *k)
     }
 }
 
-/* Llama 3.1: slow rotations are slowed further, fast ones stay, and between lies a ramp. */
+/* Llama 3.1: slow rotations are slowed further, fast ones do not change, and a ramp connects
+ * them. */
 static void scale_llama3(struct scaling *k)
 {
     float factors[SOURCE_MAX_FACTORS];
@@ -174,7 +176,7 @@ static void multiply_listed(struct scaling *k, const char *key, enum source_rope
     k->in.e = rope_factors_multiply(k->in.s, set, factors);
 }
 
-/* Phi-3: other factors beyond the context that the model was first trained with, and longer
+/* Phi-3: other factors beyond the context with which the model was first trained, and longer
  * queries and keys throughout. */
 static void scale_long(struct scaling *k)
 {
@@ -200,8 +202,8 @@ static void scale_long(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
 
-/* Cosines and sines by what goes with mscale over what goes with mscale_all_dim, where both are given.
- * DeepSeek: the scores by the square of the latter. */
+/* Cosines and sines are scaled by the value for mscale over that for mscale_all_dim, if both are
+ * given. DeepSeek: the scores by the square of the latter. */
 static double yarn_magnitude(struct scaling *k, double factor)
 {
     double growth = log(fmax(factor, 1.0)) / 10;
@@ -239,7 +241,7 @@ static void scale_yarn(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)usual);
 }
 
-/* Hunyuan: another base, by alpha. */
+/* Hunyuan: another base, derived from alpha. */
 static void scale_dynamic(struct scaling *k)
 {
     struct source_params *p = k->p;
@@ -252,7 +254,7 @@ static void scale_dynamic(struct scaling *k)
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
 }
 
-/* Gemma 4: frequencies of whole heads, of which the first part turns and the rest does not. */
+/* Gemma 4: frequencies of whole heads, of which only the first part rotates. */
 static void scale_proportional(struct scaling *k)
 {
     float factors[SOURCE_MAX_FACTORS];

@@ -1,4 +1,4 @@
-/* SentencePiece's tokenizer.model: Protocol Buffers, of which only these fields are looked at
+/* SentencePiece's tokenizer.model: Protocol Buffers, of which only these fields are read
  * (sentencepiece_model.proto):
  *   ModelProto      1 pieces, 2 trainer_spec, 3 normalizer_spec
  *   SentencePiece   1 piece, 2 score, 3 type (the numbers of enum ingot_token_type)
@@ -89,7 +89,7 @@ static void take_value(struct message *m, struct field *f)
     m->bad = true;
 }
 
-/* The next field; false at the end, or where the message is damaged. */
+/* The next field; false at the end, or if the message is damaged. */
 static bool next_field(struct message *m, struct field *f)
 {
     uint64_t key;
@@ -263,7 +263,7 @@ static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct mes
     return ERR_OK;
 }
 
-/* trainer_spec and normalizer_spec, of which both must be there. */
+/* Read trainer_spec and normalizer_spec; both must be there. */
 static enum err read_specs(struct source *s, struct message m)
 {
     bool normalized = false;

@@ -9,10 +9,11 @@
 struct spaces {
     bool replaced, prefixed;
     uint32_t flags;    /* INGOT_SPLIT_SPACES, INGOT_PREFIX_ONCE, INGOT_PREFIX_FIRST, INGOT_NFC */
-    const char *other; /* the type of a step that is not known here; NULL: none */
+    const char *other; /* the type of an unknown step; NULL: none */
 };
 
-/* Spaces become U+2581, one goes in front, and with `split`, which is usual, each begins a word. */
+/* Spaces become U+2581, one is added at the front, and with `split`, which is usual, each begins a
+ * word. */
 static void read_metaspace(const cJSON *step, struct spaces *spaces)
 {
     if (!hf_json_is(step, "replacement", SPACE)) {
@@ -31,7 +32,7 @@ static void read_metaspace(const cJSON *step, struct spaces *spaces)
     }
 }
 
-/* One that is not a sequence. A split at spaces finds none after they are replaced. */
+/* A step that is not a sequence. A split at spaces has no effect after they are replaced. */
 static void read_step(const cJSON *step, struct spaces *spaces)
 {
     const cJSON *pattern = hf_json_get(step, "pattern");

@@ -1,4 +1,4 @@
-/* Which tokens begin and end a text, the chat template, and how tokens are chosen. */
+/* Which tokens begin and end a text, the chat template, and the sampling defaults. */
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
@@ -24,7 +24,7 @@ static void read_name(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* add_bos_token and its like, where the configuration has them; a flag needs its token. */
+/* add_bos_token and similar flags, if the configuration has them; a flag needs its token. */
 static void read_flag(struct source *s, const cJSON *config, const char *field, uint32_t flag,
                       uint32_t id)
 {
@@ -37,7 +37,7 @@ static void read_flag(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* One template, or a list of named ones, of which the "default" counts. */
+/* One template, or a list of named ones, of which the "default" is used. */
 static void read_chat_template(struct source *s, const cJSON *config)
 {
     const cJSON *value = hf_json_get(config, "chat_template");
@@ -66,7 +66,8 @@ static uint32_t id_of_name(const char *c)
     return id;
 }
 
-/* Tokens beyond SentencePiece's own: an object by ids. tokenizer.json has them itself. */
+/* Tokens in addition to SentencePiece's own: an object by ids. tokenizer.json contains them
+ * itself. */
 static enum err read_added(struct source *s, struct hf_tokenizer *t)
 {
     const cJSON *token;
@@ -155,7 +156,7 @@ enum err hf_sampling_read(struct source *s, const uint8_t *text, size_t bytes)
     static const struct {
         const char *name;
         enum ingot_sampling_field field;
-        bool of_samples; /* it has no effect where do_sample is false */
+        bool of_samples; /* has no effect if do_sample is false */
     } names[] = {
         { "temperature", INGOT_SAMPLES_TEMP, true },
         { "top_p", INGOT_SAMPLES_TOP_P, true },

@@ -75,7 +75,8 @@ static enum err read_first(struct source *s, const struct hf_placed *t, struct s
     return safetensors_as_source(s, &one, first);
 }
 
-/* Gate and what it is multiplied with: one half after the other, or (gpt-oss) in turn. */
+/* The gate and the matrix that it multiplies: one half after the other, or (gpt-oss) alternating
+ * rows. */
 static enum err place_halves(struct source *s, const struct hf_placed *t,
                              const struct source_tensor *all, bool in_turn)
 {
@@ -135,7 +136,7 @@ enum err hf_place_stack(struct source *s, const struct hf_placed *t)
     return ERR_OK;
 }
 
-/* The slot's parts, which its first tensor takes memory for: one for each expert. */
+/* The slot's parts, one for each expert; its first tensor allocates them. */
 static struct source_tensor *parts_of(struct source *s, struct hf_memory **memory,
                                       struct source_tensor *slot)
 {
@@ -182,7 +183,7 @@ enum err hf_place_expert(struct source *s, struct hf_memory **memory, const stru
     }
     one.tiles = part->tiles;
     *part = one;
-    if (slot->data == NULL) { /* the slot has what all of them have */
+    if (slot->data == NULL) { /* the slot has what all of them share */
         slot->data = one.data;
         slot->rows = one.rows;
         slot->cols = one.cols;
@@ -241,7 +242,7 @@ enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *n
     for (uint32_t i = 0; i < t->cols; i++) {
         values[i] = -expf(values[i]);
     }
-    /* The stride says that it lies in no file, whose pages could be given back. */
+    /* The stride marks data that are in no file, so that no pages are released. */
     *t = (struct source_tensor){
         .data = (const uint8_t *)values, .rows = 1, .cols = t->cols, .stride = 1, .type = SOURCE_F32
     };

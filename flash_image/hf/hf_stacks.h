@@ -1,4 +1,4 @@
-/* Tensors of experts, and those that are computed before they are packed. */
+/* Tensors of experts, and tensors that are computed before they are packed. */
 #ifndef INGOT_FLASH_IMAGE_HF_STACKS_H
 #define INGOT_FLASH_IMAGE_HF_STACKS_H
 
@@ -6,7 +6,7 @@
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/safetensors.h"
 
-/* A tensor of the file on its way to the slots of its rule. */
+/* A tensor of the file while it is put into the slots of its rule. */
 struct hf_placed {
     const struct safetensors_tensor *from;
     const struct hf_name_rule *rule;
@@ -14,7 +14,8 @@ struct hf_placed {
     uint32_t expert; /* HF_EACH */
 };
 
-/* Zeroed bytes that live as long as the model; NULL: there are none, and s->error_message says so. */
+/* Zeroed bytes that live as long as the model; NULL: out of memory, and s->error_message says
+ * so. */
 void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
 
 /* The slot of a role, still empty; NULL: the tensor appears twice, and s->error_message says so. */
@@ -35,10 +36,11 @@ enum err hf_place_expert(struct source *s, struct hf_memory **memory, const stru
 struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
                                      const struct hf_placed *t);
 
-/* Every expert has its matrix, and all are alike. Errors: ERR_BAD_MODEL. */
+/* Check that every expert has its matrix, and that all are alike. Errors: ERR_BAD_MODEL. */
 enum err hf_check_experts(struct source *s);
 
-/* For HF_MINUS_EXP: *t, a vector, becomes -exp of itself. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
+/* For HF_MINUS_EXP: replace *t, a vector, by -exp of itself. Errors: ERR_BAD_MODEL,
+ * ERR_NO_SPACE. */
 enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *name,
                       struct source_tensor *t);
 

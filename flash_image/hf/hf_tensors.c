@@ -16,7 +16,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* If a block's result is normed too, the norm after the attention is just that. */
+/* If a block's result is normed too, the norm named after attention is really that one. */
 static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
                                unsigned layer)
 {
@@ -31,7 +31,7 @@ static enum ingot_role role_of(const struct source *s, const struct hf_name_rule
     return rule->role;
 }
 
-/* Rows of a matrix's part, elements of a vector's. */
+/* Rows of a part of a matrix, elements of a part of a vector. */
 static uint32_t part_size(const struct source *s, enum ingot_role role, unsigned layer)
 {
     uint32_t rows, cols;
@@ -75,13 +75,13 @@ static enum err place(struct source *s, const char *name, const struct source_te
     if (slot == NULL) {
         return ERR_BAD_MODEL;
     }
-    tiles = slot->tiles; /* scales may have come before */
+    tiles = slot->tiles; /* scales may have been read before */
     *slot = *t;
     slot->tiles = tiles != NULL ? tiles : t->tiles;
     return ERR_OK;
 }
 
-/* A transposed matrix as it is multiplied. */
+/* A transposed matrix in the order in which it is multiplied. */
 static void transpose(struct source_tensor *t)
 {
     uint32_t cols = t->cols;
@@ -108,7 +108,7 @@ static enum err check_dimensions(struct source *s, const struct safetensors_tens
                          t->name, t->n_dims, plural(t->n_dims, "dimension", "dimensions"), wanted);
 }
 
-/* The parts of a fused tensor, one slot after the other. */
+/* The parts of a fused tensor, slot by slot. */
 static enum err place_parts(struct source *s, const char *name, const struct source_tensor *t,
                             enum ingot_role first_role, uint32_t n, unsigned layer)
 {
@@ -171,7 +171,7 @@ static enum err place_query_gate(struct source *s, const char *name, const struc
     return ERR_OK;
 }
 
-/* The tensor as the rule has it. */
+/* The tensor as its rule stores it. */
 static enum err read_tensor(struct source *s, struct hf_config *c, const struct hf_placed *t,
                             enum ingot_role role, struct source_tensor *out)
 {
@@ -215,7 +215,7 @@ static enum err take_output_scale(struct source *s, const struct hf_config *c,
     return ERR_OK;
 }
 
-/* Files may have keys and values for layers that read another's. */
+/* Files may have keys and values for layers that use another layer's. */
 static bool is_unused(const struct source *s, enum ingot_role role, unsigned layer)
 {
     return (role == INGOT_ATTN_K || role == INGOT_ATTN_V || role == INGOT_ATTN_K_NORM) &&
@@ -283,7 +283,7 @@ static enum err refuse_tensor(struct source *s, const char *name)
                          "the tensor %.120s is not part of a model that can be packed", name);
 }
 
-/* The name without what stands before the layers; NULL: the tensor is ignored. */
+/* The name without the part before the layers; NULL: the tensor is ignored. */
 static const char *bare_name(const struct hf_config *c, const char *name)
 {
     static const char *const prefixes[] = { "model.", "transformer.", "backbone." };
@@ -363,8 +363,8 @@ static enum err refuse_tied(struct source *s, bool known)
                          how);
 }
 
-/* A file may hold, of a tied pair, either, or both, which must then be equal: one of them would be
- * thrown away. */
+/* A file may store either tensor of a tied pair, or both, which must then be equal, because one of
+ * them is dropped. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);

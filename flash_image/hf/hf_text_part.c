@@ -88,7 +88,8 @@ void hf_text_part_find(struct hf_json *j, struct hf_text_part *part)
 const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f)
 {
-    bool known = part->nested || f->family == INGOT_GEMMA4; /* whose class is the text part's */
+    bool known = part->nested ||
+                 f->family == INGOT_GEMMA4; /* whose class is that of the text part */
 
     for (size_t i = 0; known && i < sizeof usual / sizeof usual[0]; i++) {
         if (usual[i].family == f->family) {

@@ -1,31 +1,30 @@
-/* The text part of a model that was trained on pictures too. */
+/* The text part of a model that was also trained on pictures. */
 #ifndef INGOT_FLASH_IMAGE_HF_TEXT_PART_H
 #define INGOT_FLASH_IMAGE_HF_TEXT_PART_H
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Transformers' defaults for fields that a nested text part leaves out; 0: they must
- * be there. */
+/* Transformers' defaults for fields that a nested text part omits; 0: the field is required. */
 struct hf_usual_sizes {
     enum ingot_family family;
     uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context, window;
 };
 
 struct hf_text_part {
-    bool vision; /* there are pictures, whose tensors are ignored */
-    bool nested; /* the parameters lie in "text_config" */
+    bool vision; /* the model handles pictures; their tensors are ignored */
+    bool nested; /* the parameters are in "text_config" */
 };
 
 /* Look for "vision_config", "text_config" and the tokens of images. If the text part is nested,
- * j->object becomes it. A note names the model as what it is. */
+ * j->object becomes it. A note says what kind of model it is. */
 void hf_text_part_find(struct hf_json *j, struct hf_text_part *part);
 
-/* For a part of this family; all 0 where it is not nested, or nothing is known. */
+/* For a part of this family; all 0 if it is not nested, or unknown. */
 const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f);
 
-/* ERR_UNSUPPORTED, by the name of the part's architecture. */
+/* ERR_UNSUPPORTED, naming the part's architecture. */
 enum err hf_text_part_refuse(struct hf_json *j);
 
 /* The tensor's name without the prefix of the text part; NULL: it belongs to the pictures. */

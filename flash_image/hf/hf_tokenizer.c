@@ -260,8 +260,8 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
-/* The type of a step that is not NFC, of one or a sequence of them, perhaps of none at all (DeepSeek); NULL: there
- * is none. */
+/* The type of the first step other than NFC, in one step, a sequence, or perhaps none at all
+ * (DeepSeek); NULL: there is none. */
 static const char *other_step(const cJSON *normalizer, bool *nfc)
 {
     const cJSON *steps = hf_json_get(normalizer, "normalizers"), *step;
@@ -371,7 +371,7 @@ static bool is_byte_level(const cJSON *pre_tokenizer)
     return hf_json_is(pre_tokenizer, "type", "ByteLevel");
 }
 
-/* Files from before there were other kinds name none. */
+/* Old files, from when there was only one kind, do not name it. */
 static enum err check_kind(struct source *s, const cJSON *type)
 {
     const char *name = hf_json_string(type);
@@ -389,7 +389,7 @@ static enum err check_kind(struct source *s, const cJSON *type)
                          name);
 }
 
-/* Tokens that are spelled otherwise inside a word or at its end. */
+/* Tokens that are spelled differently inside a word or at its end. */
 static enum err check_affixes(struct source *s, const cJSON *model)
 {
     static const char *const affixes[] = { "continuing_subword_prefix", "end_of_word_suffix" };

@@ -1,5 +1,5 @@
-/* The tokenizer of a Hugging Face folder: tokenizer.json (BPE), or SentencePiece's
- * tokenizer.model; and facts from tokenizer_config.json and generation_config.json. */
+/* The tokenizer of a Hugging Face folder: tokenizer.json (BPE), or SentencePiece's tokenizer.model;
+ * and facts from tokenizer_config.json and generation_config.json. */
 #ifndef INGOT_FLASH_IMAGE_HF_TOKENIZER_H
 #define INGOT_FLASH_IMAGE_HF_TOKENIZER_H
 
@@ -7,68 +7,68 @@
 
 #include "flash_image/source/source.h"
 
-/* The memory that s->vocab points into. The caller zeroes it. */
+/* The memory to which s->vocab points. The caller zeroes it. */
 struct hf_tokenizer {
     cJSON *root;                 /* of tokenizer.json */
     cJSON *config;               /* of tokenizer_config.json */
-    struct source_token *tokens; /* (room), those without text are unused */
+    struct source_token *tokens; /* (room); those without text are unused */
     struct source_merge *merges;
     uint32_t room;
 };
 
-/* Fill s->vocab. If s->params are known (params_known) the vocabulary gets the model's number
- * of tokens: missing ones are unused, and added ones beyond are left out. Errors of all:
- * ERR_BAD_TOKENIZER, ERR_BAD_MODEL (no JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
+/* Fill s->vocab. If s->params are known (params_known), the vocabulary gets the model's number of
+ * tokens: missing ones are unused, and added ones beyond it are dropped. Errors of all:
+ * ERR_BAD_TOKENIZER, ERR_BAD_MODEL (not JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
                            struct hf_tokenizer *t);
 
-/* tokenizer.model, whose bytes must stay in place. */
+/* Read tokenizer.model, whose bytes must stay in memory. */
 enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
                                struct hf_tokenizer *t);
 
-/* tokenizer_config.json, after one of these: names of special tokens, chat template. */
+/* Read tokenizer_config.json, after one of these: names of special tokens, chat template. */
 enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t bytes,
                                   struct hf_tokenizer *t);
 
-/* generation_config.json or config.json, after these: ids of special tokens that are not known
+/* Read generation_config.json or config.json, after these: ids of special tokens that are not known
  * yet, and of those that end a reply. */
 enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes);
 
-/* generation_config.json: defaults for the choice of tokens. */
+/* Read generation_config.json: sampling defaults. */
 enum err hf_sampling_read(struct source *s, const uint8_t *text, size_t bytes);
 
 void hf_tokenizer_free(struct hf_tokenizer *t);
 
 /* ---- for the readers themselves -------------------------------------------------------------- */
 
-/* Room for n_tokens tokens, or for the model's number of them. */
+/* Allocate n_tokens tokens, or the model's number of them. */
 enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens);
 
-/* An entry of added_tokens under its id. Beyond the model's vocabulary: nothing. */
+/* Store an entry of added_tokens under its id. Does nothing beyond the model's vocabulary. */
 enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
                           uint32_t id);
 
-/* Id of the token of this text, special ones included; INGOT_NO_TOKEN: none. */
+/* The id of the token with this text, including special ones; INGOT_NO_TOKEN: none. */
 uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 
 /* All of them. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* Tokens that the vocabulary, whose largest id is `most` (-1: none), has with the added ones; 0: none,
- * UINT32_MAX: more than any. */
+/* The number of tokens of the vocabulary, whose largest id is `most` (-1: none), together with the
+ * added ones; 0: none, UINT32_MAX: more than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* "<0x0A>" */
 bool hf_tokenizer_is_byte(const char *text);
 
-/* The model of type Unigram: its pieces and scores. */
+/* Read the model of type Unigram: its pieces and scores. */
 enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
 
-/* The rules of tokenizer.json for spaces before characters are joined, as flags. Other changes of the text
- * are refused by name: ERR_UNSUPPORTED. */
+/* The rules of tokenizer.json for spaces before characters are joined, as flags. Other changes of
+ * the text are refused by name: ERR_UNSUPPORTED. */
 enum err hf_spaces_read(struct source *s, const cJSON *root);
 
-/* The pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */
+/* Read the pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */
 enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enum ingot_pre *pre);
 
 #endif

@@ -1,5 +1,5 @@
-/* The vocabulary of a tokenizer.json of type Unigram: a list of pieces with scores, whose place is the
- * id. */
+/* The vocabulary of a tokenizer.json of type Unigram: a list of pieces with scores, whose index is
+ * the id. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The weights of a folder: one file, or several that an index names or that are numbered. */
+/* The weights of a folder: one file, or several that are listed in an index or numbered. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static enum err read_weights_named(struct hf_model *m, const char *name)
     return read_weights(m);
 }
 
-/* A file that came before in the map. They are few, and the map is long: the last ones first. */
+/* A file that occurred before in the map. Files are few, and the map is long, so the last ones are
+ * compared first. */
 static bool is_new(const cJSON *entry)
 {
     for (const cJSON *before = entry->prev; before->next != NULL; before = before->prev) {
@@ -91,7 +92,7 @@ static enum err read_mapped(struct hf_model *m, const cJSON *map)
     return ERR_OK;
 }
 
-/* A file that an index beside it does not name is of another model. */
+/* A file that is not listed in the index of its folder belongs to another model. */
 static enum err check_named(struct hf_model *m, const cJSON *map, const char *name)
 {
     const cJSON *entry;
@@ -108,7 +109,7 @@ static enum err check_named(struct hf_model *m, const cJSON *map, const char *na
                          name);
 }
 
-/* The index, whose path is set. given: a file that it must name, or NULL. */
+/* Read the index, whose path is set. given: a file that it must list, or NULL. */
 static enum err read_index(struct hf_model *m, const char *given)
 {
     struct mapping file = { NULL, 0 };
@@ -132,8 +133,8 @@ static enum err read_index(struct hf_model *m, const char *given)
     return e;
 }
 
-/* "model-00002-of-00003.safetensors": where the number begins, and how many there are; NULL: one
- * file alone. */
+/* "model-00002-of-00003.safetensors": where the number begins, and how many there are; NULL: a
+ * single file. */
 static const char *find_number(const char *name, unsigned long *n)
 {
     static const char form[] = "-00000-of-00000" ENDING;
@@ -156,7 +157,7 @@ static const char *find_number(const char *name, unsigned long *n)
     return at;
 }
 
-/* By their names alone, where no index lies beside them. */
+/* Find the files by their names, if there is no index. */
 static enum err read_numbered(struct hf_model *m, const char *name, int stem, unsigned long n)
 {
     char other[HF_PATH_BYTES];

@@ -4,7 +4,7 @@
 
 #include "runtime/text/plural.h"
 
-/* If config.json does not name the field at all; null is none. */
+/* True if config.json does not have the field at all; null means no window. */
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {
@@ -60,7 +60,7 @@ static uint32_t count_local(struct hf_json *j, const cJSON *types)
     return n;
 }
 
-/* Each layer as the list has it, whatever the pattern. */
+/* Set each layer as in the list, whatever the pattern is. */
 static void set_types(struct hf_json *j, const struct family *f, const cJSON *types)
 {
     struct source_params *p = &j->s->params;
@@ -77,7 +77,7 @@ static void set_types(struct hf_json *j, const struct family *f, const cJSON *ty
     family_set_rotations(p, f);
 }
 
-/* A list without local layers leaves no trace of the window, unless layers rotate by it. */
+/* If a list has no local layers, the window is dropped, unless layers rotate by it. */
 static void read_types(struct hf_json *j, const struct family *f, const cJSON *types,
                        uint32_t window)
 {
@@ -138,7 +138,7 @@ void hf_window_read(struct hf_json *j, const struct family *f, uint32_t usual)
         read_types(j, f, types, window);
     } else if (qwen) {
         read_qwen(j, f, window);
-    } else if (every != 1) { /* every layer is global: none has a window */
+    } else if (every != 1) { /* every layer is global, so none has a window */
         j->e = family_set_window(j->s, f, window, every);
     }
 }

@@ -1,4 +1,4 @@
-/* The safetensors format: 8 bytes of length, a JSON header of names, types, shapes and places,
+/* The safetensors format: 8 bytes of length, a JSON header of names, types, shapes and offsets,
  * then the data (https://github.com/huggingface/safetensors, "Format"). */
 #ifndef INGOT_FLASH_IMAGE_SAFETENSORS_H
 #define INGOT_FLASH_IMAGE_SAFETENSORS_H
@@ -10,7 +10,7 @@
 enum { SAFETENSORS_MOST_DIMS = 8 };
 
 struct safetensors_tensor {
-    const char *name;  /* as long as the header lives */
+    const char *name;  /* valid as long as the header */
     const char *dtype; /* "F32", "BF16", "I64", ... */
     uint32_t n_dims;
     uint64_t dims[SAFETENSORS_MOST_DIMS]; /* none is 0 */
@@ -24,15 +24,16 @@ struct safetensors {
     size_t n_tensors;
 };
 
-/* Parse the file's bytes bytes at data. Every tensor lies inside it, has just the bytes that its
- * type and shape demand, and none overlaps another. To be freed on errors as well.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED (a type that is not known), ERR_NO_SPACE. */
+/* Parse the file's bytes bytes at data. Every tensor is inside it, has exactly the bytes that its
+ * type and shape require, and none overlaps another. Must be freed after errors as well. Errors:
+ * ERR_BAD_MODEL, ERR_UNSUPPORTED (an unknown type), ERR_NO_SPACE. */
 enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
                            struct safetensors *out);
 void safetensors_free(struct safetensors *f);
 
-/* The tensor as a matrix, as a vector of one row, or, without dimensions, as one number; *t is else untouched. Errors: ERR_UNSUPPORTED
- * (neither F32, F16 nor BF16), ERR_BAD_MODEL (more than two dimensions, or too large ones). */
+/* Return the tensor as a matrix, as a vector of one row, or, without dimensions, as one number;
+ * otherwise *t does not change. Errors: ERR_UNSUPPORTED (neither F32, F16 nor BF16), ERR_BAD_MODEL
+ * (more than two dimensions, or too large ones). */
 enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
                                struct source_tensor *t);
 

@@ -1,4 +1,4 @@
-/* Expressions, each level of binding one function, as Jinja's grammar orders them. */
+/* Expressions, one function for each level of binding, in the order of Jinja's grammar. */
 #include "flash_image/jinja/jinja_parser.h"
 
 static struct jinja_node *parse_unary(struct jinja_parser *p, bool with_filters)
@@ -26,7 +26,7 @@ struct level {
     int ops[4];
 };
 
-/* From the one that binds most. */
+/* From the level that binds most. */
 static const struct level levels[] = {
     { { "**" }, { JINJA_POWER } },
     { { "*", "/", "//", "%" }, { '*', '/', JINJA_FLOOR, '%' } },

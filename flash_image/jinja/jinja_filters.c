@@ -1,4 +1,4 @@
-/* `value | filter`: those of texts and single values; lists have their own file. */
+/* `value | filter`: those for texts and single values; those for lists are in a separate file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static struct jinja_value filter_title(struct jinja *j, struct jinja_value v,
     char *out = jinja_alloc(j, t.bytes + 1);
 
     (void)args;
-    for (size_t i = 0; i < t.bytes; i++) { /* Jinja's begins a word after these alone */
+    for (size_t i = 0; i < t.bytes; i++) { /* Jinja begins a word only after these */
         bool begins = i == 0 || jinja_is_space(t.data[i - 1]) ||
                       strchr("-({[<", t.data[i - 1] != '\0' ? t.data[i - 1] : 'x') != NULL;
 

@@ -1,4 +1,4 @@
-/* Filters that go through the entries of a value. */
+/* Filters that process the entries of a value. */
 #include <string.h>
 
 #include "flash_image/jinja/jinja_library.h"
@@ -37,7 +37,7 @@ static struct jinja_value sort_key(struct jinja *j, struct jinja_value v, struct
     return v;
 }
 
-/* Equal ones stay as they are. */
+/* Equal entries keep their order. */
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse)
 {
@@ -159,7 +159,7 @@ static bool holds(struct jinja *j, struct jinja_value v, const struct jinja_args
     return jinja_test(j, jinja_words_of(j, args, from, "", ""), v, &rest);
 }
 
-/* select, reject and what looks at an attribute: by_attribute. */
+/* select, reject and the filters that test an attribute: by_attribute. */
 static struct jinja_value choose(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args, bool by_attribute, bool wanted)
 {

@@ -1,4 +1,4 @@
-/* "%s" % value and "{}".format(value), as far as a text takes values as they are. */
+/* "%s" % value and "{}".format(value), for values that are inserted unchanged. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static struct jinja_value next_of(struct jinja *j, const struct jinja_list *valu
     return values->item[(*i)++];
 }
 
-/* A number with `places` after its point, or (below 0) as it is. */
+/* A number with `places` digits after its point or, if below 0, unchanged. */
 static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja_value v, char kind,
                          int places)
 {

@@ -1,4 +1,4 @@
-/* JSON as Python's json.dumps() spaces it, with the arguments that Transformers' tojson has. */
+/* JSON with the spacing of Python's json.dumps(), and the arguments of Transformers' tojson. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@ struct lexer {
     struct jinja_text source;
     size_t at;
     struct jinja_tokens out;
-    bool line_begins; /* what was read last ends a line */
+    bool line_begins; /* the last token ends a line */
     char bracket[MOST_BRACKETS];
     unsigned n_brackets;
 };
@@ -47,7 +47,7 @@ static char peek(const struct lexer *l, size_t ahead)
     return ahead < l->source.bytes - l->at ? l->source.data[l->at + ahead] : '\0';
 }
 
-/* Go on by n bytes, and count their lines. */
+/* Advance by n bytes, and count their lines. */
 static void advance(struct lexer *l, size_t n)
 {
     for (; n != 0 && l->at < l->source.bytes; n--) {
@@ -65,8 +65,8 @@ static void skip_space(struct lexer *l)
 
 /* ---- text between tags ------------------------------------------------------------------------ */
 
-/* Add text from start to end as what stands before a tag: sign '-' takes the white space off its
- * end, and before a block or a comment that begins its line the rest of the line goes. */
+/* Add the text from start to end that precedes a tag: sign '-' removes white space from its end,
+ * and before a block or a comment that begins its line, the indentation is removed. */
 static void add_data(struct lexer *l, size_t start, size_t end, char sign, bool strips_line,
                      bool line_began)
 {
@@ -91,7 +91,8 @@ static void add_data(struct lexer *l, size_t start, size_t end, char sign, bool 
     }
 }
 
-/* After a block or a comment: its white space if '-' closes it, else one line feed unless '+' does. */
+/* After a block or a comment: remove its white space if '-' closes it, else one line feed unless
+ * '+' does. */
 static void after_block(struct lexer *l, char sign)
 {
     if (sign == '-') {
@@ -114,7 +115,8 @@ static void skip_comment(struct lexer *l)
     after_block(l, sign);
 }
 
-/* The sign of a tag's closing marks, which are `bytes` long with it; 0 bytes: none here. */
+/* The sign of a tag's closing marks, which are `bytes` long including it; 0 bytes: there are none
+ * here. */
 static size_t closing(const struct lexer *l, const char *marks, char *sign)
 {
     char first = peek(l, 0);
@@ -126,7 +128,8 @@ static size_t closing(const struct lexer *l, const char *marks, char *sign)
     return 0;
 }
 
-/* A word of a raw tag: {% raw %} or {% endraw %}; how many bytes it has in all, 0: it is none. */
+/* A word of a raw tag: {% raw %} or {% endraw %}; returns its whole length, 0: it is something
+ * else. */
 static size_t raw_tag(struct lexer *l, const char *word, char *open, char *close)
 {
     struct lexer at = *l;
@@ -409,7 +412,7 @@ static void take_opening(struct lexer *l, size_t start, bool line_began)
     }
 }
 
-/* Line ends of any kind become line feeds, and one at the very end goes. */
+/* Line ends of any kind become line feeds, and one at the very end is removed. */
 static struct jinja_text normalize(struct jinja *j, struct jinja_text source)
 {
     char *out = jinja_alloc(j, source.bytes + 1);

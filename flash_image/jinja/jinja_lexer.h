@@ -1,5 +1,5 @@
-/* A template cut into text and the words of its tags, white space control applied as Transformers
- * sets it: trim_blocks and lstrip_blocks on, one line feed at the end left out. */
+/* Cuts a template into text and the words of its tags, with white space control as in Transformers:
+ * trim_blocks and lstrip_blocks on, and one line feed at the end removed. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_LEXER_H
 #define INGOT_FLASH_IMAGE_JINJA_LEXER_H
 
@@ -30,7 +30,7 @@ struct jinja_tokens {
     size_t n, room;
 };
 
-/* Any bytes; errors leave through j. */
+/* Accepts any bytes; errors leave through j. */
 struct jinja_tokens jinja_cut(struct jinja *j, struct jinja_text source);
 
 #endif

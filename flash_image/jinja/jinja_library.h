@@ -4,17 +4,17 @@
 
 #include "flash_image/jinja/jinja_text.h"
 
-/* The value after a filter, whether a test holds; names that are unknown fail. */
+/* The value after a filter, and whether a test holds; unknown names fail. */
 struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                 const struct jinja_args *args);
 bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
                 const struct jinja_args *args);
 
-/* of.name, of["name"] or of[1]: undefined where there is none. */
+/* of.name, of["name"] or of[1]: undefined if it does not exist. */
 struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_index(struct jinja *j, struct jinja_value of, struct jinja_value key);
 
-/* Whether values of this kind have a method of the name, and what it gives. */
+/* True if values of this kind have a method of that name; and its result. */
 bool jinja_has_method(struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_call_method(struct jinja *j, const struct jinja_method *m,
                                      const struct jinja_args *args);
@@ -23,7 +23,7 @@ bool jinja_is_text_method(struct jinja_text name);
 struct jinja_value jinja_call_text_method(struct jinja *j, struct jinja_text t,
                                           struct jinja_text name, const struct jinja_args *args);
 
-/* Argument i, or the one with the name; NULL: neither. */
+/* Argument i, or the one with the name; NULL: there is neither. */
 const struct jinja_value *jinja_argument(const struct jinja_args *args, size_t i, const char *name);
 bool jinja_flag(const struct jinja_args *args, size_t i, const char *name, bool otherwise);
 int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, const char *name,
@@ -31,7 +31,7 @@ int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, c
 struct jinja_text jinja_words_of(struct jinja *j, const struct jinja_args *args, size_t i,
                                  const char *name, const char *otherwise);
 
-/* A text without those characters (of `set`, or white space if that is empty) at its ends. */
+/* A text with the characters of `set`, or white space if that is empty, removed from its ends. */
 struct jinja_text jinja_strip(struct jinja_text t, struct jinja_text set, bool left, bool right);
 struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jinja_text old,
                                 struct jinja_text new_text, int64_t most);
@@ -50,7 +50,7 @@ struct jinja_value jinja_to_json(struct jinja *j, struct jinja_value v,
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse);
 
-/* Filters of lists: found tells whether the name is one. */
+/* Filters of lists: found is set if the name is one. */
 struct jinja_value jinja_list_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                      const struct jinja_args *args, bool *found);
 

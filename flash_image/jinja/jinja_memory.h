@@ -1,5 +1,5 @@
-/* The resources of one template while it is read and run: memory, steps and depth, all bounded, and the
- * way out when something is wrong. */
+/* The resources of one template while it is read and run: memory, steps and depth, all bounded, and
+ * the exit that errors take. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_MEMORY_H
 #define INGOT_FLASH_IMAGE_JINJA_MEMORY_H
 
@@ -13,7 +13,7 @@ enum {
     JINJA_MOST_DEPTH = 500, /* of expressions, blocks and macros inside each other */
     JINJA_MOST_TEXT = 1 << 20,
     JINJA_MOST_LOOKED =
-        64 << 20, /* bytes that are looked through: a step may look through a long text */
+        64 << 20, /* bytes that are searched: a single step may search a long text */
     JINJA_ERROR_MESSAGE_BYTES = 200,
 };
 
@@ -25,8 +25,8 @@ struct jinja {
     unsigned char *next;
     uint32_t steps;
     size_t looked;
-    unsigned depth, line; /* line: of the template, what is read or run */
-    jmp_buf escape;       /* set by who calls reader or runner */
+    unsigned depth, line; /* line: the line of the template that is read or run */
+    jmp_buf escape;       /* set by the caller of the reader or the runner */
     char error_message[JINJA_ERROR_MESSAGE_BYTES];
 };
 
@@ -36,16 +36,16 @@ void jinja_free(struct jinja *j);
 /* Zeroed and aligned for anything; it lives until jinja_free(). */
 void *jinja_alloc(struct jinja *j, size_t bytes);
 
-/* A larger copy of what has `bytes`. */
+/* A larger copy of a buffer of `bytes`. */
 void *jinja_grow(struct jinja *j, const void *old, size_t bytes, size_t more);
 
 /* Count a step, so that every template ends. */
 void jinja_step(struct jinja *j);
 
-/* So many bytes are looked through. */
+/* Count bytes that are searched. */
 void jinja_look_through(struct jinja *j, size_t bytes);
 
-/* One more level inside, and out again. */
+/* Enter a level, and leave it. */
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 

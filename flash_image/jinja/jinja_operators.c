@@ -56,7 +56,7 @@ static struct jinja_value operate_ints(struct jinja *j, int op, int64_t a, int64
     if ((op == '/' || op == '%' || op == JINJA_FLOOR) && b == 0) {
         jinja_fail(j, "a division by zero");
     }
-    if (b == -1 && (op == '%' || op == JINJA_FLOOR)) { /* the least one has no opposite */
+    if (b == -1 && (op == '%' || op == JINJA_FLOOR)) { /* the smallest integer has no opposite */
         return op == '%' ? jinja_int(0) : operate_ints(j, '-', 0, a);
     }
     switch (op) {
@@ -237,7 +237,7 @@ static struct jinja_value strftime_now(struct jinja_run *r, const struct jinja_a
     size_t n;
 
     memcpy(format, t.data, t.bytes);
-    format[t.bytes] = ' '; /* so that nothing written is told from no room */
+    format[t.bytes] = ' '; /* tells an empty result from a missing buffer */
     n = strftime(out, 4096, format, r->now);
     if (n == 0 || strlen(format) != t.bytes + 1) {
         jinja_fail(r->j, "a date of more than 4096 bytes");

@@ -10,12 +10,12 @@ struct jinja_parser {
     const struct jinja_token *token; /* the next one */
 };
 
-/* A chain being made: where its next node goes. */
+/* A chain under construction: where its next node goes. */
 struct jinja_chain {
     struct jinja_node *first, **end;
 };
 
-/* The whole template: a chain of statements. Errors leave through j. */
+/* Parse the whole template: a chain of statements. Errors leave through j. */
 struct jinja_node *jinja_parse(struct jinja *j, struct jinja_text source);
 
 /* ---- for the two files of the parser ---- */
@@ -23,7 +23,7 @@ struct jinja_node *jinja_parse(struct jinja *j, struct jinja_text source);
 struct jinja_node *jinja_node(struct jinja_parser *p, enum jinja_node_kind kind);
 void jinja_chain_add(struct jinja_chain *c, struct jinja_node *n);
 
-/* Whether the next token is this; skip: and if so, it is taken; expect: or it fails. */
+/* True if the next token is this; skip: if it is, consume it; expect: consume it, or fail. */
 bool jinja_is_operator(const struct jinja_parser *p, const char *op);
 bool jinja_is_name(const struct jinja_parser *p, const char *name);
 bool jinja_skip_operator(struct jinja_parser *p, const char *op);
@@ -33,7 +33,7 @@ void jinja_expect_name(struct jinja_parser *p, const char *name);
 struct jinja_text jinja_take_name(struct jinja_parser *p);
 _Noreturn void jinja_unexpected(struct jinja_parser *p);
 
-/* A name, a constant or what stands in brackets; and .name, [index] and (arguments) after it. */
+/* A name, a constant or an expression in brackets; and .name, [index] and (arguments) after it. */
 struct jinja_node *jinja_parse_primary(struct jinja_parser *p);
 struct jinja_node *jinja_parse_postfix(struct jinja_parser *p, struct jinja_node *of);
 
@@ -42,10 +42,11 @@ struct jinja_node *jinja_parse_expression(struct jinja_parser *p);
 /* Without `if` at its outermost level, as after `in` of a loop. */
 struct jinja_node *jinja_parse_unconditional(struct jinja_parser *p);
 
-/* One, or more with commas between them: a tuple. */
+/* One, or several separated by commas: a tuple. */
 struct jinja_node *jinja_parse_tuple(struct jinja_parser *p);
 
-/* name(...) of a filter, and | name(...) with what follows; around `of`, which is NULL for a block. */
+/* name(...) of a filter, and | name(...) with the rest; applied to `of`, which is NULL for a
+ * block. */
 struct jinja_node *jinja_parse_filter(struct jinja_parser *p, struct jinja_node *of);
 struct jinja_node *jinja_parse_filters(struct jinja_parser *p, struct jinja_node *of);
 

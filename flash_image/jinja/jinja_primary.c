@@ -1,4 +1,4 @@
-/* Tokens one by one, and of expressions what stands alone and what follows it. */
+/* Tokens one by one, primary expressions, and their suffixes. */
 #include <string.h>
 
 #include "flash_image/jinja/jinja_parser.h"
@@ -154,7 +154,7 @@ static struct jinja_node *parse_name(struct jinja_parser *p)
     return n;
 }
 
-/* Strings that follow each other are one. */
+/* Adjacent strings are one. */
 static struct jinja_node *parse_string(struct jinja_parser *p)
 {
     struct jinja_node *n = constant(p, jinja_string(p->token->text));
@@ -307,7 +307,7 @@ struct jinja_node *jinja_parse_postfix(struct jinja_parser *p, struct jinja_node
     }
 }
 
-/* After `is`. The word after a test's name without brackets is its one argument. */
+/* After `is`. A word after a test's name without brackets is its only argument. */
 static struct jinja_node *parse_test(struct jinja_parser *p, struct jinja_node *of)
 {
     struct jinja_node *n, *negated = NULL;

@@ -54,7 +54,7 @@ static void set_items(struct jinja_run *r, const struct jinja_node *list, struct
     }
 }
 
-/* The text that a body writes, in a scope of its own. */
+/* The text that a body writes, in a new scope. */
 static struct jinja_text capture(struct jinja_run *r, const struct jinja_node *body)
 {
     struct jinja_buffer own = { 0 }, *out = r->out;
@@ -70,7 +70,7 @@ static struct jinja_text capture(struct jinja_run *r, const struct jinja_node *b
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* Those for which the loop's condition holds. */
+/* The entries for which the loop's condition holds. */
 static struct jinja_list *choose(struct jinja_run *r, const struct jinja_node *n,
                                  struct jinja_list *items, struct jinja_scope *outer)
 {
@@ -157,7 +157,7 @@ static const struct jinja_node *parameter(const struct jinja_node *list, struct 
     return list;
 }
 
-/* The rest of the arguments, and the caller, under the names that a macro knows them by. */
+/* The remaining arguments, and the caller, under the names that a macro uses for them. */
 static void set_rest(struct jinja_run *r, const struct jinja_macro *m, struct jinja_args *args,
                      size_t taken)
 {

@@ -1,4 +1,4 @@
-/* A template at work: scopes, what is written, and the walk over the tree. */
+/* The state of a running template: scopes, output, and the walk over the tree. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_RUN_H
 #define INGOT_FLASH_IMAGE_JINJA_RUN_H
 
@@ -16,12 +16,12 @@ struct jinja_run {
     struct jinja *j;
     struct jinja_scope *scope;
     struct jinja_buffer *out;
-    const struct tm *now; /* of strftime_now; NULL: the template has no such function */
+    const struct tm *now; /* date for strftime_now; NULL: the template does not have the function */
     bool asked_date;      /* strftime_now was looked for */
 };
 
 struct jinja_macro {
-    const struct jinja_node *node; /* its list are the parameters */
+    const struct jinja_node *node; /* its list has the parameters */
     struct jinja_scope *scope;     /* where it was defined */
 };
 
@@ -40,7 +40,7 @@ enum jinja_after { JINJA_GO_ON, JINJA_LEAVE_LOOP, JINJA_NEXT_ROUND };
 /* A chain of statements. */
 enum jinja_after jinja_run_body(struct jinja_run *r, const struct jinja_node *body);
 
-/* The text that a macro, or a loop that calls itself, writes. */
+/* The text that a macro, or a recursive loop, writes. */
 struct jinja_value jinja_call_macro(struct jinja_run *r, const struct jinja_macro *m,
                                     struct jinja_args *args);
 struct jinja_value jinja_call_loop(struct jinja_run *r, const struct jinja_loop *loop,

@@ -1,10 +1,10 @@
-/* Texts of a template: bytes put together, characters of UTF-8, and values as Python writes them. */
+/* Texts of a template: joined bytes, characters of UTF-8, and values as Python writes them. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_TEXT_H
 #define INGOT_FLASH_IMAGE_JINJA_TEXT_H
 
 #include "flash_image/jinja/jinja_value.h"
 
-/* Grows; at most JINJA_MOST_TEXT. Zeroed: empty. */
+/* A growing text; at most JINJA_MOST_TEXT. Zeroed: empty. */
 struct jinja_buffer {
     char *data;
     size_t bytes, room;
@@ -15,7 +15,7 @@ void jinja_write_words(struct jinja *j, struct jinja_buffer *b, const char *s);
 void jinja_write_char(struct jinja *j, struct jinja_buffer *b, char c);
 struct jinja_text jinja_written(const struct jinja_buffer *b);
 
-/* As str() of Python, and as repr(). */
+/* As Python's str(), and as its repr(). */
 void jinja_write_value(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_repr(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_float(struct jinja *j, struct jinja_buffer *b, double real);
@@ -26,7 +26,8 @@ struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_
 /* The start of `what` in t from byte `from` on, or SIZE_MAX. */
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
-/* How many, and the bytes of the one at `at`; a byte that is not UTF-8 counts as one. */
+/* The number of characters, and the bytes of the one at `at`; a byte that is not UTF-8 counts as
+ * one. */
 size_t jinja_characters(struct jinja_text t);
 size_t jinja_character(struct jinja_text t, size_t at);
 

@@ -1,4 +1,4 @@
-/* Methods of texts: split, strip, replace and the like. */
+/* Methods of texts: split, strip, replace and others. */
 #include <string.h>
 
 #include "flash_image/jinja/jinja_library.h"
@@ -68,7 +68,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
-/* how: u(pper), l(ower), c(apitalize) or t(itle). Letters beyond ASCII stay. */
+/* how: u(pper), l(ower), c(apitalize) or t(itle). Letters beyond ASCII do not change. */
 struct jinja_text jinja_map_case(struct jinja *j, struct jinja_text t, char how)
 {
     char *out = jinja_alloc(j, t.bytes + 1);
@@ -93,7 +93,7 @@ static void append_text(struct jinja *j, struct jinja_list *to, const char *data
     jinja_append(j, to, jinja_string((struct jinja_text){ data, bytes }));
 }
 
-/* At white space, of which any amount is one. */
+/* Split at white space; several characters of it count as one. */
 static struct jinja_value split_words(struct jinja *j, struct jinja_text t, int64_t most)
 {
     struct jinja_value out = jinja_new_list(j, JINJA_LIST);
@@ -225,7 +225,7 @@ static bool begins_with(struct jinja_text t, struct jinja_text with, bool at_end
                             with);
 }
 
-/* For a tuple of texts, any. */
+/* True for any text of a tuple. */
 static struct jinja_value begins(struct jinja *j, struct jinja_text t,
                                  const struct jinja_args *args, bool at_end)
 {
@@ -300,7 +300,7 @@ static struct jinja_value count_in(struct jinja_text t, struct jinja_text what)
     return jinja_int(n);
 }
 
-/* isdigit() and its kin, over ASCII. */
+/* isdigit() and similar, over ASCII. */
 static bool all_are(struct jinja_text t, char what)
 {
     for (size_t i = 0; i < t.bytes; i++) {

@@ -7,7 +7,7 @@
 enum jinja_node_kind {
     /* expressions */
     JINJA_CONST,     /* value */
-    JINJA_NAME,      /* text; as a parameter: a is its default, or NULL */
+    JINJA_NAME,      /* text; for a parameter: a is its default, or NULL */
     JINJA_ITEMS,     /* list: a list's, or with flag a tuple's */
     JINJA_PAIRS,     /* list of JINJA_PAIR: a dict's */
     JINJA_PAIR,      /* a: b */
@@ -22,7 +22,7 @@ enum jinja_node_kind {
     JINJA_INDEX,     /* a[b] */
     JINJA_SLICE,     /* a:b:c, each may be NULL */
     JINJA_CALL,      /* a(list) */
-    JINJA_FILTER,    /* a | text(list); a NULL: of a block */
+    JINJA_FILTER,    /* a | text(list); a NULL: for a block */
     JINJA_TEST,      /* a is text(list) */
     JINJA_KEYWORD,   /* of a call: text=a */
     JINJA_STAR,      /* of a call: *a */
@@ -43,7 +43,7 @@ enum jinja_node_kind {
     JINJA_SCOPE, /* body */
 };
 
-/* Operators: one character of their own, or of two the letter named here. */
+/* Operators: the character itself, or for two characters the letter given here. */
 enum jinja_operator {
     JINJA_EQUAL = 'e',
     JINJA_UNEQUAL = 'u',

@@ -1,4 +1,4 @@
-/* The values of a template: Python's, as far as chat templates use them. */
+/* The values of a template: those of Python that chat templates use. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_VALUE_H
 #define INGOT_FLASH_IMAGE_JINJA_VALUE_H
 
@@ -7,7 +7,7 @@
 #include "flash_image/jinja/jinja_memory.h"
 
 enum jinja_kind {
-    JINJA_UNDEFINED, /* text: what was looked for */
+    JINJA_UNDEFINED, /* text: the name that was looked up */
     JINJA_NONE,
     JINJA_BOOL,
     JINJA_INT,
@@ -16,9 +16,9 @@ enum jinja_kind {
     JINJA_LIST,
     JINJA_TUPLE,
     JINJA_DICT,
-    JINJA_NAMESPACE, /* a dict whose names can be set */
+    JINJA_NAMESPACE, /* a dict whose names can be assigned */
     JINJA_MACRO,
-    JINJA_METHOD,   /* of a value, not yet called */
+    JINJA_METHOD,   /* a method of a value, not yet called */
     JINJA_FUNCTION, /* one of the environment's */
     JINJA_LOOP,
 };
@@ -87,7 +87,7 @@ void jinja_append(struct jinja *j, struct jinja_list *to, struct jinja_value v);
 void jinja_put(struct jinja *j, struct jinja_dict *d, struct jinja_value key, struct jinja_value v);
 void jinja_put_name(struct jinja *j, struct jinja_dict *d, const char *name, struct jinja_value v);
 
-/* NULL: it has no such key. */
+/* NULL: there is no such key. */
 const struct jinja_value *jinja_get(struct jinja *j, const struct jinja_dict *d,
                                     struct jinja_value key);
 const struct jinja_value *jinja_get_name(const struct jinja_dict *d, struct jinja_text name);
@@ -97,23 +97,24 @@ bool jinja_is_number(struct jinja_value v, double *real);
 bool jinja_truth(struct jinja_value v);
 bool jinja_equal(struct jinja *j, struct jinja_value a, struct jinja_value b);
 
-/* Below, equal to or above 0; what cannot be ordered fails. */
+/* Below, equal to or above 0; values that cannot be ordered fail. */
 int jinja_compare(struct jinja *j, struct jinja_value a, struct jinja_value b);
 
-/* Whether a container has it. */
+/* True if a container has it. */
 bool jinja_contains(struct jinja *j, struct jinja_value in, struct jinja_value v);
 
-/* Characters or entries; what has none fails. */
+/* The number of characters or entries; other values fail. */
 size_t jinja_length(struct jinja *j, struct jinja_value v);
 
-/* The values that a loop goes through, as a list. */
+/* The values over which a loop runs, as a list. */
 struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 
-/* As Python names the kind. */
+/* Python's name of the kind. */
 const char *jinja_kind_name(struct jinja_value v);
 
 /* An undefined value fails, naming itself. */
-/* Count what a walk through it takes (jinja_look_through): a text by its bytes, a list or a dict by its entries. */
+/* Count the steps of a walk through it (jinja_look_through): a text by its bytes, a list or a dict
+ * by its entries. */
 void jinja_walk_through(struct jinja *j, struct jinja_value v);
 
 void jinja_must_be_defined(struct jinja *j, struct jinja_value v);

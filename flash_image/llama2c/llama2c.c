@@ -1,14 +1,14 @@
-/* llama2.c checkpoints (karpathy/llama2.c, export.py): version 0 is seven int32 and floats, with
- * a negative vocabulary when the classifier is a matrix of its own; versions 1 (float) and 2
- * (int8 in groups) have a magic and a header of 256 bytes, norms first. Sizes are exact: version
- * 0 has nothing else that would tell it from any other file. */
+/* llama2.c checkpoints (karpathy/llama2.c, export.py): version 0 is seven int32 and floats, with a
+ * negative vocabulary if the classifier is a separate matrix; versions 1 (float) and 2 (int8 in
+ * groups) have a magic and a header of 256 bytes, norms first. Sizes must match exactly, because
+ * nothing else distinguishes version 0 from other files. */
 #include "flash_image/llama2c/llama2c.h"
 
 #include "runtime/text/plural.h"
 
 enum {
     MAGIC = 0x616b3432,         /* "ak42" */
-    SWAPPED_MAGIC = 0x32346b61, /* as a big-endian writer, or an old converter, leaves it */
+    SWAPPED_MAGIC = 0x32346b61, /* as a big-endian writer, or an old converter, writes it */
     HEADER_V0 = 28,
     HEADER_V1 = 256,
 };
@@ -17,11 +17,11 @@ struct reader {
     struct source *s;
     const uint8_t *data;
     size_t bytes;
-    uint64_t at;    /* may run beyond bytes; the end is compared once */
+    uint64_t at;    /* may run past the end; the end is compared once */
     uint32_t group; /* 0: floats */
 };
 
-/* Take the next tensor of the file into the role's slot. At most 2^40 elements. */
+/* Put the next tensor of the file into the role's slot. At most 2^40 elements. */
 static void take(struct reader *r, enum ingot_role role, unsigned layer, uint32_t rows,
                  uint32_t cols, bool grouped)
 {
@@ -111,7 +111,7 @@ static void take_version_1(struct reader *r, bool grouped)
     take_output(r, grouped);
 }
 
-/* The seven numbers; head_dim follows. Checked before anything is multiplied. */
+/* The seven numbers; head_dim follows from them. They are checked before anything is multiplied. */
 static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
 {
     int32_t n[7];

@@ -39,7 +39,7 @@ static enum err refuse_errno(const struct error_message *s)
 
 /* ---- where it goes --------------------------------------------------------------------------- */
 
-/* A link's text to `to` (PATH_MAX), a relative one beside the link. False: errno. */
+/* Copy a link's target to `to` (PATH_MAX), a relative one with the link's folder. False: errno. */
 static bool follow_one(const char *link, char *to)
 {
     char text[PATH_MAX];
@@ -61,7 +61,7 @@ static bool follow_one(const char *link, char *to)
     return true;
 }
 
-/* The path behind symbolic links, which need not exist. False: errno. */
+/* The target of a path with symbolic links, which need not exist. False: errno. */
 static bool follow_links(const char *path, char *target)
 {
     char next[PATH_MAX];
@@ -91,7 +91,8 @@ static bool begins(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* Whether the folder of path, its links followed, is one of devices; /dev/shm holds ordinary files. */
+/* True if the folder of path, with links followed, is a folder of devices; /dev/shm holds ordinary
+ * files. */
 static bool is_among_devices(const char *path)
 {
     char folder[PATH_MAX], *whole;
@@ -115,7 +116,7 @@ static bool is_same(const struct stat *st, const char *path)
            other.st_ino == st->st_ino;
 }
 
-/* Refuse an existing file that may not be replaced or written into. */
+/* Refuse an existing file that may not be replaced or written to. */
 static enum err check_old(const struct output_wish *w, const struct stat *st,
                           const struct error_message *s)
 {
@@ -143,8 +144,8 @@ static enum err open_in_place(struct output_file *o, const struct output_wish *w
     return o->fd < 0 ? refuse_errno(s) : ERR_OK;
 }
 
-/* The new file has the rights and, where that can be, the owner and the group of the old one, before it has contents: a
- * file that only its owner may read is never open to others. Bits that give rights to a program go with its owner. */
+/* Give the new file the permissions and, if possible, the owner and the group of the old one, before it has contents:
+ * a file that only its owner may read is never readable by others. Set-user-id bits are kept only with the owner. */
 static bool keep_rights(int fd, const struct stat *old)
 {
     mode_t rights = old->st_mode & 0777;
@@ -153,13 +154,14 @@ static bool keep_rights(int fd, const struct stat *old)
     if (!same_owner) {
         same_owner = fchown(fd, (uid_t)-1, old->st_gid) == 0;
     }
-    if (!same_owner) { /* what the old group had is not another group's */
+    if (!same_owner) { /* the permissions of the old group are not given to another group */
         rights &= ~(mode_t)070 | (rights << 3 & 070);
     }
     return fchmod(fd, rights) == 0 || errno == EPERM || errno == ENOTSUP;
 }
 
-/* old: what has the name already; NULL: nothing. With several hard links it keeps its contents under the other names. */
+/* old: the file with that name; NULL: none. With several hard links it keeps its contents under the
+ * other names. */
 static enum err open_aside(struct output_file *o, const struct stat *old,
                            const struct error_message *s)
 {
@@ -194,7 +196,7 @@ enum err output_open(struct output_file *o, const struct output_wish *w, char *e
     if (e != ERR_OK) {
         return e;
     }
-    /* A file behind /dev/stdout is the shell's, which has it open. */
+    /* The file of /dev/stdout belongs to the shell, which has it open. */
     if (is_there && (!S_ISREG(st.st_mode) || is_among_devices(w->path))) {
         return open_in_place(o, w, &s);
     }
@@ -211,7 +213,7 @@ enum err output_check(const struct output_wish *w, char *error_message, size_t b
     enum err e;
 
     if (stat(w->path, &st) == 0 &&
-        !S_ISREG(st.st_mode)) { /* a pipe is not opened: that waits for its reader */
+        !S_ISREG(st.st_mode)) { /* a pipe is not opened, because that waits for its reader */
         return check_old(w, &st, &(struct error_message){ error_message, bytes, w->path });
     }
     e = output_open(&o, w, error_message, bytes);
@@ -242,14 +244,14 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
     if (S_ISREG(st.st_mode)) {
         o->whole = st.st_size;
     }
-    *is_new = o->whole <= 0; /* a pipe or a device keeps nothing that was there */
+    *is_new = o->whole <= 0; /* a pipe or a device keeps no earlier contents */
     return ERR_OK;
 }
 
 /* ---- what is written ------------------------------------------------------------------------- */
 
-/* The data lie in a mapped input that has become shorter, which write() tells by EFAULT. To read them here gives
- * SIGBUS, whose handler names that file (host/app/host_faults.h). */
+/* The data are in a mapped input that has become shorter, which write() reports as EFAULT. Reading
+ * them here raises SIGBUS, whose handler names that file (host/app/host_faults.h). */
 static void read_again(const char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -329,7 +331,7 @@ void output_drop(struct output_file *o)
 enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
 {
     output_drop(o);
-    /* A write of mapped bytes that are gone fails by this error. */
+    /* A write of mapped bytes that no longer exist fails with this error. */
     if (o->error == EFAULT && mapping_check(error_message, bytes) != ERR_OK) {
         return ERR_TRUNCATED;
     }
@@ -337,8 +339,8 @@ enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
     return ERR_IO;
 }
 
-/* A name that is given counts after a power cut once its folder is on the disk. A folder that cannot be opened for reading, or a
- * file system that keeps no such promise, has to do without. False: errno. */
+/* A new name survives a power cut once its folder is on the disk. If a folder cannot be opened for
+ * reading, or the file system does not support it, the step is skipped. False: errno. */
 static bool flush_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

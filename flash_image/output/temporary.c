@@ -15,24 +15,26 @@
 
 enum { TRIES = 100 };
 
-/* The list only grows, so that a signal handler can go through it at any time, the newest first. */
+/* The list only grows, so that a signal handler can walk through it at any time, the newest entry
+ * first. */
 struct entry {
     struct entry *next;
-    pid_t owner; /* a child that was forked removes nothing of its parent's */
+    pid_t owner; /* a forked child removes nothing of its parent's */
     bool is_folder;
     atomic_bool there;
     char path[PATH_MAX];
 };
 
 static _Atomic(struct entry *) entries;
-static atomic_bool creating; /* a name is made that is in no entry yet */
+static atomic_bool creating; /* a name is being made that is not in an entry yet */
 static atomic_int signalled; /* meanwhile */
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
 void temporary_remove_all(void)
 {
-    /* A folder's entry is older than those of its files, so the folder is empty when it is its turn. */
+    /* A folder's entry is older than those of its files, so the folder is empty when its turn
+     * comes. */
     for (struct entry *e = atomic_load(&entries); e != NULL; e = e->next) {
         if (atomic_load(&e->there) && e->owner == getpid()) {
             (void)(e->is_folder ? rmdir(e->path) : unlink(e->path));
@@ -79,7 +81,7 @@ static struct entry *find(const char *path)
     return NULL;
 }
 
-/* An entry for a path of the caller's; NULL: no memory. */
+/* Add an entry for the caller's path; NULL: out of memory. */
 static struct entry *add(const char *path, bool is_folder)
 {
     struct entry *e = calloc(1, sizeof *e);
@@ -110,7 +112,7 @@ static bool folder_of(const char *beside, char *path, size_t bytes)
            (int)bytes;
 }
 
-/* ".ingot-" and a number that nobody guesses: no list of models has it. */
+/* ".ingot-" and a random number: no list of models contains it. */
 static bool choose_name(char *path, size_t bytes)
 {
     size_t n = strlen(path);
@@ -135,7 +137,7 @@ static int create(const char *path, bool is_folder)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* The entry stands first, and counts once the file is there. */
+/* The entry is added first, and counts once the file exists. */
 static int create_listed(const char *path, bool is_folder)
 {
     struct entry *e = add(path, is_folder);

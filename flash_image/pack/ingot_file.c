@@ -9,7 +9,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/base/crc32c.h"
 
-enum { STEP_BYTES = 16 << 20 }; /* checked at once, then let go of */
+enum { STEP_BYTES = 16 << 20 }; /* checked in one step, then released */
 
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
                          size_t error_message_bytes)
@@ -72,7 +72,7 @@ static bool is_finite(const uint8_t *p, size_t width)
     return (load_u32(p) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* Whether n floats of `width` bytes, 2 or 4, are. */
+/* True if n floats of `width` bytes, 2 or 4, are finite. */
 static bool are_finite(const uint8_t *p, size_t n, size_t width)
 {
     for (size_t i = 0; i < n; i++) {
@@ -83,7 +83,8 @@ static bool are_finite(const uint8_t *p, size_t n, size_t width)
     return true;
 }
 
-/* F32 and F16 are floats throughout; of a group the scales come first: of a row one, of types with mins two. */
+/* F32 and F16 are floats throughout; in a group the scales come first: one per row, two for types
+ * with mins. */
 static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
 {
     static const struct {
@@ -103,7 +104,7 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     return true;
 }
 
-/* One entry tells of a tensor of all experts, each in its own extent. */
+/* One entry describes a tensor of all experts, each in its own extent. */
 static bool all_are_finite(const struct ingot_file *f, const struct ingot_tensor *t)
 {
     const uint8_t *data = f->data + f->image.segments[t->segment].offset + t->offset;

@@ -1,4 +1,4 @@
-/* An .ingot file of the host, mapped and checked up to its tables: for tools that look at one. */
+/* An .ingot file of the host, mapped and checked up to its tables, for tools that inspect one. */
 #ifndef INGOT_FLASH_IMAGE_INGOT_FILE_H
 #define INGOT_FLASH_IMAGE_INGOT_FILE_H
 
@@ -10,16 +10,15 @@ struct ingot_file {
     struct image image;
 };
 
-/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of
- * runtime/image/image.h; error_message holds one error message with the path. Nothing stays open on an
- * error. */
+/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of runtime/image/image.h;
+ * error_message holds one error message with the path. On an error nothing stays open. */
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 
 /* Compare the CRC of a segment's bytes with the table: as image_check_segment. */
 enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment);
 
-/* Whether all scales and floats of a segment's tensors are finite, which boards take for granted.
+/* Check that all scales and floats of a segment's tensors are finite, which boards require.
  * ERR_BAD_MODEL: image.error_message names the tensor. */
 enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment);
 

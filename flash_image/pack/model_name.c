@@ -39,7 +39,7 @@ static void clean_name(char name[64])
     }
 }
 
-/* Bytes of a name without "-00001-of-00003", as parts of a model are called. */
+/* The length of a name without "-00001-of-00003", as in parts of a model. */
 static size_t without_part(const char *name, size_t bytes)
 {
     static const char form[] = "-00000-of-00000";

@@ -4,8 +4,8 @@
 
 #include "flash_image/source/source.h"
 
-/* The model's own name, else that of its file, without control characters and cut after a whole
- * character of UTF-8, to name, which is zero. */
+/* Write the model's own name, else that of its file, without control characters and cut after a
+ * whole UTF-8 character, to name, which is zero. */
 void model_name(const struct source *s, char name[64]);
 
 #endif

@@ -23,11 +23,11 @@ struct job {
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
-    struct hf_model *hf;     /* NULL: another format, as the next one */
+    struct hf_model *hf;     /* NULL: another format; also for the next one */
     struct gguf_files *gguf; /* the model's other parts */
 };
 
-/* "DIR/of/input/NAME" into path; false: too long. */
+/* Write "DIR/of/input/NAME" to path; false: too long. */
 static bool beside(const char *input, const char *name, char *path, size_t path_bytes)
 {
     const char *slash = strrchr(input, '/');
@@ -40,7 +40,7 @@ static bool beside(const char *input, const char *name, char *path, size_t path_
     return n > 0 && (size_t)n < path_bytes;
 }
 
-/* The tokenizer file that the options name, or that lies beside the model. */
+/* The tokenizer file that the options name, or that is in the model's folder. */
 static bool find_tokenizer(const struct pack_options *o, uint32_t vocab, char *path,
                            size_t path_bytes)
 {
@@ -132,7 +132,7 @@ static enum err read_gguf(struct job *j, bool vocab_only)
     return gguf_open(&j->gguf, j->source, &j->model, vocab_only);
 }
 
-/* Version 0 has no magic: every file that no other reader takes. */
+/* Version 0 has no magic: it is tried for every file that no other reader accepts. */
 static bool is_llama2c(const struct job *j)
 {
     (void)j;
@@ -152,12 +152,11 @@ static enum err read_llama2c(struct job *j, bool vocab_only)
 
 /* The readers; the first one whose `is` returns true reads the file. */
 static const struct reader {
-    bool by_name; /* told by the name alone; else the file is mapped first */
+    bool by_name; /* told by the name; otherwise the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char
-        *with_tokenizer; /* the format with a tokenizer of its own, for an error message; NULL:
-                                 * --tokenizer counts */
+    const char *with_tokenizer; /* the format with its own tokenizer, for an error message; NULL:
+                                 * --tokenizer is used */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
     { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },
@@ -194,8 +193,9 @@ static enum err parse(struct job *j, bool vocab_only)
     return reader->read(j, vocab_only);
 }
 
-/* Everything that can be known before a byte is written. The one allocation of the source. */
-/* A call of fprintf for each line: what a program prints to standard error at once is one (host/args/shown_streams.h). */
+/* Everything that can be known before a byte is written. The only allocation of the source. */
+/* One call of fprintf for each line, because text that a program prints to standard error in one
+ * call is one line there (host/args/shown_streams.h). */
 static void print_notes(const char *notes)
 {
     while (*notes != '\0') {
@@ -268,7 +268,7 @@ enum err pack_file(const struct pack_options *o, char *error_message, size_t err
     return e;
 }
 
-/* Into path, which is open as fd. */
+/* Write to path, which is open as fd. */
 static enum err write_temporary(struct source *s, const struct pack_options *o, int fd,
                                 const char *path, char *error_message, size_t error_message_bytes)
 {
@@ -310,7 +310,7 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
     return e;
 }
 
-/* The section is freed by the caller, on errors as well. */
+/* The caller frees the section, after errors as well. */
 static enum err build_tokenizer(struct source *s, const struct pack_options *o, uint8_t **section,
                                 uint64_t *bytes, uint32_t *vocab)
 {
@@ -332,7 +332,7 @@ static enum err build_tokenizer(struct source *s, const struct pack_options *o, 
     if (e != ERR_OK) {
         return e;
     }
-    return pack_chat(s, o, *section, chat, &chat_bytes); /* which changes the tokens' types */
+    return pack_chat(s, o, *section, chat, &chat_bytes); /* this changes the types of tokens */
 }
 
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
@@ -374,8 +374,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* a folder is not a .ingot file: the error comes when it is
-                                     * packed */
+    if (n < 0 && errno != EISDIR) { /* a folder is not a .ingot file: packing reports the error */
         *e = ERR_IO;
     }
     close(fd);

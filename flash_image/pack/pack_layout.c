@@ -1,4 +1,4 @@
-/* The layout of an image: header, sections and tables, before a weight is written. */
+/* The layout of an image, before a weight is written: header, sections and tables. */
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count,
     *at = round_up(*at + bytes, INGOT_PAGE);
 }
 
-/* Sections in the order of the header, and the memory that holds them. The tokenizer's exact
- * size is known only when it has been built: it goes into memory of its own first. */
+/* Sections in the order of the header, and their memory. The tokenizer's exact size is known only
+ * after it is built, so it is built in separate memory first. */
 static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_t tokenizer_bytes,
                              const uint8_t *chat, size_t chat_bytes)
 {
@@ -85,7 +85,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     return ERR_OK;
 }
 
-/* The most columns of a tensor. */
+/* The largest number of columns of a tensor. */
 static uint32_t widest(const struct source *s)
 {
     uint32_t cols = 0;
@@ -118,7 +118,8 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
     return ERR_OK;
 }
 
-/* Say which tokens the file types as text and the model uses as markers: a fault of the conversion. */
+/* Report tokens that the file types as text although the model uses them as markers: an error of
+ * the conversion. */
 static void remark_types(const struct source *s, const uint8_t *tokenizer)
 {
     const struct ingot_tokenizer *head = (const void *)tokenizer;

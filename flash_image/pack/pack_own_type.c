@@ -23,7 +23,7 @@ static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
     return true;
 }
 
-/* Let go of the pages that have been read; small memory need not be a mapping. */
+/* Release the pages that have been read; small memory may not be a mapping. */
 static bool fits_f16(const struct source_tensor *t)
 {
     bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
@@ -54,8 +54,8 @@ static enum ingot_type type_of_floats(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* Three values, of which fp16 holds the scale, or nearly: one rounding of a whole matrix. Without
- * blocks nothing is saved by it. */
+/* Three values whose scale fits fp16, or nearly: one rounding for a whole matrix. Types without
+ * blocks would save nothing. */
 static enum ingot_type type_of_rounded(const struct source_tensor *t)
 {
     float scale = t->row_scales == NULL ? 1.0f : t->row_scales[0];
@@ -68,8 +68,8 @@ static enum ingot_type type_of_rounded(const struct source_tensor *t)
     return near == scale ? INGOT_F16 : INGOT_F32;
 }
 
-/* A tile's largest weight is 448 of its scale, and its others that count are within fp16's normal
- * numbers: NMSE below 1e-7. */
+/* A tile's largest weight is 448 times its scale, and the others that matter are normal numbers of
+ * fp16: NMSE below 1e-7. */
 static bool f8_fits(const struct source_tiles *tiles)
 {
     struct source_tensor scales = { .data = tiles->scales,
@@ -101,7 +101,7 @@ static enum ingot_type type_of_f8(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* Scales of rows that fp16 holds, and whole blocks; else a type without blocks. */
+/* Scales of rows that fit fp16, and whole blocks; else a type without blocks. */
 static enum ingot_type type_of_ternary(const struct source_tensor *t)
 {
     bool fits = true;
@@ -115,7 +115,7 @@ static enum ingot_type type_of_ternary(const struct source_tensor *t)
     return image_type_takes(INGOT_TQ2_0, t->cols) ? INGOT_TQ2_0 : INGOT_F16;
 }
 
-/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
+/* Scales of 2^(e - 128) that fit fp16; those of blocks of zeros do not matter. */
 static bool mxfp4_block_fits(const uint8_t *block)
 {
     for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
@@ -140,7 +140,7 @@ static bool mxfp4_fits(const struct source_tensor *t)
     return true;
 }
 
-/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, by the scales alone. It is about 6e-8 where
+/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, from the scales only. It is about 6e-8 if
  * none is subnormal. */
 static bool iq4_xs_fits(const struct source_tensor *t)
 {
@@ -173,7 +173,7 @@ enum ingot_type pack_table_type(const struct source_tensor *t)
     return is_mxfp4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
 }
 
-/* Short groups know more than a block of 32 can keep. */
+/* Short groups have more scales than blocks of 32 can store. */
 static enum ingot_type type_of_grouped(const struct source_tensor *t)
 {
     if (t->group % 32 == 0) {

@@ -1,4 +1,5 @@
-/* A packer at work: shared by pack_write.c, which writes, and pack_layout.c, which lays out alone. */
+/* The state of a packer: shared by pack_write.c, which writes, and pack_layout.c, which makes the
+ * layout. */
 #ifndef INGOT_FLASH_IMAGE_PACK_PRIVATE_H
 #define INGOT_FLASH_IMAGE_PACK_PRIVATE_H
 
@@ -18,26 +19,26 @@ struct writer {
     const struct pack_options *options;
     const char *path;
     int fd;
-    bool holes; /* fd is a file, where zeros need not be written */
+    bool holes; /* fd is a file, in which zeros need not be written */
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;
-    struct pack_tables tables; /* in meta, as the next one */
+    struct pack_tables tables; /* in meta, like the next one */
     uint32_t *expert_crcs;     /* of the extents of all layers */
     struct rows_buffers rows;
-    uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
+    uint8_t *out; /* OUT_BUFFER bytes, of which out_used are waiting */
     size_t out_used;
-    uint64_t at;         /* of the file: where the next byte goes */
+    uint64_t at;         /* position in the file of the next byte */
     uint32_t crc;        /* of the segment so far */
-    uint32_t expert_crc; /* and of the extent at work */
+    uint32_t expert_crc; /* and of the current extent */
     struct pack_report report;
-    float *importance; /* of the tensor at work, padded */
+    float *importance; /* of the current tensor, padded */
     void *memory[N_MEMORY];
     size_t n_memory;
 };
 
-/* Header, sections in w->meta, and the tables of where everything goes; the memory for writing. Errors
- * as pack_file. */
+/* Make the header, sections in w->meta, and the tables of all positions; allocate the memory for
+ * writing. Errors as pack_file. */
 enum err pack_lay_out(struct writer *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* The packer's messages while it works and when it is done: progress and how much was lost on standard error, and with
+/* The packer's messages during and after its work: progress and losses on standard error, and with
  * pack_options.report a line for every matrix on standard output. */
 #ifndef INGOT_FLASH_IMAGE_PACK_REPORT_H
 #define INGOT_FLASH_IMAGE_PACK_REPORT_H
@@ -11,7 +11,7 @@
 
 struct pack_report {
     const struct pack_options *options;
-    struct rows_loss tensor, all; /* of the tensor at work, of all so far */
+    struct rows_loss tensor, all; /* of the current tensor, of all so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
     double shown;       /* seconds after the start */
@@ -20,16 +20,16 @@ struct pack_report {
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);
 
-/* The place in which rows.h counts losses; NULL: nobody is told. */
+/* The struct in which rows.h counts losses; NULL: they are not reported. */
 struct rows_loss *pack_report_loss(struct pack_report *r);
 
-/* `done` bytes are written: a bar, four times a second once one second has passed. */
+/* Show that `done` bytes are written: a bar, four times per second after the first second. */
 void pack_report_progress(struct pack_report *r, uint64_t done);
 
-/* why: it has another type than was asked for, or "". */
+/* why: the reason for a type other than the requested one, or "". */
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry, const char *why);
-/* written: all tensors are, so that what was lost can be told. */
+/* written: all tensors are written, so losses can be reported. */
 void pack_report_end(struct pack_report *r, bool written);
 
 #endif

@@ -37,17 +37,17 @@ uint32_t pack_count_extents(const struct source *s)
     return count_experts(s) + rows;
 }
 
-/* The end of the tensors so far, of the segment at work and of the table. */
+/* The end of the tensors so far, in the current segment and in the table. */
 struct layout {
     struct pack_tables *to;
     struct ingot_tensor *next;
     uint32_t segment;
-    uint64_t bytes;        /* of the segment, of its experts' extents nothing */
+    uint64_t bytes;        /* of the segment, without its experts' extents */
     uint64_t expert_bytes; /* of an extent */
     uint32_t n_experts;    /* of the layers so far */
 };
 
-/* One tensor at the end of the segment, or of the extent. */
+/* Add one tensor at the end of the segment, or of the extent. */
 static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
 {
     struct source *s = l->to->source;
@@ -72,7 +72,7 @@ static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
     *end = entry->offset + entry->bytes;
 }
 
-/* Those of the roles [first, last) that the model has. */
+/* Add those of the roles [first, last) that the model has. */
 static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned layer)
 {
     for (unsigned role = first; role < last; role++) {
@@ -100,15 +100,15 @@ static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_ki
     return s;
 }
 
-/* The next phase begins where the computing of a layer pauses anyway: there it waits for the
- * bytes of the phase. */
+/* The next phase begins at a point where the computation of a layer pauses anyway: there it waits
+ * for the bytes of the phase. */
 static bool begins_phase(unsigned role)
 {
     return role == INGOT_ATTN_OUT || role == INGOT_SSM_OUT || role == INGOT_FFN_NORM ||
            role == INGOT_FFN_DOWN;
 }
 
-/* There may be more such tensors than phases: the last of them join the last phase. */
+/* There may be more such tensors than phases: the last tensors join the last phase. */
 static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
 {
     unsigned phase = 0;
@@ -120,7 +120,7 @@ static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, ui
     }
 }
 
-/* The experts' extents follow what the layer always needs. */
+/* The experts' extents follow the tensors that the layer always needs. */
 static void lay_extents(struct layout *l, struct ingot_layer *layer)
 {
     if (layer->ffn != INGOT_FFN_EXPERTS) {
@@ -167,7 +167,7 @@ void pack_lay_tables(struct pack_tables *t)
     lay_roles(&l, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER);
     (void)end_segment(&l, INGOT_SEGMENT_HEAD, INGOT_NO_LAYER);
     if (t->source->params.tied) {
-        *l.next = t->tensors[0]; /* the embedding again, under another role */
+        *l.next = t->tensors[0]; /* the embedding again, in another role */
         l.next->role = INGOT_OUTPUT;
     }
 }

@@ -13,7 +13,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 
-/* The output matrix, which is the embedding where they are tied. */
+/* The output matrix, which is the embedding if they are tied. */
 static bool is_head(const struct source_params *p, enum ingot_role role)
 {
     if (p->tied) {
@@ -22,7 +22,7 @@ static bool is_head(const struct source_params *p, enum ingot_role role)
     return role == INGOT_OUTPUT;
 }
 
-/* The first and last eighth of n layers, and every third between. */
+/* The first and last eighth of n layers, and every third layer between. */
 static bool is_sensitive(unsigned layer, unsigned n)
 {
     return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2;
@@ -40,8 +40,8 @@ static const struct mixture {
 
 enum { FIRST_VALUES = 2, FIRST_DOWNS = 16, SHARED_VALUES = 4 };
 
-/* Whether the layer is one that a mixture gives more bits: of Q3_K_M the first, of Q2_K all where
- * four query heads share each value head, as that makes the matrix small. */
+/* True if a mixture gives the layer more bits: with Q3_K_M the first; with Q2_K all, if four query
+ * heads share each value head, because then the matrix is small. */
 static bool is_raised(const struct mixture *m, const struct source_params *p, enum ingot_role role,
                       unsigned layer)
 {
@@ -74,7 +74,7 @@ static enum ingot_type mixed_type(const struct mixture *m, const struct source_p
     }
 }
 
-/* One or two bits a weight, all values of which Q4_0 has. */
+/* One or two bits per weight, whose values Q4_0 can all represent. */
 static bool is_few(enum ingot_type type)
 {
     return 16 * image_type_row_bytes(type, BLOCK_K_COLS) < 5 * BLOCK_K_COLS; /* below 2.5 bits */
@@ -85,7 +85,7 @@ static bool is_below_4_bits(enum ingot_type type)
     return image_type_row_bytes(type, BLOCK_K_COLS) < BLOCK_K_COLS / 2;
 }
 
-/* As GGUF files of such types have it: more bits for embedding and output, which lose most. */
+/* As in GGUF files of such types: more bits for embedding and output, which lose most. */
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
 {
@@ -107,7 +107,7 @@ enum ingot_type pack_type_asked(const struct pack_options *o, const struct sourc
     return o->type;
 }
 
-/* Whether no option names the type of the matrix. */
+/* True if no option names the type of the matrix. */
 static bool is_unasked(const struct pack_options *o, const struct source_params *p,
                        enum ingot_role role)
 {
@@ -115,7 +115,7 @@ static bool is_unasked(const struct pack_options *o, const struct source_params 
            !(o->experts_given && image_role_is_expert(role));
 }
 
-/* Before what the columns forbid. */
+/* Before columns are taken into account. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
 {
@@ -140,10 +140,10 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
         return type;
     }
     if (is_few(type)) {
-        return INGOT_Q4_0; /* which has the same values */
+        return INGOT_Q4_0; /* which can represent the same values */
     }
     if ((is_below_4_bits(type) || type == INGOT_FIG4) && image_type_takes(INGOT_IQ4_NL, cols)) {
-        return INGOT_IQ4_NL; /* of Q3_K and Q2_K as llama.cpp does */
+        return INGOT_IQ4_NL; /* for Q3_K and Q2_K as in llama.cpp */
     }
     if (is_below_4_bits(type)) {
         return INGOT_Q4_0;
@@ -164,7 +164,7 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     enum ingot_type type = wanted_type(o, s, role, layer);
 
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
-        type = pack_table_type(t); /* asked for by name as well */
+        type = pack_table_type(t); /* also asked for by name */
     }
     if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
         type = INGOT_Q8_0;
@@ -198,7 +198,7 @@ static bool is_rounded(enum source_type type)
            !source_is_rounded(type);
 }
 
-/* How the weights of one type change, and how to avoid it. */
+/* Explains how the weights of one type change, and how to avoid it. */
 static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
                       enum ingot_type to, enum rows_way way)
 {
@@ -206,7 +206,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     const char *done = "stored", *advice = "; --type chooses another";
 
     if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
-        return; /* as asked for, and nothing is lost that need not be */
+        return; /* as requested, and nothing is lost unnecessarily */
     }
     if (again) {
         done = "quantized again";
@@ -254,8 +254,8 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
     }
 }
 
-/* The matrices that the wanted type cannot hold and `to` has instead, by name: a role has the same
- * columns in every layer. */
+/* The matrices that the requested type cannot store and that use `to` instead, by name: a role has
+ * the same columns in every layer. */
 static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";

@@ -1,36 +1,39 @@
-/* Which type a tensor is stored in. */
+/* The type in which a tensor is stored. */
 #ifndef INGOT_FLASH_IMAGE_PACK_TYPES_H
 #define INGOT_FLASH_IMAGE_PACK_TYPES_H
 
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* The type of a tensor as the options ask for it, or else nearest to its own; norms are F32. A
- * type that the columns forbid is replaced as by pack_type_for_cols. BF16 weights without a type
- * are F16 if that loses nothing, which reads them up to the first that does, else F32. */
+/* The type of a tensor that the options ask for, or else the nearest to its own; norms are F32. A
+ * type that does not fit the columns is replaced as in pack_type_for_cols. BF16 weights without a
+ * requested type become F16 if that loses nothing (they are read up to the first that does), else
+ * F32. */
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);
 
-/* The type of a matrix by o's --type alone, before what its columns forbid. For p: n_layers, n_heads,
- * n_kv_heads, tied. */
+/* The type of a matrix from o's --type, before its columns are taken into account. For p: n_layers,
+ * n_heads, n_kv_heads, tied. */
 enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
                                 enum ingot_role role, unsigned layer);
 
-/* The type, or where it demands columns in whole blocks and these are not, one of nearly as many bits in blocks of 32,
- * as llama.cpp has it: a type of the same values for one or two bits, Q8_0 for six, and for columns that are not a
- * multiple of 32. */
+/* The type itself or, if it needs columns in whole blocks and these are not, one with nearly as many bits in
+ * blocks of 32, as in llama.cpp: a type with the same values for one or two bits, Q8_0 for six, and for columns
+ * that are not a multiple of 32. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
 enum { PACK_REMARK_BYTES = 64 };
 
-/* Why a matrix has another type than the one of --type, or of the file, in a few words; "": it has it. */
+/* The reason why a matrix has another type than that of --type, or of the file, in a few words; "":
+ * it has that type. */
 void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
                       unsigned layer, char *text, size_t bytes);
 
-/* ERR_UNSUPPORTED: a matrix has values that are stored as another type only where an option names it, and none does. */
+/* ERR_UNSUPPORTED: a matrix has values that are stored as another type only if an option names it,
+ * and none does. */
 enum err pack_check_types(const struct pack_options *o, struct source *s);
 
-/* Say on standard error which types change although the user did not ask for it. */
+/* Report on standard error which types change although the user did not ask for it. */
 void pack_tell_types(const struct pack_options *o, struct source *s);
 
 #endif

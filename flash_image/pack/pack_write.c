@@ -1,6 +1,6 @@
 /* Layout first (header, tables, sizes of everything), then the weights from start to end, then
- * header and sections in front of them with the checksums. The result is read back by the
- * reader's own checks, so that nothing leaves the packer that a board would refuse. */
+ * header and sections before them with the checksums. The result is read back with the reader's own
+ * checks, so that the packer never writes a file that a board would refuse. */
 #include "flash_image/pack/pack_write.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static bool is_zero(const uint8_t *data, size_t bytes)
     return bytes != 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/* Bytes from data on, of at most n, that are all zeros or all to be written. */
+/* The length of the run at data, at most n, that is all zeros or all to be written. */
 static size_t run_of(const uint8_t *data, size_t n, bool zero)
 {
     size_t at = 0;
@@ -63,8 +63,8 @@ static size_t run_of(const uint8_t *data, size_t n, bool zero)
     return at;
 }
 
-/* Zeros in a file are left out: what is never written reads as zeros, and most disks hold no place
- * for it. */
+/* Zeros are not written: unwritten bytes of a file read as zeros, and most disks use no space for
+ * them. */
 static enum err flush(struct writer *w)
 {
     enum err e = ERR_OK;
@@ -110,7 +110,7 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
     return ERR_OK;
 }
 
-/* The weights of a tensor's columns in the search for scales, or NULL. */
+/* The importance of a tensor's columns in the search for scales, or NULL. */
 static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
 {
     const struct pack_options *o = w->options;
@@ -142,7 +142,7 @@ static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry
                          place, error_message);
 }
 
-/* Carry the checksum of the token whose rows of the table have just been written. */
+/* Store the checksum of the token whose rows of the table have just been written. */
 static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
 {
     uint32_t first = w->header->experts.count - w->header->params.vocab; /* after the experts */
@@ -154,14 +154,14 @@ static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
     *crc = crc32c(*crc, w->rows.group, bytes);
 }
 
-/* A whole group of a made-up tensor has only zeros, as the one before it. */
+/* A whole group of a made-up tensor consists of zeros, like the one before it. */
 static bool is_as_before(const struct source_tensor *t, uint32_t row, uint32_t rows)
 {
     return t->type == SOURCE_SYNTH && row >= rows && row + rows <= t->rows &&
            synthetic_rows_end(t, row - rows);
 }
 
-/* The tensor t of a file in its place of the table. */
+/* Write tensor t of a file to its position from the table. */
 static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
                              const struct source_tensor *t)
 {
@@ -198,7 +198,8 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
     return ERR_OK;
 }
 
-/* Its tensor comes `before` bytes after what was written: the zeros between, and itself. */
+/* The tensor is `before` bytes after the last written one: write the zeros between, and the
+ * tensor. */
 static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
                             const struct source_tensor *t, uint64_t start)
 {
@@ -209,7 +210,7 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
         return e;
     }
     e = write_tensor(w, entry, t);
-    if (w->options->report) { /* it may read the whole tensor */
+    if (w->options->report) { /* this may read the whole tensor */
         pack_type_remark(w->options, w->s, (enum ingot_role)entry->role, entry->layer, why,
                          sizeof why);
     }
@@ -217,7 +218,7 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
     return e;
 }
 
-/* The tensors of segment number `segment`, but those of experts. */
+/* The tensors of segment number `segment`, except those of experts. */
 static enum err write_tensors(struct writer *w, uint32_t segment)
 {
     uint32_t n = w->header->tensors.count - (w->s->params.tied ? 1 : 0);
@@ -275,7 +276,7 @@ static enum err write_experts(struct writer *w, const struct ingot_segment *x)
     return e;
 }
 
-/* The right size, whatever was left out. */
+/* Set the right size, even if zeros were skipped at the end. */
 static enum err set_size(struct writer *w)
 {
     if (w->holes && ftruncate(w->fd, (off_t)w->header->file_bytes) != 0) {
@@ -303,7 +304,7 @@ static enum err write_segments(struct writer *w)
         }
         x->crc32c = w->crc;
     }
-    if (w->s->params.tied) { /* the table that the embedding got meanwhile */
+    if (w->s->params.tied) { /* the table that the embedding has received meanwhile */
         struct ingot_tensor *output = &w->tables.tensors[w->header->tensors.count - 1];
 
         memcpy(output->values, w->tables.tensors->values, sizeof output->values);
@@ -367,7 +368,7 @@ enum err pack_write(struct source *s, const struct pack_options *o, int fd, cons
     pack_tell_types(o, s);
     e = pack_lay_out(&w);
     if (e == ERR_OK && o->hollow) {
-        e = set_size(&w); /* the checksums of weights that are not there are wrong */
+        e = set_size(&w); /* the checksums of missing weights are wrong on purpose */
     } else if (e == ERR_OK) {
         e = write_segments(&w);
     }

@@ -1,5 +1,6 @@
-/* Models that are made up: real shapes, random weights, a vocabulary of made-up syllables. For
- * tests on a checkout without assets, and for figures where the weights' values do not matter. */
+/* Made-up models: real shapes, random weights, a vocabulary of made-up syllables. For tests on a
+ * checkout without assets, and for measurements in which the values of the weights do not
+ * matter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void put_u32(uint8_t *p, uint32_t v)
     }
 }
 
-/* Printable ASCII first, so that every English text has tokens; then words of syllables. */
+/* Printable ASCII comes first, so that every English text has tokens; then words of syllables. */
 static int token_text(uint32_t id, char text[TOKEN_BYTES])
 {
     static const char *const names[BYTE_TOKENS] = { "<unk>", "<s>", "</s>" };
@@ -109,7 +110,7 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* A shape's own layers, once the family's are set. */
+/* Set a shape's own layers, after the family's values. */
 static void set_layers(struct source_params *p, const struct synth_layers *l)
 {
     p->recurrent.conv_taps = l->conv_taps;
@@ -161,8 +162,8 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     return family_set_window(s, f, shape->window, f->global_every);
 }
 
-/* The parts of a role's numbers. Four roles came into the list later: the models that were made
- * up before, and the replies that tests know of them, stay what they were. */
+/* The parts of a role's seed. Four roles were added to the list later; older made-up models, and
+ * the replies that tests expect from them, do not change. */
 static uint32_t role_seed(enum ingot_role role)
 {
     return (uint32_t)role - (role > INGOT_ATTN_Q_A_NORM ? 2 : 0) - (role > INGOT_ATTN_V_B ? 2 : 0);
@@ -173,21 +174,21 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
 {
     struct source_tensor *t = source_tensor(s, role, layer);
 
-    /* A router of zeros would choose the first experts alone. */
+    /* A router of zeros would always choose the first experts. */
     t->data = synthetic_data(sparse && layer != INGOT_NO_LAYER && role != INGOT_ROUTER);
     t->type = SOURCE_SYNTH;
     t->group = (uint32_t)synthetic_mix(synthetic_mix((uint64_t)seed << 32 | role_seed(role)) +
                                        layer);
     source_role_shape(s, role, layer, &t->rows, &t->cols);
     if (role == INGOT_SSM_A) {
-        t->add = -2.0f; /* about -1: a state fades */
+        t->add = -2.0f; /* about -1, so that a state fades */
     }
     if (role >= INGOT_EXPERT_GATE && role <= INGOT_EXPERT_DOWN_BIAS) {
         t->stack = s->params.experts.n;
     }
 }
 
-/* A tensor that may be missing is there where its slot has data. */
+/* An optional tensor exists if its slot has data. */
 static void set_gates(struct source *s, uint32_t seed)
 {
     for (unsigned i = 0; i < s->params.n_layers; i++) {

@@ -8,13 +8,13 @@
 
 #include "flash_image/format/format.h"
 
-/* Parts of a shape beside attention and one dense feed-forward in each layer. */
+/* Parts of a shape in addition to attention and one dense feed-forward in each layer. */
 struct synth_layers {
-    enum ingot_mixer mixer; /* of the first n_recurrent layers; the others attend */
+    enum ingot_mixer mixer; /* mixer of the first n_recurrent layers; the others have attention */
     uint32_t n_recurrent;
     uint32_t conv_taps, n_groups, inner_heads, state_dim, inner_dim; /* as in struct ingot_layer */
-    uint32_t rope_dims;                                              /* 0: all of a head */
-    bool gated;                                                      /* what is attended is gated */
+    uint32_t rope_dims;                                              /* 0: the whole head */
+    bool gated; /* the result of attention is gated */
     uint32_t n_experts, n_used, expert_hidden;
 };
 
@@ -25,11 +25,11 @@ struct synth_shape {
     uint32_t tied;
     uint32_t head_dim; /* 0: dim / n_heads */
     uint32_t window;   /* of local layers; 0: none */
-    bool sparse;       /* of a layer's matrices only the first group of rows is not zeros */
+    bool sparse;       /* only the first group of rows of a layer's matrices is not zero */
     const struct synth_layers *layers; /* or NULL */
 };
 
-/* NULL: there is none of that name, and error_message lists those that there are. */
+/* NULL: unknown name, and error_message lists the known ones. */
 const struct synth_shape *synth_shape_find(const char *name, char *error_message,
                                            size_t error_message_bytes);
 

@@ -85,7 +85,7 @@ static void read_iq4_xs(const uint8_t *block, float *out)
 /* FP4 has 0, .5, 1, 1.5, 2, 3, 4, 6: twice these are integers. */
 static const int8_t twice_fp4[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
 
-/* A scale of 2^(e - 127), as a table of halves is of integers: 2^(e - 128). */
+/* A scale of 2^(e - 127) becomes 2^(e - 128), because the integers are twice the values. */
 static void read_mxfp4(const uint8_t *block, float *out)
 {
     float d = ldexpf(1.0f, block[0] - 128);
@@ -107,7 +107,7 @@ static float half_ue4m3(uint8_t x)
     return exponent == 0 ? ldexpf(mantissa, -10) : ldexpf(8.0f + mantissa, exponent - 11);
 }
 
-/* Four parts of 16 with a scale each: the low nibbles of its 8 bytes, then the high ones. */
+/* Four parts of 16 with a scale each: first the low nibbles of its 8 bytes, then the high ones. */
 static void read_nvfp4(const uint8_t *block, float *out)
 {
     for (unsigned i = 0; i < 64; i++) {
@@ -117,7 +117,7 @@ static void read_nvfp4(const uint8_t *block, float *out)
     }
 }
 
-/* Q8_0 with the sum of its elements, which is not needed here, after the scale. */
+/* Q8_0 with the sum of its elements after the scale; the sum is not needed here. */
 static void read_q8_1(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -127,7 +127,7 @@ static void read_q8_1(const uint8_t *block, float *out)
     }
 }
 
-/* 16 parts of 16; two bits an element, 32 bytes hold four rows of 32 elements. */
+/* 16 parts of 16; two bits per element, and 32 bytes hold four rows of 32 elements. */
 static void read_q2_k(const uint8_t *block, float *out)
 {
     float d = load_f16(block + 80), dmin = load_f16(block + 82);
@@ -143,13 +143,13 @@ static void read_q2_k(const uint8_t *block, float *out)
 
 int dequantize_scale_q3k(const uint8_t *s, unsigned j)
 {
-    /* Four low bits in the first 8 bytes, two high ones in the last 4; 32 is zero. */
+    /* Four low bits are in the first 8 bytes, two high ones in the last 4; 32 means zero. */
     int low = s[j % 8] >> j / 8 * 4 & 15;
 
     return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
 }
 
-/* Two bits as in Q2_K; the third, in the mask of 32 bytes before them, says "not 4 less". */
+/* Two bits as in Q2_K; the third, in the mask of 32 bytes before them, means "not 4 less". */
 int dequantize_value_q3k(const uint8_t *block, unsigned c)
 {
     int q = block[32 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
@@ -170,7 +170,8 @@ static void read_q3_k(const uint8_t *block, float *out)
 
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
 {
-    /* The first four have their 6 bits together; the others have 4 here and 2 on top of these. */
+    /* The first four have their 6 bits together; the others have 4 bits here and 2 at the top of
+     * those. */
     if (j < 4) {
         *scale = s[j] & 63;
         *min = s[j + 4] & 63;
@@ -180,7 +181,7 @@ void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
     *min = s[j + 4] >> 4 | s[j] >> 6 << 4;
 }
 
-/* Part j of Q4_K and Q5_K, whose d, dmin and scales stand in front alike, from its q (32). */
+/* Part j of Q4_K and Q5_K, which start alike with d, dmin and scales, from its q (32). */
 static void scale_part(const uint8_t *block, unsigned j, const int *q, float *out)
 {
     float d = load_f16(block), dmin = load_f16(block + 2);
@@ -226,7 +227,7 @@ static void read_q6_k(const uint8_t *block, float *out)
 
     for (unsigned c = 0; c < 256; c++) {
         unsigned half = c / 128, quarter = c % 128 / 32, l = c % 32;
-        /* Each half has 64 bytes of low nibbles and 32 of high pairs of bits. */
+        /* Each half has 64 bytes of low nibbles and 32 bytes of pairs of high bits. */
         int low = block[half * 64 + quarter % 2 * 32 + l] >> quarter / 2 * 4 & 15;
         int high = block[128 + half * 32 + l] >> quarter * 2 & 3;
 
@@ -267,12 +268,14 @@ static void read_tq2_0(const uint8_t *block, float *out)
     }
 }
 
-/* A byte b stands for the fraction b / 256 in base 3: times 3^n, the whole part mod 3 is digit n. */
+/* A byte b is the fraction b / 256 in base 3: multiplied by 3^n, the whole part mod 3 is digit
+ * n. */
 static int trit(uint8_t b, unsigned n)
 {
     static const uint8_t power[] = { 1, 3, 9, 27, 81 };
 
-    /* The product mod 256 drops the digits before n; times 3 brings digit n above the byte. */
+    /* The product mod 256 drops the digits before n; the multiplication by 3 moves digit n above
+     * the byte. */
     return (uint8_t)(b * power[n]) * 3 >> 8;
 }
 

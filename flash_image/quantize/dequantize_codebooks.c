@@ -1,11 +1,12 @@
-/* Every product below is exact in f32: a scale has 11 bits, its factor at most 5, a coordinate at most 6. */
+/* Every product below is exact in f32: a scale has 11 bits, its factor at most 5, a coordinate at
+ * most 6. */
 #include <string.h>
 
 #include "flash_image/quantize/codebooks.h"
 #include "flash_image/source/source.h"
 #include "kernels/ref/scalar.h"
 
-enum { PARTS = 8 /* of 32 elements */, HIGH_COUNT = 256 /* points that 8 bits count */ };
+enum { PARTS = 8 /* of 32 elements */, HIGH_COUNT = 256 /* points that an 8-bit number selects */ };
 
 /* Seven signs, and an eighth that makes their number even; bit i belongs to element i. */
 static unsigned all_signs(uint32_t seven)
@@ -31,13 +32,13 @@ static void put_eight(float *out, uint16_t point, unsigned signs, float step)
     }
 }
 
-/* The part's scale stands in steps of a half of d, from a quarter of that on. */
+/* The part's scale counts in steps of half of d, from a quarter of d on. */
 static float step_of(float d, unsigned scale)
 {
     return d * (0.5f + (float)scale) * 0.25f;
 }
 
-/* A part has the numbers of four points, then four times seven signs and a scale in 32 bits. */
+/* A part has the numbers of four points, then four groups of seven signs and a scale in 32 bits. */
 void dequantize_iq2_xxs(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -53,7 +54,7 @@ void dequantize_iq2_xxs(const uint8_t *block, float *out)
     }
 }
 
-/* 9 bits of a point's number and seven signs in 16 bits; a scale for two points, a nibble each. */
+/* 16 bits have 9 bits of a point's number and seven signs; two points share a scale, one nibble. */
 void dequantize_iq2_xs(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -67,7 +68,7 @@ void dequantize_iq2_xs(const uint8_t *block, float *out)
     }
 }
 
-/* 8 bits of a point's number, 2 more further on; all eight signs; scales as above. */
+/* 8 bits of a point's number, and 2 more further on; all eight signs; scales as above. */
 void dequantize_iq2_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -91,7 +92,7 @@ static void put_four(float *out, uint16_t point, const uint8_t values[8], unsign
     }
 }
 
-/* The numbers of all points, then for each part four times seven signs and a scale. */
+/* The numbers of all points, then for each part four groups of seven signs and a scale. */
 void dequantize_iq3_xxs(const uint8_t *block, float *out)
 {
     static const uint8_t values[8] = { 4, 12, 20, 28, 36, 44, 52, 62 };
@@ -122,7 +123,8 @@ void dequantize_iq3_s(const uint8_t *block, float *out)
     }
 }
 
-/* ---- IQ1: -1, 0 and 1, all moved by an eighth ------------------------------------------------- */
+/* ---- IQ1: -1, 0 and 1, all shifted by an eighth
+ * ----------------------------------------------- */
 
 static void put_moved(float *out, uint16_t point, bool down, float step)
 {
@@ -131,7 +133,8 @@ static void put_moved(float *out, uint16_t point, bool down, float step)
     }
 }
 
-/* 8 bits of a point's number; 16 bits a part have three more of each, a scale, and which way all are moved. */
+/* 8 bits of a point's number; 16 bits per part have three more bits for each point, a scale, and
+ * the direction of the shift. */
 void dequantize_iq1_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -145,8 +148,8 @@ void dequantize_iq1_s(const uint8_t *block, float *out)
     }
 }
 
-/* A nibble for each point has three more bits of its number, and which way it is moved. Four times 16 bits have four scales of
- * two points, and in their top nibbles d. */
+/* A nibble for each point has three more bits of its number, and the direction of its shift. Four
+ * words of 16 bits have four scales of two points each, and d in their top nibbles. */
 void dequantize_iq1_m(const uint8_t *block, float *out)
 {
     uint8_t scale[2] = { 0 };

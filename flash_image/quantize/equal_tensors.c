@@ -8,7 +8,8 @@
 
 enum { STEP_BYTES = 4 << 20, LARGE_BYTES = 16 << 20 };
 
-/* Part by part; of large ones the pages are let go of, little memory need not be a mapping. */
+/* Compares part by part; pages of large tensors are released, and small memory may not be a
+ * mapping. */
 static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 {
     const uint8_t *kept_a = a, *kept_b = b;

@@ -1,4 +1,4 @@
-/* Whether two tensors hold the same: an output matrix that is the embedding again. */
+/* Tells if two tensors are equal: an output matrix that is the embedding again. */
 #ifndef INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
 #define INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
 
@@ -7,8 +7,8 @@
 /* For one type and shape, byte for byte. */
 bool tensors_same_bytes(const struct source_tensor *a, const struct source_tensor *b);
 
-/* For one shape and the same values, in whichever types; each is F32, F16 or BF16. false: out of
- * memory, too. */
+/* For one shape and equal values, in any types; each is F32, F16 or BF16. Returns false also if
+ * memory runs out. */
 bool tensors_same_values(const struct source_tensor *a, const struct source_tensor *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of a FIG4 tensor. A histogram is read from the weights once, so that the steps of
- * k-means cost nothing: its bins are 1 / 8192 wide, where two centres lie .08 apart. */
+/* The table of a FIG4 tensor. One pass over the weights makes a histogram, so that the steps of
+ * k-means cost nothing: its bins are 1 / 8192 wide, while two centres are about .08 apart. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { BINS = 16384, STEPS = 8, UNITS = 200, LARGE_BYTES = 1 << 20 };
 
-/* How much lies below each bin's end, and its sum. */
+/* The weight below each bin's end, and its sum. */
 struct histogram {
     double weight[BINS + 1], sum[BINS + 1];
 };
@@ -24,8 +24,9 @@ static size_t bin_of(double x)
     return at < BINS ? (size_t)at : BINS - 1;
 }
 
-/* The largest magnitude of a group, in floats: GCC 12.2 for arm64 stops with an internal error (vect_transform_reduction)
- * where it vectorizes this maximum over floats that are widened to double first. */
+/* The largest magnitude of a group, in floats: GCC 12.2 for arm64 fails with an internal error
+ * (vect_transform_reduction) if it vectorizes this maximum over floats that are widened to double
+ * first. */
 static float largest_of(const float *w)
 {
     float largest = 0;
@@ -50,7 +51,7 @@ static void add_group(struct histogram *hist, const float *w, const float *h)
     }
 }
 
-/* Lets go of a file's pages as it reads on. */
+/* Releases a file's pages as it reads. */
 static void add_rows(struct histogram *hist, const struct source_tensor *t, const float *h,
                      float *row)
 {
@@ -68,7 +69,7 @@ static void add_rows(struct histogram *hist, const struct source_tensor *t, cons
     }
 }
 
-/* From what lies in each bin to what lies below its end. */
+/* From the contents of each bin to the sums below its end. */
 static void add_up(struct histogram *hist)
 {
     for (size_t i = 0; i < BINS; i++) {
@@ -77,7 +78,8 @@ static void add_up(struct histogram *hist)
     }
 }
 
-/* Each centre, ascending, to the mean of what lies nearest to it; one with nothing stays. */
+/* Move each centre, in ascending order, to the mean of the weights nearest to it; one without
+ * weights does not move. */
 static void step(const struct histogram *hist, double centres[NIBBLES])
 {
     size_t first = 0;
@@ -93,7 +95,7 @@ static void step(const struct histogram *hist, double centres[NIBBLES])
     }
 }
 
-/* The squared error that rounding the centres at `unit` to a step of the table adds. */
+/* The squared error that is added by rounding the centres at `unit` to steps of the table. */
 static double rounding_error(const struct histogram *hist, const double centres[NIBBLES],
                              double unit)
 {
@@ -110,9 +112,10 @@ static double rounding_error(const struct histogram *hist, const double centres[
     return error;
 }
 
-/* The nearest to 0 becomes 0, the others integers of the unit that costs least: a table that ends
- * below TABLE_NARROW may meet the centres better. Kernels without a dot product are faster within
- * TABLE_NARROW; it costs 1 % more squared error than 127 does (docs/experiments/table-types.md). */
+/* The value nearest to 0 becomes 0, the others become integers of the unit with the least error: a
+ * table that ends below TABLE_NARROW may fit the centres better. Kernels without a dot product are
+ * faster within TABLE_NARROW; it costs 1 % more squared error than 127 does
+ * (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])
 {

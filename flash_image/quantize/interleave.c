@@ -1,4 +1,4 @@
-/* GGML blocks into groups of eight rows: the same numbers in other places. */
+/* GGML blocks to groups of eight rows: the same numbers in another order. */
 #include <string.h>
 
 #include "flash_image/quantize/dequantize.h"
@@ -32,7 +32,8 @@ void interleave_q4(const uint8_t *const blocks[8], void *group)
     for (size_t r = 0; r < 8; r++) {
         g->d[r] = block_scale(blocks[r]);
         for (size_t c = 0; c < 16; c++) {
-            /* A padding row's nibbles are 8: its value is 0 by the nibble as by the scale. */
+            /* A padding row's nibbles are 8: its value is 0 because of both the nibble and the
+             * scale. */
             g->q[block_place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
         }
     }
@@ -43,7 +44,7 @@ void interleave_t4(const uint8_t *const blocks[8], void *group)
     interleave_q4(blocks, group);
 }
 
-/* The 16 bytes of nibbles of a row, low ones first, as Q4_0 and the next ones have them. */
+/* The 16 bytes of nibbles of a row, low ones first, as in Q4_0 and the types after it. */
 static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
 {
     for (size_t c = 0; c < 16; c++) {
@@ -51,7 +52,8 @@ static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
     }
 }
 
-/* GGML has the fifth bits of 32 columns in order; a byte of the group has those of every fourth. */
+/* GGML stores the fifth bits of 32 columns in order; a byte of the group has those of every fourth
+ * column. */
 static void interleave_fifths(const uint8_t *from, size_t r, uint8_t *high)
 {
     for (size_t c = 0; c < 32; c++) {
@@ -65,7 +67,7 @@ void interleave_q41(const uint8_t *const blocks[8], void *group)
 {
     struct block_q41x8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -82,7 +84,7 @@ void interleave_q50(const uint8_t *const blocks[8], void *group)
 {
     struct block_q50x8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is: q of -16, times scales of 0 */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row: q of -16, times scales of 0 */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -99,7 +101,7 @@ void interleave_q51(const uint8_t *const blocks[8], void *group)
 {
     struct block_q51x8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -113,7 +115,8 @@ void interleave_q51(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* Scales and mins of Q4_K and Q5_K out of GGML's 12 bytes (the group has the min's bits apart). */
+/* Scales and mins of Q4_K and Q5_K from GGML's 12 bytes (the group stores the bits of the min
+ * separately). */
 static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], uint8_t mins[4][8])
 {
     for (size_t j = 0; j < 4; j++) {
@@ -126,7 +129,7 @@ static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], 
     }
 }
 
-/* n bytes, 32 at a time: where the group has the columns of GGML's bytes in the same bits. */
+/* n bytes, 32 at a time, if the group has the columns of GGML's bytes in the same bits. */
 static void interleave_bytes(const uint8_t *from, size_t n, size_t r, uint8_t *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -138,7 +141,7 @@ void interleave_q4k(const uint8_t *const blocks[8], void *group)
 {
     struct block_q4kx8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -168,7 +171,7 @@ void interleave_q6k(const uint8_t *const blocks[8], void *group)
 {
     struct block_q6kx8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is: q of -32, times scales of 0 */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row: q of -32, times scales of 0 */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -188,7 +191,7 @@ void interleave_q5k(const uint8_t *const blocks[8], void *group)
 {
     struct block_q5kx8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -207,7 +210,7 @@ void interleave_q3k(const uint8_t *const blocks[8], void *group)
 {
     struct block_q3kx8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 
@@ -216,7 +219,7 @@ void interleave_q3k(const uint8_t *const blocks[8], void *group)
         }
         g->d[r] = block_scale(b + 108);
         interleave_bytes(b, 32, r, g->high);
-        for (size_t i = 0; i < 32; i++) { /* GGML's third bit says "not 4 less" */
+        for (size_t i = 0; i < 32; i++) { /* GGML's third bit means "not 4 less" */
             g->high[block_place(r, i)] ^= 255;
         }
         interleave_bytes(b + 32, 64, r, g->low);
@@ -230,7 +233,7 @@ void interleave_q2k(const uint8_t *const blocks[8], void *group)
 {
     struct block_q2kx8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         const uint8_t *b = blocks[r];
 

@@ -1,6 +1,6 @@
 /* Shared by the quantizers: rounding to a few bits and the sums of a least-squares fit, without
- * branches and in FIT_LANES partial sums of a fixed order: vectors for the compiler, and the
- * same bits on every machine. */
+ * branches and in FIT_LANES partial sums of a fixed order: the compiler can use vectors, and every
+ * machine gets the same bits. */
 #ifndef INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 #define INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 
@@ -36,19 +36,21 @@ static inline float fit_at_least(float x, float limit)
     return limit;
 }
 
-/* Nearest even of low .. high. The sum's bits count integers up from magic's, and the bits of
- * anything larger or smaller still compare as they should; without a branch it is one vector. */
+/* The nearest even integer in low .. high. The bits of the sum count integers up from those of
+ * magic, and the bits of larger or smaller sums still compare correctly; without a branch it is one
+ * vector. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 {
     const int32_t magic = 0x4b400000;               /* 1.5 * 2^23 */
-    int32_t z = (int32_t)f32_bits(x + 12582912.0f); /* no NaN: factors are finite */
+    int32_t z = (int32_t)f32_bits(x + 12582912.0f); /* never NaN, because factors are finite */
 
     z = z > magic + low ? z : magic + low;
     z = z < magic + high ? z : magic + high;
     return z - magic;
 }
 
-/* For a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
+/* The inverse of a step; 0, that is q = 0, if there is no step or fp16 scales cannot represent
+ * it. */
 static inline float fit_inverse(float step)
 {
     if (fabsf(step) > 0x1p-60f) {
@@ -63,7 +65,7 @@ static inline float fit_fold(const float lane[FIT_LANES])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Used if no weight counts more than another. */
+/* Used if all weights count equally. */
 static const float fit_ones[256] = {
 #define FIT_1 \
     1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f
@@ -72,8 +74,8 @@ static const float fit_ones[256] = {
 #undef FIT_1
 };
 
-/* The sums of a choice of q for the least squares of a part; the square of each element counts h
- * times. */
+/* The sums of a choice of q for the least squares of a part; the square of each element has the
+ * weight h. */
 struct fit_sums {
     float q, qq, xq; /* sums of h q, h q^2, h x q */
 };
@@ -96,7 +98,7 @@ static inline struct fit_sums fit_sum(const float *restrict x, const float *rest
     return (struct fit_sums){ fit_fold(lane_q), fit_fold(lane_qq), fit_fold(lane_xq) };
 }
 
-/* The step of the least squared error for this q; 0 where every q is 0. */
+/* The step with the least squared error for this q; 0 if every q is 0. */
 static inline float fit_step(const struct fit_sums *s)
 {
     if (s->qq > 0) {

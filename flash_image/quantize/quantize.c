@@ -5,7 +5,7 @@
 
 #include "flash_image/quantize/least_squares.h"
 
-/* The two types of 32 elements and one scale: what q is from and to. */
+/* The two types of 32 elements and one scale: the range of q. */
 struct range {
     int32_t low, high;
 };
@@ -21,7 +21,7 @@ static struct fit_sums assign(int32_t q[32], const float *restrict w, const floa
     return fit_sum(w, h, q, 32);
 }
 
-/* The error, less sum h w^2, which all choices share. */
+/* The error without sum h w^2, which all choices share. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -48,8 +48,8 @@ static void measure(struct candidate *c, const float *w, const float *h)
     }
 }
 
-/* Divisors of the largest element that put it near an end of the range, each followed by a step
- * of least squares: the better of the best and of *plain to *plain. */
+/* Divisors of the largest element that put it near an end of the range, each followed by a step of
+ * least squares. Keeps the best of these and *plain, in *plain. */
 static void search(struct candidate *plain, const float *w, const float *h, float extreme,
                    const float *divisors, size_t n, struct range r)
 {
@@ -101,7 +101,7 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
         return false;
     }
-    if (extreme == 0) { /* what the search would find; whole matrices of them are met */
+    if (extreme == 0) { /* the result of the search, for zeros; there are whole matrices of them */
         memset(block, 0, 34);
         return true;
     }
@@ -116,7 +116,7 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
+/* As in GGML: nibbles from the exact scale, rounded half up, then the scale to fp16. */
 static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
 {
     float inverse = 0.0f;
@@ -133,9 +133,9 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
-/* Inverse scales from where the largest element lies Q4_LEAST steps from 0 to where it lies
- * Q4_MOST, in equal parts; and what a part adds to the sums of h q^2 and h x q, as elements step
- * to the next q in it. */
+/* Inverse scales from those that put the largest element Q4_LEAST steps from 0 to those that put it
+ * Q4_MOST steps from 0, in equal parts; and the amount that a part adds to the sums of h q^2 and h
+ * x q when elements step to their next q in it. */
 enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
 
 struct sweep {
@@ -165,7 +165,7 @@ static void open_sweep(struct sweep *s, const float *w, const float *h, float si
     }
 }
 
-/* The scale of the least squared error: the best one for a q lowers it by xq^2 / qq. */
+/* The scale with the least squared error: the best scale for a q lowers the error by xq^2 / qq. */
 static uint16_t sweep_q4(const struct sweep *s, float sign)
 {
     double qq = s->qq, xq = s->xq, best_qq = qq, best_xq = xq;
@@ -191,7 +191,7 @@ bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
         return false;
     }
     plain_q4(&best, w, h, extreme / -8.0f);
-    /* A scale beyond fp16 makes the error infinite or NaN, which no comparison takes. */
+    /* A scale beyond fp16 makes the error infinite or NaN, which every comparison rejects. */
     for (int sign = -1; sign <= 1 && fabsf(extreme) > 0x1p-60f; sign += 2) {
         struct candidate c;
         struct sweep s;

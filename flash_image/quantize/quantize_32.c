@@ -1,6 +1,6 @@
-/* Floats to Q4_1, Q5_0 and Q5_1: 32 elements with one scale, and a minimum where the type has one.
+/* Floats to Q4_1, Q5_0 and Q5_1: 32 elements with one scale, and a minimum if the type has one.
  * Scales around the plain rule of GGML are tried, each followed by steps of least squares; every
- * try is measured with its scale and minimum as fp16, and the best is kept, so that the result is
+ * attempt is measured with its scale and minimum as fp16, and the best is kept, so the result is
  * never worse than the plain rule. */
 #include "flash_image/quantize/quantize.h"
 
@@ -41,8 +41,8 @@ static void measure(struct choice *c, const struct block_format *f, const float 
     }
 }
 
-/* The scale and minimum of the least squared error for the q of c; both stay as they are where q
- * does not determine them. */
+/* The scale and minimum with the least squared error for the q of c; neither changes if q does not
+ * determine it. */
 static void solve(const struct choice *c, const struct block_format *f, const float *w,
                   const float *h, float *d, float *m)
 {
@@ -57,7 +57,7 @@ static void solve(const struct choice *c, const struct block_format *f, const fl
         n += (double)h[i];
         x += (double)h[i] * (double)w[i];
     }
-    /* Two normal equations; near zero rounding alone decides. */
+    /* Two normal equations; near zero, rounding errors would decide. */
     det = n * qq - q * q;
     if (det > 1e-6 * n * qq) {
         *d = (float)((n * xq - q * x) / det);
@@ -65,7 +65,8 @@ static void solve(const struct choice *c, const struct block_format *f, const fl
     }
 }
 
-/* A scale or minimum beyond fp16 makes the error infinite or NaN, which no comparison takes. */
+/* A scale or minimum beyond fp16 makes the error infinite or NaN, which every comparison
+ * rejects. */
 static void try_scale(struct choice *best, const struct block_format *f, const float *w,
                       const float *h, float d, float m)
 {
@@ -76,12 +77,12 @@ static void try_scale(struct choice *best, const struct block_format *f, const f
         if (c.error < best->error) {
             *best = c;
         }
-        /* The next round begins with what fits these q. */
+        /* The next round starts with the fit of these q. */
         solve(&c, f, w, h, &d, &m);
     }
 }
 
-/* Ranges around the extremes, from cutting both ends off to leaving room. */
+/* Ranges around the extremes, from cutting off both ends to leaving a margin. */
 static bool fit_with_min(struct choice *best, const struct block_format *f, const float *w,
                          const float *h)
 {
@@ -116,7 +117,7 @@ static bool fit_without_min(struct choice *best, const struct block_format *f, c
             extreme = w[i];
         }
     }
-    /* Beyond fp16 whichever end it goes to. */
+    /* Beyond fp16 at either end. */
     if (fabsf(extreme) / 16.0f > FIT_F16_MOST) {
         return false;
     }

@@ -6,7 +6,8 @@
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
 
-/* ---- d times -1, 0, 1 or 2, d of either sign --------------------------------------------------- */
+/* ---- d times -1, 0, 1 or 2, with d of either sign
+ * ---------------------------------------------- */
 
 enum { MOST = 256, SIZES = 28, ROUNDS = 3 };
 
@@ -20,7 +21,7 @@ static struct fit_sums assign(int32_t *q, const float *w, const float *h, uint16
     return fit_sum(w, h, q, n);
 }
 
-/* The error, less sum h w^2, which all choices share. */
+/* The error without sum h w^2, which all choices share. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -38,15 +39,15 @@ static float largest(const float *w, size_t n)
     return most;
 }
 
-/* Steps of least squares from scales of both signs and all sizes that leave a weight above 0; the
- * scale of the least error. */
+/* Steps of least squares from scales of both signs and all sizes that leave a weight above 0;
+ * returns the scale with the least error. */
 static uint16_t search(const float *w, const float *h, float most, size_t n)
 {
     uint16_t found = 0;
     double best = 0;
 
     for (int i = 0; i < 2 * SIZES; i++) {
-        /* From a small share of the largest weight to all of it. */
+        /* From a small fraction of the largest weight to all of it. */
         float step = most * (float)(i / 2 + 4) / (float)(SIZES + 4);
         uint16_t half = f16_from_f32(i % 2 == 0 ? step : -step);
 
@@ -59,7 +60,7 @@ static uint16_t search(const float *w, const float *h, float most, size_t n)
                 best = error;
                 found = half;
             }
-            /* The best scale for these q, and q anew. */
+            /* Compute the best scale for these q, then q again. */
             half = f16_from_f32(fit_step(&s));
         }
     }
@@ -74,7 +75,7 @@ static bool fit_two(int32_t *q, const float *w, const float *h, size_t n, uint8_
     if (most > FIT_F16_MOST) {
         return false;
     }
-    /* Measured with the scale as it will be stored. */
+    /* Measured with the scale in its stored form. */
     half = search(w, h, most, n);
     assign(q, w, h, half, n);
     fit_store_f16(scale, half);
@@ -113,7 +114,8 @@ bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* ---- d or -d: the least squares are the mean of |w| -------------------------------------------- */
+/* ---- d or -d: the mean of |w| has the least squared error
+ * ------------------------------------- */
 
 /* fp16 d, u8 q[16]; d or -d. */
 bool quantize_block_q1(const float *w, const float *h, uint8_t *block)

@@ -1,8 +1,8 @@
-/* Floats to the K formats with minima, Q5_K, Q4_K and Q2_K: x ~ scale * q - min, q from 0 on, scale
- * and min not negative. A super-block's parts are fitted one by one, then their scales and minima
- * are rounded to the few bits they are stored in, tried again around that rounding, and the two
- * fp16 scales of all are fitted last. Every choice is by least squares, in which an element
- * counts as much as h says. */
+/* Floats to the K formats with minima, Q5_K, Q4_K and Q2_K: x ~ scale * q - min, with q from 0 on,
+ * and scale and min not negative. A super-block's parts are fitted one by one; then their scales
+ * and minima are rounded to the few bits in which they are stored, neighbours of the rounded values
+ * are tried, and the two fp16 scales of all parts are fitted last. Every choice minimizes the
+ * squared error, weighted by h. */
 #include "flash_image/quantize/quantize.h"
 
 #include <math.h>
@@ -11,12 +11,13 @@
 #include "flash_image/quantize/super_block.h"
 
 struct mins_format {
-    size_t parts, part; /* how many, elements of each */
+    size_t parts, part; /* number of parts, elements of each */
     int32_t most_q;     /* of an element */
     int32_t most;       /* of a stored scale or min */
-    const float *steps; /* a part's range in steps that are tried: most_q and around it, */
-    size_t n_steps;     /* ... so many */
-    int rounds;         /* of rounding and fitting d and dmin again */
+    const float
+        *steps;     /* ranges of a part in steps, that are tried: most_q and values around it, */
+    size_t n_steps; /* ... so many */
+    int rounds;     /* rounds of rounding and of fitting d and dmin again */
 };
 
 static struct fit_sums assign_part(const struct mins_format *f, const float *restrict x,
@@ -30,7 +31,7 @@ static struct fit_sums assign_part(const struct mins_format *f, const float *res
     return fit_sum(x, h, q, f->part);
 }
 
-/* A part, and the least squared error of it so far, less sum h x^2, which all choices share. */
+/* A part, and its least squared error so far without sum h x^2, which all choices share. */
 struct part {
     const float *x, *h;
     float sum_h, sum_x, least, most; /* sums of h, h x */
@@ -38,7 +39,7 @@ struct part {
     float scale, min;
 };
 
-/* The error, less sum h x^2, of scale and min with the q of s. */
+/* The error, without sum h x^2, of scale and min with the q of s. */
 static double error_part(const struct part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
@@ -54,12 +55,12 @@ static void solve_part(const struct part *p, const struct fit_sums *s, float *sc
     double x = (double)p->sum_x, det = n * qq - q * q;
 
     *scale = 0.0f;
-    *min = (float)(-x / n);    /* where every q is the same */
-    if (det > 1e-6 * n * qq) { /* else rounding alone makes it more than 0 */
+    *min = (float)(-x / n);    /* if every q is the same */
+    if (det > 1e-6 * n * qq) { /* otherwise only rounding makes it more than 0 */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
-    /* The scale alone, for a min of 0. */
+    /* Only the scale, for a min of 0. */
     if (!(*min >= 0.0f)) {
         *min = 0.0f;
         *scale = (float)super_ratio_or_0(xq, qq);
@@ -79,18 +80,18 @@ static void open_part(const struct mins_format *f, struct part *p, const float *
     p->least = fit_at_most(p->least, 0.0f); /* -min, and a min is not negative */
 }
 
-/* Ranges around the extremes, from cutting both off to leaving room: the best fit of each. */
+/* Ranges around the extremes, from cutting off both to leaving a margin: the best fit of each. */
 static void fit_part(const struct mins_format *f, struct part *p)
 {
     float range = p->most - p->least;
 
     p->min = -p->least;
-    if (!(range > 0x1p-60f)) { /* all equal: min alone says it */
+    if (!(range > 0x1p-60f)) { /* all elements are equal: min alone represents them */
         return;
     }
     for (size_t i = 0; i < f->n_steps; i++) {
         float scale = range / f->steps[i];
-        /* what is cut, cut evenly */
+        /* cut the same amount at both ends */
         float min = -p->least - 0.5f * (range - (float)f->most_q * scale);
 
         min = fit_at_least(min, 0.0f);
@@ -110,7 +111,7 @@ static void fit_part(const struct mins_format *f, struct part *p)
     }
 }
 
-/* The stored numbers of a part, what q they lead to, and the error. */
+/* The stored numbers of a part, the resulting q, and the error. */
 struct choice {
     int scale, min;
     struct fit_sums sums;
@@ -134,7 +135,7 @@ static struct choice measure_part(const struct mins_format *f, const struct bloc
     return c;
 }
 
-/* The best of a part near what its scale and min are rounded to. */
+/* The best of a part near its rounded scale and min. */
 static struct choice round_part(const struct mins_format *f, const struct block *b,
                                 const struct part *p)
 {
@@ -167,7 +168,7 @@ static void round_block(const struct mins_format *f, struct block *b, const stru
     }
 }
 
-/* The d and dmin that fit the parts as they are, and q once more with them: kept if better. */
+/* Fit d and dmin to the parts, then compute q again: kept if better. */
 static bool refit_block(const struct mins_format *f, struct block *b, const struct part *parts)
 {
     double qq = 0, mq = 0, mm = 0, xq = 0, xm = 0, det, d, dmin;
@@ -183,7 +184,7 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
         xq += scale * (double)c->sums.xq;
         xm += min * (double)parts[j].sum_x;
     }
-    /* Two linear equations for d and dmin; if they depend on each other, each by itself. */
+    /* Two linear equations for d and dmin; if they depend on each other, each is solved alone. */
     det = qq * mm - mq * mq;
     d = super_ratio_or_0(xq, qq);
     dmin = super_ratio_or_0(-xm, mm);
@@ -207,7 +208,7 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
     return true;
 }
 
-/* Scales of few bits move when d does: around the new one, as long as that lowers the error. */
+/* Scales of few bits change with d: try values around the new one while that lowers the error. */
 static void settle_block(const struct mins_format *f, struct block *b, const struct part *parts)
 {
     round_block(f, b, parts);
@@ -238,7 +239,7 @@ static bool fit_block(const struct mins_format *f, const float *w, const float *
         scale = fit_at_least(parts[j].scale, scale);
         min = fit_at_least(parts[j].min, min);
     }
-    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may step just over the edge */
+    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may step just past the edge */
     min = fit_at_most(min, FIT_F16_MOST * steps);
     b->d = super_scale_for(scale, steps);
     b->dmin = super_scale_for(min, steps);
@@ -266,7 +267,7 @@ static const float steps_5[] = { 29.0f, 30.0f, 31.0f, 31.5f, 32.0f, 33.0f, 34.6f
 static const struct mins_format format_4 = { 8, 32, 15, 63, steps_4, 5, 1 };
 static const struct mins_format format_5 = { 8, 32, 31, 63, steps_5, 7, 2 };
 
-/* The 12 bytes of 6-bit scales and mins as GGML packs them. */
+/* The 12 bytes of 6-bit scales and mins in GGML's packing. */
 static void store_scales(const struct block *b, uint8_t *s)
 {
     for (size_t j = 0; j < 4; j++) {
@@ -278,7 +279,7 @@ static void store_scales(const struct block *b, uint8_t *s)
     }
 }
 
-/* high: where the fifth bits go, NULL: there is none. */
+/* high: where the fifth bits are stored, NULL: there are none. */
 static bool quantize_6_bits(const struct mins_format *f, const float *w, const float *h,
                             uint8_t *block, uint8_t *high, uint8_t *low)
 {
@@ -291,7 +292,7 @@ static bool quantize_6_bits(const struct mins_format *f, const float *w, const f
     fit_store_f16(block, b.d);
     fit_store_f16(block + 2, b.dmin);
     store_scales(&b, block + 4);
-    /* Nibbles and high bits are added by or. */
+    /* Nibbles and high bits are combined by or. */
     memset(block + 16, 0, (size_t)(low - block) - 16 + SUPER / 2);
     for (size_t j = 0; j < f->parts; j++) {
         unsigned q[SUPER_PART];

@@ -1,5 +1,6 @@
 /* Floats to the K formats without minima, Q6_K and Q3_K: x ~ scale * q, both of either sign, in
- * parts of 16. As in quantize_mins.c: parts one by one, rounded scales, then the fp16 scale. */
+ * parts of 16. The steps are those of quantize_mins.c: parts one by one, rounded scales, then the
+ * fp16 scale. */
 #include "flash_image/quantize/quantize.h"
 
 #include <math.h>
@@ -12,10 +13,11 @@ enum { PARTS = 16, PART = 16 };
 struct signed_format {
     int32_t low, high;   /* of q */
     int32_t least, most; /* of a stored scale */
-    const float *steps;  /* where the element farthest from 0 may lie: at either end, or near it */
+    const float *
+        steps; /* positions that are tried for the element farthest from 0: at either end, or near it */
     size_t n_steps;
-    int fits;   /* of a part's scale to its q, for each of the steps */
-    int rounds; /* of rounding the scales and fitting d again */
+    int fits;   /* from a part's scale to its q, for each of the steps */
+    int rounds; /* rounds of rounding the scales and fitting d again */
 };
 
 static struct fit_sums assign(const struct signed_format *f, const float *restrict x,
@@ -29,14 +31,14 @@ static struct fit_sums assign(const struct signed_format *f, const float *restri
     return fit_sum(x, h, q, PART);
 }
 
-/* The error, less sum h x^2, of scale with the q of s. */
+/* The error, without sum h x^2, of scale with the q of s. */
 static double error_of(const struct fit_sums *s, double scale)
 {
     return scale * (scale * (double)s->qq - 2 * (double)s->xq);
 }
 
-/* The element farthest from 0 to either end of the range or a little beyond, and the best scale
- * for the q that this gives. */
+/* Put the element farthest from 0 at either end of the range or a little beyond, and find the best
+ * scale for the resulting q. */
 static float fit_part(const struct signed_format *f, const float *x, const float *h)
 {
     float extreme = 0.0f, best_scale = 0.0f;
@@ -48,7 +50,7 @@ static float fit_part(const struct signed_format *f, const float *x, const float
         }
     }
     for (size_t i = 0; extreme != 0.0f && i < f->n_steps; i++) {
-        /* The extreme lands at this step; the scale is refitted to the q that follow. */
+        /* The extreme is put at this step; the scale is fitted again to the resulting q. */
         float inverse = f->steps[i] * fit_inverse(extreme);
 
         for (int j = 0; j < f->fits; j++) {
@@ -95,7 +97,7 @@ static struct choice round_part(const struct signed_format *f, uint16_t d, const
     int scale = super_in_units(wanted, f32_from_f16(d), f->least, f->most);
     struct choice best = measure(f, d, x, h, scale);
 
-    /* Rounded to few bits, the neighbour may fit better. */
+    /* Rounded to few bits, a neighbour may fit better. */
     for (int a = scale - 1; a <= scale + 1; a += 2) {
         if (a >= f->least && a <= f->most) {
             struct choice c = measure(f, d, x, h, a);
@@ -118,7 +120,7 @@ static void round_block(const struct signed_format *f, struct block *b, const fl
     }
 }
 
-/* The d that fits the parts as they are, and q once more with it: kept if better. */
+/* Fit d to the parts, then compute q again: kept if better. */
 static bool refit(const struct signed_format *f, struct block *b, const float *w, const float *h)
 {
     double qq = 0, xq = 0;
@@ -127,11 +129,11 @@ static bool refit(const struct signed_format *f, struct block *b, const float *w
     for (size_t j = 0; j < PARTS; j++) {
         const struct choice *c = &b->part[j];
 
-        /* One linear equation: d over all parts with their scales as they are. */
+        /* One linear equation: d over all parts with their current scales. */
         qq += (double)c->scale * c->scale * (double)c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
-    /* Nothing but zeros, or beyond fp16. */
+    /* Only zeros, or beyond fp16. */
     if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
         return false;
     }
@@ -167,7 +169,7 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
     /* The largest scale becomes the largest stored number. */
     b->d = super_scale_for(most, steps);
     round_block(f, b, w, h, scales);
-    /* A new d moves the rounded scales: once more, while that helps. */
+    /* A new d changes the rounded scales: repeat while that helps. */
     for (int i = 1; refit(f, b, w, h) && i < f->rounds; i++) {
         struct block again = { .d = b->d };
 
@@ -215,7 +217,7 @@ bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
     if (!fit_block(&format_6, w, h, &b)) {
         return false;
     }
-    /* Bits are added by or. */
+    /* Bits are combined by or. */
     memset(block, 0, 192);
     for (size_t j = 0; j < PARTS; j++) {
         unsigned q[PART];
@@ -236,8 +238,9 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
                                  2.2f,  2.6f,  3.0f,  3.4f,  3.8f,  4.2f,  4.6f };
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
-/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits where Q2_K has them, the third in the mask before, and the
- * scale plus 32: its low 4 bits in 8 bytes, two parts to a byte, the high 2 in 4 bytes, four parts to one. */
+/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits are stored as in Q2_K, the third in the mask
+ * before them, and the scale plus 32: its low 4 bits in 8 bytes, two parts per byte, the high 2 bits in 4
+ * bytes, four parts per byte. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };
@@ -253,13 +256,14 @@ bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
         take_part(&format_3, &b, w, j, q);
         for (size_t i = 0; i < PART; i++) {
             size_t c = j * PART + i;
-            /* Two bits beside those of three other quarters, the third in the mask. */
+            /* Two bits share a byte with those of three other quarters; the third is in the
+             * mask. */
             uint8_t *low = block + 32 + c / 128 * 32 + c % 32;
 
             *low = (uint8_t)(*low | (q[i] & 3) << c % 128 / 32 * 2);
             block[c % 32] = (uint8_t)(block[c % 32] | q[i] >> 2 << c / 32);
         }
-        /* Four bits of a scale here, two there, as GGML packs them. */
+        /* Four bits of a scale here, two there, in GGML's packing. */
         scales[j % 8] = (uint8_t)(scales[j % 8] | (scale & 15) << j / 8 * 4);
         scales[8 + j % 4] = (uint8_t)(scales[8 + j % 4] | scale >> 4 << 2 * (j / 4));
     }

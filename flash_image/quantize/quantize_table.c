@@ -28,7 +28,7 @@ void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES])
 struct candidate {
     uint16_t half;
     uint8_t nibbles[LARGEST];
-    double error; /* squared, summed, less sum h w^2, which all choices share */
+    double error; /* squared and summed, without sum h w^2, which all choices share */
     float step;   /* the best scale for these nibbles */
 };
 
@@ -50,7 +50,7 @@ static void assign(struct candidate *c, const float *restrict w, const float *re
     c->step = fit_step(&s);
 }
 
-/* The better of *best and of what `half` leads to; returns the scale that suits its nibbles. */
+/* The better of *best and the result of `half`; returns the scale that fits its nibbles. */
 static float try_scale(struct candidate *best, uint16_t half, const float *w, const float *h,
                        size_t n, const struct table_codec *codec)
 {
@@ -88,7 +88,7 @@ static float extreme_of(const float *w, size_t n)
     return extreme;
 }
 
-/* The value furthest from 0, which is the first or the last. */
+/* The value farthest from 0, which is the first or the last. */
 static float end_of(const struct table_codec *codec)
 {
     int first = abs(codec->values[0]), last = abs(codec->values[NIBBLES - 1]);
@@ -96,8 +96,8 @@ static float end_of(const struct table_codec *codec)
     return (float)(first > last ? first : last);
 }
 
-/* The range for the largest element, of a table that ends at 127, in its units: from beyond its end to
- * what leaves the outermost values to it alone. */
+/* The range for the largest element, for a table that ends at 127, in its units: from beyond its
+ * end to where only this element uses the outermost values. */
 static bool search(const float *w, const float *h, const struct table_codec *codec, size_t n,
                    uint8_t *block)
 {
@@ -108,7 +108,7 @@ static bool search(const float *w, const float *h, const struct table_codec *cod
     if (extreme / 90.0f > FIT_F16_MOST) {
         return false;
     }
-    assign(&best, w, h, n, codec); /* zeros, where no scale does better */
+    assign(&best, w, h, n, codec); /* zeros, if no scale does better */
     best.error = 0;
     for (size_t i = 0; i < 2 * sizeof targets / sizeof targets[0]; i++) {
         float d = extreme / targets[i / 2];
@@ -171,7 +171,7 @@ void interleave_fig4(const uint8_t *const blocks[8], void *group)
 {
     struct block_fig4x8 *g = group;
 
-    memset(g, 0, sizeof *g); /* what a padding row is */
+    memset(g, 0, sizeof *g); /* the bytes of a padding row */
     for (size_t r = 0; r < 8; r++) {
         if (blocks[r] == NULL) {
             continue;

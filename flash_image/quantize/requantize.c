@@ -54,7 +54,7 @@ static void q2_0_128_to_q2_0(const uint8_t *in, uint8_t *out)
     }
 }
 
-/* n elements of `bits` each after one scale, times `step` and less 1: blocks of 32 with the same
+/* n elements of `bits` each after one scale, times `step` minus 1, to blocks of 32 with the same
  * scale, whose nibbles count from -8. */
 static void few_to_q4_0(const uint8_t *in, unsigned n, unsigned bits, int step, uint8_t *out)
 {
@@ -87,7 +87,7 @@ static void q1_0_to_q4_0(const uint8_t *in, uint8_t *out)
     few_to_q4_0(in, 128, 1, 2, out);
 }
 
-/* 2^(e - 128) as fp16: subnormal below 2^-14, and 0 below 2^-24 where the tensor holds zeros. */
+/* 2^(e - 128) as fp16: subnormal below 2^-14, and 0 below 2^-24 if the tensor holds zeros. */
 static void mxfp4_to_own(const uint8_t *in, uint8_t *out)
 {
     uint16_t half = f16_from_f32(ldexpf(1.0f, in[0] - 128));

@@ -19,15 +19,16 @@ static const char *const too_large = "has weights too large for the 16-bit scale
                                      "pack it with --type f32";
 static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
 
-/* A type; where it is quantized, its GGML blocks and the group of eight rows of blocks. */
+/* A type; for a quantized type its GGML blocks and the group of eight rows of blocks. */
 struct packing {
-    enum source_type source;               /* whose weights are taken as they are */
-    size_t cols, block_bytes, group_bytes; /* of a group, of its blocks of a row */
+    enum source_type source;               /* stores weights unchanged */
+    size_t cols, block_bytes, group_bytes; /* size of a group, and of its blocks of a row */
     size_t scales[2];                      /* offsets of a block's fp16 scales */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
-    size_t several;                    /* blocks of a row that lie in one group */
-    quantize_table_fn *quantize_table; /* in place of quantize, where nibbles go through a table */
+    size_t several; /* blocks of a row that lie in one group */
+    quantize_table_fn
+        *quantize_table; /* used instead of quantize, if nibbles are indices into a table */
 };
 
 /* Columns and bytes of a GGML block of the type. */
@@ -85,7 +86,7 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     return ROWS_QUANTIZED;
 }
 
-/* A part of a row need not begin where a block does, and a column has none. */
+/* A part of a row may not begin at a block, and a column has no blocks. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
     if (t->stride != 0 || t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
@@ -121,7 +122,7 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
             return false;
         }
     }
-    /* Zeros fill the row up: they add nothing to a product. */
+    /* Zeros fill up the row: they add nothing to a product. */
     memset(out + t->cols, 0, (cols_padded - t->cols) * sizeof(float));
     return true;
 }
@@ -187,7 +188,8 @@ static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct pack
     return true;
 }
 
-/* The row's blocks with other blocks' values; requantize is NULL where they only lie otherwise. */
+/* The row's blocks as other blocks of equal values; requantize is NULL if only their order
+ * differs. */
 static void requantize_row(const struct source_tensor *t, requantize_block_fn *requantize,
                            const struct packing *p, uint32_t row, uint8_t *blocks)
 {
@@ -207,7 +209,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
     }
 }
 
-/* A block of floats; false: too large for it. */
+/* A block of floats; false: a value is too large for it. */
 static bool quantize_block(const struct packing *p, const float *w, const float *importance,
                            const struct rows_buffers *b, uint8_t *block)
 {
@@ -217,7 +219,7 @@ static bool quantize_block(const struct packing *p, const float *w, const float 
         if (!p->quantize_table(w, importance, b->codec, block)) {
             return false;
         }
-        /* A table has no function that reads a block by the type alone. */
+        /* A type with a table has no function that reads a block by the type alone. */
         table_read_block(block, b->codec, p->cols, stored);
     } else {
         if (!p->quantize(w, importance, block)) {
@@ -251,7 +253,7 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
     return NULL;
 }
 
-/* NULL: *error_message says why not. */
+/* NULL: *error_message says why. */
 static const uint8_t *quantize_row_of(const struct source_tensor *t, const struct packing *p,
                                       uint32_t row, uint32_t cols, const struct rows_buffers *b,
                                       uint8_t *space, const char **error_message)
@@ -267,7 +269,7 @@ static const uint8_t *quantize_row_of(const struct source_tensor *t, const struc
     return space;
 }
 
-/* The blocks of a row, in the file or in `space`; NULL: *error_message says why not. */
+/* The blocks of a row, in the file or in `space`; NULL: *error_message says why. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space,
                                const char **error_message)
@@ -284,7 +286,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, error_message);
     }
-    /* Blocks of a file were checked by nobody before. */
+    /* Nothing has checked the blocks of a file before. */
     if (!scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
         return NULL;
     }
@@ -294,7 +296,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b)
 {
-    /* The values are not given: those that fit this matrix. */
+    /* The values are not given: find those that fit this matrix. */
     if (entry->type == INGOT_FIG4 && entry->values[0] == 0 && entry->values[NIBBLES - 1] == 0) {
         fig4_find_values(t, b->importance, b->row, entry->values);
     }

@@ -10,13 +10,14 @@ struct rows_buffers {
     float *row;                /* cols_padded */
     uint8_t *blocks;           /* 8 rows of GGML blocks */
     uint8_t *group;            /* the result */
-    struct table_codec *codec; /* of a type with a table, which rows_begin makes */
-    const float *importance;   /* cols_padded, of the columns: see quantize.h; NULL: all alike */
-    struct rows_loss *loss;    /* NULL: not measured, which takes time */
+    struct table_codec *codec; /* of a type with a table, made by rows_begin */
+    const float
+        *importance; /* importance of the columns (cols_padded), see quantize.h; NULL: all equal */
+    struct rows_loss *loss; /* NULL: losses are not measured, because that takes time */
 };
 
-/* The loss of packing, summed over all rows so far: errors / squares is the NMSE, products over the
- * root of squares and stored the cosine. */
+/* The loss of packing, summed over all rows so far: errors / squares is the NMSE, and products over
+ * the root of squares and stored the cosine. */
 struct rows_loss {
     double squares;  /* of the weights */
     double errors;   /* stored values less the weights, squared */
@@ -26,21 +27,21 @@ struct rows_loss {
 
 /* How a tensor's weights become those of a type. */
 enum rows_way {
-    ROWS_COPIED,      /* as they stand in the file */
+    ROWS_COPIED,      /* unchanged, as in the file */
     ROWS_REQUANTIZED, /* other blocks, the same values (requantize.h) */
     ROWS_RESCALED,    /* the same, but scales are rounded to fp16: NMSE below 1e-6 */
-    ROWS_QUANTIZED,   /* by the nearest that the type has */
+    ROWS_QUANTIZED,   /* by rounding to the nearest values of the type */
 };
 enum rows_way rows_way(enum source_type from, enum ingot_type to);
 
-/* Bytes of each buffer for tensors of at most most_cols columns. */
+/* The size of each buffer for tensors of at most most_cols columns, in bytes. */
 struct rows_sizes {
     size_t row, blocks, group;
 };
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
 
-/* Before the rows of a tensor, or of each expert of a stack t: the table of its type. The one that FIG4
- * finds, from all of them, goes to the entry the first time. */
+/* Call before the rows of a tensor, or of each expert of a stack t: makes the table of its type.
+ * The first call for FIG4 finds the table from all experts and stores it in the entry. */
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b);
 

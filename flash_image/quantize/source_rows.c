@@ -12,7 +12,7 @@ enum { MOST_BLOCK = 256 }; /* elements */
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
     for (size_t c = 0; c < t->cols; c++) {
-        /* A group may begin within the row before. */
+        /* A group may begin within the previous row. */
         float scale = load_f32(t->scales + 4 * ((first + c) / t->group));
 
         out[c] = scale * (float)(int8_t)t->data[first + c];
@@ -33,8 +33,8 @@ enum source_type source_ggml_type(enum source_type type)
     }
 }
 
-/* Elements 2k and 2k + 1 lie in a byte; in GGML's block j and j + 16 do, after the scale. A tensor
- * without its scales is refused before it is packed. */
+/* A byte holds elements 2k and 2k + 1; in GGML's block it holds j and j + 16, after the scale. A
+ * tensor without its scales is refused before it is packed. */
 static void gather_mxfp4(const struct source_tensor *t, const uint8_t *in, uint8_t *out)
 {
     memset(out, 0, 17);
@@ -74,7 +74,8 @@ static float load_float(enum source_type type, const uint8_t *at)
     }
 }
 
-/* A weight that is not a number becomes 0 here, and none like it comes so far: its matrix has no mean. */
+/* A weight that is not a number becomes 0 here. None reaches this point, because its matrix has no
+ * mean. */
 static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     const uint8_t *at = source_row_data(t, row) + source_type_bytes(t->type, col);
@@ -102,7 +103,7 @@ static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t
 
     memset(out, 0, 64);
     for (unsigned i = 0; i < 256; i++) {
-        /* The place of element i in TQ2_0. */
+        /* The position of element i in TQ2_0. */
         uint8_t *byte = out + i / 128 * 32 + i % 32;
 
         *byte = (uint8_t)(*byte | three_at(t, row, first + i) << i % 128 / 32 * 2);
@@ -117,7 +118,7 @@ const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_
     uint32_t n = source_type_block(source_ggml_type(t->type));
     const uint8_t *in;
 
-    /* Blocks that lie otherwise in the file are made in `space`. */
+    /* Blocks that are ordered differently in the file are rebuilt in `space`. */
     if (t->type == SOURCE_TERNARY || source_is_rounded(t->type)) {
         gather_ternary(t, row, i * n, space);
         return space;
@@ -139,7 +140,7 @@ static void read_ternary(const struct source_tensor *t, uint32_t row, float *out
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Bytes from an element of a row of floats to the next. */
+/* The distance from one element of a row of floats to the next, in bytes. */
 static size_t column_step(const struct source_tensor *t)
 {
     return (size_t)source_type_bytes(t->type, max_u32(t->stride, 1));
@@ -152,7 +153,7 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
     return load_float(t->type, at) * row_scale(t, row);
 }
 
-/* Models are read whole: a loop for each type. */
+/* Whole models are read with this, so each type has a loop. */
 static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
     size_t width = column_step(t);
@@ -181,7 +182,7 @@ static float load_f8(uint8_t byte)
     float x = exponent == 0 ? ldexpf((float)mantissa, -9)
                             : ldexpf((float)(8 + mantissa), exponent - 10);
 
-    /* The one pattern that is not a number. */
+    /* The only pattern that is not a number. */
     if ((byte & 0x7f) == 0x7f) {
         return NAN;
     }
@@ -195,21 +196,21 @@ static float tile_scale(const struct source_tiles *tiles, uint64_t row, uint64_t
     return load_float(tiles->type, tiles->scales + source_type_bytes(tiles->type, i));
 }
 
-/* The location of an element in its matrix tells its tile. */
+/* An element's position in its matrix selects its tile. */
 static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
 {
     const struct source_tiles *tiles = t->tiles;
     uint64_t at = (uint64_t)(source_row_data(t, row) - tiles->base);
 
     for (uint32_t c = 0; c < t->cols; c++) {
-        /* Tiles are of the matrix as the file has it, transposed or not. */
+        /* Tiles are those of the matrix in the file, transposed or not. */
         out[c] = load_f8(tiles->base[at]) * tile_scale(tiles, at / tiles->cols, at % tiles->cols) *
                  row_scale(t, row);
         at += max_u32(t->stride, 1);
     }
 }
 
-/* A part of a row of the file begins inside a block perhaps, at `in`, and ends inside one. */
+/* A part of a row of the file may begin inside a block, at `in`, and end inside one. */
 static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t *in, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);
@@ -219,7 +220,7 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     for (uint32_t c = 0; c < t->cols;) {
         uint32_t part = min_u32(n - first, t->cols - c);
 
-        /* The whole block is read, and the part of it that belongs to the row is kept. */
+        /* The whole block is read, and only the part that belongs to the row is kept. */
         read(in, block);
         memcpy(out + c, block + first, part * sizeof *out);
         in += source_type_bytes(t->type, n);
@@ -228,7 +229,7 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     }
 }
 
-/* A transposed row has each of its elements in another block. */
+/* Each element of a transposed row is in another block. */
 static void read_column(const struct source_tensor *t, uint32_t row, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);
@@ -247,7 +248,7 @@ static void read_blocks(const struct source_tensor *t, uint32_t row, float *out)
     uint32_t n = source_type_block(t->type);
     uint8_t space[SOURCE_BLOCK_BYTES];
 
-    /* Rows that end within a block: no block is one row's own. */
+    /* Rows that end within a block share blocks with other rows. */
     if (t->cols % n != 0) {
         read_part(t, row, source_row_data(t, row), out);
         return;

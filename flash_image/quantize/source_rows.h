@@ -1,4 +1,4 @@
-/* Rows of a source tensor of any type as floats. */
+/* Reads rows of a source tensor of any type as floats. */
 #ifndef INGOT_FLASH_IMAGE_SOURCE_ROWS_H
 #define INGOT_FLASH_IMAGE_SOURCE_ROWS_H
 
@@ -6,20 +6,23 @@
 
 enum { SOURCE_BLOCK_BYTES = 256 }; /* more than any block has */
 
-/* The type of GGML's with the same values: another one only where blocks lie otherwise in the file. */
+/* The type of GGML with the same values: another one only if blocks are ordered differently in the
+ * file. */
 enum source_type source_ggml_type(enum source_type type);
 
-/* Block number i of row `row` as that type lays it out, in the file or in `space`. Rows are whole blocks. */
+/* Block number i of row `row` in the layout of that type, in the file or in `space`. Rows are whole
+ * blocks. */
 const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
                             uint8_t space[SOURCE_BLOCK_BYTES]);
 
-/* Whether the model rounds these floats to three values as it runs. */
+/* True if the model rounds these floats to three values while it runs. */
 static inline bool source_is_rounded(enum source_type type)
 {
     return type == SOURCE_ROUNDED_F32 || type == SOURCE_ROUNDED_F16 || type == SOURCE_ROUNDED_BF16;
 }
 
-/* Row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16, BF16. */
+/* Read row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16,
+ * BF16. */
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
 

@@ -1,14 +1,18 @@
 /* Shared by the quantizers of the K formats: the scales of a super-block's parts in units of its
- * own fp16 scale. */
+ * fp16 scale. */
 #ifndef INGOT_FLASH_IMAGE_SUPER_BLOCK_H
 #define INGOT_FLASH_IMAGE_SUPER_BLOCK_H
 
 #include "flash_image/quantize/least_squares.h"
 
-enum { SUPER = 256, SUPER_PARTS = 16, SUPER_PART = 32 }; /* elements, most parts, most of a part */
+enum {
+    SUPER = 256,
+    SUPER_PARTS = 16,
+    SUPER_PART = 32
+}; /* elements, most parts, most elements of a part */
 
-/* The fp16 scale whose `steps` steps reach `most`: rounded up where fp16 is too coarse to round
- * it to the nearest without the largest part falling off the end. */
+/* The fp16 scale of which `steps` steps reach `most`: rounded up if rounding to the nearest would
+ * put the largest part beyond the end. */
 static inline uint16_t super_scale_for(float most, float steps)
 {
     uint16_t half = f16_from_f32(most / steps);
@@ -19,7 +23,7 @@ static inline uint16_t super_scale_for(float most, float steps)
     return half;
 }
 
-/* wanted in units, least .. most; without a unit 0. */
+/* wanted in units, within least .. most; 0 if there is no unit. */
 static inline int super_in_units(float wanted, float unit, int32_t least, int32_t most)
 {
     if (unit > 0.0f) {

@@ -10,7 +10,7 @@ uint64_t synthetic_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Made-up tensors take these addresses for their data, to be told apart. */
+/* Made-up tensors use these addresses as their data, so that they differ. */
 static const uint8_t dense_data, sparse_data;
 
 const uint8_t *synthetic_data(bool sparse)
@@ -29,7 +29,7 @@ bool synthetic_rows_end(const struct source_tensor *t, uint32_t row)
 void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
 {
     bool norm = t->rows == 1;
-    /* Uniform on (-s, s), s = sqrt(3 / cols): products of a unit vector keep unit variance. */
+    /* Uniform on (-s, s), s = sqrt(3 / cols): products with a unit vector have unit variance. */
     float inverse = 3.0f / (float)t->cols;
     float scale = 1.0f;
 
@@ -37,7 +37,8 @@ void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
         memset(out, 0, t->cols * sizeof *out);
         return;
     }
-    for (int i = 0; i < 40; i++) { /* Newton's square root: no libm, same bits everywhere */
+    for (int i = 0; i < 40;
+         i++) { /* Newton's square root: without libm, and the same bits everywhere */
         scale = 0.5f * (scale + inverse / scale);
     }
     for (uint32_t c = 0; c < t->cols; c++) {

@@ -1,16 +1,17 @@
-/* Made-up weights: rows of random numbers that no file holds (SOURCE_SYNTH). */
+/* Made-up weights: rows of random numbers that are in no file (SOURCE_SYNTH). */
 #ifndef INGOT_FLASH_IMAGE_SYNTHETIC_ROWS_H
 #define INGOT_FLASH_IMAGE_SYNTHETIC_ROWS_H
 
 #include "flash_image/source/source.h"
 
-/* splitmix64: a good number from any counter, so that rows need no common state. */
+/* splitmix64: a good random number from any counter, so rows need no common state. */
 uint64_t synthetic_mix(uint64_t x);
 
-/* The value of source_tensor.data for a made-up tensor. sparse: all rows but the first group are 0. */
+/* The value of source_tensor.data for a made-up tensor. sparse: all rows except the first group are
+ * 0. */
 const uint8_t *synthetic_data(bool sparse);
 
-/* The made-up tensor t's rows from `row` on are 0. */
+/* True if the rows of the made-up tensor t from `row` on are 0. */
 bool synthetic_rows_end(const struct source_tensor *t, uint32_t row);
 
 /* Row `row` of a SOURCE_SYNTH tensor to out (t->cols): equal seeds and shapes give equal rows. */

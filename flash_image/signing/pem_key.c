@@ -23,7 +23,7 @@ static enum err refuse(const char **error_message, const char *why)
 enum label { SEC1, PKCS8, SPKI, N_LABELS };
 static const char *const labels[N_LABELS] = { "EC PRIVATE KEY", "PRIVATE KEY", "PUBLIC KEY" };
 
-/* The text after the first `what` in the text; NULL: it is not there. */
+/* The text after the first `what`; NULL: it does not occur. */
 static const char *find(const char *text, const char *end, const char *what)
 {
     size_t n = strlen(what);
@@ -36,7 +36,7 @@ static const char *find(const char *text, const char *end, const char *what)
     return NULL;
 }
 
-/* Whether a line begins with "LABEL-----"; *rest is what follows. */
+/* True if a line begins with "LABEL-----"; *rest is the text after it. */
 static bool has_label(const char *text, const char *end, const char *label, const char **rest)
 {
     size_t n = strlen(label);
@@ -82,7 +82,8 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
     return ERR_OK;
 }
 
-/* ---- DER: one after the other, each in what is left of the one around it ----------------------- */
+/* ---- DER: elements that follow each other within the one around them
+ * --------------------------- */
 
 struct der {
     const uint8_t *at, *end;
@@ -160,7 +161,7 @@ static bool take_point(struct der *d, struct pem_key *key)
     return true;
 }
 
-/* RFC 5915. named: the curve is said outside, and need not be here. */
+/* RFC 5915. named: the curve is given outside, and is optional here. */
 static bool read_sec1(struct der d, bool named, struct pem_key *key)
 {
     static const uint8_t one = 1;

@@ -64,7 +64,7 @@ static enum err open_model(struct parts *p, const char *path, char *error_messag
     for (uint32_t i = 0; i < f.image.header->segments.count; i++) {
         add_part(p, f.image.segments[i].bytes);
     }
-    return ERR_OK; /* what f has mapped is p's */
+    return ERR_OK; /* p owns the mapping of f */
 }
 
 static enum err open_adapter(struct parts *p, const char *path, char *error_message,
@@ -110,7 +110,7 @@ static void close_parts(struct parts *p)
     unmap_file(&m);
 }
 
-/* For part i; a model may be larger than memory. */
+/* Hash part i; a model may be larger than memory. */
 static void digest_part(const struct parts *p, uint32_t i, uint8_t *digest)
 {
     const uint8_t *at = p->data + p->part[i].offset, *end = at + p->part[i].bytes, *kept = at;
@@ -127,7 +127,7 @@ static void digest_part(const struct parts *p, uint32_t i, uint8_t *digest)
     tree_digest_end(&d, digest);
 }
 
-/* The block behind the file; NULL: none is there. */
+/* The block after the end of the file; NULL: there is none. */
 static const struct signature_block *block_of(const uint8_t *data, size_t bytes,
                                               uint64_t file_bytes)
 {
@@ -219,7 +219,7 @@ static bool read_tail(struct tail *t, const struct parts *p)
     return t->bytes != NULL;
 }
 
-/* After the disk became full, the file is again what it was. */
+/* After a disk became full, restore the file. */
 static void put_back(int fd, const struct parts *p, const struct tail *t)
 {
     if (lseek(fd, (off_t)p->file_bytes, SEEK_SET) == (off_t)p->file_bytes) {
@@ -228,7 +228,7 @@ static void put_back(int fd, const struct parts *p, const struct tail *t)
     }
 }
 
-/* No signal ends the program while the block is half written. */
+/* Signals are blocked while the block is half written. */
 static bool write_tail(int fd, const struct parts *p, const struct signature_block *b)
 {
     sigset_t ends, before;
@@ -273,7 +273,8 @@ static enum err write_behind(const struct parts *p, const struct signature_block
     return ERR_IO;
 }
 
-/* Whether they are one file: then it is signed in place, or its mapping would lose its bytes. */
+/* True if both are one file: then it is signed in place, because replacing it would invalidate its
+ * mapping. */
 static bool is_same(const char *a, const char *b)
 {
     struct stat x, y;
@@ -335,7 +336,7 @@ static void name_part(const struct parts *p, uint32_t i, const char *path, char 
     }
 }
 
-/* The digests of the block against the bytes. */
+/* Compare the digests of the block with the bytes. */
 static enum err check_parts(const struct parts *p, const struct signature_block *b,
                             const char *path, char *error_message, size_t error_message_bytes)
 {

@@ -14,7 +14,7 @@
 
 void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64])
 {
-    struct pem_key pem = k->pem; /* the library's type is not const */
+    struct pem_key pem = k->pem; /* the type in the library is not const */
     const br_ec_private_key key = { .curve = BR_EC_secp256r1,
                                     .x = pem.private,
                                     .xlen = sizeof pem.private };
@@ -37,7 +37,7 @@ static bool derive(const struct pem_key *pem, uint8_t public[PEM_PUBLIC_BYTES])
            PEM_PUBLIC_BYTES;
 }
 
-/* Whether it is a point of the curve: BearSSL multiplies no other. */
+/* True if it is a point of the curve; BearSSL must not multiply any other. */
 static bool is_point(const struct pem_key *pem)
 {
     static const uint8_t one = 1;

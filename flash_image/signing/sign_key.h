@@ -1,5 +1,6 @@
-/* Keys of files, and signatures with them: what needs BearSSL of the distribution (libbearssl-dev). Without it
- * every function refuses with an error message that says what to install. */
+/* Keys of files, and signatures with them: the code that needs BearSSL of the distribution
+ * (libbearssl-dev). Without it every function refuses with an error message that says what to
+ * install. */
 #ifndef INGOT_FLASH_IMAGE_SIGN_KEY_H
 #define INGOT_FLASH_IMAGE_SIGN_KEY_H
 
@@ -7,13 +8,14 @@
 #include "runtime/image/signature.h"
 
 struct sign_key {
-    struct pem_key pem;              /* with its public half, which is a point of the curve */
+    struct pem_key pem;              /* with its public half, a point of the curve */
     char name[SIGNATURE_NAME_BYTES]; /* of that half */
-    struct signing signing;          /* what it signed is checked by this */
+    struct signing signing;          /* checks its signatures */
 };
 
-/* Read a key: private where it is to sign. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT, ERR_UNSUPPORTED
- * without the library; error_message is an error message with the path. k stays where it is. */
+/* Read a key: a private one if it is to sign. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
+ * ERR_UNSUPPORTED without the library; error_message is an error message with the path. k must not
+ * move. */
 enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,
                        size_t error_message_bytes);
 

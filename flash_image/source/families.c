@@ -16,7 +16,7 @@ const struct family *family_of_gguf(struct source_text architecture)
     return NULL;
 }
 
-/* "gemma3_text" is the part of a larger model that this is about. */
+/* "gemma3_text" is the part of a larger model that this row describes. */
 static bool is_model_type(const char *type, const char *name)
 {
     size_t n = strlen(name);
@@ -24,7 +24,7 @@ static bool is_model_type(const char *type, const char *name)
     return strncmp(type, name, n) == 0 && (type[n] == '\0' || strcmp(type + n, "_text") == 0);
 }
 
-/* A configuration without architectures is known by its model_type. */
+/* A configuration without architectures is recognized by its model_type. */
 static bool is_configured(const struct family *f, const char *architecture, const char *model_type)
 {
     if (f->architecture == NULL) {
@@ -56,7 +56,7 @@ const struct family *family_find(enum ingot_family family)
     return NULL;
 }
 
-/* Families of several rows are listed once. */
+/* Families with several rows are listed once. */
 static bool is_listed(size_t row, bool gguf)
 {
     const struct family *f = &family_rows[row];
@@ -95,7 +95,7 @@ static uint32_t rope_of(const struct family *f, bool gguf)
     return INGOT_ROPE_HALVES;
 }
 
-/* The last of `every` layers does not rotate; 0: all do. */
+/* The last of `every` layers does not rotate; 0: all rotate. */
 static void skip_rotations(struct source_params *p, uint32_t every)
 {
     for (uint32_t i = 0; every != 0 && i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -110,7 +110,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     p->family = f->family;
     p->features = f->features;
     p->rope = rope_of(f, gguf);
-    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for all that a GGUF may be */
+    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for every form that a GGUF may have */
     p->norm_eps = f->norm_eps;
     source_default_params(p);
     p->experts.router = f->router;
@@ -127,7 +127,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     skip_rotations(p, f->no_rope_every);
 }
 
-/* Local layers that differ by more than what they see are told apart however wide the window is. */
+/* Local layers that differ by more than their window stay separate, however wide the window is. */
 static bool local_differs(const struct family *f)
 {
     return f->rope_base_local != 0.0f || family_has(f, FAMILY_LOCAL_PLAIN) ||

@@ -1,66 +1,68 @@
-/* The families of models and their particulars: one table for the readers of GGUF files and of
- * Hugging Face folders. source_params alone say what a family computes. A new family is a row
- * here, and new code in the runtime only for new mathematics (flash_image/README.md). */
+/* The families of models and their properties: one table for the readers of GGUF files and of
+ * Hugging Face folders. Only source_params say what a family computes. A new family is a row here;
+ * only new mathematics needs code in the runtime (flash_image/README.md). */
 #ifndef INGOT_FLASH_IMAGE_FAMILIES_H
 #define INGOT_FLASH_IMAGE_FAMILIES_H
 
 #include "flash_image/source/source.h"
 
-/* Which layers see only a window of positions, where a model sets one. */
+/* Which layers see only a window of positions, if a model sets one. */
 enum family_window {
-    FAMILY_NO_WINDOW,   /* none: a model that sets one is refused */
+    FAMILY_NO_WINDOW,   /* none: a model with a window is refused */
     FAMILY_ALL_LOCAL,   /* every layer */
     FAMILY_INTERLEAVED, /* all but every global_every-th */
 };
 
 enum family_trait {
-    FAMILY_GGUF_PAIRS = 1 << 0, /* GGUF's q and k are permuted so that rope takes pairs (2i, 2i+1);
-                                    everything else takes halves */
+    FAMILY_GGUF_PAIRS = 1 << 0, /* GGUF's q and k are permuted so that rope uses pairs (2i, 2i+1);
+                                    all others use halves */
     FAMILY_NO_ROPE = 1 << 1,
     FAMILY_NORM_PLUS_1 = 1 << 2,     /* Hugging Face stores w of the norm's 1 + w; GGUF 1 + w */
     FAMILY_SCALE_EMBEDDING = 1 << 3, /* by sqrt(dim) */
-    FAMILY_TIED = 1 << 4,            /* where config.json does not say */
+    FAMILY_TIED = 1 << 4,            /* used if config.json does not have it */
     FAMILY_SOFTCAPS = 1 << 5,        /* may have them, of scores and logits */
-    FAMILY_QUERY_SCALE = 1 << 6,     /* of scores: by query_pre_attn_scalar, not head_dim */
+    FAMILY_QUERY_SCALE = 1 << 6,     /* scale of scores from query_pre_attn_scalar, not head_dim */
     FAMILY_PARTIAL_ROPE = 1 << 7,    /* may rotate only the first dimensions of a head */
     FAMILY_MULTIPLIERS = 1 << 8,     /* of embedding, residual and logits */
-    FAMILY_MAY_ROPE = 1 << 9,        /* GGUF's rope.scaling.finetuned may say that none rotates */
-    FAMILY_LOCAL_PLAIN = 1 << 10,    /* scaling of the rotation is about global layers alone */
-    FAMILY_LOCAL_ROPE = 1 << 11,     /* with a window, global layers do not rotate */
-    FAMILY_PARALLEL = 1 << 12,       /* `mixer` runs parallel to the attention of every layer */
-    FAMILY_ONE_BLOCK = 1 << 13,      /* a layer is one mixer or one feed-forward */
-    FAMILY_TWO_WIDTHS = 1 << 14,     /* heads of local layers may have a width of their own */
-    FAMILY_SHARED_KV = 1 << 15,      /* the last layers may read the keys of earlier ones */
-    FAMILY_PER_LAYER = 1 << 16,      /* may have an embedding for each layer */
-    FAMILY_EXPERTS = 1 << 17,        /* may have experts; `router` says how they are chosen */
-    FAMILY_FUSED_GATE_UP = 1 << 18,  /* GGUF's ffn_up has the gate's rows first */
-    FAMILY_GATED_QUERY = 1 << 19,    /* a head's rows of the query matrix: query, then gate */
-    FAMILY_LATE_FFN_NORM = 1 << 20,  /* GGUF's post_attention_norm is the feed-forward's norm */
-    FAMILY_PAIRS = 1 << 21,          /* rope takes pairs in Hugging Face's files too */
-    FAMILY_LATENT = 1 << 22,         /* keys and values are latent */
-    FAMILY_MAY_BIAS = 1 << 24,       /* config.json says whether all of attention has biases */
-    FAMILY_FREE_ROUTER = 1 << 23,    /* the file says how experts are chosen, perhaps in groups */
+    FAMILY_MAY_ROPE = 1 << 9,     /* GGUF's rope.scaling.finetuned may say that no layer rotates */
+    FAMILY_LOCAL_PLAIN = 1 << 10, /* scaling of the rotation applies only to global layers */
+    FAMILY_LOCAL_ROPE = 1 << 11,  /* with a window, global layers do not rotate */
+    FAMILY_PARALLEL = 1 << 12,    /* `mixer` runs parallel to the attention of every layer */
+    FAMILY_ONE_BLOCK = 1 << 13,   /* a layer is one mixer or one feed-forward */
+    FAMILY_TWO_WIDTHS = 1 << 14,  /* heads of local layers may have another width */
+    FAMILY_SHARED_KV = 1 << 15,   /* the last layers may use the keys of earlier ones */
+    FAMILY_PER_LAYER = 1 << 16,   /* may have an embedding for each layer */
+    FAMILY_EXPERTS = 1 << 17,     /* may have experts; `router` says how they are chosen */
+    FAMILY_FUSED_GATE_UP = 1 << 18, /* GGUF's ffn_up has the gate's rows first */
+    FAMILY_GATED_QUERY = 1 << 19,   /* a head's rows of the query matrix: query, then gate */
+    FAMILY_LATE_FFN_NORM = 1 << 20, /* GGUF's post_attention_norm is the norm of the feed-forward */
+    FAMILY_PAIRS = 1 << 21,         /* rope uses pairs in Hugging Face's files too */
+    FAMILY_LATENT = 1 << 22,        /* keys and values are latent */
+    FAMILY_MAY_BIAS = 1 << 24,      /* config.json says whether all of attention has biases */
+    FAMILY_FREE_ROUTER = 1 << 23,   /* the file says how experts are chosen, perhaps in groups */
 };
 
 struct family {
     enum ingot_family family;
-    const char *name;         /* for people, and of config.json's model_type */
-    const char *gguf;         /* general.architecture, the prefix of GGUF's keys; NULL: another's */
-    const char *architecture; /* of config.json's architectures; NULL: GGUF alone is read */
-    uint32_t features;        /* enum source_feature */
-    uint32_t traits;          /* enum family_trait */
+    const char *name; /* for people, and from config.json's model_type */
+    const char
+        *gguf; /* general.architecture, the prefix of GGUF's keys; NULL: another family has it */
+    const char
+        *architecture; /* among config.json's architectures; NULL: only GGUF files are read */
+    uint32_t features; /* enum source_feature */
+    uint32_t traits;   /* enum family_trait */
     enum family_window window;
-    uint32_t global_every;            /* FAMILY_INTERLEAVED, where the file does not say */
-    float rope_base, rope_base_local; /* where config.json, and a GGUF, does not say */
+    uint32_t global_every;            /* FAMILY_INTERLEAVED, if the file does not say it */
+    float rope_base, rope_base_local; /* if neither config.json nor a GGUF says it */
     float norm_eps;                   /* the same */
-    uint32_t head_dim;                /* where config.json does not say; 0: dim / n_heads */
-    float attn_scale;                 /* 0: 1 / sqrt(head_dim), where the file does not say */
-    uint32_t no_rope_every;           /* of this many layers the last does not rotate; 0: all do */
-    enum ingot_mixer mixer;           /* of layers without attention; 0: all have it */
-    enum ingot_router router;         /* FAMILY_EXPERTS */
+    uint32_t head_dim;                /* if config.json does not say it; 0: dim / n_heads */
+    float attn_scale;                 /* 0: 1 / sqrt(head_dim), if the file does not say it */
+    uint32_t no_rope_every;   /* the last of so many layers does not rotate; 0: all rotate */
+    enum ingot_mixer mixer;   /* mixer of layers without attention; 0: all layers have attention */
+    enum ingot_router router; /* FAMILY_EXPERTS */
 };
 
-/* Every row, in the order in which they are looked at. */
+/* Every row, in the order of the search. */
 enum { FAMILY_ROWS = 37 };
 extern const struct family family_rows[FAMILY_ROWS];
 
@@ -69,22 +71,23 @@ const struct family *family_of_gguf(struct source_text architecture);
 const struct family *family_of_config(const char *architecture, const char *model_type);
 const struct family *family_find(enum ingot_family family);
 
-/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". gguf: of a
- * GGUF file; else those that are read from folders are listed. */
+/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". gguf:
+ * the families of GGUF files are listed; else those that are read from folders. */
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf);
 
-/* Fill s->params, whose sizes (dim to context) are set, with the family's values: number,
- * features, rope and its base, scale of the embedding, norm_eps, and usual values for the rest.
- * Then the reader sets the file's own values. gguf: of a GGUF file. */
+/* Fill s->params, whose sizes (dim to context) are set, with the family's values: number, features,
+ * rope and its base, scale of the embedding, norm_eps, and usual values for the rest. Afterwards
+ * the reader sets the file's own values. gguf: it is a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
-/* A window that a model sets, once params.rope_base is final; 0, or one that no position can
- * leave: none. global_every: see params; taken where the family interleaves.
- * Errors: ERR_UNSUPPORTED, where the family has no windows. */
+/* Set the window of a model, once params.rope_base is final; 0, or a window that no position can
+ * leave, means none. global_every: see params; used if the family interleaves. Errors:
+ * ERR_UNSUPPORTED if the family has no windows. */
 enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
                            uint32_t global_every);
 
-/* Which layers rotate in a family where a window decides, after layers[].local has changed. */
+/* Find which layers rotate in a family in which the window decides, after layers[].local has
+ * changed. */
 void family_set_rotations(struct source_params *p, const struct family *f);
 
 static inline bool family_has(const struct family *f, enum family_trait trait)

@@ -18,7 +18,8 @@ enum {
                       FAMILY_FREE_ROUTER,
 };
 
-/* For families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
+/* If several families have the same architecture in GGUF, the first is used: a Mistral GGUF is a
+ * "llama". */
 const struct family family_rows[FAMILY_ROWS] = {
     { .family = INGOT_LLAMA,
       .name = "llama",
@@ -98,7 +99,7 @@ const struct family family_rows[FAMILY_ROWS] = {
       .architecture = "GPT2LMHeadModel",
       .features = GPT2_FEATURES,
       .traits = FAMILY_NO_ROPE | FAMILY_TIED,
-      .rope_base = 10000.0f, /* the reader demands one even without rope */
+      .rope_base = 10000.0f, /* the reader requires one even without rope */
       .norm_eps = 1e-5f },
     { .family = INGOT_MIXTRAL,
       .name = "mixtral",
@@ -173,7 +174,8 @@ const struct family family_rows[FAMILY_ROWS] = {
       .rope_base = 10000.0f,
       .norm_eps = 1e-6f,
       .router = INGOT_ROUTER_SOFTMAX_CHOSEN },
-    { .family = INGOT_GRANITE_MOE, /* beside the experts one that all share, or that one alone */
+    { .family =
+          INGOT_GRANITE_MOE, /* in addition to the experts one that all share, or only that one */
       .name = "granitemoeshared",
       .architecture = "GraniteMoeSharedForCausalLM",
       .traits = GRANITE_TRAITS | FAMILY_EXPERTS,
@@ -299,12 +301,12 @@ const struct family family_rows[FAMILY_ROWS] = {
       .features = SOURCE_RELU2,
       .rope_base = 500000.0f,
       .norm_eps = 1e-5f },
-    { .family = INGOT_BITNET, /* the first models, by code of their own */
+    { .family = INGOT_BITNET, /* the first models, with their own code */
       .name = "bitnet",
       .architecture = "BitnetForCausalLM",
       .rope_base = 10000.0f,
       .norm_eps = 1e-6f },
-    { .family = INGOT_BITNET, /* of its files the older models' gate is SiLU */
+    { .family = INGOT_BITNET, /* among its files the older models' gate is SiLU */
       .name = "bitnet",
       .gguf = "bitnet",
       .features = SOURCE_RELU2,

@@ -11,7 +11,7 @@
 
 enum {
     LOOK_BYTES = 512, /* of a text's beginning */
-    LINE_BYTES = 60,  /* of its first line, shown */
+    LINE_BYTES = 60,  /* bytes of its first line that are shown */
     ONNX_VERSIONS = 20,
     LEAST_TEXT = 4,
 };
@@ -69,7 +69,7 @@ static bool is_html(const uint8_t *data, size_t bytes)
     return false;
 }
 
-/* UTF-8 without control characters but white space. */
+/* UTF-8 without control characters except white space. */
 static bool is_text(const uint8_t *data, size_t bytes)
 {
     size_t look = min_size(bytes, LOOK_BYTES);
@@ -81,14 +81,14 @@ static bool is_text(const uint8_t *data, size_t bytes)
             (data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL)) {
             return false;
         }
-        if (n == 0) { /* the last character is cut: by the look alone? */
+        if (n == 0) { /* the last character is cut, perhaps only by the limit of the look */
             return look < bytes;
         }
     }
     return bytes >= LEAST_TEXT;
 }
 
-/* A text, whose first brace is not one of Jinja's. */
+/* A text whose first brace is not one of Jinja's. */
 static bool is_json(const uint8_t *data, size_t bytes)
 {
     const uint8_t *at = first_word(data, &bytes);
@@ -99,7 +99,7 @@ static bool is_json(const uint8_t *data, size_t bytes)
     return strchr("{%#", at[1]) == NULL && is_text(at, bytes);
 }
 
-/* A message of the field 1 that begins with a text of the field 1: the first piece. */
+/* A message of field 1 that begins with a text of field 1: the first piece. */
 static bool is_pieces(const uint8_t *data, size_t bytes)
 {
     return bytes > 4 && data[0] == 0x0a && data[1] < 0x80 && data[2] == 0x0a &&
@@ -114,7 +114,7 @@ static bool is_onnx(const uint8_t *data, size_t bytes)
            data[2] != 0 && strchr("\x12\x1a\x22\x28\x32\x3a\x42", data[2]) != NULL;
 }
 
-/* The name of the first file in it: "archive/data.pkl" and its like. */
+/* The name of the first file in it: "archive/data.pkl" and similar. */
 static bool is_torch_zip(const uint8_t *data, size_t bytes)
 {
     return holds(data, bytes, "data.pkl");
@@ -125,13 +125,13 @@ static bool is_numpy_zip(const uint8_t *data, size_t bytes)
     return holds(data, bytes, ".npy");
 }
 
-/* The protocol, and an instruction: in a llama2.c header this would be a width of 2^16 and more. */
+/* The protocol, and an instruction: in a llama2.c header this would be a width of 2^16 or more. */
 static bool is_pickle(const uint8_t *data, size_t bytes)
 {
     return bytes > 3 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[2] != 0;
 }
 
-/* A sector without anything in it. */
+/* A sector of zeros. */
 static bool is_zeros(const uint8_t *data, size_t bytes)
 {
     for (size_t i = 0; i < LOOK_BYTES; i++) {
@@ -144,8 +144,8 @@ static bool is_zeros(const uint8_t *data, size_t bytes)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The first row that fits tells. n bytes of magic at `at`, where n is not 0, and then `is`, where it
- * is not NULL. The text after "is", and the advice. */
+/* The first row that matches decides: n bytes of magic at `at`, if n is not 0, and then `is`, if it
+ * is not NULL. Then the text after "is", and the advice. */
 static const struct {
     enum file_kind kind;
     uint16_t at, n;
@@ -213,7 +213,7 @@ enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 #define ITS_NAME "another file has its name: fetch it again"
 
-/* `cure`: in place of the rule's where the file is of a format that has a place of its own. */
+/* `cure`: instead of the rule's cure, if the file's format belongs in another place. */
 static const struct {
     const char *wanted;
     uint32_t takes; /* bits of file_kind */
@@ -247,7 +247,8 @@ static size_t find_by_beginning(const uint8_t *data, size_t bytes)
     return N_RULES;
 }
 
-/* The first save of a file goes to its second half, and the first one has zeros until the next save (runtime/saved/saved_chat.h). */
+/* The first save of a file goes to its second half, and the first half has zeros until the next
+ * save (runtime/saved/saved_chat.h). */
 static size_t find_rule(const uint8_t *data, size_t bytes)
 {
     size_t half = bytes / 2 / LOOK_BYTES * LOOK_BYTES;
@@ -278,7 +279,7 @@ static const char *cure_of(size_t rule, enum file_place place)
     return rules[rule].cure;
 }
 
-/* The whole of what stands after "is". */
+/* The whole text after "is". */
 static void describe(size_t rule, enum file_place place, const uint8_t *data, size_t bytes,
                      char *text, size_t text_bytes)
 {
@@ -306,7 +307,7 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
     while (n < bytes && n < LINE_BYTES && at[n] != '\n' && at[n] != '\r') {
         int character = utf8_check(at + n, bytes - n);
 
-        if (character < 1) { /* further on than is_text() looked */
+        if (character < 1) { /* farther than is_text() has looked */
             break;
         }
         n += (size_t)character;

@@ -15,12 +15,13 @@ enum { RELEASE_BYTES = 32 << 20 };
 
 /* ---- what is mapped -------------------------------------------------------------------------- */
 
-/* The list only grows, so that a signal handler can go through it at any time; an entry that is free is used again. */
+/* The list only grows, so that a signal handler can walk through it at any time; free entries are
+ * reused. */
 struct mapped {
     struct mapped *next;
     _Atomic(const uint8_t *) data; /* NULL: free */
     size_t bytes;
-    size_t size; /* of the file: other than bytes once this program has signed it */
+    size_t size; /* size of the file: differs from bytes after this program has signed it */
     dev_t device;
     ino_t inode;
     struct timespec written;
@@ -29,7 +30,7 @@ struct mapped {
 
 static _Atomic(struct mapped *) list;
 static char ended[PATH_MAX +
-                  128]; /* the error message about a file that had changed when it was let go of */
+                  128]; /* the error message about a file that had changed when it was released */
 
 static struct mapped *find(const uint8_t *data)
 {
@@ -41,7 +42,8 @@ static struct mapped *find(const uint8_t *data)
     return m;
 }
 
-/* Without memory for it the file is mapped all the same, and is nobody's in a message. */
+/* If there is no memory for an entry, the file is mapped all the same, but messages cannot name
+ * it. */
 static void remember(const struct mapping *map, const char *path, const struct stat *st)
 {
     struct mapped *m = find(NULL);
@@ -62,7 +64,8 @@ static void remember(const struct mapping *map, const char *path, const struct s
     atomic_store(&m->data, map->data);
 }
 
-/* The file as it is now. False: it is another one, or gone: one that was replaced keeps its bytes for those that have mapped it. */
+/* The current state of the file. False: it is another file, or gone: a replaced file keeps its
+ * bytes for those that have mapped it. */
 static bool look_again(const struct mapped *m, struct stat *st)
 {
     return stat(m->path, st) == 0 && st->st_dev == m->device && st->st_ino == m->inode;
@@ -75,7 +78,7 @@ static bool is_shorter(const struct mapped *m)
     return look_again(m, &st) && (size_t)st.st_size < m->bytes;
 }
 
-/* The change of the file since it was mapped, in words; NULL: none. */
+/* How the file has changed since it was mapped, in words; NULL: it has not. */
 static const char *change_of(const struct mapped *m)
 {
     struct stat st;
@@ -234,7 +237,7 @@ void unmap_file(struct mapping *m)
     }
 }
 
-/* source_refuse() about `path`, whichever file s is about. */
+/* source_refuse() with `path`, whichever file s is about. */
 static enum err refuse_file(struct source *s, const char *path, enum err e,
                             const char *error_message)
 {

@@ -1,32 +1,33 @@
-/* Divisors of the frequencies of rotation (struct source.rope, FORMAT.md): the forms in which
- * models stretch their context. */
+/* Divisors of the frequencies of rotation (struct source.rope, FORMAT.md): the ways in which models
+ * stretch their context. */
 #ifndef INGOT_FLASH_IMAGE_ROPE_FACTORS_H
 #define INGOT_FLASH_IMAGE_ROPE_FACTORS_H
 
 #include "flash_image/source/source.h"
 
-/* Point s->rope to sets of ones, if it is not there yet; params.rope_dims is final.
- * Errors: ERR_UNSUPPORTED, heads too wide. */
+/* Point s->rope to sets of ones, unless it is already set; params.rope_dims is final. Errors:
+ * ERR_UNSUPPORTED, heads too wide. */
 enum err rope_factors_take(struct source *s);
 
-/* Multiply factors, which rope_factors_take has made, by by (rope_dims / 2): of one set, or of all
- * that scaling is about (local layers with a base of their own, or rope_local_plain, are never stretched); by one number.
- * Errors of these and the next: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
+/* Multiply factors, which rope_factors_take has made, by `by` (rope_dims / 2) or by one number: those of one set, or of
+ * all sets that scaling applies to (local layers with their own base, or rope_local_plain, are never stretched). Errors
+ * of these and the next: ERR_BAD_MODEL, a factor exceeds the bounds of FORMAT.md. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);
 enum err rope_factors_scale_all(struct source *s, float by);
 
 /* YaRN (arXiv 2309.00071): frequencies that turn more than beta_fast times in the context of
- * training stay, those below beta_slow are divided by `factor`, between them a ramp. */
+ * training do not change, those below beta_slow are divided by `factor`, and a ramp connects
+ * them. */
 struct rope_yarn {
     double factor;
     uint32_t context;            /* of training */
-    double beta_fast, beta_slow; /* 32 and 1 where a model does not say */
+    double beta_fast, beta_slow; /* 32 and 1 if a model does not say */
     bool exact;                  /* the ramp's ends are not rounded to whole pairs */
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 
-/* The factor of cosines and sines that belongs to it, if the model has none of its own. */
+/* The factor of cosines and sines that belongs to it, if the model does not give one. */
 double rope_yarn_magnitude(double factor);
 
 #endif

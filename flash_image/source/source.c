@@ -10,7 +10,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* "PATH: SENTENCE" into text; names in a file may hold anything. */
+/* Write "PATH: SENTENCE" to text; names in a file may contain anything. */
 __attribute__((format(printf, 4, 0))) static void
 error_message(char *text, size_t bytes, const char *path, const char *format, va_list args)
 {
@@ -152,7 +152,7 @@ void source_next_slot(const struct source_params *p, struct source_slot *slot)
     }
 }
 
-/* Made-up weights lie nowhere: 0 bytes. */
+/* Made-up weights are not stored: 0 bytes. */
 static const struct {
     const char *name;
     uint32_t elements, bytes; /* of a block */
@@ -187,7 +187,8 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
-/* Facts that the image's fields are too narrow to say, or a reader of the image says of another field. */
+/* Facts for which the image's fields are too narrow, or which a reader of the image reports under
+ * another field. */
 static enum err check_mixers(struct source *s)
 {
     const struct source_params *p = &s->params;
@@ -235,7 +236,7 @@ enum err source_check_params(struct source *s)
     if (e == ERR_OK) {
         return ERR_OK;
     }
-    /* The reader says "header: dim is ..."; here the header is the model's. */
+    /* The reader says "header: dim is ..."; here the header is that of the model. */
     return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.error_message);
 }
 
@@ -270,7 +271,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* The feature of layers with a tensor that others lack; 0: none. */
+/* The feature of layers that have a tensor that others lack; 0: none. */
 static uint32_t feature_of(enum ingot_role role)
 {
     switch (role) {
@@ -321,7 +322,7 @@ void source_role_shape(const struct source *s, enum ingot_role role, unsigned la
     image_role_shape(&model, &l, role, rows, cols);
 }
 
-/* A role that the parameters do not have: the packer does not understand a tensor in its place. */
+/* A role that the parameters do not have: the packer refuses a tensor for it. */
 static enum err check_absent(struct source *s, enum ingot_role role, unsigned layer)
 {
     if (role == INGOT_OUTPUT || source_tensor(s, role, layer)->data == NULL) {
@@ -398,7 +399,7 @@ const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
     return t->data + source_type_bytes(t->type, source_row_element(t, row));
 }
 
-/* The roles of q, k and v stand around that of a gate. */
+/* The roles of q, k and v surround that of a gate. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i)
 {
     if (first == INGOT_ATTN_Q && i > 0) {

@@ -1,6 +1,6 @@
-/* A model of another format, parsed and found in bounds, in memory: the readers (gguf/, hf/,
- * llama2c/) fill it and the packer takes it. Nothing is copied or allocated: tensors and
- * vocabulary point into the file. */
+/* A model of another format in memory, parsed and checked: the readers (gguf/, hf/, llama2c/) fill
+ * it and the packer uses it. Nothing is copied or allocated: tensors and vocabulary point into the
+ * file. */
 #ifndef INGOT_FLASH_IMAGE_SOURCE_H
 #define INGOT_FLASH_IMAGE_SOURCE_H
 
@@ -15,7 +15,7 @@
 enum {
     SOURCE_ROLES_PER_LAYER = INGOT_OUTPUT_NORM - INGOT_ATTN_NORM,
     SOURCE_ROLES_OUTSIDE = INGOT_N_ROLES - SOURCE_ROLES_PER_LAYER,
-    SOURCE_MAX_FACTORS = 512, /* of a set of factors of rotation: heads of 1024 */
+    SOURCE_MAX_FACTORS = 512, /* size of a set of rotation factors: heads of 1024 */
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
@@ -28,27 +28,28 @@ enum source_type {
 #define TYPE_READ_FLOATS(NAME, ...) SOURCE_##NAME,
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
-    SOURCE_Q2_0_128, /* of a fork: 128 elements a scale */
-    /* The same values in another order, of safetensors (quantize/source_rows.h): scales apart and
-     * elements 2k and 2k + 1 in a byte; four rows in one, a quarter of all rows apart. */
+    SOURCE_Q2_0_128, /* of a fork: 128 elements per scale */
+    /* The same values in the order of safetensors (quantize/source_rows.h): scales are separate and
+     * a byte holds elements 2k and 2k + 1; or a byte holds four rows, a quarter of all rows
+     * apart. */
     SOURCE_MXFP4_PAIRS,
     SOURCE_TERNARY,
-    /* Floats that a model rounds to three values as it runs: source_tensor.rounding. */
+    /* Floats that a model rounds to three values while it runs: source_tensor.rounding. */
     SOURCE_ROUNDED_F32,
     SOURCE_ROUNDED_F16,
     SOURCE_ROUNDED_BF16,
     SOURCE_F8,      /* E4M3, with scales of tiles: source_tiles */
-    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
-    SOURCE_SYNTH,   /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
-    SOURCE_NONE,    /* of no file: blocks that the packer alone has */
+    SOURCE_GROUPED, /* llama2.c version 2: int8, and one float per group of consecutive elements */
+    SOURCE_SYNTH,   /* made up while it is read: quantize/synthetic_rows.h; `group` is the seed */
+    SOURCE_NONE,    /* not from a file: blocks that only the packer has */
 };
 
-/* Scales of a matrix of F8, each of a tile. A tensor that is a part of the matrix finds its tiles by
- * where its elements lie in it. */
+/* Scales of a matrix of F8, one per tile. A tensor that is a part of the matrix finds its tiles by
+ * the position of its elements. */
 struct source_tiles {
-    const uint8_t *base;    /* the matrix's first element; NULL: the file has scales alone */
+    const uint8_t *base;    /* the matrix's first element; NULL: the file has only scales */
     uint32_t rows, cols;    /* of the matrix */
-    uint32_t height, width; /* of a tile; the last ones may be smaller */
+    uint32_t height, width; /* size of a tile; the last ones may be smaller */
     const uint8_t *scales;  /* (ceil(rows / height), ceil(cols / width)), unaligned */
     uint32_t scale_rows, scale_cols;
     enum source_type type; /* of the scales: F32, F16 or BF16 */
@@ -57,30 +58,29 @@ struct source_tiles {
 struct source_tensor {
     const uint8_t *data;              /* NULL: the file has none; unaligned */
     const struct source_tiles *tiles; /* SOURCE_F8 */
-    const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned; SOURCE_MXFP4_PAIRS: of data's
-                              block and those after it, a power of two each */
-    const float
-        *row_scales; /* of each row's elements: F32, F16, BF16, SOURCE_TERNARY, SOURCE_ROUNDED_...
-                        and SOURCE_F8; NULL: 1 */
-    float rounding;  /* SOURCE_ROUNDED_...: elements are multiplied by it, rounded to the nearest
-                        (of two the even one) and bounded by -1 and 1; then comes row_scales */
+    const uint8_t *scales;   /* SOURCE_GROUPED: one f32 each, unaligned; SOURCE_MXFP4_PAIRS: for
+                              data's block and those after it, a power of two each */
+    const float *row_scales; /* factor of each row's elements: F32, F16, BF16, SOURCE_TERNARY,
+                        SOURCE_ROUNDED_... and SOURCE_F8; NULL: 1 */
+    float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by it, rounded to the nearest
+                        (ties to even) and limited to -1 and 1; then row_scales are applied */
     uint32_t rows, cols;
-    uint32_t group;  /* SOURCE_GROUPED: elements a scale, divides cols */
-    uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r */
-    float add;       /* to every element; F32, F16 and BF16 only */
+    uint32_t group;  /* SOURCE_GROUPED: elements per scale, divides cols */
+    uint32_t stride; /* not 0: it is transposed, and element (r, c) is number c * stride + r */
+    float add;       /* added to every element; only F32, F16 and BF16 */
     enum source_type type;
-    uint32_t run;      /* not 0: its rows lie in runs of this many, each run beginning run_step rows
-                              after the one before: one of two matrices whose heads alternate */
-    uint32_t run_step; /* of a transposed one elements */
-    uint32_t
-        stack; /* not 0: this many matrices of this shape, one an expert, one after the other */
-    uint32_t stack_step; /* rows from one of them to the next, where others lie between; else 0 */
-    const struct source_tensor *parts; /* (stack) where they lie apart; else NULL */
+    uint32_t run;      /* not 0: its rows are in runs of this many, each run starting run_step
+                              rows after the one before: one of two matrices whose heads
+                              alternate */
+    uint32_t run_step; /* for a transposed one in elements */
+    uint32_t stack; /* not 0: so many matrices of this shape, one per expert, next to each other */
+    uint32_t stack_step; /* rows from one of them to the next, if others are between; else 0 */
+    const struct source_tensor *parts; /* (stack) if they are separate; else NULL */
 };
 
-enum source_feature { /* bits of a model's features; each means that the named tensors are there */
-                      SOURCE_LAYER_NORM = 1 << 0, /* in place of RMS norms: ..._NORM_BIAS */
-                      SOURCE_GELU = 1 << 1,       /* (tanh form) in place of SiLU */
+enum source_feature { /* bits of a model's features; each means that the named tensors exist */
+                      SOURCE_LAYER_NORM = 1 << 0, /* instead of RMS norms: ..._NORM_BIAS */
+                      SOURCE_GELU = 1 << 1,       /* (tanh form) instead of SiLU */
                       SOURCE_UNGATED = 1 << 2,    /* down(act(up)): no FFN_GATE */
                       SOURCE_QKV_BIAS = 1 << 3,   /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
                       SOURCE_OUT_BIAS = 1 << 4,   /* ATTN_OUT_BIAS */
@@ -88,19 +88,21 @@ enum source_feature { /* bits of a model's features; each means that the named t
                       SOURCE_QK_NORM = 1 << 6,    /* ATTN_Q_NORM, ATTN_K_NORM */
                       SOURCE_POST_NORMS = 1 << 7, /* ATTN_POST_NORM, FFN_POST_NORM */
                       SOURCE_POSITIONS = 1 << 8,  /* POSITION_EMBEDDING */
-                      SOURCE_RELU2 = 1 << 9,      /* in place of SiLU, as the next one */
+                      SOURCE_RELU2 = 1 << 9,      /* instead of SiLU, like the next one */
                       SOURCE_SWIGLU_OAI = 1 << 10,
-                      SOURCE_QK_NORM_WIDE = 1 << 11, /* INGOT_QK_NORM_WIDE, as the next ones */
+                      SOURCE_QK_NORM_WIDE = 1 << 11, /* INGOT_QK_NORM_WIDE, like the next ones */
                       SOURCE_QK_NORM_LATE = 1 << 12,
                       SOURCE_V_NORM = 1 << 13,
                       SOURCE_RENORMALIZE = 1 << 14,
                       SOURCE_TILED_GROUPS = 1 << 15,
                       SOURCE_NO_NORM_BEFORE = 1 << 16 /* a block's input is not normed */
 };
-enum { SOURCE_ROPE_NONE = 2 }; /* of source_params.rope, beside enum ingot_rope_kind */
+enum {
+    SOURCE_ROPE_NONE = 2
+}; /* values of source_params.rope, in addition to enum ingot_rope_kind */
 
-/* Divisors of the frequencies of rotation: of global layers, of global layers in a context
- * beyond rope_context, of local layers. */
+/* Divisors of the frequencies of rotation: for global layers, for global layers in a context beyond
+ * rope_context, for local layers. */
 enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, SOURCE_ROPE_SETS };
 
 /* A layer's own facts. */
@@ -111,9 +113,10 @@ struct source_layer_params {
     bool local;       /* sees a window of positions, and has the local rotation and width */
     bool no_rope;
     bool v_is_k;
-    uint16_t kv_layer;   /* itself, or the one whose keys and values it reads */
+    uint16_t kv_layer;   /* itself, or the layer whose keys and values it uses */
     uint32_t n_kv_heads; /* 0 without attention */
-    uint32_t hidden;     /* of the dense feed-forward, beside experts of the one that all share */
+    uint32_t
+        hidden; /* width of the dense feed-forward or, with experts, of the one that all share */
     float output_scale;
 };
 
@@ -132,23 +135,23 @@ struct source_params {
     uint32_t rope;    /* enum ingot_rope_kind, or SOURCE_ROPE_NONE */
     uint32_t tied;    /* 1: the output is the token embedding */
     float rope_base;
-    float rope_base_local; /* of local layers, where window != 0; else 0 */
+    float rope_base_local; /* of local layers, if window != 0; else 0 */
     float rope_magnitude;  /* cosines and sines are multiplied by it */
-    bool rope_local_plain; /* local layers take neither it nor a scaling of their factors */
-    uint32_t rope_dims;    /* of each head, the first ones */
-    uint32_t rope_context; /* longer sequences take the long factors; 0: there are none */
-    uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
-    uint32_t global_every; /* of this many layers the last one is global; 0: none is */
+    bool rope_local_plain; /* local layers use neither it nor a scaling of their factors */
+    uint32_t rope_dims;    /* of each head, the first rope_dims */
+    uint32_t rope_context; /* longer sequences use the long factors; 0: there are none */
+    uint32_t window;       /* positions that a local layer sees, including its own; 0: all */
+    uint32_t global_every; /* the last of so many layers is global; 0: none is */
     float norm_eps;
     float attn_scale;         /* of the scores */
     float attn_softcap;       /* 0: none, as final_softcap */
     float final_softcap;      /* of the logits */
     float embedding_scale;    /* of the token embedding */
-    float residual_scale;     /* of what a block adds */
+    float residual_scale;     /* factor of a block's result */
     float logits_scale;       /* of the logits */
-    uint32_t head_dim_local;  /* of local layers; 0: as others, as the next one */
+    uint32_t head_dim_local;  /* of local layers; 0: as in others; also for the next one */
     uint32_t rope_dims_local; /* at most rope_dims */
-    uint32_t per_layer_dim;   /* of Gemma 4's embedding of each layer; 0: none */
+    uint32_t per_layer_dim;   /* width of Gemma 4's embedding of each layer; 0: none */
     struct {
         uint32_t conv_taps, n_groups, inner_heads, state_dim,
             inner_dim; /* as in struct ingot_layer */
@@ -175,8 +178,8 @@ struct source_text {
 
 bool source_text_is(struct source_text t, const char *text);
 
-/* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: as arrays that the
- * reader of the file has allocated. */
+/* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: arrays that the reader
+ * of the file has allocated. */
 enum source_layout {
     SOURCE_NO_VOCAB,
     SOURCE_GGUF_VOCAB,
@@ -184,14 +187,14 @@ enum source_layout {
     SOURCE_LISTED_VOCAB
 };
 
-/* One token of the vocabulary. Texts are spelled as files spell them: U+2581 for a space, and in
- * byte-level BPE a NORMAL token's bytes as GPT-2's printable characters; tokens that were added
- * to the vocabulary are literal. */
+/* One token of the vocabulary. Texts are spelled as in files: U+2581 for a space, and in byte-level
+ * BPE a NORMAL token's bytes as GPT-2's printable characters; tokens that were added to the
+ * vocabulary are literal. */
 struct source_token {
     const uint8_t *text;
     uint32_t bytes;
     float score;
-    uint32_t type;       /* enum ingot_token_type, or a number that the file makes up */
+    uint32_t type;       /* enum ingot_token_type, or another number from the file */
     bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
 };
 
@@ -230,48 +233,48 @@ struct source {
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
     struct ingot_sampling sampling;                   /* source_sample() fills it */
-    bool params_known;                                /* false: a GGUF with a vocabulary only */
+    bool params_known;                                /* false: a GGUF that has only a vocabulary */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char error_message[1024];
-    char
-        notes[1024]; /* what a person should know of a model that is fine: lines "PATH: SENTENCE" */
+    char notes[1024]; /* remarks for a person about a valid model: lines "PATH: SENTENCE" */
 };
 
 struct source_cursor {
     const uint8_t *at;
-    uint32_t id; /* of the token, or rank of the merge, that comes next */
+    uint32_t id; /* number of the next token, or rank of the next merge */
 };
 
 /* Set s->error_message to "PATH: SENTENCE" and return e. */
 __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, enum err e,
                                                              const char *format, ...);
 
-/* Add a line to s->notes; what no longer fits is left out. */
+/* Add a line to s->notes; lines that no longer fit are dropped. */
 __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
 
-/* Take the publisher's default of a sampling field. A count of -1 is all there are. A value out of the field's range is
- * left out with a note that names it by `name`. */
+/* Take the publisher's default of a sampling field. A count of -1 means all tokens. A value out of
+ * the field's range is ignored with a note that names it by `name`. */
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
-/* Put the fields that `over` gives in place of those in *to. */
+/* Replace the fields of *to that `over` gives. */
 void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
-/* Set the values that follow from the other parameters in most families: rope_dims, attn_scale,
- * and factors of one. */
+/* Set the values that in most families follow from other parameters: rope_dims, attn_scale, and
+ * factors of one. */
 void source_default_params(struct source_params *p);
 
-/* And those of all layers: attention with a dense feed-forward. n_layers is in bounds or too
- * large, which source_check_params refuses. */
+/* And those of all layers: attention with a dense feed-forward. n_layers is in bounds or too large,
+ * which source_check_params refuses. */
 void source_default_layers(struct source_params *p);
 
-/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. For
- * tensors that may be there, those that the file has, and those that a feature demands. */
+/* True if the model has a separate tensor in a role, and its shape; layer as below. For optional
+ * tensors, it is true for those that the file has, and those that a feature requires. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
 
-/* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
+/* The slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else any
+ * number. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
 const struct source_tensor *source_slot_of(const struct source *s, enum ingot_role role,
                                            unsigned layer);
@@ -279,25 +282,25 @@ const struct source_tensor *source_slot_of(const struct source *s, enum ingot_ro
 /* Matrix number `expert` of a stack. */
 struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
-/* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused
- * tensor. Whole blocks, inside *t, whose rows follow each other. */
+/* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused tensor.
+ * Whole blocks, inside *t, whose rows follow each other. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
-/* Set what follows from params.latent, dim, n_heads and the rotated dimensions: the width of a key,
- * and the scale of the scores. */
+/* Set the values that follow from params.latent, dim, n_heads and the rotated dimensions: the width
+ * of a key, and the scale of the scores. */
 void source_latent_params(struct source_params *p, uint32_t rope_dims);
 
-/* Keys and values of all heads from latent ones: of each head the rows that make its key, then those
- * that make its value. ERR_BAD_MODEL: t has another shape. */
+/* Split the matrix that makes keys and values of all heads from latent ones: for each head the rows
+ * of its key, then those of its value. ERR_BAD_MODEL: t has another shape. */
 enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
                              struct source_tensor *k, struct source_tensor *v);
 
-/* The role of part i of a tensor that holds several one after the other, of which `first` is the
- * first: q, k and v, their biases, or gate and up. */
+/* The role of part i of a tensor that holds several, of which `first` is the first: q, k and v,
+ * their biases, or gate and up. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i);
 
-/* Every slot of a model in the order of roles, those without a tensor too: for (struct
- * source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
+/* Iterates over every slot of a model in the order of roles, including those without a tensor: for
+ * (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
 struct source_slot {
     enum ingot_role role;
     unsigned layer; /* INGOT_NO_LAYER: of no layer */
@@ -305,7 +308,8 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* The number of a row's first element, and where it begins, or its block; row t->rows is the end, unless it lies transposed. */
+/* The index of a row's first element, and the address of it or of its block; row t->rows is the
+ * end, unless t is transposed. */
 uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
@@ -314,17 +318,17 @@ uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);
 
-/* Parameters within the reader's bounds (ERR_UNSUPPORTED), and then every tensor that they
- * demand present in its shape, and no layer beyond (ERR_BAD_MODEL). */
+/* Check that the parameters are within the reader's bounds (ERR_UNSUPPORTED), that every tensor
+ * they require is present in its shape, and that there is no further layer (ERR_BAD_MODEL). */
 enum err source_check_params(struct source *s);
 enum err source_check_tensors(struct source *s);
 
-/* Next token; false at the end. The parsers have checked that all lie in the file. */
+/* The next token; false at the end. The parsers have checked that all are inside the file. */
 bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
                        struct source_token *t);
 
-/* Next merge, in order of rank; false at the end. A GGUF merge without a space between two texts
- * has an empty right one. */
+/* The next merge, in order of rank; false at the end. A GGUF merge without a space between two
+ * texts has an empty right one. */
 bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
                        struct source_merge *m);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Which of the ways to rotate a layer takes: they are numbered as they are needed. */
+/* The way in which a layer rotates; the ways are numbered in the order in which they are needed. */
 enum { FIRST_ROPE = 0, SECOND_ROPE = 1 };
 
 static bool has(const struct source_params *p, enum source_feature feature)
@@ -15,7 +15,7 @@ static bool attends(const struct source_params *p, uint32_t layer)
     return p->layers[layer].mixer == INGOT_MIXER_ATTENTION;
 }
 
-/* A layer that rotates, of the local ones or of the others. */
+/* A layer that rotates, one of the local ones or of the others. */
 static bool has_rotation(const struct source_params *p, bool local)
 {
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -44,7 +44,7 @@ static uint32_t count_ropes(const struct source_params *p)
     return (uint32_t)has_global(p) + (uint32_t)has_local(p);
 }
 
-/* By these memory is planned. */
+/* Memory is planned by these. */
 static void set_widest(const struct source_params *p, struct ingot_params *model)
 {
     model->hidden = model->n_heads = model->n_kv_heads = model->head_dim = 0;
@@ -244,7 +244,7 @@ static void set_ffn(const struct source_params *p, const struct source_layer_par
         out->features |= INGOT_RENORMALIZE;
     }
     if (p->experts.groups != 0 && p->experts.router == INGOT_ROUTER_SIGMOID) {
-        out->features |= INGOT_GROUPS_BY_TWO; /* DeepSeek-V3; V2 takes the best one of a group */
+        out->features |= INGOT_GROUPS_BY_TWO; /* DeepSeek-V3; V2 rates a group by its best expert */
     }
 }
 

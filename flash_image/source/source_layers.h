@@ -7,15 +7,15 @@
 /* The parameters of the image. */
 void source_model(const struct source_params *p, struct ingot_params *model);
 
-/* The ways in which its layers rotate, zeros after them; the factors they name are s->rope. Returns
- * how many there are. */
+/* The ways in which its layers rotate, then zeros; their factors are in s->rope. Returns their
+ * number. */
 uint32_t source_ropes(const struct source *s, struct ingot_rope ropes[INGOT_MAX_ROPES]);
 
-/* The last n layers, fewer than all, read the keys of the last one before them that is as local. False:
- * there is none for *layer. */
+/* The last n layers, fewer than all, use the keys of the last earlier layer with the same window.
+ * False: there is none for *layer. */
 bool source_share_keys(struct source_params *p, uint32_t n, uint32_t *layer);
 
-/* Layer number `layer`, but for where its weights are. */
+/* Layer number `layer`, except for the positions of its weights. */
 void source_layer(const struct source_params *p, uint32_t layer, struct ingot_layer *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Defaults for the choice of tokens that a file recommends. */
+/* Sampling defaults that a file recommends. */
 #include "flash_image/source/source.h"
 
 struct bounds {

@@ -1,4 +1,4 @@
-/* A vocabulary, token by token and merge by merge, as its file spells it. */
+/* A vocabulary, token by token and merge by merge, as spelled in its file. */
 #include <string.h>
 
 #include "flash_image/source/source.h"
@@ -11,7 +11,7 @@ static bool is_byte_text(const uint8_t *text, uint32_t bytes)
     return bytes == 6 && memcmp(text, "<0x", 3) == 0 && text[5] == '>';
 }
 
-/* llama2.c has no types: 0, 1, 2 are unk, bos, eos, and the <0xXX> after them bytes. */
+/* llama2.c has no types: 0, 1, 2 are unk, bos, eos, and the following <0xXX> are bytes. */
 static uint32_t llama2c_type(uint32_t id, const struct source_token *t)
 {
     if (id == 0) {
@@ -75,7 +75,7 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
     return true;
 }
 
-/* The space that parts "left right" is not the first byte: a text is not empty. */
+/* The space that separates "left right" is not the first byte, because a text is not empty. */
 static void part_merge(struct source_text both, struct source_merge *m)
 {
     const uint8_t *space = NULL;

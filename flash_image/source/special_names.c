@@ -45,7 +45,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Letters, digits, _ - . : and U+2581, a letter among them. */
+/* Letters, digits, _ - . : and U+2581, at least one letter among them. */
 static bool is_name(const char *text, size_t bytes)
 {
     bool letter = false;

@@ -1,5 +1,5 @@
-/* Merges "left right" by rank, as rows of the left token's id. Two passes over the list, one that
- * counts and one that places, so that nothing is allocated. */
+/* Merges "left right" by rank, as rows by the left token's id. There are two passes over the list,
+ * one that counts and one that places, so nothing is allocated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ struct merge {
     uint32_t left, right, id;
 };
 
-enum { MOST_LEFT_OUT = 1000 }; /* each costs a walk over all tokens */
+enum { MOST_LEFT_OUT = 1000 }; /* each of these costs a pass over all tokens */
 
 enum finding { MERGE_FOUND, MERGE_LEFT_OUT, MERGE_UNKNOWN };
 
@@ -32,8 +32,8 @@ static bool is_any_token(const struct tokenizer_build *b, const uint8_t *text, u
     return false;
 }
 
-/* A merge with a token that is special is left out: the special token is matched as a whole or,
- * in a user's text, not at all. */
+/* A merge with a special token is dropped: a special token is matched as a whole or, in a user's
+ * text, not at all. */
 static enum finding find_merge(const struct tokenizer_build *b, const struct source_merge *m,
                                struct merge *out)
 {
@@ -93,7 +93,7 @@ static void place_merges(const struct source *s, const struct tokenizer_build *b
     struct merge found;
 
     while (source_next_merge(&s->vocab, &c, &m)) {
-        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* the others have been bounded */
+        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* the others are already checked */
             entries[rows[found.left]++] = (struct ingot_merge){ found.right, c.id - 1, found.id };
         }
     }
@@ -111,7 +111,8 @@ static int by_right(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort the rows; of a pair that appears twice the lower rank stays. Returns the merges left. */
+/* Sort the rows; of a pair that appears twice the lower rank is kept. Returns the number of
+ * remaining merges. */
 static uint32_t sort_rows(uint32_t n_tokens, uint32_t *rows, struct ingot_merge *entries)
 {
     uint32_t kept = 0;

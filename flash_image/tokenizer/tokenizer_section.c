@@ -25,8 +25,8 @@ static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Copy a token's text as it prints; those of byte and control tokens are names, and BPE's tokens
- * that were added to the vocabulary are literal. */
+/* Copy a token's text as it is printed; those of byte and control tokens are names, and BPE's added
+ * tokens are literal. */
 static bool is_spelled(enum ingot_tokenizer_kind kind, uint32_t type)
 {
     if (kind == INGOT_TOKENIZER_BPE) {
@@ -64,7 +64,8 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* A token that ends a reply by its number, and is written as a marker is: not a line feed or a word. */
+/* A token that ends a reply by its number, and is written like a marker: not a line feed or a
+ * word. */
 static bool is_stop(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     uint8_t first = t->bytes >= 3 ? t->text[0] : 0;
@@ -77,8 +78,8 @@ static bool is_stop(const struct source_vocab *v, uint32_t id, const struct sour
     return false;
 }
 
-/* Converters have typed markers as user-defined or as normal tokens, which any text may form. They are
- * control tokens, and so are the ends of a turn and of a text. */
+/* Converters have typed markers as user-defined or as normal tokens, which any text may form. They
+ * become control tokens, and so do the ends of a turn and of a text. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     bool plain = t->type == 0 || t->type == INGOT_TOKEN_NORMAL || t->type == INGOT_TOKEN_USER;
@@ -142,7 +143,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
         if (e != ERR_OK) {
             return e;
         }
-        text_bytes += t.bytes; /* spelling makes texts shorter, never longer */
+        text_bytes += t.bytes; /* printing makes texts shorter, never longer */
     }
     if (text_bytes > MOST_TEXT_BYTES) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
@@ -164,7 +165,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* The byte that token id stands for, whose text is printed to `printed`; -1: none. */
+/* The byte for which token id stands; its text was printed to `printed`; -1: none. */
 static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const struct source_token *t,
                          const uint8_t *printed, uint32_t bytes)
 {
@@ -182,7 +183,7 @@ static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const str
     return printed[0];
 }
 
-/* Token id, with its text at `at`, of which it gives the bytes. */
+/* Write token id with its text at `at`; returns the length. */
 static uint32_t fill_token(const struct source_vocab *v, struct tokenizer_build *b, uint32_t id,
                            const struct source_token *t, uint32_t at)
 {
@@ -222,7 +223,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     b->sorted = (void *)(b->section + b->head->sorted);
 }
 
-/* Offsets of the arrays whose sizes are known; sorted comes after the text, then the merges. */
+/* The offsets of the arrays of known size; sorted follows the text, then the merges. */
 static void lay_out(const struct source_vocab *v, const struct tokenizer_size *size,
                     struct tokenizer_build *b)
 {

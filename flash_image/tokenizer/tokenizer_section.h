@@ -1,4 +1,4 @@
-/* The tokenizer section of an .ingot file from a model's vocabulary. */
+/* Makes the tokenizer section of an .ingot file from a model's vocabulary. */
 #ifndef INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
 #define INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
 
@@ -7,14 +7,14 @@
 /* The sizes of a vocabulary's section. */
 struct tokenizer_size {
     uint32_t n_tokens;
-    uint64_t bytes; /* of the section, at most; zeros beyond what is used */
+    uint64_t bytes; /* of the section, at most; zeros beyond the used part */
 };
 
 /* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */
 enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size);
 
 /* Build the section in section (size->bytes, zero, 8-byte aligned); *bytes: its exact size. The
- * vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of no
+ * vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of unknown
  * tokens). */
 enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *size,
                                  uint8_t *section, uint64_t *bytes);
