@@ -121,14 +121,10 @@ SOURCES = [
     ("boot/stacks.h", "STACK_CORE0", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
     ("boot/stacks.h", "STACK_OTHER", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
     ("board/efi/efi_memory.c", r"LEAST_BYTES = (\d+) \* MIB", 1, [("docs/EFI.md", "below {} MiB Ingot stops")]),
-    ("tests/unit/board/efi_stream_test.c", r"WORST_PERCENT = (\d+)", 1, [("docs/EFI.md", "which allows {} %")]),
-    ("tests/boot/efi.t", r"MOST_PERCENT, MOST_MS = (\d+),", 1, [("docs/EFI.md", "as without firmware, within {} %")]),
-    ("tests/boot/efi.t", r"MOST_PERCENT, MOST_MS = \d+, (\d+)", 1, [("docs/EFI.md", "the prompt comes within {} ms")]),
     ("runtime/saved/kept.h", "KEPT_DISTANCE", 1, [("docs/SERVE.md", "A block has {} tokens"), ("docs/DESIGN.md", "ids, keys and values of {} tokens")]),
     ("runtime/saved/kept.h", "KEPT_MARKS_LEAST", 1, [("docs/SERVE.md", "and blocks have {} tokens")]),
     ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before each prompt's end")]),
     ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "is the memory for them ({}, but")]),
-    ("runtime/session/session_prefix.h", "SESSION_PREFIX_LEAST", 1, [("docs/DESIGN.md", "where that is {} tokens or more")]),
     ("runtime/session/repetition.h", "REPETITION_LONGEST", 1, [("docs/DESIGN.md", "(`repetition.h`): up to {} tokens")]),
     ("runtime/session/repetition.h", "REPETITION_TOKENS", 1, [("docs/DESIGN.md", "three times and for {} tokens")]),
     ("runtime/screen/screen.h", r"SCREEN_REST = (\d+),", lambda rest: 100 / rest, [("docs/DESIGN.md", "{} % of the time at most, whatever display")]),
@@ -161,12 +157,10 @@ GIVEN = [
     ("docs/BRINGUP.md", "## When the line shows something odd", "the rate and the clock that the Pis' firmware sets (docs/HARDWARE.md)"),
     ("docs/BRINGUP.md", "## `diag`", "the border that the Pis' firmware names"),
     ("docs/CARDS.md", "The tokens are always saved, {} bytes each", "the size of a uint32_t"),
-    ("docs/CARDS.md", "or of {} GB and less", "the SD standard's border between SDHC and SDXC"),
     ("docs/SERIAL.md", "for the last {} bytes of the", "the example's own number"),
     ("docs/SERIAL.md", "## A file", "the frames, as tests/boot/send.t sends them"),
     ("docs/PORTING.md", "(a multiple of {} MiB after the firmware)", "Linux's image header for arm64 and riscv64"),
-    ("docs/PORTING.md", "may lie above {} GiB", "32-bit addresses"),
-    ("docs/DESIGN.md", "blocks beyond {} to 4096 bytes", "what FAT32 and exFAT allow"),
+    ("docs/PORTING.md", "may be above {} GiB", "32-bit addresses"),
 ]
 
 
