@@ -1,4 +1,4 @@
-/* A board at its line: found, greeted, given jobs, and found again when it was gone. */
+/* A board at its line: found, greeted, given jobs, and found again after it was gone. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 
 enum {
     STEP_MS = 200,
-    ASK_MS = 1500, /* between two questions whether the board is there */
+    ASK_MS = 1500, /* between two questions that check whether the board is there */
     QUIET_MS =
-        700, /* before one: a board that starts would take it as a wish not to load its model */
-    START_MS = 8000,    /* the same while it starts, whose progress is said every 5 s */
-    REFUSED_MS = 5000,  /* after it said that it cannot */
+        700, /* before the first question: a board that is starting would take it as a request not to load its model */
+    START_MS = 8000,    /* the same while it starts, when it reports progress every 5 s */
+    REFUSED_MS = 5000,  /* after it reported that it cannot */
     RETRY_MS = 500,     /* between two attempts to open its line */
-    SILENT_MS = 300000, /* in a reply: then the board is given up */
+    SILENT_MS = 300000, /* without an event during a reply: then the board is given up */
     LEAVE_MS = 2000,
-    TRIES = 3,         /* of a request, at boards that go away */
-    LINE_LIMIT = 8191, /* of a board that does not say */
+    TRIES = 3,         /* attempts of a request on boards that go away */
+    LINE_LIMIT = 8191, /* of a board that does not report it */
 };
 
 /* ---- a board --------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static void stop_reply(struct board *b)
     (void)serial_send(&b->line, "\3", 1);
 }
 
-/* Its request, if there is one, is another's where nobody has seen anything of the reply. */
+/* Its request, if there is one, moves to another board if nobody has seen any of the reply. */
 static void leave_work(struct board *b)
 {
     struct waiting *w = b->work;
@@ -68,12 +68,12 @@ static void greet(struct board *b)
     (void)serial_send(&b->line, hello, sizeof hello - 1);
     b->knows_said = false;
     b->knows_penalties = false;
-    b->held = true; /* by whoever was there before: it is told anew */
+    b->held = true; /* by an earlier caller: it is set again */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
 }
 
-/* Its facts were of another start or model. */
+/* Its facts belonged to another start or model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
     struct serve_figures now;
@@ -91,7 +91,7 @@ static void take_ready(struct board *b, const struct board_event *e)
     serve_board_be_patient(b, 0);
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
     begin_news(b, e);
-    if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
+    if (b->phase == AT_WORK) { /* it restarted, or dropped a request that a Ctrl-C met on its way */
         leave_work(b);
     }
     if (b->phase == GREETING) {
@@ -150,7 +150,7 @@ static void finish(struct board *b, const struct board_event *e)
     serve_pool_end(w, b->error.status != 0 ? &b->error : NULL);
 }
 
-/* The rest of the work, whether it has begun or not. */
+/* Drop the rest of the work, whether it has begun or not. */
 static void cancel(struct board *b)
 {
     char line[64];
@@ -199,7 +199,7 @@ static void take_reply(struct board *b, const struct board_event *e)
     serve_pool.wake.call(serve_pool.wake.context);
 }
 
-/* Events about itself, whatever it does. */
+/* Events about the board itself, at any time. */
 static void take_news(struct board *b, const struct board_event *e)
 {
     struct serve_figures now;
@@ -217,7 +217,8 @@ static void take_news(struct board *b, const struct board_event *e)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* It takes requests. The warning that its check of actions hears too much comes once, and not each time that it is back. */
+/* It takes requests. The warning that its check of actions trusts too many messages is given once,
+ * not each time it returns. */
 static void end_greeting(struct board *b)
 {
     if (b->was_there) {
@@ -240,7 +241,7 @@ static void take_line(void *context, char *line, size_t bytes)
     struct board_event e;
 
     if (!board_event_read(&e, line, bytes)) {
-        b->starts = true; /* firmware's, or a board's that talks to people */
+        b->starts = true; /* the firmware's, or from a board that talks to people */
         return;
     }
     b->starts = e.kind == BOARD_OTHER;
@@ -261,12 +262,12 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
                serial_millis() - b->asked_ms > ASK_MS) {
         b->asked_ms = serial_millis();
-        stop_reply(b); /* of a caller that is no more */
+        stop_reply(b); /* of a caller that has left */
     }
     board_event_free(&e);
 }
 
-/* Whether the board knows what the request asks for. */
+/* True if the board supports what the request asks for. */
 static bool can_take(const struct board *b, const struct serve_request *q, struct serve_error *e)
 {
     const char *penalty = board_penalty_of(q);
@@ -289,11 +290,11 @@ static bool can_take(const struct board *b, const struct serve_request *q, struc
     return true;
 }
 
-/* Write the request of b->work. False: *e says why it cannot be. */
+/* Write the request of b->work. False: it cannot be written; *e says why. */
 static bool write_request(struct board *b, struct serve_error *e)
 {
     const struct serve_request *q = &b->work->job->request;
-    struct serve_request request = *q; /* its texts are those of the job */
+    struct serve_request request = *q; /* its texts belong to the job */
     struct serve_text out = { .n = 0 };
     size_t longest;
     bool good = true;
@@ -344,7 +345,7 @@ static void begin_work(struct board *b)
     serve_pool_end(w, e.status != 0 ? &e : NULL);
 }
 
-/* A board that has nothing else to do says how it is; a request that comes meanwhile waits on its line for that. */
+/* An idle board reports its state; a request that comes meanwhile waits for that on its line. */
 static void ask_news(struct board *b)
 {
     struct serve_text line = { .n = 0 };
@@ -362,7 +363,8 @@ static void ask_news(struct board *b)
     serve_text_free(&line);
 }
 
-/* Whether a board is there; one that talks to people is told to talk to programs, which it answers likewise. */
+/* Ask whether a board is there; one that talks to people is switched to programs, which it confirms
+ * in the same way. */
 static void ask_again(struct board *b)
 {
     char mode[32];
@@ -375,7 +377,7 @@ static void ask_again(struct board *b)
     (void)serial_send(&b->line, mode, serial_mode_line(mode, SERIAL_SILENCE_S, b->n_mode++));
 }
 
-/* Whether a question would meet nothing that it could stop. */
+/* True if a question would not interrupt anything. */
 static bool may_ask(const struct board *b, uint64_t now)
 {
     bool starts = b->starts && strstr(b->line.in, "> ") == NULL;
@@ -384,8 +386,8 @@ static bool may_ask(const struct board *b, uint64_t now)
            now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
 }
 
-/* A board that was told to talk to a program hears now and then that there is one. If it took a silence, such as of a computer that
- * slept, for an end, it is told anew. */
+/* A board that was switched to a program is told now and then that the program is still there. If
+ * it took a silence, for example of a computer that slept, for the end, it is switched again. */
 static void stay(struct board *b)
 {
     uint64_t now = serial_millis();
@@ -401,7 +403,8 @@ static void stay(struct board *b)
     }
 }
 
-/* The server ends: what the board is at is stopped, and it talks to people again, if it did when it was found. */
+/* The server ends: the board's work is stopped, and it talks to people again if it did so when it
+ * was found. */
 static void leave(struct board *b)
 {
     static const char chat[] = "{\"command\":\"/mode chat\"}\n";

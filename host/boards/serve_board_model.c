@@ -1,11 +1,11 @@
-/* Which model a board has, and that it loads that of the others. */
+/* Which model a board has, and how it loads the model of the others. */
 #include <stdio.h>
 #include <string.h>
 
 #include "host/boards/serve_board_wire.h"
 #include "host/boards/serve_boards_private.h"
 
-enum { LOAD_MS = 120000 }; /* for a model that a board is told to load */
+enum { LOAD_MS = 120000 }; /* time for a model that a board is told to load */
 
 void serve_board_say(const struct board *b, const char *what)
 {
@@ -48,8 +48,9 @@ void serve_board_load_chosen(struct board *b)
     }
 }
 
-/* A board without a model, as somebody pressed a key at its start, loads that of the others, and so does each when it was chosen
- * by somebody: once, as it may not be on its card. */
+/* A board without a model, because somebody pressed a key at its start, loads the model of the
+ * others, and so does every board after somebody chose one: once, because it may not be on its
+ * card. */
 static bool should_load(struct board *b, const struct board_event *e)
 {
     bool untried;
@@ -83,7 +84,7 @@ bool serve_board_has_model(struct board *b, const struct board_event *e)
     memcpy(model, serve_pool.model, sizeof model);
     pthread_mutex_unlock(&serve_pool.lock);
     if (e->model == NULL && model[0] == '\0') {
-        return false; /* others may say what to load */
+        return false; /* other boards may say what to load */
     }
     loads = !good && should_load(b, e);
     snprintf(why, sizeof why, "it has %.127s, and not %s: %s",

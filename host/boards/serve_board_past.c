@@ -11,7 +11,7 @@ static uint64_t mix(uint64_t mark, const char *text, size_t bytes)
     return mark;
 }
 
-/* Between two texts is a byte that no text has. */
+/* Texts are separated by a byte that no text contains. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes)
 {
     if (p->n != BOARD_PAST_MARKS) {
@@ -28,7 +28,8 @@ static void add(struct board_past *p, const struct serve_text *t)
 
 void board_past_of(struct board_past *p, const struct serve_request *q)
 {
-    /* The text before the first turn is one text: alone it is hardly worth a board. */
+    /* The text before the first turn counts as one text: alone it hardly decides the choice of a
+     * board. */
     const char *kind = q->kind != SERVE_CHAT ? "t" : q->has_system ? "s" : "c";
 
     p->marks[0] = mix(mix(basis, kind, 1), serve_text_shown(&q->system), q->system.n);

@@ -1,4 +1,5 @@
-/* A board's context, as marks of the texts so far: which of several boards has most of a request. */
+/* A board's context as marks of its texts so far: tells which of several boards has most of a
+ * request. */
 #ifndef INGOT_HOST_SERVE_BOARD_PAST_H
 #define INGOT_HOST_SERVE_BOARD_PAST_H
 
@@ -6,19 +7,19 @@
 
 enum { BOARD_PAST_MARKS = 132 };
 
-/* Mark i is a hash of all texts up to the i-th: equal marks are equal pasts. */
+/* Mark i is a hash of all texts up to the i-th: equal marks mean equal pasts. */
 struct board_past {
     uint64_t marks[BOARD_PAST_MARKS];
     uint32_t n;
 };
 
-/* For a request; texts beyond the last mark do not count. */
+/* Marks of a request; texts beyond the last mark do not count. */
 void board_past_of(struct board_past *p, const struct serve_request *q);
 
-/* The reply to it is there, too. */
+/* Also add the reply to it. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes);
 
-/* Texts that both begin with. */
+/* The number of texts with which both begin. */
 uint32_t board_past_shared(const struct board_past *a, const struct board_past *b);
 
 #endif

@@ -18,7 +18,7 @@ static const char *text_of(const cJSON *root, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
 }
 
-/* A whole number of up to 2^52, as doubles have them; 0: there is none. */
+/* A whole number up to 2^52, exact in a double; 0: there is none. */
 static uint64_t number_of(const cJSON *root, const char *name)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
@@ -102,7 +102,7 @@ void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
 
 void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
 {
-    size_t n = list[0] != '\0' ? strlen(list) - 1 : 0; /* before the bracket that ends it */
+    size_t n = list[0] != '\0' ? strlen(list) - 1 : 0; /* before the closing bracket */
     cJSON *one = cJSON_CreateObject();
     char text[SERVE_EVENT_BYTES];
 
@@ -135,7 +135,7 @@ bool board_vector_read(struct serve_text *out, const struct board_event *event)
     return true;
 }
 
-/* For an object with token, logprob and text. False: it is none. */
+/* Read an object with token, logprob and text. False: it is something else. */
 static bool score_of(const cJSON *object, struct serve_score *s)
 {
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),
@@ -241,7 +241,7 @@ void board_error_read(struct serve_error *e, const struct board_event *event)
 
 /* ---- to the board ---------------------------------------------------------------------------- */
 
-/* The object is a line, and is gone. */
+/* Write the object as a line, and free it. */
 static void put(struct serve_text *out, cJSON *object, size_t *longest)
 {
     size_t before = out->n;
@@ -261,7 +261,7 @@ static cJSON *request_of(uint64_t id)
     return root;
 }
 
-/* said: bytes at its end that are a person's words, 0: nothing is known of that. */
+/* said: bytes at its end that are a person's words; 0: unknown. */
 static void add_message(cJSON *list, const char *role, const char *content, size_t said)
 {
     cJSON *one = cJSON_CreateObject();
@@ -274,7 +274,8 @@ static void add_message(cJSON *list, const char *role, const char *content, size
     cJSON_AddItemToArray(list, one);
 }
 
-/* A board has one system prompt: instructions that come later are a paragraph before what the person says. */
+/* A board has one system prompt, so later instructions become a paragraph before the person's
+ * words. */
 static void add_turn(cJSON *list, const struct serve_turn *t, bool unmarked)
 {
     struct serve_text both = { .n = 0 };
@@ -350,7 +351,7 @@ static void add_stops(cJSON *root, const struct serve_request *q)
     }
 }
 
-/* A text that goes on, or the numbers of its tokens. */
+/* A text to continue, or the numbers of its tokens. */
 static void add_prompt(cJSON *root, const struct serve_turn *t)
 {
     uint32_t id;
@@ -418,7 +419,7 @@ void board_news_write(struct serve_text *out, uint64_t id, bool anew)
 
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)
 {
-    enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 */
+    enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 bytes */
     size_t longest = 0;
     uint32_t n = 0;
 

@@ -1,4 +1,4 @@
-/* The queue of `ingot serve` in front of boards, and who takes what from it. */
+/* The queue of `ingot serve` for boards, and the choice of a board for each job. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "host/line/serial_socket.h"
 
 enum {
-    FIRST_MS = 60000,  /* for the first board to answer */
-    NOBODY_MS = 20000, /* that a request waits while no board is there */
-    NEWS_MS = 4000,    /* that what a board said of itself is new */
+    FIRST_MS = 60000,  /* to wait for the first board to answer */
+    NOBODY_MS = 20000, /* that a request waits while there is no board */
+    NEWS_MS = 4000,    /* for which a board's report counts as new */
 };
 
 struct serve_pool serve_pool;
@@ -55,7 +55,7 @@ void serve_pool_set_phase(struct board *b, enum phase phase)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* The job ends, and is the server's alone; w is gone. */
+/* The job ends, and belongs only to the server; w is freed. */
 void serve_pool_end(struct waiting *w, const struct serve_error *e)
 {
     struct serve_job *j = w->job;
@@ -89,7 +89,8 @@ void serve_pool_end_with(struct waiting *w, int status, const char *text)
     serve_pool_end(w, &e);
 }
 
-/* Whether no other idle board has more of it, or as much and was idle for longer. The lock is held. */
+/* True if no other idle board has more of it, or as much and has been idle for longer. The lock is
+ * held. */
 static bool is_best(const struct board *b, const struct board_past *wanted)
 {
     uint32_t mine = board_past_shared(&b->past, wanted);
@@ -111,7 +112,7 @@ bool serve_pool_differs(const struct board *b)
     return strncmp(serve_pool.model, b->state.model, sizeof serve_pool.model) != 0;
 }
 
-/* The first in the queue that is best done here, which is at work then. NULL: none. */
+/* The first job in the queue that this board should do; it is then running. NULL: none. */
 struct waiting *serve_pool_take(struct board *b)
 {
     struct waiting **at = &serve_pool.first, *w = NULL;
@@ -133,13 +134,13 @@ struct waiting *serve_pool_take(struct board *b)
     return w;
 }
 
-/* It was asked of a model that is no longer there. */
+/* It was meant for a model that is no longer loaded. */
 static void end_outdated(struct waiting *w)
 {
     serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
 }
 
-/* No board's any more: it waits again, in front of the others. */
+/* The job has no board: it waits again, before the others. */
 void serve_pool_put_back(struct waiting *w)
 {
     bool outdated;
@@ -158,7 +159,8 @@ void serve_pool_put_back(struct waiting *w)
     wake_all();
 }
 
-/* Jobs that nobody will do: all of them, or those that have waited too long with no board there. */
+/* End jobs that nobody will do: all of them, or those that have waited too long while there is no
+ * board. */
 static struct waiting *take_hopeless(bool all)
 {
     struct waiting *w = NULL;
@@ -221,13 +223,13 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* The first in the queue that was asked of another model. NULL: none. */
+/* The first job in the queue that was meant for another model. NULL: none. */
 static struct waiting *take_outdated(void)
 {
     struct waiting *w;
 
     pthread_mutex_lock(&serve_pool.lock);
-    w = serve_pool.first; /* the queue is in the order in which they came */
+    w = serve_pool.first; /* the queue is in the order of arrival */
     if (w != NULL && w->choice != serve_pool.choice) {
         serve_pool.first = w->next;
         serve_pool.stats.waiting--;
@@ -238,7 +240,7 @@ static struct waiting *take_outdated(void)
     return w;
 }
 
-/* Replies at work come to their end; then each board loads it. */
+/* Running replies finish; then each board loads it. */
 static void load(void *context, const char *model)
 {
     struct waiting *w;
@@ -254,7 +256,7 @@ static void load(void *context, const char *model)
     wake_all();
 }
 
-/* Out of the queue. NULL: it is not there. */
+/* Remove it from the queue. NULL: it is not there. */
 static struct waiting *take_job(const struct serve_job *j)
 {
     struct waiting **at = &serve_pool.first, *w;
@@ -272,7 +274,7 @@ static struct waiting *take_job(const struct serve_job *j)
     return w;
 }
 
-/* A waiting request makes room for others at once; its board stops the current one. */
+/* A waiting request makes room at once; a board stops a running one. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct waiting *w;
@@ -286,7 +288,8 @@ static void cancel(void *context, struct serve_job *j)
     wake_all();
 }
 
-/* Somebody looks: what the board said of itself is to be new when they look again. The lock is held. */
+/* Somebody reads the state: the boards report again, so that it is new at the next look. The lock
+ * is held. */
 static void want_news(struct board *b)
 {
     b->curious = b->curious || serial_millis() - b->told_ms > NEWS_MS;
@@ -330,7 +333,7 @@ static bool look(void *context, uint32_t i, struct serve_look *l)
     return true;
 }
 
-/* Until a board has said what model it has. */
+/* Until a board has reported its model. */
 static bool wait_for_model(char *model)
 {
     uint64_t begin = serial_millis(), said = begin;
@@ -359,7 +362,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
 {
     bool good = true, opened = false;
 
-    signal(SIGPIPE, SIG_IGN); /* a socket whose board is gone is an error of the write */
+    signal(SIGPIPE, SIG_IGN); /* a socket whose board is gone: the write fails */
     pthread_mutex_init(&serve_pool.lock, NULL);
     serve_pool.n = n;
     serve_pool.baud = baud;
@@ -376,7 +379,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
     for (uint32_t i = 0; good && i < n; i++) {
         struct board *board = &serve_pool.boards[i];
 
-        /* The first attempt is here, so that a wrong name is said at once. */
+        /* The first attempt is made here, so that a wrong name is reported at once. */
         if (!serial_open(&board->line, board->path, baud)) {
             fprintf(stderr, "ingot: %s\n", board->line.error_message);
         } else {

@@ -1,4 +1,4 @@
-/* Shared parts of the pool (serve_boards.c) and the thread of a board (serve_board.c); nobody else includes it. */
+/* Shared only by the pool (serve_boards.c) and the thread of a board (serve_board.c). */
 #ifndef INGOT_HOST_SERVE_BOARDS_PRIVATE_H
 #define INGOT_HOST_SERVE_BOARDS_PRIVATE_H
 
@@ -8,8 +8,8 @@
 
 enum phase {
     AWAY,     /* the line is closed */
-    ASKING,   /* whether a board is there */
-    GREETING, /* protocol 2 is asked for */
+    ASKING,   /* asked whether a board is there */
+    GREETING, /* asked for protocol 2 */
     IDLE,
     AT_WORK,
 };
@@ -19,7 +19,7 @@ struct waiting {
     struct serve_job *job;
     struct board_past past;
     uint64_t since_ms;
-    uint32_t choice; /* of the model, that was the latest when it came */
+    uint32_t choice; /* number of the model that was the latest when the job arrived */
     unsigned tries;
     struct waiting *next;
 };
@@ -28,37 +28,38 @@ struct board {
     const char *path;
     pthread_t thread;
     bool started;
-    int wake; /* an eventfd: there may be something to do */
+    int wake; /* an eventfd: wakes the thread */
     struct serial_line line;
     enum phase phase;               /* written by its thread, with the pool's lock */
     struct board_past past;         /* likewise */
     uint64_t used;                  /* likewise: when it took its latest job, counted in jobs */
-    struct serve_board_state state; /* likewise, but for `line` and `there` */
+    struct serve_board_state state; /* likewise, except `line` and `there` */
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES],
-        models[SERVE_EVENT_BYTES]; /* likewise: what it said of itself, of the models on its card */
-    uint64_t told_ms;              /* likewise: when it was asked for that */
-    uint64_t patient_ms;  /* likewise: until then it loads a model, and is not asked anything */
-    bool curious;         /* with the lock: it is to be asked again */
+        models
+            [SERVE_EVENT_BYTES]; /* likewise: what it reported about itself and the models on its card */
+    uint64_t told_ms;            /* likewise: when it was asked for that */
+    uint64_t patient_ms;  /* likewise: it loads a model until then, and is not asked anything */
+    bool curious;         /* with the lock: it should be asked again */
     struct waiting *work; /* AT_WORK */
     uint64_t id;          /* of its request */
-    uint32_t left;        /* answers that are to come */
+    uint32_t left;        /* answers that are expected */
     struct serve_error error;
-    struct ingot_sampling defaults; /* its model's own, as its `ready` says */
-    bool knows_said;                /* its messages may say which words are a person's */
+    struct ingot_sampling defaults; /* its model's own defaults, from its `ready` */
+    bool knows_said;                /* its messages may mark which words are a person's */
     bool knows_penalties;           /* its requests may have penalties and biases */
-    bool said_old;                  /* somebody was told that it does not know that */
-    bool held;                      /* the latest reply was held to a grammar */
+    bool said_old;                  /* the user was told that it does not know that */
+    bool held;                      /* a grammar is set for the latest reply */
     bool stopped;                   /* Ctrl-C was sent */
-    bool lost;                      /* it began anew, or is silent for too long */
-    bool was_there, other; /* it has answered; it has another model, or none, which is said */
-    bool starts;           /* what it said last is of a start, in which nobody should press a key */
+    bool lost;                      /* it restarted, or has been silent for too long */
+    bool was_there, other; /* it has answered; it has another model, or none, which was reported */
+    bool starts; /* its last line was of a start, during which nobody should press a key */
     uint64_t asked_ms;
-    uint64_t stayed_ms;  /* when a board that was told to talk to a program heard of us */
-    unsigned n_mode;     /* how often it was; 0: it does so by itself */
+    uint64_t stayed_ms;  /* when a board that was switched to a program last heard from us */
+    unsigned n_mode;     /* how often it was switched; 0: it was not */
     uint64_t load_id;    /* of the latest request to load a model */
-    uint32_t load_tried; /* the choice of a model that it was told to load; 0: none */
+    uint32_t load_tried; /* number of the model choice that it was told to load; 0: none */
     uint32_t line_limit;
-    double context; /* tokens of it, as its `ready` says; NaN: it does not */
+    double context; /* its context in tokens, from its `ready`; NaN: unknown */
 };
 
 /* For the process. */
@@ -71,8 +72,8 @@ struct serve_pool {
     struct waiting *first;
     uint64_t n_taken;
     struct serve_stats stats;
-    char model[SERVE_MODEL_BYTES]; /* of all; "": no board has answered */
-    uint32_t choice;               /* how often somebody chose it; 0: the first board did */
+    char model[SERVE_MODEL_BYTES]; /* of all boards; "": no board has answered */
+    uint32_t choice;               /* number of the current choice; 0: the first board's model */
     bool closing;
 };
 
@@ -81,23 +82,24 @@ extern struct serve_pool serve_pool;
 bool serve_pool_is_closing(void);
 void serve_pool_set_phase(struct board *b, enum phase phase);
 
-/* Whether the board has another model than the others. The lock is held. */
+/* True if the board has another model than the others. The lock is held. */
 bool serve_pool_differs(const struct board *b);
 
-/* The first in the queue that is best done at this board, which is at work then. NULL: none. */
+/* The first job in the queue that this board should do; it is then running. NULL: none. */
 struct waiting *serve_pool_take(struct board *b);
 
-/* No board's any more: it waits again, in front of the others. */
+/* The job has no board: it waits again, before the others. */
 void serve_pool_put_back(struct waiting *w);
 
-/* The job ends, and is the server's alone; w is gone. e: NULL, or why there is no reply. */
+/* The job ends, and belongs only to the server; w is freed. e: NULL, or why there is no reply. */
 void serve_pool_end(struct waiting *w, const struct serve_error *e);
 void serve_pool_end_with(struct waiting *w, int status, const char *text);
 
-/* End jobs that nobody will do: all of them, or those that have waited too long with no board there. */
+/* End jobs that nobody will do: all of them, or those that have waited too long while there is no
+ * board. */
 void serve_pool_end_hopeless(bool all);
 
-/* On standard error, with the board's line. */
+/* Print to standard error, with the board's line. */
 void serve_board_say(const struct board *b, const char *what);
 
 /* Until then it is not asked whether it is there. */
@@ -105,13 +107,15 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms);
 
 struct board_event;
 
-/* Whether the model of an event `ready` is everybody's; the first board decides. If it is not, the board may be told to load it. */
+/* True if the model of an event `ready` is that of all boards; the first board decides. If it is
+ * not, the board may be told to load it. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
 
-/* A request as this board takes it: without what its version does not know, and with its model's defaults. */
+/* A request in the form for this board: without fields that its version does not know, and with its
+ * model's defaults. */
 void serve_board_suit(const struct board *b, struct serve_request *q);
 
-/* A board that has nothing to do loads what was chosen meanwhile. */
+/* An idle board loads the model that was chosen meanwhile. */
 void serve_board_load_chosen(struct board *b);
 
 /* The thread of a board; context is the board. */

@@ -1,4 +1,4 @@
-/* The words of `ingot card`: its operands and the rows of its options. */
+/* The arguments of `ingot card`: its operands and the rows of its options. */
 #ifndef INGOT_HOST_CARD_ARGS_H
 #define INGOT_HOST_CARD_ARGS_H
 
@@ -19,11 +19,11 @@ struct card_args {
     const char *system; /* NULL: no prefix is computed */
     const char *words, *firmware, *boards, *sign;
     struct pack_options pack;
-    unsigned format, table; /* as enum card_format and enum card_table have them */
+    unsigned format, table; /* values of enum card_format and enum card_table */
     bool power_of_two;
 };
 
-/* The board, then models. False: there are too many. */
+/* Read the board, then models. False: there are too many. */
 bool card_args_operand(void *arguments, const char *word);
 
 /* Ended by NULL. */

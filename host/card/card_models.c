@@ -22,7 +22,7 @@ enum { NAME_BYTES = 512 };
 
 /* ---- a model that is too long ---------------------------------------------------------------- */
 
-/* The planner's answer for the board, with the boot arguments of the card. */
+/* The plan for the board, with the boot arguments of the card. */
 static enum err plan_for_board(struct plan *plan, const struct card_models *m,
                                const struct image *img)
 {
@@ -34,7 +34,8 @@ static enum err plan_for_board(struct plan *plan, const struct card_models *m,
     return board_plan(plan, &r);
 }
 
-/* The best type with which the file is short enough and the board takes the model, when it has `bytes` now; NULL: none. */
+/* The best type with which the file is short enough and the board can run the model, whose file now
+ * has `bytes`; NULL: none. */
 static const char *type_that_fits(const struct card_models *m, const struct image *img,
                                   uint64_t bytes)
 {
@@ -96,7 +97,7 @@ static void say_slow(const struct card_models *m, const char *name, const char *
         m->board->name);
 }
 
-/* By the published rates of the board; of an emulator there are none. */
+/* From the board's published rates; an emulator has none. */
 static void say_rate(const struct card_models *m, const struct image *img, const char *name)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -155,8 +156,8 @@ static void count_save(struct card_models *m, const struct image *img)
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
-/* "models/NAME.ingot" of a path: without .gguf or .bin, a folder's own name. False: there is no such
- * path. */
+/* "models/NAME.ingot" for a path: without .gguf or .bin, or with the folder's name. False: there is
+ * no such path. */
 static bool card_name(const char *path, char *name, size_t bytes)
 {
     static const char *const known[] = { ".gguf", ".bin", ".ingot" };
@@ -182,7 +183,8 @@ static bool card_name(const char *path, char *name, size_t bytes)
     return true;
 }
 
-/* A new file beside out, which is there until card_models_close; its path is the list's. NULL: error_message says why. */
+/* A new file in the folder of out, which exists until card_models_close; the list owns its path.
+ * NULL: error_message says why. */
 static const char *file_beside(char **list, size_t *n, const char *out, char *error_message,
                                size_t error_message_bytes)
 {
@@ -201,7 +203,7 @@ static const char *file_beside(char **list, size_t *n, const char *out, char *er
     return to;
 }
 
-/* Pack into a new file beside out. NULL: error_message says why. */
+/* Pack into a new file in the folder of out. NULL: error_message says why. */
 static const char *pack_beside(struct card_models *m, const struct pack_options *pack,
                                const char *out, char *error_message, size_t error_message_bytes)
 {
@@ -212,7 +214,8 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
     return to != NULL && pack_file(&o, error_message, error_message_bytes) == ERR_OK ? to : NULL;
 }
 
-/* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
+/* True if the .ingot file is valid up to its tables, and short enough. *use_bytes: the size of
+ * NAME.use. */
 static bool check_file(struct card_models *m, const struct card_image *c, const char *file,
                        const char *name, const char *source, uint64_t *use_bytes,
                        char *error_message, size_t error_message_bytes)
@@ -235,7 +238,7 @@ static bool check_file(struct card_models *m, const struct card_image *c, const 
     return good;
 }
 
-/* The .ingot file for the model at path, packed where it is none yet. NULL: error_message says why. */
+/* The .ingot file of the model at path; other formats are packed. NULL: error_message says why. */
 static const char *ready_file(struct card_models *m, const struct pack_options *pack,
                               const char *path, const char *out, bool *packed, char *error_message,
                               size_t error_message_bytes)
@@ -263,8 +266,8 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     return path;
 }
 
-/* A signed copy of the file beside out, which is there until card_models_close; the file itself where none is
- * asked for. NULL: error_message says why. */
+/* A signed copy of the file in the folder of out, which exists until card_models_close; the file
+ * itself if no signature is asked for. NULL: error_message says why. */
 static const char *signed_file(struct card_models *m, const char *file, const char *out,
                                char *error_message, size_t error_message_bytes)
 {
@@ -279,7 +282,7 @@ static const char *signed_file(struct card_models *m, const char *file, const ch
                : NULL;
 }
 
-/* An adapter that is made already goes to adapters/. */
+/* An adapter that is already packed goes to adapters/. */
 static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
                         const char *out, char *error_message, size_t error_message_bytes)
 {
@@ -301,7 +304,7 @@ static bool add_adapter(struct card_models *m, struct card_image *c, const char 
     return true;
 }
 
-/* Whether the file lies in a folder of that name. */
+/* True if the file is in a folder of that name. */
 static bool is_in(const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -311,7 +314,7 @@ static bool is_in(const char *path, const char *folder)
            (before == n || slash[-(ptrdiff_t)n - 1] == '/');
 }
 
-/* Other files have a folder of their kind. NULL: it is none of these. */
+/* Each other kind of file has its own folder. NULL: it is none of these. */
 static const char *folder_of(const char *path)
 {
     static const struct {
@@ -347,7 +350,7 @@ static bool add_small(struct card_image *c, const char *folder, const char *path
     return true;
 }
 
-/* For a mixture, room for how its experts are used. */
+/* For a mixture, reserve space for the use of its experts. */
 static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
 {
     char name[NAME_BYTES];

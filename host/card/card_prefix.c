@@ -37,7 +37,7 @@ struct error_message {
     size_t bytes;
 };
 
-/* The first one stays; words that nobody knows are not a problem of the card. */
+/* The first model counts; unknown arguments are not an error of the card. */
 static void keep_error_message(void *context, bool refused, const char *error_message)
 {
     struct error_message *p = context;
@@ -47,7 +47,8 @@ static void keep_error_message(void *context, bool refused, const char *error_me
     }
 }
 
-/* The options that decide the state's bits; the board's memory, cores and cards are not here. */
+/* The options that determine the bits of the state; the board's memory, cores and cards are not
+ * among them. */
 static bool read_words(struct host_args *args, const char *words, const char *system,
                        struct error_message *p)
 {

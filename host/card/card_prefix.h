@@ -1,19 +1,20 @@
-/* The state of a system prompt for a card: computed here, it has the bits that every board would compute. */
+/* The state of a system prompt for a card, computed here with the same bits as on every board. */
 #ifndef INGOT_HOST_CARD_PREFIX_H
 #define INGOT_HOST_CARD_PREFIX_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The boot argument system="...", quoted as options_parse() reads it, allocated; NULL: no memory. */
+/* The boot argument system="...", quoted for options_parse(), allocated; NULL: out of memory. */
 char *card_prefix_word(const char *system);
 
-/* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the boot
- * arguments of the card; NULL: none. False: error_message says why. */
+/* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the
+ * boot arguments of the card; NULL: none. False: error_message says why. */
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
                       char *error_message, size_t bytes);
 
-/* A new file beside `out`, for that state: temporary_remove() removes it, the caller frees its path. NULL: error_message says why. */
+/* A new file in the folder of `out`, for that state: temporary_remove() removes it, the caller
+ * frees its path. NULL: error_message says why. */
 char *card_prefix_file(const char *out, char *error_message, size_t bytes);
 
 #endif

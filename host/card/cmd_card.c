@@ -23,12 +23,12 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    SAVE_LEAST_MIB = 8,   /* without --save: a whole context, but not less than this, */
-    SAVE_MOST_MIB = 1024, /* and not more: what has no room is computed again by /load */
+    SAVE_LEAST_MIB = 8,   /* without --save: room for a whole context, but at least this, */
+    SAVE_MOST_MIB = 1024, /* and at most this; /load computes the rest again */
     ERROR_MESSAGE_BYTES = 2048,
     PAYLOAD_WHY_BYTES = 128
 };
-#define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
+#define FILES_TIME 1735689600 /* 1 January 2025, if SOURCE_DATE_EPOCH is not set */
 
 /* ---- the card -------------------------------------------------------------------------------- */
 
@@ -36,17 +36,17 @@ struct job {
     const struct card_args *a;
     const char *name; /* of the folder of the board */
     const char
-        *for_board; /* the one that the card is for, where its image starts others; NULL: all */
+        *for_board; /* the board that the card is for, if its image starts others too; NULL: all */
     struct card_board board;
     struct card_image card; /* the partition with the models */
-    struct card_image boot; /* the one in front, where has_boot */
+    struct card_image boot; /* the one before it, if has_boot */
     bool has_boot;
-    bool is_efi; /* its firmware reads a GPT, and wants one on disks */
+    bool is_efi; /* its firmware reads a GPT, and needs one on disks */
     enum card_table table;
     struct card_models models;
     struct sign_key key;
     char *system_word;           /* NULL: none */
-    char *prefix;                /* the path of a file beside the image; NULL: none */
+    char *prefix;                /* the path of a file in the image's folder; NULL: none */
     struct card_missing missing; /* firmware */
     struct card_payload payload; /* path NULL: there is none */
     char error_message[ERROR_MESSAGE_BYTES];
@@ -65,7 +65,7 @@ static bool fine(struct job *j, enum err e)
     return fine_on(j, &j->card, e);
 }
 
-/* A name that is nobody's is better answered with all names than with a place to look for it. */
+/* For an unknown board, a list of all names helps more than a place to look for it. */
 static void say_no_board(struct job *j)
 {
     size_t n;
@@ -102,7 +102,7 @@ static bool open_board(struct job *j)
     if (e == ERR_NOT_FOUND && folder == NULL && known == NULL) {
         say_no_board(j);
     }
-    /* Firmware and U-Boot read FAT32; a board that no file starts has one partition. */
+    /* Firmware and U-Boot read FAT32; a board that starts from no file has one partition. */
     j->has_boot = j->a->format == CARD_EXFAT && j->board.image[0] != '\0';
     j->is_efi = strncmp(j->board.image, "EFI/", 4) == 0;
     j->table = j->is_efi ? CARD_GPT : (enum card_table)j->a->table;
@@ -114,7 +114,7 @@ static bool open_board(struct job *j)
     return e == ERR_OK;
 }
 
-/* The payload of the board's first loader, from --firmware, which is not a folder here. */
+/* The payload of the board's first loader, from --firmware, which is a file here, not a folder. */
 static bool open_payload(struct job *j)
 {
     const char *path = j->a->firmware;
@@ -151,11 +151,11 @@ static bool open_payload(struct job *j)
     j->payload.path = path;
     j->payload.bytes = (uint64_t)about.st_size;
     memcpy(j->payload.type, j->board.loader_type, sizeof j->payload.type);
-    j->table = CARD_GPT; /* the loader knows no other */
+    j->table = CARD_GPT; /* the loader supports no other */
     return true;
 }
 
-/* Whether the image would take the place of a model. */
+/* True if the image would overwrite a model. */
 static bool is_out(const struct card_args *a, const char *model)
 {
     struct stat x, y;
@@ -182,7 +182,7 @@ static bool open_key(struct job *j)
            ERR_OK;
 }
 
-/* Read the limits of memory from the boot arguments. The board itself reports a wrong word. */
+/* Read the limits of memory from the boot arguments. The board itself reports wrong arguments. */
 static void take_limits(struct job *j)
 {
     static struct options all;
@@ -215,7 +215,7 @@ static bool add_models(struct job *j)
     return true;
 }
 
-/* MiB of each saved conversation. */
+/* Size of each saved conversation in MiB. */
 static uint64_t save_mib(const struct job *j)
 {
     uint64_t mib = (j->models.save_bytes + (1u << 20) - 1) >> 20;
@@ -311,7 +311,7 @@ static bool add_all(struct job *j)
            (j->a->kept == 0 || fine(j, card_add_room(&j->card, "ingot.kept", j->a->kept << 20)));
 }
 
-/* Files without which no board starts, and those that single boards want. */
+/* Report files without which no board starts, and those that single boards need. */
 static void say_missing(const struct job *j)
 {
     const struct card_missing *m = &j->missing;
@@ -386,7 +386,7 @@ static bool make_card(const struct card_args *a)
     j->a = a;
     card_image_open(&j->card, (enum card_format)a->format);
     card_image_open(&j->boot, CARD_FAT32);
-    /* The models come first, since the README names them. */
+    /* The models are added first, because the README names them. */
     good = open_board(j) && open_payload(j) && check_output(j) && open_key(j) && add_models(j) &&
            add_prefix(j) && add_all(j) && write_card(j);
     if (!good) {

@@ -8,7 +8,8 @@
 #include "flash_image/source/source.h"
 #include "runtime/storage/partitions.h"
 
-/* struct HSS_BootImage as a compiler for 64 bits lays it out. Before there were signatures (version 0) it was shorter. */
+/* struct HSS_BootImage in the layout of a 64-bit compiler. Before signatures existed (version 0) it
+ * was shorter. */
 enum {
     AT_VERSION = 4,
     AT_CRC = 16,
@@ -20,7 +21,7 @@ enum {
 };
 #define MAGIC_COMPRESSED 0xc08b8355u
 
-/* The sum is of the header without itself and the signature. */
+/* The checksum covers the header without itself and the signature. */
 static bool has_its_sum(const uint8_t head[HEAD_BYTES])
 {
     uint8_t copy[HEAD_BYTES] = { 0 };
@@ -36,7 +37,8 @@ static bool check(const uint8_t head[HEAD_BYTES], size_t n, uint64_t file_bytes,
 {
     uint64_t length = load_u64(head + AT_LENGTH);
 
-    /* HSS takes a length from the place where a plain payload has it, and would unpack a packed one over itself. */
+    /* HSS reads a length from the offset where a plain payload has it, and would unpack a packed
+     * one over itself. */
     if (load_u32(head) == MAGIC_COMPRESSED)
         snprintf(error_message, bytes, "it is compressed, which HSS does not take from a card");
     else if (n < HEAD_BYTES)

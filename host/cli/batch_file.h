@@ -1,5 +1,5 @@
-/* Requests of `ingot batch`, a line of JSON each: what they ask for, with the command's options where they
- * do not say. */
+/* Requests of `ingot batch`, one line of JSON each; fields that they omit come from the command's
+ * options. */
 #ifndef INGOT_HOST_BATCH_FILE_H
 #define INGOT_HOST_BATCH_FILE_H
 
@@ -12,30 +12,31 @@
 enum { BATCH_ERROR_MESSAGE_BYTES = 400 };
 
 struct batch_request {
-    char id[72];        /* as JSON has it; "": none was given */
+    char id[72];        /* as JSON; "": none was given */
     const char *prompt; /* (prompt_bytes) */
     size_t prompt_bytes;
     const char *system;  /* NUL-terminated; NULL: the model's own */
     const char *adapter; /* "": those of the command */
     uint32_t think;      /* enum option_think */
-    uint32_t n;          /* new tokens at most; 0: until the model ends, or repeats itself */
+    uint32_t n;          /* most new tokens; 0: until the model ends, or repeats itself */
     char stops[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
     uint32_t n_stops;
     struct sampler_params sampler;
 };
 
 struct batch_file {
-    struct text text; /* which the requests point into */
+    struct text text; /* text to which the requests point */
     struct batch_request *list;
     uint32_t n;
     char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong in which line */
 };
 
-/* Read path ("-": standard input). False: said on standard error with the line's number. batch_file_free
- * in any case; *b was zero. */
+/* Read path ("-": standard input). False: the error was printed with the line's number. Call
+ * batch_file_free in any case; *b was zero. */
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
-/* The requests of b->text, a NUL behind it, which has that name for error messages. False: b->error_message. */
+/* Parse the requests of b->text, which ends with a NUL and has that name in error messages. False:
+ * b->error_message. */
 bool batch_file_parse(struct batch_file *b, const char *name, const struct options *defaults);
 
 void batch_file_free(struct batch_file *b);

@@ -1,4 +1,4 @@
-/* `ingot batch`: many requests over one model, several side by side in each pass of its weights. */
+/* `ingot batch`: many requests to one model, several of them in each pass over its weights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "runtime/text/plural.h"
 #include "runtime/text/utf8.h"
 
-/* A text as JSON escapes it. */
+/* A text with JSON's escapes. */
 struct json_text {
     char *bytes;
     size_t n;
@@ -39,7 +39,7 @@ static struct batch {
     const struct host_args *args;
     struct slot slots[GROUP_MOST];
     uint32_t n_slots;
-    uint32_t next; /* request that has not come to the queue yet */
+    uint32_t next; /* next request that is not in the queue yet */
     struct request_queue queue;
     struct replies replies;
     uint64_t n_prompt, n_new, ticks;
@@ -60,7 +60,7 @@ static const char *adapter_of(const struct batch *b, uint32_t number)
     return own[0] != '\0' ? own : b->args->options.load.adapter;
 }
 
-/* Sets are numbered by the first request that has them. */
+/* Sets of adapters are numbered by the first request that uses them. */
 static uint32_t set_of(const struct batch *b, uint32_t number)
 {
     uint32_t i = 0;
@@ -71,7 +71,7 @@ static uint32_t set_of(const struct batch *b, uint32_t number)
     return i;
 }
 
-/* The sets of all slots at work go to work, and each sequence gets its own. */
+/* Apply the sets of all running slots, and give each sequence its own. */
 static bool adapt(struct batch *b)
 {
     const char *lists[GROUP_MOST];
@@ -255,7 +255,7 @@ static bool begin(struct batch *b, uint32_t slot, const struct request *r)
     return true;
 }
 
-/* Free slots take who comes next. False: said. */
+/* Free slots take the next requests. False: the error was printed. */
 static bool fill_slots(struct batch *b)
 {
     bool changed = false;

@@ -1,4 +1,5 @@
-/* `ingot bench` and `ingot selftest`: what this computer makes of a model, and of the kernels. */
+/* `ingot bench` and `ingot selftest`: the speed of a model on this computer, and a test of the
+ * kernels. */
 #include "board/host/host_board.h"
 #include "host/cli/commands.h"
 #include "host/app/host_app.h"

@@ -1,4 +1,4 @@
-/* `ingot help`: what there is, one command, or all of it for man and for the shell. */
+/* `ingot help`: the list of commands, one command, or all of it for man and for the shell. */
 #include "host/args/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/manual.h"

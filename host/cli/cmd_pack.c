@@ -52,7 +52,7 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* An unknown option is passed over with an error message: here it is a mistake. */
+/* An unknown option is elsewhere ignored with an error message; here it is an error. */
 static void note_unknown(void *context, bool refused, const char *error_message)
 {
     (void)refused;
@@ -88,7 +88,7 @@ static void print_packed(const struct pack_options *o)
     struct ingot_file f;
 
     if (ingot_file_open(&f, o->output, error_message, sizeof error_message) != ERR_OK) {
-        return; /* a device that cannot be read back */
+        return; /* a device, which cannot be read back */
     }
     printf("%s: %s, %u %s, %s, %s\n", name_shown(o->output),
            image_family_name(f.image.header->params.family), f.image.header->params.n_layers,

@@ -15,7 +15,7 @@
 #include "runtime/console/trace_print.h"
 #include "runtime/text/plural.h"
 
-/* A seed of its own for each run, unless one is given. */
+/* Each run gets a new seed, unless one is given. */
 static void choose_seed(struct host_args *args)
 {
     if (!options_given(&args->options, OPTION_SEED)) {
@@ -34,7 +34,7 @@ static int no_input(void *file)
     return CONSOLE_CLOSED;
 }
 
-/* Keep the file, or drop it after an error. False: said. */
+/* Keep the file, or remove it after an error. False: the error was printed. */
 static bool end_output(struct output_file *o, bool good)
 {
     char error_message[512];
@@ -67,7 +67,7 @@ static bool begin_output(struct output_file *o, const char *path, const struct h
     return true;
 }
 
-/* The trace of the reply to args->trace, by a console that writes to the file. */
+/* Write the trace of the reply to args->trace, through a console that writes to the file. */
 static bool write_trace(const struct host_app *h, const struct host_args *args, struct trace *trace)
 {
     static const struct console_setup setup;
@@ -89,7 +89,7 @@ static bool write_trace(const struct host_app *h, const struct host_args *args, 
     return end_output(&out, to != NULL);
 }
 
-/* The reply to a prompt that was read; false: said. *stopped: by Ctrl-C. */
+/* Write the reply to a prompt that was read; false: the error was printed. *stopped: by Ctrl-C. */
 static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt,
                      bool *stopped)
 {
@@ -108,7 +108,7 @@ static bool reply_to(struct host_app *h, const struct host_args *args, const str
     return e == ERR_OK || *stopped;
 }
 
-/* Ctrl-C ends the program as it does a program that has no handler. */
+/* Ctrl-C ends the program as if it had no handler. */
 static void end_by_interrupt(void)
 {
     signal(SIGINT, SIG_DFL);
@@ -123,7 +123,7 @@ static bool run_without_output(struct host_app *h, struct host_args *args,
     return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
 }
 
-/* -o: an old file stays what it is until the whole reply is there. */
+/* -o: an old file does not change until the whole reply is there. */
 static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
 {
     static struct output_file out;
@@ -141,7 +141,7 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     host_console_flush();
     out.error = host_console_error();
     host_console_replies_to(1);
-    stopped = stopped && out.error == 0; /* a write that failed stops a reply as well */
+    stopped = stopped && out.error == 0; /* a failed write stops a reply too */
     good = end_output(&out, good && !stopped);
     if (stopped) {
         end_by_interrupt();
@@ -149,8 +149,8 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     return good;
 }
 
-/* The prompt; false: said, and *status is what to exit with. Nobody types one for a model that is not
- * there. */
+/* Get the prompt; false: the error was printed, and *status is the exit status. It is read only
+ * after the model was found, so that nobody types one in vain. */
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
     if (access(args->model, F_OK) != 0) {
@@ -191,7 +191,7 @@ static int run(int argc, char **argv)
     return status;
 }
 
-/* A folder stands for the models in it, of which the first by name begins. False: said. */
+/* A folder stands for its models; the first by name is used. False: the error was printed. */
 static bool choose_model(struct host_args *args)
 {
     static char path[HOST_PATH_BYTES];
@@ -233,7 +233,7 @@ static int run_chat(int argc, char **argv)
     return EXIT_FINE;
 }
 
-/* The rows that both commands read. */
+/* The rows that both commands use. */
 #define ROWS_REPLY \
     HOST_ROW(TEMPLATE), HOST_FLAGS(CONVERSATION), HOST_ROW(TITLE_SAMPLING), HOST_FLAGS(SAMPLING), \
         HOST_ROWS_LOAD, HOST_ROW(PREFIX)

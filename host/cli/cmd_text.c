@@ -1,4 +1,4 @@
-/* `ingot tokenize`, `perplexity` and `logits`: what a model makes of a text, position by
+/* `ingot tokenize`, `perplexity` and `logits`: tokens, scores and logits of a text, position by
  * position. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,15 @@
 
 static struct host_app host;
 
-/* Read the words; false: *status is what to exit with. */
+/* Read the arguments; false: *status is the exit status. */
 static bool begin(const struct command *c, struct host_args *args, int argc, char **argv,
                   int *status)
 {
     if (!host_args_read(c, args, argc, argv, status)) {
         return false;
     }
-    args->predict = true; /* no plan is shown; and a head that every position needs stays */
+    args->predict =
+        true; /* no plan is shown; and the head stays in memory, because every position needs it */
     *status = EXIT_FAILED;
     return true;
 }
@@ -41,7 +42,7 @@ static unsigned edge_flags(const struct host_args *args, unsigned flags)
 
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
-/* The tokenizer alone, of a model file that may have nothing else: *section is the caller's. */
+/* Only the tokenizer, of a model file that may contain nothing else: the caller owns *section. */
 static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
     struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
@@ -274,7 +275,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     return error == ERR_OK && d->out.error == 0;
 }
 
-/* Ids of --tokens, apart by spaces or commas. */
+/* Ids of --tokens, separated by spaces or commas. */
 static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
 {
     t->ids = malloc((strlen(ids) + 1) * sizeof *t->ids);
@@ -301,7 +302,7 @@ static bool read_ids(const struct host_args *args, struct text *t, uint32_t voca
     return text_tokenize(t, &host.app.target.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
 }
 
-/* Keep the file, or drop it after an error. False: said. */
+/* Keep the file, or remove it after an error. False: the error was printed. */
 static bool end_dump(struct dump *d, bool good)
 {
     char error_message[512];
@@ -344,7 +345,7 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
     return good;
 }
 
-/* Either may be the prompt; without both it is the empty one. */
+/* Either may be the prompt; without both the prompt is empty. */
 static bool logits_prompt(const struct host_args *args, struct text *t, int *status)
 {
     if (args->prompt != NULL && args->tokens != NULL) {

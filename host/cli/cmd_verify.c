@@ -45,7 +45,7 @@ static bool check_sums(const char *path)
     return damaged == 0;
 }
 
-/* The signature, where there is one or one is asked for. */
+/* Check the signature, if there is one or one is asked for. */
 static bool check_signature(const struct arguments *a)
 {
     char error_message[512];
@@ -75,7 +75,7 @@ static bool check_signature(const struct arguments *a)
     return true;
 }
 
-/* An adapter's checksums are looked at when it is loaded. */
+/* Loading an adapter checks its checksums. */
 static bool verify(const struct arguments *a)
 {
     return (adapter_is(a->file) || check_sums(a->file)) && check_signature(a);

@@ -6,7 +6,7 @@
 
 #include "host/args/command_line.h"
 
-/* The status of work that was done, or not. */
+/* The exit status after success or failure. */
 static inline int exit_status(bool good)
 {
     return !good;

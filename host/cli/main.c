@@ -45,7 +45,7 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* A file that was mapped and changed meanwhile has spoilt the result, whichever command read it. */
+/* A mapped file that changed meanwhile has spoilt the result of any command that read it. */
 static int check_inputs(int status)
 {
     char error_message[640];
@@ -57,7 +57,7 @@ static int check_inputs(int status)
     return EXIT_FAILED;
 }
 
-/* Output that did not get to its place, because of a full disk or a reader that is gone, is a failure. */
+/* Output that was not written, because of a full disk or a reader that is gone, is a failure. */
 static int close_output(int status)
 {
     int error;
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels); /* of every file that a command reads or writes */
     sha256_use(&kernels);
-    signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
+    signal(SIGPIPE, SIG_IGN); /* a failed write says so */
     signal(SIGXFSZ, SIG_IGN);
     return close_output(check_inputs(run(argc, argv)));
 }

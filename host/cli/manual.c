@@ -6,7 +6,7 @@
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* A line of text, none of which troff takes for a request or for a hyphen of its own. */
+/* A line of text, escaped so that troff sees no request and no hyphenation. */
 static void put_text(const char *text, size_t bytes, FILE *to)
 {
     if (bytes != 0 && (text[0] == '.' || text[0] == '\'')) {
@@ -23,7 +23,7 @@ static void put_text(const char *text, size_t bytes, FILE *to)
     }
 }
 
-/* Each line of a text on a line of its own. */
+/* Write each line of a text on its own line. */
 static void put_lines(const char *text, FILE *to)
 {
     while (text != NULL) {
@@ -105,7 +105,7 @@ static void put_names(const struct command_option *o, FILE *to)
     }
 }
 
-/* A branch for an option: its words, files, or nothing that could be known. */
+/* A branch for an option: its words, files, or nothing if values are unknown. */
 static void put_value(const struct command *c, const struct command_option *o, FILE *to)
 {
     if (o->name == NULL || o->value == NULL) {

@@ -7,7 +7,8 @@
 /* ingot(1) in troff's man macros: the same bytes for the same table. */
 void manual_print_page(FILE *to);
 
-/* For bash, as bash_completion.d has them: commands, options, and the words or files that options take. */
+/* For bash, in the form of bash_completion.d: commands, options, and the words or files that
+ * options take. */
 void manual_print_completion(FILE *to);
 
 #endif

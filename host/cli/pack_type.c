@@ -32,7 +32,7 @@ const char pack_types_taken[] = "one of "
 #include "flash_image/format/types.def"
                                 "and none other";
 
-/* A line for each kind, as the lists are long. */
+/* One line for each kind, because the lists are long. */
 #define IF_q8(text) text
 #define IF_q8k(text)
 const char pack_types_help[] = "floats:"

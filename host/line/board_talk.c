@@ -7,13 +7,13 @@
 
 enum {
     STEP_MS = 100,
-    ASK_MS = 1500,   /* between two questions whether the board is there ... */
-    FIRST_MS = 1500, /* ... and before the first: it may be starting, and has said nothing yet */
+    ASK_MS = 1500,   /* between two questions that check whether the board is there ... */
+    FIRST_MS = 1500, /* ... and before the first: it may be starting, and has sent nothing yet */
     QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */
     LEAVE_MS = 5000,
-    LEAVE_ID = 1, /* of the last request: no other has one */
+    LEAVE_ID = 1, /* of the last request: no other has it */
     REQUEST_BYTES = 16384,
 };
 
@@ -44,7 +44,8 @@ static void take_line(void *context, char *line, size_t bytes)
     board_event_free(&e);
 }
 
-/* Nothing is heard for a while: is it ready? A prompt is told to be none. */
+/* Nothing has arrived for a while: ask whether it is ready. A board at a prompt is switched to
+ * programs. */
 static void ask_whether_there(struct board_talk *t)
 {
     char mode[32];
@@ -57,7 +58,7 @@ static void ask_whether_there(struct board_talk *t)
     }
 }
 
-/* Until one of the flags, or nothing is heard for so long. */
+/* Wait for one of the flags, or until nothing arrives for so long. */
 static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, uint64_t most_ms,
                      bool asks)
 {
@@ -113,7 +114,7 @@ bool board_talk_leave(struct board_talk *t)
         return true;
     }
     t->left = false;
-    if (!t->done) { /* it is at a request, or has begun to read one */
+    if (!t->done) { /* it is processing a request, or has begun to read one */
         (void)serial_send(t->line, "\3", 1);
     }
     (void)serial_send(t->line, chat, sizeof chat - 1);

@@ -10,7 +10,8 @@ struct arguments {
     const char *pin; /* NULL: from standard input */
 };
 
-/* A line of standard input, so that the PIN is in no list of programs. False: there is none. */
+/* Read a line of standard input, so that the PIN does not appear in a list of processes. False:
+ * there is none. */
 static bool read_pin(char *pin, size_t bytes)
 {
     if (fgets(pin, (int)bytes, stdin) == NULL) {

@@ -1,4 +1,5 @@
-/* `ingot log`: the turns that a board kept (runtime/features/turn_log/turn_log.h), as lines of JSON. */
+/* `ingot log`: the turns that a board has logged (runtime/features/turn_log/turn_log.h), as lines
+ * of JSON. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

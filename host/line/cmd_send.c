@@ -1,4 +1,4 @@
-/* `ingot send`: a file over the serial line onto the card of a board that runs. */
+/* `ingot send`: a file over the serial line onto the card of a running board. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum {
     USUAL_BAUD = 115200,
     FAST_BAUD = 921600,
     SILENCE_S = 20,
-    ANSWER_S = 3 /* between two requests: it is gone */
+    ANSWER_S = 3 /* silence between two requests after which it is gone */
 };
 
 struct arguments {
@@ -139,7 +139,7 @@ static bool transfer(struct sending *s)
     if (send_frames(f)) {
         return true;
     }
-    if (!f->has_result || stopped != 0) { /* else the board says it */
+    if (!f->has_result || stopped != 0) { /* otherwise the board reports it */
         (void)fail(s->a.to, f->error_message);
     }
     return false;
@@ -164,7 +164,7 @@ static bool deliver(struct sending *s)
     }
     if (!transfer(s)) {
         if (stopped !=
-            0) { /* the board still answers, and whoever asks next would take that for his answer */
+            0) { /* the board still answers, and the next caller would take that for his answer */
             s->talk.stopped = NULL;
             s->talk.silence_s = ANSWER_S;
         }

@@ -32,7 +32,7 @@ static struct {
     enum phase phase;
     int status;
     uint64_t since_ms, asked_ms;
-    uint64_t stayed_ms; /* when a board that was told to talk to a program heard of us */
+    uint64_t stayed_ms; /* when a board that was switched to a program last heard from us */
     unsigned n_mode;    /* how often it was */
     bool left;          /* it talks to people again */
     char typed[REQUEST_BYTES];
@@ -100,7 +100,7 @@ static void send_settings(void)
     serial.phase = WAITING;
 }
 
-/* -p: asked once; where it is through, or the system prompt before it was refused, that is all. */
+/* -p: asked once; ends after its reply, or after its system prompt was refused. */
 static void ask_prompt(void)
 {
     const char *prompt = serial.args.prompt, *key = "prompt";
@@ -120,7 +120,7 @@ static void ask_prompt(void)
     serial.args.prompt = "";
 }
 
-/* The next thing to ask for; to begin with, what the command line says. */
+/* The next request; the first ones come from the command line. */
 static void go_on(void)
 {
     serial.phase = IDLE;
@@ -138,7 +138,7 @@ static void go_on(void)
     }
 }
 
-/* "[    0.123] " begins a log line for people. */
+/* "[ 0.123] " begins a log line for people. */
 static bool is_log_line(const char *line)
 {
     size_t n = 1 + strspn(line + (line[0] != '\0'), " 0123456789");
@@ -147,7 +147,7 @@ static bool is_log_line(const char *line)
            line[n + 4] == ']';
 }
 
-/* Without ECMA-48's control sequences, in place. */
+/* Remove ECMA-48's control sequences, in place. */
 static void strip(char *line)
 {
     char *out = line;
@@ -167,11 +167,11 @@ static void strip(char *line)
 }
 
 enum {
-    MODES = 2 /* times that a board is told to talk to a program: an older one knows no limit */
+    MODES = 2 /* how often a board is switched to programs: older boards have no time limit */
 };
 
-/* A board that talks to people shows its prompt: it talks to a program from here on, and to people again at the end, or when it
- * has heard nothing for a minute. */
+/* A board that talks to people shows its prompt: switch it to programs; it talks to people again at
+ * the end, or if nothing has arrived for a minute. */
 static void take_prompt(void)
 {
     char mode[32];
@@ -198,7 +198,8 @@ static void look_for_board(void)
     serial.n_mode = 0;
 }
 
-/* A line that is not an event: of firmware, of a trap's report, or of a board that talks to people, also since it began anew. */
+/* A line that is not an event: of firmware, of a trap's report, or of a board that talks to people,
+ * also after a restart. */
 static void take_text(char *line)
 {
     strip(line);
@@ -232,14 +233,14 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (kind == SERIAL_RESTART) {
         look_for_board();
     } else if (kind == SERIAL_TOKEN && serial.phase == CONNECTING && is_time_to_ask()) {
-        stop_reply(); /* nobody reads it any more */
+        stop_reply(); /* nobody reads it any longer */
     } else if ((kind == SERIAL_READY && serial.phase == CONNECTING) ||
                (kind == SERIAL_DONE && serial.phase == WAITING)) {
         go_on();
     }
 }
 
-/* Whether the latest of the line is a prompt for people. */
+/* True if the last text of the line is a prompt for people. */
 static bool is_at_prompt(void)
 {
     char waiting[128];
@@ -249,7 +250,7 @@ static bool is_at_prompt(void)
     return serial_millis() - serial.line.heard_ms > SILENCE_MS && strcmp(waiting, "> ") == 0;
 }
 
-/* Nothing is asked yet, and the board may be starting, or be in the middle of a reply. */
+/* Nothing has been asked yet, and the board may be starting, or in the middle of a reply. */
 static void wait_for_board(void)
 {
     uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
@@ -280,8 +281,8 @@ static void take_typed(char *text, size_t bytes)
     }
 }
 
-/* One line of what was typed; the rest waits. At the end of the input, or of the room, what is there
- * is a line. */
+/* Send one typed line; the rest waits. At the end of the input, or if the buffer is full, the text
+ * so far is a line. */
 static void next_typed(void)
 {
     char *newline = memchr(serial.typed, '\n', serial.n_typed);
@@ -309,7 +310,7 @@ static void read_typed(void)
 {
     ssize_t n = read(0, serial.typed + serial.n_typed, sizeof serial.typed - serial.n_typed);
 
-    shown_streams_begin_row(); /* the terminal has shown what was typed */
+    shown_streams_begin_row(); /* the terminal has shown the typed text */
     if (n > 0) {
         serial.n_typed += (size_t)n;
     } else if (n == 0 || errno != EINTR) {
@@ -331,7 +332,7 @@ static void obey_interrupt(void)
     }
 }
 
-/* The board is to know that somebody is there, and may have given up after a silence that it took for an end. */
+/* The board must know that somebody is there; it may have given up after a silence. */
 static void stay(void)
 {
     if (serial.phase == IDLE && is_at_prompt()) {
@@ -342,7 +343,7 @@ static void stay(void)
     }
 }
 
-/* Wait for the line, and for standard input where it is listened to. */
+/* Wait for the line, and for standard input if it is used. */
 static void step(void)
 {
     bool typed = false, *watched = NULL;
@@ -371,7 +372,7 @@ static void take_last(void *context, char *line, size_t bytes)
                                   strstr(line, "\"done\""));
 }
 
-/* A board that was told to talk to a program talks to people again. */
+/* A board that was switched to programs talks to people again. */
 static void leave(void)
 {
     static const char chat[] = "{\"id\":\"left\",\"command\":\"/mode chat\"}\n";
@@ -380,7 +381,7 @@ static void leave(void)
     if (serial.n_mode == 0) {
         return;
     }
-    (void)serial_send(&serial.line, "\3", 1); /* it may be at a reply */
+    (void)serial_send(&serial.line, "\3", 1); /* it may be in a reply */
     (void)serial_send(&serial.line, chat, sizeof chat - 1);
     while (!serial.left && serial_millis() - start < LEAVE_MS &&
            serial_step(&serial.line, STEP_MS, NULL, take_last, NULL)) {
@@ -404,7 +405,7 @@ static void talk(void)
             next_typed();
         }
         if (ferror(stdout)) {
-            end(EXIT_FAILED); /* nobody gets the replies: main says why */
+            end(EXIT_FAILED); /* nobody gets the replies: main prints the reason */
         }
         if (serial.phase != OVER) {
             step();

@@ -15,12 +15,12 @@
 #include <cjson/cJSON.h>
 
 enum {
-    LINES_BYTES = 65536, /* that wait for the one at work */
+    LINES_BYTES = 65536, /* lines that wait for the running one */
     ANSWER_BYTES = 4096, /* a head, or a part of the events */
     CTRL_C = 3,
     ENQUIRY = 5,
     STEP_MS = 1000,
-    BUSY_MS = 500, /* until a board that had no place is asked again */
+    BUSY_MS = 500, /* until a board that was full is asked again */
     CONNECT_MS = 5000,
     ASK_MS = 20000, /* for the first answer */
 };
@@ -29,14 +29,14 @@ struct http_line {
     char host[256], port[8], token[208];
     int pair; /* our end */
     char lines
-        [LINES_BYTES]; /* (n) that came; the first `at_work` bytes are the line that is answered now */
+        [LINES_BYTES]; /* (n) bytes that arrived; the first `at_work` bytes are the line that is being answered */
     size_t n, at_work;
     int http;                /* its connection; -1: none */
-    char head[ANSWER_BYTES]; /* (n_head) until it is whole */
+    char head[ANSWER_BYTES]; /* (n_head) until it is complete */
     size_t n_head;
-    int status;      /* of the answer, once its head is whole */
+    int status;      /* of the answer, once its head is complete */
     bool ends_clean; /* the latest event was `done`, or an answer to ENQUIRY */
-    char tail[64];   /* (n_tail) the beginning of the latest event */
+    char tail[64];   /* (n_tail) the start of the latest event */
     size_t n_tail;
 };
 
@@ -67,7 +67,7 @@ static bool read_name(struct http_line *h, const char *name)
     return true;
 }
 
-/* Connected within CONNECT_MS; fd is closed otherwise. */
+/* Connected within CONNECT_MS; otherwise fd is closed. */
 static bool connects(int fd, const struct addrinfo *to)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -120,7 +120,7 @@ static bool put_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* HTTP/1.0: events come without chunks, and the connection ends after them. */
+/* HTTP/1.0: events are not chunked, and the connection ends after them. */
 static bool post(struct http_line *h, const char *line, size_t n)
 {
     bool v6 = strchr(h->host, ':') != NULL;
@@ -148,7 +148,7 @@ static bool post(struct http_line *h, const char *line, size_t n)
 
 /* ---- events ---- */
 
-/* The latest event's beginning tells whether the answer has its end. */
+/* The start of the latest event tells whether the answer is complete. */
 static void note(struct http_line *h, const char *bytes, size_t n)
 {
     static const char done[] = "{\"event\":\"done\"";
@@ -164,7 +164,8 @@ static void note(struct http_line *h, const char *bytes, size_t n)
     }
 }
 
-/* Answer in the board's place: the request at work ends, for a reason, after an error with a text (NULL: none). */
+/* Answer instead of the board: the running request ends, for a reason, after an error with a text
+ * (NULL: none). */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
     cJSON *request = cJSON_ParseWithLength(h->lines, h->at_work);
@@ -190,7 +191,7 @@ static bool end_request(struct http_line *h, const char *name, const char *text,
     return put_all(h->pair, out, (size_t)n);
 }
 
-/* The line at work is answered. */
+/* The running line is answered. */
 static void drop_line(struct http_line *h)
 {
     if (h->http >= 0) {
@@ -221,7 +222,7 @@ static bool end_answer(struct http_line *h)
 {
     bool good = true;
 
-    if (h->status == 429 || h->status == 503) { /* others are first: once more */
+    if (h->status == 429 || h->status == 503) { /* others come first: try again */
         close(h->http);
         h->http = -1;
         h->at_work = 0;
@@ -241,7 +242,7 @@ static bool end_answer(struct http_line *h)
     return good;
 }
 
-/* The head is whole: what follows it are events, or the body of an error, which is kept. */
+/* The head is complete: after it come events, or the body of an error, which is kept. */
 static bool take_head(struct http_line *h)
 {
     char *body;
@@ -266,7 +267,7 @@ static bool take_head(struct http_line *h)
     return true;
 }
 
-/* Bytes of the answer. False: the board, or the caller, is gone. */
+/* Bytes of the answer arrive. False: the board, or the caller, is gone. */
 static bool take_answer(struct http_line *h)
 {
     char events[ANSWER_BYTES];
@@ -298,13 +299,13 @@ static bool stop_request(struct http_line *h)
     return good;
 }
 
-/* {"cancel":ID}: only the one at work is there to be cancelled; others are few, and come to their end. */
+/* {"cancel":ID}: only the running one can be cancelled; the few others finish. */
 static bool is_cancel(const char *line, size_t n)
 {
     return n > 10 && memcmp(line, "{\"cancel\":", 10) == 0;
 }
 
-/* A byte from the caller. */
+/* A byte arrives from the caller. */
 static bool take_byte(struct http_line *h, char byte)
 {
     size_t start = h->n;
@@ -345,7 +346,7 @@ static bool take_lines(struct http_line *h)
     return n > 0;
 }
 
-/* The next line that is not empty goes to the board. */
+/* The next non-empty line goes to the board. */
 static bool begin_line(struct http_line *h)
 {
     const char *end = memchr(h->lines, '\n', h->n);
@@ -386,7 +387,7 @@ static void *carry(void *context)
     return NULL;
 }
 
-/* Whether a board is there that lets us ask: the status of the answer to a first question. */
+/* Ask whether a board is there that accepts us: the status of the answer to a first question. */
 static bool is_board(struct http_line *h)
 {
     static const char enquiry[] = { ENQUIRY };

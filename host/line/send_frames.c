@@ -12,7 +12,7 @@ enum {
     STEP_MS = 50,
     PING_MS = 200,
     MEET_MS = 3000, /* at the new rate, and then at the old one */
-    LOST_MS = 1500, /* without news of what is under way, at least ... */
+    LOST_MS = 1500, /* without an answer to sent bytes, at least ... */
     LOST_MOST_MS = 15000,
     ASK_MS = 3000, /* until something is sent again */
     STOP_MS = 5000,
@@ -27,7 +27,7 @@ static bool fail(struct send_frames *s, const char *why)
     return false;
 }
 
-/* All before that has arrived. */
+/* Everything before that has arrived. */
 static void move_to(struct send_frames *s, uint64_t at)
 {
     uint64_t now = serial_millis(), waited = now - s->moved_ms;
@@ -52,7 +52,7 @@ static void note(struct send_frames *s, const struct transfer_frame *f)
         s->there_at = f->number;
         s->there_crc = (uint32_t)transfer_number(f->data, f->bytes);
         break;
-    case TRANSFER_AGAIN: /* what it said before it had the latest ping is old */
+    case TRANSFER_AGAIN: /* answers from before the latest ping are old */
         s->again = s->again || s->ponged == s->pings;
         move_to(s, f->number);
         break;
@@ -79,7 +79,7 @@ static void take(void *context, char *bytes, size_t n)
     }
 }
 
-/* False: the line is gone, the user has enough, or the board has given up. */
+/* False: the line is gone, the user has cancelled, or the board has given up. */
 static bool step(struct send_frames *s)
 {
     if (*s->stopped != 0) {
@@ -143,9 +143,9 @@ static bool meet(struct send_frames *s)
            (s->error_message[0] == '\0' && fail(s, "the board does not answer: try --fast 0"));
 }
 
-/* ---- what is there already ------------------------------------------------------------------- */
+/* ---- what has already arrived ---------------------------------------------------------------- */
 
-/* Whether the board has these bytes; *same. */
+/* Ask whether the board has these bytes; *same. */
 static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *same)
 {
     uint64_t asked = 0;
@@ -168,7 +168,8 @@ static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *sa
     return true;
 }
 
-/* How much of the file an earlier try has left, by ever larger pieces and then by ever smaller ones. */
+/* How much of the file an earlier attempt has left, found with ever larger pieces and then with
+ * ever smaller ones. */
 static bool find_start(struct send_frames *s, uint64_t *start)
 {
     uint64_t piece = TRANSFER_STEP_BYTES;
@@ -212,7 +213,7 @@ static void show(struct send_frames *s, bool ends)
             rate / 1000, left / 60, left % 60, terminal && !ends ? "  " : "\n");
 }
 
-/* Frames up to the window's end, as far as the line takes them. */
+/* Send frames up to the window's end, as fast as the line takes them. */
 static uint64_t fill(struct send_frames *s, uint64_t next)
 {
     while (next < s->n && next - s->acked < s->window &&
@@ -225,7 +226,8 @@ static uint64_t fill(struct send_frames *s, uint64_t next)
     return next;
 }
 
-/* Bytes that have not left yet go to nobody; a ping tells new bytes from those that were on their way before. */
+/* Drop bytes that have not been sent yet; a ping separates new bytes from those that were on their
+ * way before. */
 static void rewind_to(struct send_frames *s)
 {
     s->again = false;
@@ -234,7 +236,7 @@ static void rewind_to(struct send_frames *s)
     (void)say(s, TRANSFER_PING, ++s->pings, NULL, 0);
 }
 
-/* Whether what is under way is lost: nothing has come back for several times as long as it took before. */
+/* True if sent bytes are lost: nothing has come back for several times as long as before. */
 static bool is_lost(const struct send_frames *s)
 {
     uint64_t limit = 4 * s->slowest_ms;
@@ -287,7 +289,7 @@ static bool start_at(struct send_frames *s, uint64_t at)
     return true;
 }
 
-/* The board reads all of it back before it says that it has it. */
+/* The board reads all of it back before it confirms. */
 static bool finish(struct send_frames *s)
 {
     uint64_t asked = 0;
@@ -318,7 +320,7 @@ static bool finish(struct send_frames *s)
     return s->good;
 }
 
-/* The user wants it to end: the board, too, hears of it, and says so. */
+/* The user cancels: the board is told too, and confirms. */
 static void stop(struct send_frames *s)
 {
     static const char ctrl_c = CTRL_C;

@@ -16,19 +16,20 @@ struct send_frames {
     uint32_t window, frame; /* as the board says */
     uint32_t baud, slow;    /* the rate that it changes to, 0: none; and the line's own */
     bool quiet;
-    const volatile int *stopped; /* not 0: the user wants it to end */
+    const volatile int *stopped; /* not 0: the user cancels */
 
     struct transfer_decoder decoder;
     uint64_t acked, resumed_at, said_ms, began_ms;
     bool pong, there, again, has_result, good;
-    uint64_t pings, ponged;        /* the latest ping's number, and the latest that was answered */
-    uint64_t moved_ms, slowest_ms; /* when the latest news came, and the longest wait for some */
+    uint64_t pings, ponged;        /* number of the latest ping, and of the latest answered one */
+    uint64_t moved_ms, slowest_ms; /* when the latest answer came, and the longest wait for one */
     uint64_t there_at;
     uint32_t there_crc;
     char error_message[512]; /* why it failed */
 };
 
-/* Send the file to a board that waits for it; the line is raw until it returns. False: s->error_message. */
+/* Send the file to a board that waits for it; the line is raw until it returns. False:
+ * s->error_message. */
 bool send_frames(struct send_frames *s);
 
 #endif

@@ -16,13 +16,14 @@
 
 enum {
     RANGE_BYTES =
-        4 << 20, /* of a request: whole blocks of a card, and a second or so of the line's time */
+        4 << 20, /* of a request: whole blocks of a card, and about a second of the line's time */
     ANSWER_BYTES = 16384,
     STEP_MS = 200,
-    SILENCE_MS = 60000,       /* for the answer to a range */
-    LAST_SILENCE_MS = 900000, /* to the last one: all of the file is read again */
+    SILENCE_MS = 60000, /* time for the answer to a range */
+    LAST_SILENCE_MS =
+        900000, /* time for the answer to the last one: the whole file is read again */
     SHOW_MS = 500,
-    TRIES = 10, /* without a byte that went on */
+    TRIES = 10, /* without progress */
     PAUSE_MS = 1000,
 };
 
@@ -43,7 +44,7 @@ static bool fail(struct send_http *s, const char *why)
     return false;
 }
 
-/* http://HOST[:PORT][/], where a host of IPv6 has brackets. */
+/* http://HOST[:PORT][/], where an IPv6 host has brackets. */
 static bool read_url(struct send_http *s)
 {
     const char *host = s->to + strlen("http://");
@@ -100,7 +101,8 @@ static void show(struct send_http *s, uint64_t at, bool ends)
             (double)(at - s->resumed_at) / (double)ms, terminal && !ends ? "  " : "\n");
 }
 
-/* Wait until the socket may be written or read. False: it was silent for so long, or the user wants an end. */
+/* Wait until the socket can be written or read. False: it was silent for so long, or the user
+ * cancels. */
 static bool await(const struct send_http *s, int fd, short events, int ms)
 {
     struct pollfd p = { .fd = fd, .events = events };
@@ -113,7 +115,7 @@ static bool await(const struct send_http *s, int fd, short events, int ms)
     return false;
 }
 
-/* Bytes go out as long as nothing comes back: an answer before their end says that they are not wanted. */
+/* Bytes are sent as long as nothing comes back: an early answer means that they are refused. */
 static bool put(struct send_http *s, int fd, const void *bytes, size_t n, bool shows)
 {
     const uint8_t *from = bytes;
@@ -169,7 +171,8 @@ static bool read_reply(struct send_http *s, int fd, int silence_ms, struct reply
     return true;
 }
 
-/* A request by a connection of its own. what: method and path; fields: more of them, each with its end of line. */
+/* A request over its own connection. what: method and path; fields: additional ones, each with its
+ * line end. */
 static bool request(struct send_http *s, const char *what, const char *fields, const void *body,
                     size_t n, int silence_ms, struct reply *r)
 {
@@ -194,7 +197,7 @@ static bool request(struct send_http *s, const char *what, const char *fields, c
     return good;
 }
 
-/* Bytes [have, have + n) of the file, or, n being 0, the question what the board has. */
+/* Send bytes [have, have + n) of the file or, if n is 0, ask what the board has. */
 static bool ask(struct send_http *s, uint64_t n, struct reply *r)
 {
     char what[256], fields[160], range[80];
@@ -230,7 +233,7 @@ static bool refused(struct send_http *s, const struct reply *r)
     return false;
 }
 
-/* A status after which the same is tried again. */
+/* A status after which the same request is repeated. */
 static bool is_passing(int status)
 {
     return status == 0 || status == 408 || status == 409 || status == 429;
@@ -243,7 +246,8 @@ static void rest(const struct send_http *s)
     }
 }
 
-/* One range, or a question after something went wrong. *done: the board has all. False: it is given up. */
+/* One range, or a question after an error. *done: the board has everything. False: it is given
+ * up. */
 static bool send_range(struct send_http *s, bool *asks, unsigned *tries, bool *done)
 {
     static struct reply r;
@@ -306,7 +310,7 @@ bool send_http_load(struct send_http *s, const char *name)
         free(body);
         return false;
     }
-    s->quiet = true; /* what goes out now is not the file */
+    s->quiet = true; /* the bytes sent now are no longer the file */
     asked = request(s, "POST /v1/models/load", "Content-Type: application/json\r\n", body,
                     strlen(body), LAST_SILENCE_MS, &r);
     free(body);

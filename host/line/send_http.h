@@ -13,7 +13,7 @@ struct send_http {
     const uint8_t *bytes; /* (n) of the file */
     uint64_t n;
     bool quiet;
-    const volatile int *stopped; /* not 0: the user wants it to end */
+    const volatile int *stopped; /* not 0: the user cancels */
     char error_message[512];     /* why it failed */
 
     char host[256], port[8]; /* of `to` */
@@ -22,13 +22,14 @@ struct send_http {
     uint32_t crc; /* CRC-32C of the file */
 };
 
-/* Whether a word of the command line names a board on the network. */
+/* True if a word of the command line names a board on the network. */
 bool send_http_is(const char *to);
 
-/* Send the file, from where an earlier try was cut; what is cut now is tried again. False: s->error_message. */
+/* Send the file, from the point where an earlier attempt stopped; an interruption is retried.
+ * False: s->error_message. */
 bool send_http(struct send_http *s);
 
-/* Let the board load a model of its card, and wait until it has. False: s->error_message. */
+/* Tell the board to load a model of its card, and wait until it has. False: s->error_message. */
 bool send_http_load(struct send_http *s, const char *name);
 
 #endif

@@ -7,7 +7,8 @@
 
 enum { DEFAULT_WAIT_S = 30 };
 
-/* A number goes to the board as it stands, for the board judges it; but it is to stay one value. */
+/* A number is sent to the board unchanged, because the board checks it; but it must be a single
+ * value. */
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value)
 {

@@ -10,9 +10,9 @@
 enum { SERIAL_SETTINGS_BYTES = 1024 };
 
 struct serial_args {
-    const char *device, *csv, *prompt, *system; /* NULL: not given, device excepted */
+    const char *device, *csv, *prompt, *system; /* NULL: not given, except device */
     uint32_t baud;                              /* 0: the usual rate */
-    uint32_t wait_s;                            /* for a sign of the board */
+    uint32_t wait_s;                            /* time to wait for a sign of the board */
     char settings[SERIAL_SETTINGS_BYTES];       /* one request with all of them and LF; "": none */
     bool quiet;
 };
@@ -20,10 +20,10 @@ struct serial_args {
 /* Nothing given. */
 void serial_args_init(struct serial_args *a);
 
-/* The rows of the options, whose arguments these are; NULL ends. */
+/* The rows of the options, to which these arguments belong; NULL ends. */
 extern const struct command_option *const serial_options[];
 
-/* For struct command: settings as fields of a request to the board, which judges the numbers. */
+/* For struct command: settings as fields of a request to the board, which checks the numbers. */
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value);
 

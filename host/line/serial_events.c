@@ -8,7 +8,7 @@
 #include "runtime/text/json.h"
 #include "runtime/text/utf8.h"
 
-/* Fields that matter here; those of a reply are columns of the CSV, under the same names. */
+/* The fields that are used here; those of a reply are columns of the CSV, under the same names. */
 enum field {
     EVENT,
     TEXT,
@@ -78,7 +78,7 @@ struct event {
     const char *values[N_FIELDS];
 };
 
-/* A field's text, or `none` where it is absent. */
+/* A field's text, or `none` if it is absent. */
 static const char *field_or(const struct event *e, enum field which, const char *none)
 {
     return e->values[which] != NULL ? e->values[which] : none;
@@ -204,7 +204,7 @@ enum { PROGRESS_LABEL_BYTES = 50 };
 
 /* ---- on the terminal ----------------------------------------------------------------------- */
 
-/* Spaces over it: nothing of a wait stays. */
+/* Overwrite it with spaces, so that nothing of a wait remains. */
 static void erase_progress(struct serial_events *e)
 {
     if (e->progress_width != 0) {

@@ -1,4 +1,4 @@
-/* Events of a board in mode=json (docs/SERIAL.md), as `ingot serial` shows and keeps them. */
+/* Events of a board in mode=json (docs/SERIAL.md), as `ingot serial` shows and stores them. */
 #ifndef INGOT_HOST_SERIAL_EVENTS_H
 #define INGOT_HOST_SERIAL_EVENTS_H
 
@@ -10,9 +10,9 @@
 #include "flash_image/output/output_file.h"
 
 enum serial_kind {
-    SERIAL_NOT_JSON, /* no event: firmware, or a board that talks to people */
-    SERIAL_OTHER,    /* an event that is shown, and no more */
-    SERIAL_RESTART,  /* the same, the first since the board's clock began anew */
+    SERIAL_NOT_JSON, /* not an event: firmware, or a board that talks to people */
+    SERIAL_OTHER,    /* an event that is only shown */
+    SERIAL_RESTART,  /* the same, the first since the board's clock restarted */
     SERIAL_READY,
     SERIAL_TOKEN,
     SERIAL_ERROR,
@@ -23,7 +23,7 @@ enum { SERIAL_NAME_BYTES = 128 };
 
 struct serial_events {
     bool quiet;              /* no log, no progress, no figures */
-    FILE *csv;               /* a row a reply; NULL: none */
+    FILE *csv;               /* one row per reply; NULL: none */
     struct output_file file; /* its */
     bool in_line;            /* a reply has begun, and no newline has ended it */
     int progress_width;      /* bytes of its line on the terminal; 0: there is none */
@@ -32,18 +32,19 @@ struct serial_events {
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 
-/* Open path for rows after those that it has; an empty file gets the header. False: said. */
+/* Open path to append rows; an empty file gets the header. False: the error was printed. */
 bool serial_csv_open(struct serial_events *e, const char *path);
 
-/* Does nothing where none is open. False: a row could not be written, which is said; the rows before it stay. */
+/* Does nothing if none is open. False: a row could not be written, and the error was printed;
+ * earlier rows remain. */
 bool serial_csv_close(struct serial_events *e);
 
-/* Show a line: replies and texts on standard output, the rest on standard error. It is
+/* Show a line: replies and texts on standard output, the rest on standard error. The line is
  * overwritten. */
 enum serial_kind serial_events_take(struct serial_events *e, char *line, size_t bytes);
 
-/* A request of one text to out, NUL-terminated, ended by LF: {"key":"text"}. Bytes that are not
- * UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
+/* Write a request of one text to out, NUL-terminated, ended by LF: {"key":"text"}. Bytes that are
+ * not UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
 size_t serial_request(char *out, size_t most, const char *key, const char *text, size_t bytes);
 
 #endif

@@ -99,7 +99,7 @@ static bool open_socket(struct serial_line *s)
     return true;
 }
 
-/* As refuse_device, for what open() gave. */
+/* As refuse_device, for the result of open(). */
 static bool close_refused(struct serial_line *s, int error)
 {
     close(s->fd);
@@ -148,7 +148,7 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n)
 static void take_byte(struct serial_line *s, char byte,
                       void (*take)(void *context, char *line, size_t bytes), void *context)
 {
-    if (byte == XOFF || byte == XON) { /* no byte of an event is one */
+    if (byte == XOFF || byte == XON) { /* no byte of an event is one of these */
         s->paused = byte == XOFF;
     } else if (byte == '\n') {
         take(context, s->in, s->n_in);

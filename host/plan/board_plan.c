@@ -8,7 +8,7 @@
 
 enum { LEAST_CONTEXT = 256 };
 
-/* The rate given, or the board's. */
+/* The given rate, or the board's. */
 static uint64_t rate_of(uint64_t given, uint64_t boards)
 {
     if (given != 0) {

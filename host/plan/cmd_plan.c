@@ -1,4 +1,4 @@
-/* `ingot plan`: the table of regions, without reading a weight. */
+/* `ingot plan`: prints the table of regions without reading a weight. */
 #include <stdio.h>
 
 #include "host/cli/commands.h"
@@ -27,7 +27,8 @@ static enum option_result set_decode_rate(void *arguments, const struct command_
     return OPTION_TAKEN;
 }
 
-/* --macs, multiplications a second, one for each weight: a byte takes as many as it has weights. */
+/* --macs, multiplications per second, one for each weight: a byte takes as long as the weights it
+ * holds. */
 static enum option_result set_prefill_rate(void *arguments, const struct command_option *o,
                                            const char *value)
 {

@@ -84,7 +84,7 @@ static bool print_json(const char *path, const struct adapter_header *h, const s
     return true;
 }
 
-/* A mapped file lies on a page, which is aligned enough. */
+/* A mapped file starts on a page, so it is aligned enough. */
 static bool print_mapped(const char *path, const struct mapping *m, bool json)
 {
     const struct adapter_header *h = (const void *)m->data;

@@ -1,4 +1,4 @@
-/* For `ingot info`: what the planner says before any weight is read. Nothing here is measured. */
+/* For `ingot info`: the planner's results, before any weight is read. Nothing here is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* For `ingot info --json`: what its files share. Without memory cJSON's functions do nothing. */
+/* For `ingot info --json`: shared by its files. Without memory cJSON's functions do nothing. */
 #ifndef INGOT_HOST_INFO_JSON_H
 #define INGOT_HOST_INFO_JSON_H
 
@@ -10,10 +10,10 @@
 
 void info_json_add_count(cJSON *to, const char *key, uint64_t count);
 
-/* The shortest decimal number that is the same f32. */
+/* The shortest decimal number that reads back as the same f32. */
 void info_json_add_float(cJSON *to, const char *key, float value);
 
-/* A text of a file's: bytes that are not UTF-8 become U+FFFD. */
+/* A text from a file: bytes that are not UTF-8 become U+FFFD. */
 void info_json_add_text(cJSON *to, const char *key, const char *text);
 
 /* Sizes in memory, and a row for each board. False: out of memory. */

@@ -1,4 +1,4 @@
-/* For `ingot info --json`: what the planner says, as info_boards.c prints it. */
+/* For `ingot info --json`: the planner's results, as info_boards.c prints them. */
 #include <stdlib.h>
 
 #include "host/plan/board_plan.h"

@@ -1,11 +1,11 @@
-/* For `ingot info`: what is particular to some layers, in words. */
+/* For `ingot info`: the features of some layers, in words. */
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
 enum { MIXERS = INGOT_MIXER_MAMBA2 + 1 };
 
-/* How many layers there are of each kind, and the first of it. */
+/* The number of layers of each kind, and the first of each. */
 struct census {
     const struct image *img;
     uint32_t n; /* of layers */
@@ -13,7 +13,7 @@ struct census {
     const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local, *latent;
 };
 
-/* Numbers that a recurrent layer keeps: rows before the convolution, and what it has summed. */
+/* Numbers that a recurrent layer keeps: rows before the convolution, and its sums. */
 static uint64_t state_floats(const struct ingot_layer *l, unsigned mixer)
 {
     uint64_t rows = l->conv_taps - 1, channels = 2 * l->n_groups * l->state_dim + l->inner_dim;

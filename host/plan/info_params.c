@@ -36,7 +36,7 @@ static uint32_t count_windows(const struct image *img)
     return n;
 }
 
-/* The first layer with a window, or without one; 0 where there is none. */
+/* The first layer with a window, or without one; 0 if there is none. */
 static const struct ingot_layer *find_layer(const struct image *img, bool window)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -47,7 +47,7 @@ static const struct ingot_layer *find_layer(const struct image *img, bool window
     return image_layer(img, 0);
 }
 
-/* After how many layers with a window one without comes, if that goes on to the end; else 0. */
+/* The period after which one layer without a window follows, if it holds to the end; else 0. */
 static uint32_t window_period(const struct image *img)
 {
     uint32_t period = (uint32_t)(find_layer(img, false) - img->layers) + 1;
@@ -79,7 +79,7 @@ static void add_window(struct info_features *f, const struct image *img)
     }
 }
 
-/* The first layer that attends, with a window or without one; the first of all where there is none:
+/* The first layer with attention, with a window or without one; the first of all if there is none:
  * without attention its values are zero. */
 static const struct ingot_layer *attending_layer(const struct image *img, bool window)
 {
@@ -93,7 +93,7 @@ static const struct ingot_layer *attending_layer(const struct image *img, bool w
     return find_layer(img, window);
 }
 
-/* A number by which something is multiplied, unless it is 1. */
+/* A factor, unless it is 1. */
 static void add_multiplier(struct info_features *f, const char *what, float by)
 {
     if (by < 1.0f || by > 1.0f) {
@@ -159,7 +159,7 @@ void info_find_features(struct info_features *f, const struct image *img)
     const struct ingot_layer *fed = fed_layer(img);
     const struct {
         bool there;
-        const char *set, *clear; /* NULL: not worth a word */
+        const char *set, *clear; /* NULL: not worth mentioning */
     } words[] = {
         { img->header->params.norm == INGOT_NORM_LAYER, "layer norms", "RMS norms" },
         { true, activation_name(fed), NULL },

@@ -1,10 +1,10 @@
-/* For `ingot info`: how many weights there are, of which types, and where they lie in the file. */
+/* For `ingot info`: the numbers of weights, their types, and their positions in the file. */
 #include <stdio.h>
 
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 
-/* One entry stands for all experts of its layer. */
+/* One entry describes all experts of its layer. */
 static uint64_t copies_of(const struct image *img, const struct ingot_tensor *t)
 {
     if (!image_role_is_expert((enum ingot_role)t->role)) {
@@ -55,7 +55,7 @@ void info_print_weights(const struct image *img)
     printf("; %.2f bits each\n", (double)all.bytes * 8 / (double)all.weights);
 }
 
-/* A line for each kind of tensor, and for each of its types where layers differ. */
+/* A line for each kind of tensor, and for each of its types if layers differ. */
 void info_print_classes(const struct image *img)
 {
     char size[FORMAT_NUMBER_BYTES];

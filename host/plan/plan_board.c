@@ -33,7 +33,8 @@ static int refuse_board(const struct host_args *args)
     return EXIT_USAGE;
 }
 
-/* Options about this computer, or about what is not predicted for a board; NULL: none was given. */
+/* Options about this computer, or about things that are not predicted for a board; NULL: none was
+ * given. */
 static const char *needless_option(const struct host_args *a)
 {
     const struct options *o = &a->options;
@@ -92,7 +93,7 @@ static const char *rate_text(char text[FORMAT_NUMBER_BYTES], uint64_t rate)
     return text;
 }
 
-/* Bytes a second; 0: not given; what: of the published one. */
+/* Bytes per second; 0: not given; what: as a share of the published rate. */
 static void print_rate(const char *label, uint64_t given, uint64_t published, const char *what)
 {
     char rate[FORMAT_NUMBER_BYTES];

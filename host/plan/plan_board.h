@@ -1,12 +1,12 @@
-/* `ingot plan --board`: a model on a board that is not at hand. */
+/* `ingot plan --board`: a model on a board that is not present. */
 #ifndef INGOT_HOST_PLAN_BOARD_H
 #define INGOT_HOST_PLAN_BOARD_H
 
 #include "host/args/host_args.h"
 
 /* Print the plan of args->model on the board args->board, with the RAM of args->ram (0: the usual).
- * Returns the exit status; a board or a size that there is not, and an option that does not go
- * together with it, are refused by an error message: EXIT_USAGE. */
+ * Returns the exit status; unknown boards and sizes, and options that do not fit together, are
+ * refused with an error message: EXIT_USAGE. */
 int plan_board_print(const struct command *c, const struct host_args *args);
 
 #endif

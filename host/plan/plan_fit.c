@@ -5,10 +5,10 @@
 #include "host/plan/retyped.h"
 #include "runtime/text/format_text.h"
 
-/* By descending quality, as docs/QUALITY.md has it. Some are taken only where nothing else is resident. */
+/* By descending quality, as in docs/QUALITY.md. Some are used only if nothing else is resident. */
 static const struct offer {
     const char *name; /* as of --type */
-    bool few;         /* loses so much that speed alone is not a reason */
+    bool few;         /* loses so much that speed is not reason enough */
     uint32_t family;  /* of the models that it is for; 0: all */
 } offers[] = {
     { "f16", false, 0 },
@@ -40,7 +40,7 @@ static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
     putchar('\n');
 }
 
-/* The best of the offers so far, and how the model as it is would do. */
+/* The best offer so far, and the result of the model as it is. */
 struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
@@ -62,7 +62,7 @@ static bool is_better(const struct fit *f, const struct offer *offer, const stru
            plan->layers.read + plan->head.read < f->best.layers.read + f->best.head.read;
 }
 
-/* Less would not be gained by any of them that is worth its loss. */
+/* No offer that is worth its loss would gain less. */
 static bool is_kept(const struct fit *f)
 {
     bool resident = f->own_fits && f->own.residency != PLAN_STREAMED;

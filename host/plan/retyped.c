@@ -74,7 +74,7 @@ static void set_segments(struct retyped *r, const struct ingot_segment *from)
     }
 }
 
-/* Behind what the segment has: in the extent of each expert, or in the segment itself. */
+/* After the end of the segment so far: in the extent of each expert, or in the segment itself. */
 static void place_tensor(struct retyped *r, const struct image *from, uint32_t i)
 {
     struct ingot_tensor *t = &r->tensors[i];

@@ -1,4 +1,5 @@
-/* The tables of a model as the packer would write them in another type: what the planner says of it, without packing. */
+/* The tables of a model as the packer would write them in another type: the planner can use them
+ * without packing. */
 #ifndef INGOT_HOST_RETYPED_H
 #define INGOT_HOST_RETYPED_H
 
@@ -16,14 +17,14 @@ struct retyped {
     uint64_t bytes; /* of all segments */
 };
 
-/* Memory for the tables of an image. False: there is none. Close it in either case. */
+/* Allocate memory for the tables of an image. False: there is none. Close it in either case. */
 bool retyped_open(struct retyped *r, const struct image *image);
 void retyped_close(struct retyped *r);
 
-/* The tables of image in the types that o asks for, to r->image. */
+/* Write the tables of image in the types that o asks for to r->image. */
 void retype(struct retyped *r, const struct image *image, const struct pack_options *o);
 
-/* Bytes of the file after retype(). */
+/* Size of the file after retype(), in bytes. */
 uint64_t retyped_file_bytes(const struct retyped *r);
 
 #endif

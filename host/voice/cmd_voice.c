@@ -1,5 +1,5 @@
-/* `ingot voice`: a spoken conversation with a board, or with a model on this computer. One program turns speech into
- * text, a reply becomes sound by another. */
+/* `ingot voice`: a spoken conversation with a board, or with a model on this computer. One program
+ * turns speech into text, another turns a reply into sound. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +35,10 @@ static struct voice {
     struct board_talk talk;
     struct voice_listen listen;
     struct voice_speak speak;
-    const char *hear;   /* the command that tells what was said, ... */
-    const char *hearer; /* ... and its name; NULL: it is --stt's own */
+    const char *hear;   /* the command that recognizes speech, ... */
+    const char *hearer; /* ... and its name; NULL: it is given by --stt */
     char hear_text[VOICE_COMMAND_BYTES];
-    pid_t model; /* 0: at the other end is a board */
+    pid_t model; /* 0: the other end is a board */
     char folder[PATH_BYTES];
 } voice;
 
@@ -52,7 +52,7 @@ static bool fail(const char *what, const char *why)
 
 /* ---- the other end --------------------------------------------------------------------------- */
 
-/* A model on this computer is this program once more, which speaks as a board does. */
+/* A model on this computer runs in a second process of this program, which speaks like a board. */
 static bool start_model(struct voice *v)
 {
     int ends[2];
@@ -133,12 +133,12 @@ static void trim(struct serve_text *t)
     }
 }
 
-/* Somebody has spoken. False: there is no way on. */
+/* Somebody has spoken. False: it cannot continue. */
 static bool answer(struct voice *v)
 {
     struct serve_text text = { .n = 0 };
     char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
-    /* Delays count from the last word: the quiet that ends a question is part of the wait. */
+    /* Delays count from the last word: the silence that ends a question is part of the wait. */
     uint64_t ended = serial_millis() - voice_listen_quiet_ms(&v->listen), understood;
     bool good;
 
@@ -199,7 +199,7 @@ static bool listen_to_file(struct voice *v)
     return good;
 }
 
-/* One utterance of the microphone; what it hears while a reply is spoken is nobody's. */
+/* One utterance from the microphone; sound that arrives while a reply is spoken is ignored. */
 static bool listen_once(struct voice *v, bool *more)
 {
     FILE *in = popen(v->a.record, "r");
@@ -238,7 +238,7 @@ static bool listen_to_microphone(struct voice *v)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Whether the program of a command is there. */
+/* True if the program of a command exists. */
 static bool has_program(const char *command, const char *option, const char *package)
 {
     char test[300];
@@ -300,7 +300,8 @@ static bool save_spoken(struct voice *v)
     return true;
 }
 
-/* Make the folder in which sound is given to other programs; nothing of it stays. False: the error was printed. */
+/* Make the folder in which sound is passed to other programs; it is removed at the end. False: the
+ * error was printed. */
 static bool make_folder(struct voice *v)
 {
     static const char *const names[] = { "heard.wav", "spoken.wav" };

@@ -1,29 +1,29 @@
-/* Find speech in a stream of sound: by its loudness against that of the room. */
+/* Finds speech in a stream of sound, by its loudness compared with that of the room. */
 #ifndef INGOT_HOST_VOICE_LISTEN_H
 #define INGOT_HOST_VOICE_LISTEN_H
 
 #include "host/voice/voice_wav.h"
 
-enum { VOICE_FRAME = VOICE_RATE / 50 /* samples that are looked at together */ };
+enum { VOICE_FRAME = VOICE_RATE / 50 /* samples that are processed together */ };
 
 struct voice_listen {
     struct voice_sound said; /* at VOICE_RATE, from a little before the first word on */
     double floor;            /* loudness of the room, squared; 0: not known yet */
-    unsigned loud, quiet;    /* frames of either kind since the other */
+    unsigned loud, quiet;    /* consecutive frames of each kind */
     bool speaks;
     unsigned n_frames; /* since it does */
 };
 
-/* Nobody speaks; the loudness of the room stays. */
+/* Reset to silence; the loudness of the room stays. */
 void voice_listen_begin(struct voice_listen *v);
 
-/* The next VOICE_FRAME samples. True: what was said is whole, in v->said. */
+/* Process the next VOICE_FRAME samples. True: an utterance is complete, in v->said. */
 bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
 
 /* The sound has ended. True: as above. */
 bool voice_listen_end(struct voice_listen *v);
 
-/* Milliseconds of quiet at the end of what was said: so long ago was the last word. */
+/* Milliseconds of quiet at the end of the utterance, that is, since its last word. */
 unsigned voice_listen_quiet_ms(const struct voice_listen *v);
 
 #endif

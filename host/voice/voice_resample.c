@@ -1,5 +1,5 @@
-/* Sound at another rate. libsamplerate takes out first what the lower rate cannot carry. Static programs are built without it, and
- * draw straight lines between samples. */
+/* Sound at another rate. libsamplerate first removes frequencies that the lower rate cannot carry.
+ * Static programs are built without it, and interpolate linearly between samples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,10 @@
 #ifdef INGOT_SAMPLERATE
 #include <samplerate.h>
 
-enum { MARGIN = 16 /* samples that the library may give beyond the length asked for */ };
+enum { MARGIN = 16 /* samples that the library may return beyond the requested length */ };
 
-/* n samples of out, whose ends are silent where the filter gives fewer. False: no memory, or the library refuses the ratio. */
+/* Write n samples to out; its ends are silent if the filter returns fewer. False: out of memory, or
+ * the library refuses the ratio. */
 static bool convert(const struct voice_sound *in, int16_t *out, size_t n, uint32_t rate)
 {
     float *from = malloc((in->n + 1) * sizeof *from), *to = calloc(n + MARGIN, sizeof *to);

@@ -9,7 +9,7 @@
 
 #include "host/line/serial_line.h"
 
-enum { LONG_TEXT = 400 /* bytes after which a comma or a blank will do, too */ };
+enum { LONG_TEXT = 400 /* length in bytes after which a comma or a blank also ends a piece */ };
 
 struct voice_sentence {
     struct voice_sentence *next;
@@ -24,7 +24,7 @@ static bool ends_sentence(char c)
     return c == '.' || c == '!' || c == '?' || c == '\n';
 }
 
-/* "3.5" goes on; so does "e.g." where a small letter follows, but nothing waits for that. */
+/* "3.5" continues; so does "e.g." before a small letter, but nothing waits for that. */
 size_t voice_sentences(const char *text, size_t n, bool ends)
 {
     size_t whole = 0;
@@ -44,7 +44,7 @@ size_t voice_sentences(const char *text, size_t n, bool ends)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* In single quotes, as a shell takes it whatever it has. */
+/* In single quotes, which protects any text in a shell. */
 static void add_quoted(struct serve_text *out, const char *path)
 {
     (void)serve_text_add(out, "'", 1);
@@ -66,7 +66,7 @@ static void fill_in(struct serve_text *out, const char *command, const char *pat
     }
 }
 
-/* The input lies in a file, so that nobody waits for the other. */
+/* The input is a file, so neither program waits for the other. */
 static FILE *input_of(const char *input, size_t bytes)
 {
     FILE *f = tmpfile();

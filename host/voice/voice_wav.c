@@ -12,12 +12,12 @@ enum {
     CHUNK = 8,   /* name and length before a chunk's bytes */
     PCM = 1,     /* formats */
     EXTENSIBLE = 0xfffe,
-    FORMAT_BYTES = 16, /* of the fmt chunk at least */
+    FORMAT_BYTES = 16, /* smallest size of the fmt chunk */
     MOST_CHANNELS = 8,
     LEAST_RATE = 4000,
     MOST_RATE = 192000,
 };
-#define MOST_BYTES ((size_t)1 << 28) /* of a file: more than an hour */
+#define MOST_BYTES ((size_t)1 << 28) /* largest file: more than an hour */
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -58,8 +58,8 @@ static uint32_t get32(const uint8_t *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* The bytes of the chunk `name`, *n of them; NULL: there is none. One that says more than there is, as of a
- * program that could not go back to its header, has what there is. */
+/* The bytes of the chunk `name`, *n of them; NULL: there is none. A chunk with a larger length than
+ * the file, from a program that could not return to its header, has the remaining bytes. */
 static const uint8_t *find(const uint8_t *file, size_t bytes, const char *name, size_t *n)
 {
     for (size_t at = 12; bytes - at >= CHUNK;) {

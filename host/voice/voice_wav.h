@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VOICE_RATE = 16000 /* samples a second, one channel: what recognizers take */ };
+enum { VOICE_RATE = 16000 /* samples per second, one channel: the rate of recognizers */ };
 
 /* Zeroed: none. */
 struct voice_sound {
@@ -19,18 +19,20 @@ struct voice_sound {
 bool voice_sound_add(struct voice_sound *s, const int16_t *samples, size_t n);
 void voice_sound_free(struct voice_sound *s);
 
-/* A WAV file (bytes) of 16-bit PCM, of up to 8 channels, whose mean it becomes. NULL: it is in *s; else why not. */
+/* Read a WAV file (bytes) of 16-bit PCM with up to 8 channels, which are averaged. NULL: it is in
+ * *s; else the reason. */
 const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
 
-/* The same for a file by its path. False: *error_message, errno where that is NULL. */
+/* The same for a file by its path. False: *error_message; errno if that is NULL. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message);
 
-/* Write a WAV file, which is not `input` (NULL: none is read). False: error_message (bytes) has a sentence. */
+/* Write a WAV file, which must not be `input` (NULL: none is read). False: error_message (bytes)
+ * has a sentence. */
 bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
                     char *error_message, size_t error_message_bytes);
 
-/* At another rate (n < 2^31 samples; rates of 4000 to 192000), without what the lower one cannot carry (voice_resample.c).
- * False: no memory. */
+/* Convert to another rate (n < 2^31 samples; rates of 4000 to 192000), without frequencies that the
+ * lower rate cannot carry (voice_resample.c). False: out of memory. */
 bool voice_sound_resample(struct voice_sound *s, uint32_t rate);
 
 #endif

@@ -1,6 +1,6 @@
-/* The card of the first `make run`: the same bytes that `ingot card` writes of a model that is packed already, from a
- * dozen files instead of the whole program, which takes a minute to compile.
- * usage: first_card BOARD MODEL.ingot BOARDS OUT SAVE_MIB WORDS [--power-of-two]; WORDS may be "". */
+/* The card of the first `make run`: the same bytes that `ingot card` writes for a packed model, from
+ * a dozen source files instead of the whole program, which takes a minute to compile. usage:
+ * first_card BOARD MODEL.ingot BOARDS OUT SAVE_MIB WORDS [--power-of-two]; WORDS may be "". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "flash_image/card/card_board.h"
 #include "runtime/text/format_text.h"
 
-#define FILES_TIME 1735689600 /* 1 January 2025, as of `ingot card` */
+#define FILES_TIME 1735689600 /* 1 January 2025, as in `ingot card` */
 
 struct job {
     struct card_board board;
