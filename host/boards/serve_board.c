@@ -345,7 +345,7 @@ static void begin_work(struct board *b)
     serve_pool_end(w, e.status != 0 ? &e : NULL);
 }
 
-/* An idle board reports its state; a request that comes meanwhile waits for that on its line. */
+/* An idle board reports its state; a request that comes meanwhile waits for it. */
 static void ask_news(struct board *b)
 {
     struct serve_text line = { .n = 0 };
@@ -363,8 +363,7 @@ static void ask_news(struct board *b)
     serve_text_free(&line);
 }
 
-/* Ask whether a board is there; one that talks to people is switched to programs, which it confirms
- * in the same way. */
+/* Ask whether a board is there; one that talks to people is switched to programs. */
 static void ask_again(struct board *b)
 {
     char mode[32];
@@ -403,8 +402,7 @@ static void stay(struct board *b)
     }
 }
 
-/* The server ends: the board's work is stopped, and it talks to people again if it did so when it
- * was found. */
+/* The server ends: stop the board's work, and switch it back to people if needed. */
 static void leave(struct board *b)
 {
     static const char chat[] = "{\"command\":\"/mode chat\"}\n";
