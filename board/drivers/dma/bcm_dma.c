@@ -8,12 +8,12 @@ enum {
     REG_STATUS = 0x00,
     REG_BLOCK = 0x04,
     REG_DEBUG = 0x20,
-    REG_ENABLE = 0xff0, /* of the engine: a bit for each channel */
+    REG_ENABLE = 0xff0, /* of the engine: one bit for each channel */
 };
 
 enum {
     STATUS_ACTIVE = 1 << 0,
-    STATUS_END = 1 << 1, /* written as 1 to clear, as the next */
+    STATUS_END = 1 << 1, /* written as 1 to clear, like the next */
     STATUS_INTERRUPT = 1 << 2,
     STATUS_ERROR = 1 << 8,
     STATUS_PRIORITY = 8 << 16,
@@ -54,7 +54,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
 {
     struct bcm_dma *dma = state;
 
-    /* Writes of 128 bits want an aligned buffer. */
+    /* Writes of 128 bits need an aligned buffer. */
     if (!dma_reaches(&dma->window, to, bytes) || (uintptr_t)to % 16 != 0)
         return false;
     dma->to = to;
@@ -67,7 +67,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
     dma->block[3] = bytes; /* the rest is 0: no stride, no next block */
     dma_sync(&dma->window, to, bytes);
     dma_sync(&dma->window, dma->block, sizeof dma->block);
-    /* The block first, then ACTIVE: the engine reads the block at once. */
+    /* Write the block's address first, then ACTIVE: the engine reads the block at once. */
     *channel_reg(dma, REG_BLOCK) = (uint32_t)dma_address(&dma->window, dma->block);
     *channel_reg(dma, REG_STATUS) = STATUS_ACTIVE | STATUS_PRIORITY | STATUS_PANIC_PRIORITY |
                                     STATUS_WAIT_WRITES;

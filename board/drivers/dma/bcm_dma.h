@@ -27,7 +27,7 @@ struct bcm_dma {
 void bcm_dma_init(struct bcm_dma *dma, uintptr_t mmio, unsigned number, enum bcm_dreq dreq,
                   const struct dma_window *window);
 
-/* struct sdhci_mover's functions; state is the struct bcm_dma. */
+/* The functions of struct sdhci_mover; state is the struct bcm_dma. */
 bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes);
 enum err bcm_dma_poll(void *state);
 void bcm_dma_stop(void *state);

@@ -1,6 +1,6 @@
-/* Order between the cores' memory accesses and a bus master. C11 fences only order memory
- * between cores: on riscv64 they leave device accesses out, on arm64 they stop at the inner
- * shareable domain. And caches, for a bus master that does not look into them. */
+/* Orders memory accesses between the cores and a bus master. C11 fences only order memory between
+ * cores: on riscv64 they do not cover device accesses, on arm64 they end at the inner shareable
+ * domain. Also maintains caches for a bus master that does not snoop them. */
 #ifndef INGOT_BOARD_DRIVERS_DMA_DMA_H
 #define INGOT_BOARD_DRIVERS_DMA_DMA_H
 
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The effect of each instruction: drivers call dma_barrier and dma_flush. A program under Linux has
- * no bus master: there the functions belong to the test, which sees what a driver flushes, and
- * in which order with its registers (tests/unit/board/fakes/dma_log.h). */
+/* Drivers call dma_barrier and dma_flush. A program under Linux
+ * has no bus master, so there the test supplies these functions, and sees what a driver flushes,
+ * and in which order with its registers (tests/unit/board/fakes/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)
 
 void dma_barrier(void);
@@ -53,8 +53,8 @@ static inline void dma_barrier(void)
 
 #endif
 
-/* Write back and invalidate every cache line of [at, at + bytes): before a bus master that is
- * not coherent reads or writes there, and again after it wrote, because a core may have fetched
+/* Write back and invalidate every cache line of [at, at + bytes). Call it before a bus master that
+ * is not coherent reads or writes there, and again after it wrote, because a core may have fetched
  * a line meanwhile. Other data in the same lines are not harmed. Does nothing on riscv64, all of
  * whose boards have coherent DMA. */
 #if defined(INGOT_FREESTANDING) && defined(__riscv)
@@ -76,7 +76,7 @@ static inline void dma_flush(const void *at, size_t bytes)
 }
 #endif
 
-/* How a bus master sees memory: a core's address plus `offset` is the master's, for cores'
+/* How a bus master sees memory: the master's address is a core's address plus `offset`, for cores'
  * addresses below `end`. If it is not coherent, the cores' caches hide memory from it. */
 struct dma_window {
     uint64_t offset;
@@ -84,10 +84,10 @@ struct dma_window {
     bool coherent;
 };
 
-enum { DMA_LINE_BYTES = 64 }; /* the line length of every core that we know divides this */
+enum { DMA_LINE_BYTES = 64 }; /* the line length of every known core divides this */
 
-/* Whether the master can write these bytes without harming neighbouring data: with a master that
- * is not coherent, a cache line must not hold other data, which a core may write meanwhile. */
+/* True if the master can write these bytes without harming neighbouring data: with a master that is
+ * not coherent, a cache line must not hold other data, which a core may write meanwhile. */
 static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     uint64_t start = (uintptr_t)buffer;
@@ -101,10 +101,9 @@ static inline uint64_t dma_address(const struct dma_window *w, const void *buffe
     return (uintptr_t)buffer + w->offset;
 }
 
-/* dma_flush, if the master needs it, and order: call before the master reads or writes these
- * bytes, and again after it wrote them. It orders first: a line that is invalidated before the
- * read of the register that says "done" has ended may be fetched again before the last bytes
- * arrive. */
+/* dma_flush, if the master needs it, and ordering: call it before the master reads or writes these
+ * bytes, and again after it wrote them. It orders first, because a line that is invalidated before
+ * the read of the "done" register has ended may be fetched again before the last bytes arrive. */
 static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     dma_barrier();

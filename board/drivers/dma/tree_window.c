@@ -25,7 +25,7 @@ static uint64_t take_cells(const uint8_t **at, uint32_t cells)
     return value;
 }
 
-/* Rows are the bus's address, ours, and the size; with an empty property the bus uses our
+/* Rows are the bus address, our address, and the size; if the property is empty, the bus uses our
  * addresses. */
 static struct dma_window read_ranges(const struct device_tree_node *bus, const uint8_t *ranges,
                                      uint32_t bytes)
@@ -43,7 +43,8 @@ static struct dma_window read_ranges(const struct device_tree_node *bus, const u
         uint64_t theirs = take_cells(&ranges, child), ours = take_cells(&ranges, parent);
         uint64_t span = take_cells(&ranges, size);
 
-        /* Only a row that begins with memory's first byte: buffers may be anywhere from there on. */
+        /* Only a row that starts with memory's first byte counts, because buffers may be anywhere
+         * after it. */
         if (ours == 0 && span > window.end)
             window = (struct dma_window){ theirs, span, false };
     }

@@ -28,9 +28,9 @@ enum {
     STATUS_CLEARED = STATUS_DONE | STATUS_ERROR | STATUS_CLOCK,
 };
 
-/* The lowest bit of a divisor counts as 0. A Pi 4's core may have 550 MHz. Data changes a
- * sixteenth of a cycle after the clock has fallen, and is read a quarter after it has risen, as
- * in Linux's i2c-bcm2835.c. */
+/* The lowest bit of a divisor counts as 0. A Pi 4's core may run at 550 MHz. As in Linux's
+ * i2c-bcm2835.c, data changes a sixteenth of a cycle after the clock has fallen, and is read a
+ * quarter after it has risen. */
 enum {
     BUS_HZ = 100000,
     DIV_MOST = 0xfffe,
@@ -40,7 +40,7 @@ enum {
     FALL_SHIFT = 16
 };
 
-/* Cycles for the 35 ms of SMBus. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
+/* Cycles of SMBus's 35 ms. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
 enum { STRETCH_CYCLES = BUS_HZ / 1000 * 35, MOST_MILLIS = 100 };
 
 static volatile uint32_t *reg(const struct bcm_i2c *b, unsigned offset)
@@ -60,8 +60,8 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
     *reg(b, CLKT) = STRETCH_CYCLES;
 }
 
-/* Clear the FIFO without the enable: with it QEMU begins a transfer, and hardware keeps what is
- * queued. */
+/* Clear the FIFO without the enable bit: with it QEMU begins a transfer, and hardware keeps queued
+ * bytes. */
 static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t direction)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -72,7 +72,7 @@ static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t dire
     *reg(b, CONTROL) = CONTROL_ENABLE | CONTROL_START | direction;
 }
 
-/* Switch it off again, also in the middle of a transfer. */
+/* Switch it off again, even in the middle of a transfer. */
 static enum err end(struct bcm_i2c *b, enum err e)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -80,7 +80,7 @@ static enum err end(struct bcm_i2c *b, enum err e)
     return e;
 }
 
-/* ERR_BUSY: it continues. An error overrides the end, which comes with it. */
+/* ERR_BUSY: it continues. An error overrides the end, which is reported with it. */
 static enum err look(uint32_t status)
 {
     if (status & STATUS_ERROR)
@@ -109,7 +109,7 @@ enum err bcm_i2c_write(struct bcm_i2c *b, unsigned address, const uint8_t *bytes
         if (e == ERR_BUSY && i < n && (status & STATUS_CAN_WRITE))
             *reg(b, FIFO) = bytes[i++];
     }
-    /* DONE with bytes left over is a transfer that was cut short. */
+    /* DONE with remaining bytes means that the transfer was cut short. */
     if (e == ERR_OK && i < n)
         e = ERR_IO;
     return end(b, e == ERR_BUSY ? ERR_TIMEOUT : e);
@@ -128,7 +128,7 @@ enum err bcm_i2c_read(struct bcm_i2c *b, unsigned address, uint8_t *bytes, unsig
         e = look(status);
         if ((e == ERR_BUSY || e == ERR_OK) && i < n && (status & STATUS_CAN_READ)) {
             bytes[i++] = (uint8_t)*reg(b, FIFO);
-            e = ERR_BUSY; /* more may wait there after the end */
+            e = ERR_BUSY; /* the FIFO may hold more after the end */
         }
     }
     if (e == ERR_OK && i < n)

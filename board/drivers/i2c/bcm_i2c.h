@@ -16,7 +16,7 @@ struct bcm_i2c {
     uint64_t ticks_hz;
 };
 
-/* Set the clock to at most 100 kHz, divided from the core's; 0: unknown, so the highest possible
+/* Set the clock to at most 100 kHz, derived from the core's; 0: unknown, so the highest possible
  * core clock is assumed. */
 void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz);
 

@@ -6,8 +6,8 @@
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* The location of the registers of BSC1 and bcm_gpio, and the function that tells the core's clock.
- * Call it before the bus is used; BSC1 is mapped and set up when a sensor is asked for. */
+/* The registers of BSC1 and bcm_gpio, and the function that returns the core's clock. Call it
+ * before the bus is used; BSC1 is mapped and set up when a sensor is asked for. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 
 /* struct board's. */

@@ -38,7 +38,7 @@ static void put(const struct phy *p, unsigned reg, unsigned value)
     p->bus.write(p->bus.context, p->address, reg, (uint16_t)value);
 }
 
-/* The pull-up of a bus where nobody answers gives ones; some controllers give zeros. */
+/* The pull-up of a bus reads as ones if no PHY answers; some controllers read zeros. */
 static bool answers(struct phy *p, unsigned address)
 {
     uint16_t one, two;
@@ -64,8 +64,8 @@ bool phy_find(struct phy *p, const struct phy_bus *bus, unsigned first)
     return false;
 }
 
-/* Whether the firmware has left a link that was negotiated: to negotiate again would take it
- * down for seconds. */
+/* True if the firmware has left a negotiated link: negotiating again would take it down for
+ * seconds. */
 static bool is_started(const struct phy *p)
 {
     uint16_t control = get(p, REG_CONTROL);
@@ -86,7 +86,7 @@ void phy_start(const struct phy *p)
     put(p, REG_CONTROL, CONTROL_NEGOTIATE | CONTROL_RESTART);
 }
 
-/* Without a negotiation the speed is the one that somebody has set. */
+/* Without negotiation the speed is the one that was set. */
 static struct phy_link fixed_link(uint16_t control)
 {
     unsigned mbits = control & CONTROL_100 ? 100 : 10;
@@ -109,8 +109,8 @@ static struct phy_link agreed_link(const struct phy *p)
                               .mbits = (both & (CAN_100_FULL | CAN_100)) != 0 ? 100 : 10 };
 }
 
-/* Bit 2 of the status remembers a link that was lost until it is read: the second read is the
- * present. */
+/* Bit 2 of the status remembers a lost link until it is read, so the second read shows the present
+ * state. */
 struct phy_link phy_link(const struct phy *p)
 {
     static const struct phy_link down = { .up = false };

@@ -1,5 +1,6 @@
-/* A PHY by the standard registers of IEEE 802.3, clause 22: found on its bus, started, and asked
- * for the link. Delays of RGMII are the maker's registers, which stay as the firmware left them. */
+/* A PHY with the standard registers of IEEE 802.3, clause 22: finds it on its bus, starts it, and
+ * asks for the link. RGMII delays are in the maker's registers and stay as the firmware left
+ * them. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 
@@ -8,7 +9,7 @@
 
 enum { PHY_ADDRESSES = 32 };
 
-/* The two wires of a PHY's registers, which a controller drives. A read that fails gives 0xffff. */
+/* The two wires to a PHY's registers, which a controller drives. A failed read gives 0xffff. */
 struct phy_bus {
     void *context;
     uint16_t (*read)(void *context, unsigned address, unsigned reg);
@@ -27,19 +28,18 @@ struct phy_link {
     unsigned mbits; /* 10, 100, 1000 */
 };
 
-/* Look for the PHY, at `first` before all other addresses. False: no address answers. */
+/* Find the PHY, trying the address `first` before all others. False: no address answers. */
 bool phy_find(struct phy *p, const struct phy_bus *bus, unsigned first);
 
-/* Have it negotiate, unless it has done so: 10 and 100 Mbit/s both ways, 1000 in full duplex
- * alone. */
+/* Start negotiation, unless it is already complete: 10 and 100 Mbit/s in both duplex modes, 1000
+ * only in full duplex. */
 void phy_start(const struct phy *p);
 
-/* The link as it is now: what both sides have agreed on, by their priority (IEEE 802.3, annex
- * 28B.3). */
+/* The current link: the best mode that both sides have agreed on (IEEE 802.3, annex 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
-/* For a controller that follows the link. False: it is down, and *link stays. Otherwise *changed says
- * whether rate or duplex differ from *link, which then has the new ones. */
+/* For a controller that follows the link. False: it is down, and *link does not change. Otherwise
+ * *changed says if rate or duplex differ from *link, which then has the new ones. */
 bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed);
 
 #endif

@@ -1,5 +1,5 @@
-/* The order of the steps is that of AMD's Zynq UltraScale+ manual (UG1085), chapter 34,
- * "Programming Model". */
+/* The steps have the order of AMD's Zynq UltraScale+ manual (UG1085), chapter 34, "Programming
+ * Model". */
 #include "board/drivers/net/gem.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 enum {
     LINE_WORDS = DMA_LINE_BYTES / 4,
-    PHY_MICROS = 1000,  /* for a register of the PHY: 64 bits at 2.5 MHz or less */
-    SEND_MICROS = 3000, /* for a frame to go out at 10 Mbit/s, twice */
+    PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
+    SEND_MICROS = 3000, /* time for sending a frame at 10 Mbit/s, twice */
 };
 #define RUN ((uint32_t)(GEM_CONTROL_PHY | GEM_CONTROL_RECEIVES | GEM_CONTROL_SENDS))
 
@@ -74,7 +74,7 @@ static void sync_slot(const struct gem *g, struct gem_ring *r, unsigned slot)
     dma_sync(&g->setup.window, r->words + slot / slots_of_a_line(g) * LINE_WORDS, DMA_LINE_BYTES);
 }
 
-/* The upper half of a buffer's address, where descriptors have one. */
+/* The upper half of a buffer's address, if descriptors have one. */
 static void write_top(const struct gem *g, struct gem_ring *r, unsigned slot)
 {
     if (g->wide)
@@ -86,8 +86,8 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
     words(g, r, slot)[0] = (uint32_t)dma_address(&g->setup.window, r->buffers[slot]) | flags;
 }
 
-/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands
- * it over, so the device has to see the other words before it. Without the barrier a core may
+/* Give the buffers of a whole cache line of descriptors to the device. A descriptor's first word
+ * hands it over, so the device has to see the other words before it. Without the barrier a core may
  * reorder its writes: the device would then find the last frame's length, or the length of a new
  * frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)
@@ -114,7 +114,7 @@ static void write_base(const struct gem *g, unsigned low, unsigned top, const vo
     gem_write(g, low, (uint32_t)address);
 }
 
-/* An empty queue of what is sent. The device begins at its base once it may send again. */
+/* Empty the send queue. The device starts at its base when sending is enabled again. */
 static void empty_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -129,7 +129,7 @@ static void empty_sends(struct gem *g)
     gem_write(g, GEM_CONTROL, RUN);
 }
 
-/* Queues that are not used have a descriptor without a buffer: what is at address 0 is none. */
+/* Unused queues have a descriptor without a buffer, because address 0 does not hold one. */
 static void close_other_queues(struct gem *g)
 {
     uint32_t queues = gem_read(g, GEM_DESIGN_6);
@@ -157,7 +157,7 @@ void gem_close(struct gem *g)
     (void)gem_read(g, GEM_CONTROL); /* the write has arrived */
 }
 
-/* A station's own: not of a group, and not empty. */
+/* A station's address: not that of a group, and not empty. */
 static bool is_address(const uint8_t *a)
 {
     return (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
@@ -176,7 +176,8 @@ static bool read_address(const struct gem *g, uint8_t address[6])
     return is_address(address);
 }
 
-/* The upper half makes the address valid. Frames of all groups come: lwIP sorts them. */
+/* Writing the upper half makes the address valid. Frames of all groups are received: lwIP sorts
+ * them. */
 static void write_address(const struct gem *g, const uint8_t a[6])
 {
     gem_write(g, GEM_ADDRESS_LOW,
@@ -200,7 +201,7 @@ static void configure(struct gem *g)
                 width / 2 << GEM_CONFIG_WIDTH_SHIFT |
                 (g->setup.sgmii ? GEM_CONFIG_SGMII | GEM_CONFIG_PCS : 0);
     gem_write(g, GEM_CONFIG, g->config);
-    /* Only now that the PCS is chosen: an earlier write has no effect (macb_main.c of Linux). */
+    /* Only after the PCS is chosen: an earlier write has no effect (macb_main.c of Linux). */
     if (g->setup.sgmii)
         gem_write(g, GEM_PCS, gem_read(g, GEM_PCS) | GEM_PCS_NEGOTIATES);
     if (g->setup.rgmii)
@@ -285,8 +286,8 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* Slots that the device has sent are free again. A queue that it left in trouble is begun anew,
- * and one that it left because it saw no frame in it a moment too early is shown to it again. */
+/* Slots that the device has sent are free again. A queue that stopped after an error is started
+ * again, and so is one that stopped because it saw its frame a moment too late. */
 static void look_after_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -311,8 +312,8 @@ static void look_after_sends(struct gem *g)
     }
 }
 
-/* Whether the device has a descriptor in the line of this one. If it looks into the caches, that
- * does no harm. */
+/* True if the device has a descriptor in the same cache line. If it snoops the caches, that does no
+ * harm. */
 static bool line_is_taken(const struct gem *g, unsigned slot)
 {
     const struct gem_ring *r = &g->sends;
@@ -352,7 +353,7 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     dma_sync(&g->setup.window, r->buffers[slot], GEM_BUFFER_BYTES);
     write_top(g, r, slot);
     write_low(g, r, slot, 0);
-    dma_barrier(); /* address and frame before the word that hands them over */
+    dma_barrier(); /* address and frame must be visible before the word that hands them over */
     words(g, r, slot)[1] = (uint32_t)bytes | GEM_SEND_LAST |
                            (slot + 1 == GEM_SLOTS ? GEM_SEND_WRAP : 0);
     sync_slot(g, r, slot);
@@ -362,7 +363,7 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* The frame of the next slot, and how many bytes; 0: it is broken. */
+/* The frame of the next slot, and its length; 0: it is broken. */
 static size_t copy_frame(struct gem *g, unsigned slot, uint8_t *to, size_t room)
 {
     struct gem_ring *r = &g->receives;
@@ -388,12 +389,12 @@ size_t gem_receive(struct gem *g, uint8_t *to, size_t room)
         sync_slot(g, r, slot);
         if (!(words(g, r, slot)[0] & GEM_RECEIVE_OURS))
             break;
-        dma_barrier(); /* the word that hands it over before the frame */
+        dma_barrier(); /* read the word that hands it over before the frame */
         bytes = copy_frame(g, slot, to, room);
         r->next = (slot + 1) % GEM_SLOTS;
         if (r->next % slots_of_a_line(g) == 0) {
             give_line(g, slot + 1 - slots_of_a_line(g));
-            gem_write(g, GEM_CONTROL, RUN); /* QEMU looks for buffers here, if it had none */
+            gem_write(g, GEM_CONTROL, RUN); /* QEMU now looks for buffers, if it had none */
         }
         if (bytes != 0)
             return bytes;

@@ -45,17 +45,17 @@ enum {
 #define GEM_CONFIG_1536 (1u << 8)
 #define GEM_CONFIG_1000 (1u << 10)
 #define GEM_CONFIG_PCS (1u << 11)
-#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* the four bytes stay out of memory */
-#define GEM_CONFIG_PHY_CLOCK (7u << 18) /* of the bus, by 224: at most 2.5 MHz below a bus of 560 */
+#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* do not write the four bytes to memory */
+#define GEM_CONFIG_PHY_CLOCK (7u << 18)   /* bus clock / 224: at most 2.5 MHz up to 560 MHz */
 #define GEM_CONFIG_WIDTH_SHIFT 21
 #define GEM_CONFIG_SGMII (1u << 27)
 enum { GEM_PINS_RGMII = 1 };
-enum { GEM_PCS_NEGOTIATES = 1 << 12 }; /* pcs_control: with the PHY, over SGMII */
+enum { GEM_PCS_NEGOTIATES = 1 << 12 }; /* pcs_control: negotiates with the PHY, over SGMII */
 enum { GEM_STATUS_PHY_IDLE = 1 << 2 };
 #define GEM_DMA_BURST 16u        /* beats */
-#define GEM_DMA_MEMORY (7u << 8) /* all of the controller's own, both ways */
+#define GEM_DMA_MEMORY (7u << 8) /* all of the controller's own memory, in both directions */
 #define GEM_DMA_BUFFER_SHIFT 16  /* in units of 64 bytes */
-#define GEM_DMA_DROPS (1u << 24) /* without a buffer a frame is dropped, and does not wait */
+#define GEM_DMA_DROPS (1u << 24) /* a frame without a buffer is dropped and does not wait */
 #define GEM_DMA_64 (1u << 30)
 enum { GEM_SEND_GOES = 1 << 3, GEM_SEND_TROUBLE = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8 };
 enum { GEM_RECEIVE_TROUBLE = 1 << 3 };
@@ -63,8 +63,8 @@ enum { GEM_RECEIVE_TROUBLE = 1 << 3 };
 #define GEM_PHY_WRITE (1u << 30 | 1u << 28 | 2u << 16)
 #define GEM_DESIGN_6_64 (1u << 23)
 
-/* Descriptors: address and flags, word 0; word 1; with 64 bits the upper half of the address,
- * and a word that nobody reads. */
+/* Descriptors: address and flags, word 0; word 1; with 64 bits the upper half of the address, and
+ * an unused word. */
 #define GEM_RECEIVE_OURS (1u << 0)
 #define GEM_RECEIVE_WRAP (1u << 1)
 #define GEM_RECEIVE_BYTES 0x1fffu

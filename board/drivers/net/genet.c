@@ -1,4 +1,4 @@
-/* The order of the steps is that of U-Boot's bcmgenet.c. */
+/* The steps have the order of U-Boot's bcmgenet.c. */
 #include "board/drivers/net/genet.h"
 
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "board/drivers/net/genet_registers.h"
 
 enum {
-    PHY_MICROS = 1000,  /* for a register of the PHY: 64 bits at 2.5 MHz or less */
+    PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
     STOP_MICROS = 5000, /* for the engines */
     REST_MICROS = 10,   /* after each step of a reset */
-    ALIGN_BYTES = 2,    /* that the device puts in front of a frame */
-    LEAST_BYTES = 60,   /* of a frame that is sent; shorter ones are filled up */
+    ALIGN_BYTES = 2,    /* bytes that the device puts before a frame */
+    LEAST_BYTES = 60,   /* shortest frame that is sent; shorter ones are padded */
     FRAME_MOST = 1536,
 };
 
@@ -79,8 +79,9 @@ static void set_bits(const struct genet *g, unsigned reg, uint32_t bits, bool se
     genet_write(g, reg, set ? before | bits : before & ~bits);
 }
 
-/* The firmware may have loaded us over the network, and the device may still write a frame to memory that is ours now. An engine that does not
- * say that it has stopped has had the time to. */
+/* The firmware may have loaded us over the network, and the device may still write a frame to
+ * memory that is ours now. An engine that does not report that it has stopped is given the time to
+ * stop. */
 static void stop(const struct genet *g)
 {
     set_bits(g, GENET_COMMAND, GENET_COMMAND_SENDS | GENET_COMMAND_RECEIVES, false);
@@ -126,8 +127,8 @@ static void write_buffer(const struct genet *g, unsigned base, unsigned slot, co
     genet_write(g, descriptor(base, slot) + 8, (uint32_t)(at >> 32));
 }
 
-/* An empty queue. The device's index may not be written, so ours and both pointers follow it: index n is slot n % GENET_SLOTS, and a pointer
- * counts words. Returns the index. */
+/* Empty a queue. The device's index cannot be written, so ours and both pointers follow it: index n
+ * is slot n % GENET_SLOTS, and a pointer counts words. Returns the index. */
 static uint16_t start_queue(const struct genet *g, unsigned base)
 {
     uint16_t index = (uint16_t)genet_read(g, base + GENET_QUEUE_DEVICE);
@@ -162,7 +163,8 @@ static void start_queues(struct genet *g)
 
 /* ---- open ---- */
 
-/* The interface's own; the firmware's is read before the reset. False: neither is the address of a station. */
+/* The given address, or the firmware's, which is read before the reset. False: neither is the
+ * address of a station. */
 static bool find_address(const struct genet *g, uint8_t a[6])
 {
     uint32_t high = genet_read(g, GENET_ADDRESS_HIGH), low = genet_read(g, GENET_ADDRESS_LOW);
@@ -182,7 +184,7 @@ static void write_address(const struct genet *g, const uint8_t a[6])
     genet_write(g, GENET_ADDRESS_LOW, (uint32_t)a[4] << 8 | a[5]);
 }
 
-/* Everything before the PHY. NULL: done. */
+/* Everything before the PHY. NULL: success. */
 static const char *start(struct genet *g, uint8_t address[6])
 {
     const struct dma_window *w = &g->setup.window;
@@ -229,7 +231,8 @@ static uint32_t speed_of(unsigned mbits)
     return mbits == 1000 ? 2 : slow;
 }
 
-/* All frames come, and lwIP sorts them: the device's filters have no room for every group. */
+/* All frames are received, and lwIP sorts them: the device's filters have no room for every
+ * group. */
 static void follow_link(struct genet *g)
 {
     uint32_t rgmii = genet_read(g, GENET_RGMII) & ~(uint32_t)GENET_RGMII_NO_OUT_OF_BAND;
@@ -277,12 +280,12 @@ bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes)
                 length << GENET_BYTES_SHIFT | GENET_SEND_TAG | GENET_SEND_CHECKSUM | GENET_FIRST |
                     GENET_LAST);
     g->given++;
-    dma_barrier(); /* the frame and its descriptor before the index */
+    dma_barrier(); /* the frame and its descriptor must be visible before the index */
     genet_write(g, GENET_SENDS + GENET_QUEUE_OURS, g->given);
     return true;
 }
 
-/* How many bytes of the next frame go to `to`; 0: it is broken. */
+/* Copy the next frame to `to`; returns its length, 0: it is broken. */
 static size_t copy_frame(struct genet *g, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = genet_read(g, descriptor(GENET_RECEIVES, slot));
@@ -306,7 +309,8 @@ size_t genet_receive(struct genet *g, uint8_t *to, size_t room)
         if (there == g->taken)
             return 0;
         bytes = copy_frame(g, slot, to, room);
-        /* A core may have fetched lines of the buffer: they must not be written back over the next frame. */
+        /* A core may have fetched lines of the buffer, which must not be written back over the next
+         * frame. */
         dma_sync(&g->setup.window, g->received[slot], GENET_BUFFER_BYTES);
         g->taken++;
         genet_write(g, GENET_RECEIVES + GENET_QUEUE_OURS, g->taken);

@@ -1,6 +1,6 @@
-/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has: 256 descriptors in registers, of which one queue of each
- * direction uses some, polled; frames are copied, so that the device never reads or writes memory of anybody else's. Clocks, pins and the
- * PHY's delays are as the firmware left them. Not yet run on hardware, and no emulator has it. */
+/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has: 256 descriptors in registers, of which one
+ * queue in each direction uses some, polled; frames are copied, so that the device never reads or writes other memory. Clocks,
+ * pins and the PHY's delays are as the firmware left them. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_H
 
@@ -16,7 +16,7 @@ enum {
     GENET_BYTES = 0x10000,    /* of registers */
     GENET_FRAME_BYTES = 1514, /* without the checksum */
     GENET_BUFFER_BYTES = 2048,
-    GENET_SLOTS = 32, /* buffers of a direction: a power of two */
+    GENET_SLOTS = 32, /* buffers in each direction: a power of two */
 };
 
 struct genet_setup {
@@ -24,9 +24,9 @@ struct genet_setup {
     struct dma_window window;
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    unsigned phy; /* address where the PHY is looked for first */
-    const uint8_t
-        *address; /* (6) of the interface; NULL: as the firmware left it in the registers */
+    unsigned phy; /* address at which the PHY is tried first */
+    const uint8_t *
+        address; /* (6) of the interface; NULL: the address that the firmware left in the registers */
 };
 
 /* All state of one controller; zeroed by open. */
@@ -35,24 +35,25 @@ struct genet {
     _Alignas(DMA_LINE_BYTES) uint8_t sent[GENET_SLOTS][GENET_BUFFER_BYTES];
     struct genet_setup setup;
     struct phy phy;
-    struct phy_link link; /* the one that the controller is set for */
+    struct phy_link link; /* the link for which the controller is set */
     uint16_t taken,
-        given; /* the queues' indices: frames that were taken, and that were given to be sent */
+        given; /* indices of the queues: frames that were taken, and frames that were given to be sent */
     bool works;
-    uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
+    uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Set it up, write its address, and have the PHY negotiate. ERR_OK: *why is NULL, else a sentence. ERR_NO_DEVICE: no PHY answers;
- * ERR_UNSUPPORTED: another version, no address, or memory out of reach. */
+/* Set it up, write its address, and let the PHY negotiate. ERR_OK: *why is NULL, else a sentence.
+ * ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: another version, no address, or memory out of
+ * reach. */
 enum err genet_open(struct genet *g, const struct genet_setup *setup, uint8_t address[6],
                     const char **why);
 
-/* As in runtime/base/platform.h; genet_is_up also sets the controller for a link that has changed. */
+/* As in runtime/base/platform.h; genet_is_up also sets the controller for a changed link. */
 bool genet_is_up(struct genet *g);
 bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes);
 size_t genet_receive(struct genet *g, uint8_t *to, size_t room);
 
-/* genet_mmio.c, in whose place a unit test has a controller. */
+/* In genet_mmio.c; a unit test supplies a controller instead. */
 uint32_t genet_read(const struct genet *g, unsigned reg);
 void genet_write(const struct genet *g, unsigned reg, uint32_t value);
 

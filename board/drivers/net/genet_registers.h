@@ -1,5 +1,5 @@
-/* The registers of GENET, version 5, that genet.c uses. Broadcom has published no manual: offsets and bits are facts out of U-Boot's
- * bcmgenet.c, and of Linux's bcmgenet.h where that is said. */
+/* The registers of GENET, version 5, that genet.c uses. Broadcom has published no manual: offsets
+ * and bits are facts from U-Boot's bcmgenet.c, and from Linux's bcmgenet.h if a comment says so. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_REGISTERS_H
 
@@ -20,23 +20,23 @@ enum {
     GENET_RECEIVES = 0x2000, /* descriptors, then queues, then the engine */
     GENET_SENDS = 0x4000,
 };
-enum { GENET_REVISION_5 = 6 /* bits 24 to 27, of what is called version 5 */ };
+enum { GENET_REVISION_5 = 6 /* bits 24 to 27, for the device called version 5 */ };
 enum { GENET_PORT_EXTERNAL_RGMII = 3 };
 enum {
     GENET_RGMII_LINK = 1 << 4,
     GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
     GENET_RGMII_ON = 1 << 6,
-    GENET_RGMII_NO_DELAY = 1 << 16, /* of ours: the PHY delays what we receive */
+    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours: the PHY delays received data */
 };
-enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes in front of a frame */ };
+enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
 enum {
     GENET_COMMAND_SENDS = 1 << 0,
     GENET_COMMAND_RECEIVES = 1 << 1,
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
-    GENET_COMMAND_ALL = 1 << 4,    /* frames to other stations, too (Linux: CMD_PROMISC) */
+    GENET_COMMAND_ALL = 1 << 4,    /* receive frames to other stations, too (Linux: CMD_PROMISC) */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
-    GENET_COMMAND_LOOP = 1 << 15, /* with the reset: it has a clock then */
+    GENET_COMMAND_LOOP = 1 << 15, /* together with the reset: it has a clock then */
 };
 enum { GENET_COUNTERS_CLEAR = 7 };
 enum {
@@ -54,14 +54,15 @@ enum {
     GENET_DESCRIPTOR_BYTES = 12, /* status, address, its upper half */
     GENET_QUEUES = 0xc00,
     GENET_QUEUE_BYTES = 0x40,
-    GENET_QUEUE = 16, /* the one that has what no filter puts into another */
+    GENET_QUEUE = 16, /* the default queue, for frames that no filter selects */
     GENET_QUEUE_AT = GENET_QUEUES + GENET_QUEUE * GENET_QUEUE_BYTES,
     GENET_ENGINE = GENET_QUEUES + (GENET_QUEUE + 1) * GENET_QUEUE_BYTES,
     GENET_ENGINE_QUEUES = GENET_ENGINE + 0x00,
     GENET_ENGINE_CONTROL = GENET_ENGINE + 0x04,
     GENET_ENGINE_STATUS = GENET_ENGINE + 0x08, /* Linux: DMA_STATUS */
     GENET_ENGINE_BURST = GENET_ENGINE + 0x0c,
-    /* Queues of both directions; the device counts at one of the two indices, and we do at the other. */
+    /* Queues of both directions; the device advances one of the two indices, and we advance the
+     * other. */
     GENET_QUEUE_POINTER_1 = GENET_QUEUE_AT + 0x00,
     GENET_QUEUE_DEVICE = GENET_QUEUE_AT + 0x08,
     GENET_QUEUE_OURS = GENET_QUEUE_AT + 0x0c,
@@ -74,7 +75,7 @@ enum {
 };
 enum { GENET_ENGINE_ON = 1 << 0, GENET_ENGINE_QUEUE = 1 << (GENET_QUEUE + 1) };
 enum { GENET_ENGINE_STOPPED = 1 << 0 /* Linux: DMA_DISABLED */ };
-enum { GENET_BURST = 8 /* as long as BCM2711 can */ };
+enum { GENET_BURST = 8 /* as long as BCM2711 supports */ };
 enum { GENET_FLOW_RECEIVES = 5 << 16 | 16 };
 
 /* A descriptor's status. */

@@ -1,6 +1,6 @@
-/* Places: rp1.dtsi, ethernet@100000 and gpio@d0000; bcm2712-rpi-5-b.dts, phy1 and
- * phy-reset-gpios. Bank 1 has RP1's lines from 28 on, with the registers of bank 0 in their
- * places. */
+/* Addresses: rp1.dtsi, ethernet@100000 and gpio@d0000; bcm2712-rpi-5-b.dts, phy1 and
+ * phy-reset-gpios. Bank 1 has RP1's lines from 28 on, with registers in the same order as bank
+ * 0. */
 #include "board/drivers/net/rp1_gem.h"
 
 #include "board/drivers/bus/brcm_pcie.h"
@@ -20,7 +20,7 @@ static void rest(const struct gem_setup *s, unsigned ms)
     }
 }
 
-/* The line is low while the PHY is reset, and the firmware may have left it so. */
+/* The line is low while the PHY is in reset, and the firmware may have left it so. */
 static void reset_phy(const struct gem_setup *s, uintptr_t bank)
 {
     rp1_gpio_setup(bank, PHY_RESET, true, false);

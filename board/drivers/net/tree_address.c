@@ -11,7 +11,8 @@ const uint8_t *tree_address(const struct device_tree *tree, const struct device_
         const uint8_t *a = device_tree_property(tree, node, names[i], &bytes);
         bool empty = true;
 
-        if (a == NULL || bytes != ADDRESS_BYTES || (a[0] & 1) != 0) /* that bit: of a group */
+        if (a == NULL || bytes != ADDRESS_BYTES ||
+            (a[0] & 1) != 0) /* this bit means: the address of a group */
             continue;
         for (unsigned j = 0; j < ADDRESS_BYTES; j++)
             empty = empty && a[j] == 0;

@@ -6,7 +6,7 @@
 #include "board/isa.h"
 
 static struct gem device;
-static uintptr_t clock; /* of what FU540's controller sends; 0: none that we set */
+static uintptr_t clock; /* transmit clock of FU540's controller; 0: it is not set */
 
 /* FU540-C000 manual, v1p3, "GEMGXL Management": 0 is 125 MHz of its own, 1 the PHY's clock. */
 static void set_clock(unsigned mbits)
@@ -48,7 +48,7 @@ static enum err open_node(const struct device_tree *tree, const struct device_tr
     return gem_open(&device, &s, address, why);
 }
 
-/* The node number `which`, from 0 on. False: there are not so many. */
+/* Find node number `which`, from 0 on. False: there are fewer. */
 static bool go_to(const struct device_tree *tree, const char *compatible, unsigned which,
                   struct device_tree_node *node)
 {

@@ -1,5 +1,5 @@
-/* The Cadence GEM that a device tree lists: the first whose cable is connected, else the first
- * with a PHY. The functions, but tree_gem_open, are those of struct board_network. */
+/* The Cadence GEM of a device tree: the first whose cable is connected, else the first with a PHY.
+ * The functions, except tree_gem_open, are those of struct board_network. */
 #ifndef INGOT_BOARD_DRIVERS_NET_TREE_GEM_H
 #define INGOT_BOARD_DRIVERS_NET_TREE_GEM_H
 
@@ -11,8 +11,8 @@ struct tree_gem_setup {
     struct dma_window window; /* how the controllers see memory */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    /* A block of registers, the node's second, that chooses the clock of what is sent (FU540
-     * manual, "GEMGXL Management"); 0: none. */
+    /* A register block, the node's second, that selects the transmit clock (FU540 manual, "GEMGXL
+     * Management"); 0: none. */
     size_t clock_bytes;
 };
 

@@ -1,5 +1,5 @@
-/* The network that a device tree lists: the first virtio-net device on virtio-mmio, else on PCI. The functions are those of struct
- * board_network. */
+/* The network of a device tree: the first virtio-net device on virtio-mmio, else on PCI. The
+ * functions are those of struct board_network. */
 #ifndef INGOT_BOARD_DRIVERS_NET_TREE_NETWORK_H
 #define INGOT_BOARD_DRIVERS_NET_TREE_NETWORK_H
 

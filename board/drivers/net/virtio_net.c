@@ -28,7 +28,8 @@ static void fail(struct virtio_net *v)
     (void)virtio_stop(v->mmio);
 }
 
-/* No checksums, no segments, no merged buffers: lwIP computes, and a frame fits a buffer. */
+/* No checksums, no segments, no merged buffers: lwIP computes checksums, and a frame fits a
+ * buffer. */
 static const char *negotiate(struct virtio_net *v)
 {
     uint32_t taken = 0;
@@ -52,8 +53,8 @@ static bool start_queue(struct virtio_net *v, unsigned which, struct virtio_net_
     return q->size != 0;
 }
 
-/* The buffer of this slot is the device's: to send so many bytes of it, or to write as many at
- * most. */
+/* Give the buffer of this slot to the device: it sends so many bytes of it, or writes at most as
+ * many. */
 static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue *q, uint32_t slot,
                   uint32_t bytes)
 {
@@ -66,14 +67,14 @@ static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue 
     virtq_offer(v->mmio, &rings, q->size, slot);
 }
 
-/* The next buffer that the device has given back, and how many bytes it wrote. False: none. */
+/* The next buffer that the device has returned, and how many bytes it wrote. False: none. */
 static bool take(struct virtio_net *v, struct virtio_net_queue *q, uint32_t *slot, uint32_t *bytes)
 {
     uint16_t index = *(volatile uint16_t *)&q->used.index;
 
     if (!v->works || index == q->used_seen)
         return false;
-    dma_barrier(); /* 2.7.14: the index before the elements, and the elements before the buffers */
+    dma_barrier(); /* 2.7.14: read the index before the elements, and the elements before the buffers */
     *slot = q->used.ring[q->used_seen & (q->size - 1)].id;
     *bytes = q->used.ring[q->used_seen & (q->size - 1)].bytes;
     if ((uint16_t)(index - q->used_seen) > q->size || *slot >= q->size ||
@@ -86,7 +87,7 @@ static bool take(struct virtio_net *v, struct virtio_net_queue *q, uint32_t *slo
     return true;
 }
 
-/* Section 3.1.1, from the reset to DRIVER_OK. NULL: done. */
+/* Section 3.1.1, from the reset to DRIVER_OK. NULL: success. */
 static const char *start(struct virtio_net *v)
 {
     const char *why;
@@ -152,7 +153,7 @@ bool virtio_net_send(struct virtio_net *v, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Section 5.1.6.3. The buffer goes back at once: what it held was copied. */
+/* Section 5.1.6.3. The buffer goes back at once, because its contents were copied. */
 size_t virtio_net_receive(struct virtio_net *v, uint8_t *to, size_t room)
 {
     struct virtio_net_queue *q = &v->receives;

@@ -1,6 +1,6 @@
-/* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue of each
- * direction, polled. Frames are copied, so that the device never reads or writes memory of
- * anybody else's. The device must be cache coherent. */
+/* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue in each
+ * direction, polled. Frames are copied, so that the device never reads or writes other memory. The
+ * device must be cache coherent. */
 #ifndef INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 #define INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 
@@ -12,10 +12,10 @@
 #include "board/err.h"
 
 enum {
-    VIRTIO_NET_SLOTS = 16,          /* buffers of a direction: a power of two */
+    VIRTIO_NET_SLOTS = 16,          /* buffers in each direction: a power of two */
     VIRTIO_NET_HEADER_BYTES = 12,   /* section 5.1.6 */
     VIRTIO_NET_FRAME_BYTES = 1514,  /* without the checksum */
-    VIRTIO_NET_BUFFER_BYTES = 1536, /* of a header and a frame */
+    VIRTIO_NET_BUFFER_BYTES = 1536, /* size of a header and a frame */
 };
 
 /* Descriptor n is buffers[n]'s. */
@@ -25,8 +25,8 @@ struct virtio_net_queue {
     _Alignas(64) struct virtq_used used;
     _Alignas(64) uint8_t buffers[VIRTIO_NET_SLOTS][VIRTIO_NET_BUFFER_BYTES];
     uint32_t size;      /* descriptors in use, at most VIRTIO_NET_SLOTS */
-    uint16_t used_seen; /* elements of the used ring that were taken */
-    uint32_t owned;     /* bit n: the device has buffer n */
+    uint16_t used_seen; /* elements of the used ring that were consumed */
+    uint32_t owned;     /* bit n: buffer n belongs to the device */
 };
 
 /* All state of one device; zeroed by open. The machine's addresses are its bus addresses
@@ -34,14 +34,14 @@ struct virtio_net_queue {
 struct virtio_net {
     struct virtio_net_queue receives, sends;
     uintptr_t mmio;
-    bool works;      /* false before open, and once the device has broken the protocol */
-    bool has_status; /* it says whether a cable is connected */
-    uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
+    bool works;      /* false before open, and after the device has broken the protocol */
+    bool has_status; /* it reports whether a cable is connected */
+    uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address.
- * *why: an error message where it is there and cannot be used. ERR_NO_DEVICE: the slot is empty
- * or has another kind of device. */
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and read its address. *why:
+ * an error message if it exists but cannot be used. ERR_NO_DEVICE: the slot is empty or has another
+ * kind of device. */
 enum err virtio_net_open(struct virtio_net *v, uintptr_t mmio, uint8_t address[6],
                          const char **why);
 

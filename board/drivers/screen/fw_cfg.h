@@ -1,5 +1,5 @@
-/* Files that QEMU hands to a machine's firmware, by its DMA interface (QEMU, docs/specs/fw_cfg).
- * Its DMA sees memory as the cores do. */
+/* Files that QEMU passes to a machine's firmware, through its DMA interface (QEMU,
+ * docs/specs/fw_cfg). Its DMA sees memory as the cores do. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 #define INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 
@@ -32,15 +32,15 @@ enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio);
  * than FW_CFG_MAX_FILES. */
 enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *file);
 
-/* Write a file from its beginning. Errors: as above; ERR_RANGE: it has not so many bytes. */
+/* Write a file from its beginning. Errors: as above; ERR_RANGE: it is shorter. */
 enum err fw_cfg_write(struct fw_cfg *f, const struct fw_cfg_file *file, const void *data,
                       size_t bytes);
 
-/* ---- fw_cfg_mmio.c, and a test's own ---- */
+/* ---- fw_cfg_mmio.c, which a test replaces ---- */
 
 /* The value that the DMA register reads as. */
 uint64_t fw_cfg_mmio_magic(const struct fw_cfg *f);
-/* Have the device look at f->access. */
+/* Make the device read f->access. */
 void fw_cfg_mmio_start(const struct fw_cfg *f);
 
 #endif

@@ -5,11 +5,11 @@
 #include "board/isa.h"
 
 enum { WIDTH = 800, HEIGHT = 600, BITS = 32, PITCH = WIDTH * BITS / 8, PAGE = 4096 };
-enum { LEAST_SHARE = 4 }; /* of free memory that stays, in screens */
+enum { LEAST_SHARE = 4 }; /* free memory that must remain, in screens */
 
 #define FORMAT_XRGB8888 0x34325258u /* "XR24" (drm_fourcc.h) */
 
-/* From the end of what is free. */
+/* Allocated from the end of the free memory. */
 static uint8_t *take_pixels(struct memory_range *free)
 {
     size_t bytes = (size_t)HEIGHT * PITCH, end;
@@ -35,7 +35,7 @@ enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memo
     };
     if (screen->pixels == NULL)
         return ERR_NO_SPACE;
-    /* QEMU shows what lies at this address from now on. */
+    /* QEMU shows the memory at this address from now on. */
     setup = (struct ramfb_setup){
         .address = __builtin_bswap64((uintptr_t)screen->pixels),
         .format = __builtin_bswap32(FORMAT_XRGB8888),

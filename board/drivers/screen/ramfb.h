@@ -1,4 +1,5 @@
-/* QEMU's `ramfb`: a display that shows memory of ours, where the command line has -device ramfb. */
+/* QEMU's `ramfb`: a display that shows part of our memory, if the command line has -device
+ * ramfb. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_RAMFB_H
 #define INGOT_BOARD_DRIVERS_SCREEN_RAMFB_H
 
@@ -19,7 +20,7 @@ struct ramfb_setup {
 bool ramfb_open(const struct device_tree *tree, struct board_screen *screen,
                 struct memory_range *free);
 
-/* The same from the device on. ERR_NO_SPACE: too little memory is free. */
+/* The same from a known device on. ERR_NO_SPACE: too little memory is free. */
 enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memory_range *free);
 
 #endif

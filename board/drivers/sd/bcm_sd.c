@@ -7,19 +7,20 @@
  * (brcm,dma-channel-mask), and not one of the "lite" ones, which stop at 64 KiB. */
 enum { DMA_CHANNEL = 4 };
 
-/* Linux keeps EMMC2 above it (sdhci-iproc): slower, it hangs beside a core clock of 500 MHz. */
+/* Linux keeps EMMC2's clock above this (sdhci-iproc): with a slower one it hangs if the core clock
+ * is 500 MHz. */
 enum { EMMC2_MIN_HZ = 200000 };
 
-/* BCM2712's registers in front of the pins, as Linux has them (sdhci-brcmstb). */
+/* BCM2712's registers before the pins, as in Linux (sdhci-brcmstb). */
 enum {
     CONFIG_CONTROL = 0x00,
-    CONTROL_DETECT_OUT = 1 << 30, /* of the override: no card */
+    CONTROL_DETECT_OUT = 1 << 30, /* value of the override: no card */
     CONTROL_DETECT_OVERRIDE = 1u << 31,
     CONFIG_PINS = 0x44,
     PINS_EMMC = 1,
     PINS_SD = 2,
     PINS = 3,
-    CONFIG_50_MHZ = 0x1ac, /* set: sampled without the delay line, which tuning moves */
+    CONFIG_50_MHZ = 0x1ac, /* set: sampling without the delay line, which tuning moves */
     LIMIT_ON = 1 << 0,
     LIMIT_OVERRIDE = 1u << 31,
 };
@@ -55,7 +56,7 @@ static enum err bcm_sd_switch_1v8(void *context, bool on)
     return ERR_OK;
 }
 
-/* An eMMC that left its first speed has the pins as its own kind, all else as a card. */
+/* An eMMC that left its first speed uses the pins' eMMC mode, everything else the card mode. */
 static void bcm_sd_select_pins(void *context, enum sd_timing timing)
 {
     const struct bcm_sd *sd = context;
@@ -69,9 +70,9 @@ static bool bcm_sd_switches_1v8(const struct bcm_sd_place *place)
     return place->gpio != 0 || place->switch_1v8 != NULL;
 }
 
-/* No slot's switch reaches its controller; the Pi 5's does, through a GPIO. Arasan's registers
- * are those of version 3 without capabilities, and it does not tell when a card stops being
- * busy. */
+/* No slot's switch is connected to its controller; on the Pi 5 it is, through a GPIO. Arasan's
+ * registers are those of version 3 without capabilities, and it does not report when a card stops
+ * being busy. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
     uint32_t quirks = SDHCI_NO_DETECT | bits_if(!bcm_sd_switches_1v8(place), SDHCI_NO_1V8) |
@@ -88,7 +89,7 @@ static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
     return quirks;
 }
 
-/* Before the controller: its card is there, and sampled through the delay line. */
+/* Before the controller starts: force "card present", and sampling through the delay line. */
 static void bcm_sd_prepare(const struct bcm_sd *sd)
 {
     if (sd->place.kind != BCM_SD_2712)
@@ -127,7 +128,7 @@ enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct
 
     sd->place = *place;
     setup = bcm_sd_setup(sd);
-    /* The Arasan has no DMA of its own: a channel of the SoC's engine reads its FIFO. */
+    /* The Arasan has no DMA: a channel of the SoC's engine reads its FIFO. */
     if (place->kind == BCM_SD_ARASAN && place->dma != 0 && !place->pio) {
         bcm_dma_init(&sd->dma, place->dma, DMA_CHANNEL, BCM_DREQ_EMMC, &place->window);
         sd->mover = (struct sdhci_mover){ &sd->dma, bcm_dma_start, bcm_dma_poll, bcm_dma_stop };

@@ -11,7 +11,7 @@
 enum { BCM_SD_CONFIG_BYTES = 0x200 };
 
 enum bcm_sd_kind {
-    BCM_SD_ARASAN, /* BCM2835 ARM Peripherals, chapter 5: no DMA of its own */
+    BCM_SD_ARASAN, /* BCM2835 ARM Peripherals, chapter 5: without DMA */
     BCM_SD_EMMC2,  /* BCM2711: ADMA2 */
     BCM_SD_2712,   /* BCM2712: ADMA2, pin select, supplies by pins of the always-on GPIO */
 };
@@ -21,16 +21,18 @@ struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
     uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
-    uintptr_t config;  /* BCM_SD_2712: registers in front of the pins, BCM_SD_CONFIG_BYTES */
-    uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's supplies;
-                               * 0: they are fixed */
+    uintptr_t config;  /* BCM_SD_2712: registers before the pins, BCM_SD_CONFIG_BYTES */
+    uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's
+                               * supplies; 0: they are fixed */
     bool pio;          /* a core moves data, even if there is DMA */
-    bool is_soldered;  /* an eMMC on eight lines, which is always there */
-    bool only_1v8;     /* whose signals have 1.8 V for good */
-    uint32_t clock_hz; /* of the controller, from the firmware; 0: as its registers say */
-    struct dma_window window;        /* of the controller, for BCM_SD_ARASAN of the DMA engine */
-    void (*switch_power)(bool on);   /* of the card, if not by `gpio`; NULL: it is always on */
-    enum err (*switch_1v8)(bool on); /* of its signals, likewise; NULL: always 3.3 V */
+    bool is_soldered;  /* an eMMC on eight lines, which is always present */
+    bool only_1v8;     /* its signals always have 1.8 V */
+    uint32_t clock_hz; /* clock of the controller, from the firmware; 0: as in its registers */
+    struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
+    void (*switch_power)(
+        bool on); /* switches the card's supply, if not by `gpio`; NULL: it is always on */
+    enum err (*switch_1v8)(
+        bool on); /* switches the supply of its signals, likewise; NULL: always 3.3 V */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -43,11 +45,11 @@ struct bcm_sd {
     struct bcm_sd_place place;
 };
 
-/* Start controller and card and fill out; without a card that can be used out->error_message
- * says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
+/* Start controller and card and fill out; if no card can be used, out->error_message says why.
+ * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not touched. */
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out);
 
-/* Before a restart, as sdhci_close; nothing where the controller was never opened. */
+/* Before a restart, as sdhci_close; does nothing if the controller was never opened. */
 void bcm_sd_close(struct bcm_sd *sd);
 
 #endif

@@ -1,17 +1,18 @@
 /* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC", as
  * SYSREG's are of "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the
- * PHY; up to 50 MHz they need no tuning. HRS00, which resets all of it, is left alone as in
- * Linux: the delays would go, and a card would not be seen until its switch has been debounced
- * once more. */
+ * PHY; up to 50 MHz they need no tuning. HRS00, which resets the whole block, is not used, as in
+ * Linux: the delays would be lost, and a card would not be seen until its switch is debounced
+ * again. */
 #include "board/drivers/sd/cadence_sd.h"
 
 #include "board/drivers/sd/sdhci_registers.h"
 
 enum {
     HRS_MODE = 0x18, /* HRS06 */
-    MODE_KIND = 7, /* of the card; 0: SD, 2: eMMC at high speed, one edge. The rest is for tuning */
+    MODE_KIND =
+        7, /* mode of the card; 0: SD, 2: eMMC at high speed, one edge. The other values are for tuning */
     KIND_EMMC = 2,
-    SRS = 0x200, /* the registers of the standard */
+    SRS = 0x200, /* the standard registers */
     DEBOUNCE_MICROS = 1000000,
 };
 
@@ -26,8 +27,8 @@ static volatile uint32_t *reg_at(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* An access to a block without a clock may end in a bus error. As HSS does it: the clock, then a
- * pulse of the reset. A card that HSS or U-Boot have woken stays as it is. */
+/* An access to a block without a clock may end in a bus error. The order is that of HSS: the clock,
+ * then a pulse of the reset. A card that HSS or U-Boot has woken does not change. */
 static void wake(uintptr_t sysreg)
 {
     volatile uint32_t *clock = reg_at(sysreg, SUBBLK_CLOCK_CR);
@@ -47,8 +48,8 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
     *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
-/* Linux (sdhci-cadence.c) and U-Boot have an eMMC's mode from high speed on, and that of an SD
- * card up to 26 MHz, for any card. */
+/* Linux (sdhci-cadence.c) and U-Boot use an eMMC's mode from high speed on, and that of an SD card
+ * up to 26 MHz, for any card. */
 static void prepare_timing(void *context, enum sd_timing timing)
 {
     const struct cadence_sd *sd = context;
@@ -57,7 +58,7 @@ static void prepare_timing(void *context, enum sd_timing timing)
     set_kind(sd->host.setup.mmio - SRS, is_fast ? KIND_EMMC : 0);
 }
 
-/* A card that did not answer as an SD card is asked as an eMMC. */
+/* A card that did not answer as an SD card is tried as an eMMC. */
 static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
 {
     struct cadence_sd *sd = (struct cadence_sd *)host;
@@ -65,11 +66,11 @@ static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
 
     sd->is_emmc = true;
     e = sd_emmc_identify(host, card);
-    sd->is_emmc = e == ERR_OK; /* an SD card may come */
+    sd->is_emmc = e == ERR_OK; /* an SD card may be inserted later */
     return e;
 }
 
-/* Host 2.2.9: as long as the switch of the slot bounces, a card that is there is not seen. */
+/* Host 2.2.9: while the switch of the slot bounces, an inserted card is not seen. */
 static void wait_for_switch(const struct sdhci *s)
 {
     (void)sdhci_wait(s, SDHCI_PRESENT, PRESENT_STABLE, PRESENT_STABLE, DEBOUNCE_MICROS);

@@ -10,16 +10,16 @@
 enum { CADENCE_SD_BYTES = 0x1000, CADENCE_SYSREG_BYTES = 0x1000 };
 
 struct cadence_sd {
-    struct sdhci host; /* first: what is given the host finds the rest */
+    struct sdhci host; /* must be first: the host's pointer is cast to it */
     struct sd_card card;
     bool is_emmc;
 };
 
-/* Wake the controller where the firmware has not, start it and the card and fill out.
- * setup->mmio is the start of all registers, mapped, CADENCE_SD_BYTES, and sysreg that of the
- * PolarFire SoC's SYSREG, mapped, CADENCE_SYSREG_BYTES; 3.3 V only. Waits up to a second for the
- * slot's switch. Without a card that can be used out->error_message says why. ERR_NO_DEVICE,
- * ERR_TIMEOUT: no controller answers there, out is untouched. */
+/* Wake the controller if the firmware has not, start it and the card and fill out. setup->mmio is
+ * the start of all registers, mapped, CADENCE_SD_BYTES, and sysreg that of the PolarFire SoC's
+ * SYSREG, mapped, CADENCE_SYSREG_BYTES; 3.3 V only. Waits up to a second for the slot's switch. If
+ * no card can be used, out->error_message says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller
+ * answers there, and out is not touched. */
 enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup, uintptr_t sysreg,
                          struct block_device *out);
 

@@ -5,7 +5,7 @@
 #include "board/drivers/sd/sd_card.h"
 #include "board/min_max.h"
 
-/* Registers and bits by the names of the databook. */
+/* Registers and bits have the names of the databook. */
 enum {
     CTRL = 0x00,
     PWREN = 0x04,
@@ -30,14 +30,14 @@ enum {
     DBADDR = 0x88,
     IDSTS = 0x8c,
     IDINTEN = 0x90,
-    DBADDR_UPPER = 0x8c, /* with 64-bit addresses, which move what follows */
+    DBADDR_UPPER = 0x8c, /* with 64-bit addresses, which shift the registers after it */
     IDSTS_64 = 0x90,
     IDINTEN_64 = 0x94,
     DATA = 0x200,
 };
 
 enum {
-    CTRL_RESETS = 7, /* controller, FIFO, DMA: they clear themselves */
+    CTRL_RESETS = 7, /* controller, FIFO, DMA: these bits clear themselves */
     CTRL_FIFO_RESET = 1 << 1,
     CTRL_DMA_RESET = 1 << 2,
     CTRL_DMA = 1 << 5,
@@ -45,7 +45,7 @@ enum {
     STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
     STATUS_COUNT_SHIFT = 17,
     STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
-    HCON_DMA = 3 << 16,         /* 0: the internal controller; 3: none; else one beside it */
+    HCON_DMA = 3 << 16,         /* 0: the internal controller; 3: none; else an external one */
     HCON_64_BITS = 1 << 27,     /* of addresses */
     BMOD_RESET = 1 << 0,
     BMOD_FIXED_BURST = 1 << 1,
@@ -53,15 +53,16 @@ enum {
     IDSTS_RECEIVED = 1 << 1,
     IDSTS_BUS_ERROR = 1 << 2,
     IDSTS_ALL = 0x337,
-    IDINTEN_WANTED = 1 << 8 | 1 << 1 |
-                     1 << 0, /* NI, RI, TI, as Linux: what is not enabled may not show in IDSTS */
+    IDINTEN_WANTED =
+        1 << 8 | 1 << 1 |
+        1 << 0, /* NI, RI, TI, as in Linux: bits that are not enabled may not appear in IDSTS */
     CTYPE_4_BITS = 1,
     UHS_DDR = 1 << 16, /* data at both edges */
     CLOCK_ON = 1,
 };
 
 #define CMD_START (1u << 31)
-#define CMD_HOLD (1u << 29) /* outputs through the hold register: right below 100 MHz */
+#define CMD_HOLD (1u << 29) /* outputs go through the hold register, which is right below 100 MHz */
 #define CMD_CLOCK_ONLY (1u << 21)
 #define CMD_WAKE (1u << 15)
 #define CMD_STOP (1u << 14)
@@ -127,22 +128,21 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
 
 /* ---- clock, width, reset --------------------------------------------------------------------- */
 
-/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and takes them over by a command
- * that sends nothing. */
+/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and loads them with a command that
+ * sends nothing. */
 static enum err update_clock(const struct dw_mmc *d, uint32_t wait)
 {
     *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | wait;
     return wait_clear(d, CMD, CMD_START);
 }
 
-/* CLKDIV n divides by 2n, 0 not at all; changes while the clock stands. */
+/* CLKDIV n divides by 2n, 0 by 1; it may change only while the clock is stopped. */
 static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
 {
     uint32_t divider = d->setup.clock_hz <= hz ? 0 : (d->setup.clock_hz + 2 * hz - 1) / (2 * hz);
     enum err e;
 
-    /* Stop the clock, take that over, change the divider, take that over, start it, take that
-     * over. */
+    /* Stop the clock, load that, change the divider, load that, start it, load that. */
     *reg(d, CLKENA) = 0;
     e = update_clock(d, CMD_WAIT_DATA);
     *reg(d, CLKSRC) = 0;
@@ -164,7 +164,7 @@ static enum err dw_mmc_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
     return set_clock(d, hz);
 }
 
-/* 16 words a burst: the receive mark is one less. */
+/* bursts of 16 words; the receive mark is one less. */
 static uint32_t fifo_marks(const struct dw_mmc *d)
 {
     enum { BURST_16 = 3 << 28, RECEIVE_15 = 15 << 16 };
@@ -182,17 +182,17 @@ static enum err dw_mmc_reset(struct sd_host *host)
     e = wait_clear(d, CTRL, CTRL_RESETS);
     if (e != ERR_OK)
         return e;
-    /* Power on, no interrupt line: this driver polls RINTSTS. */
+    /* Power on, without an interrupt line: this driver polls RINTSTS. */
     *reg(d, PWREN) = 1;
     *reg(d, INTMASK) = 0;
     *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = IDINTEN_WANTED;
     *reg(d, RINTSTS) = INT_ALL;
-    /* The longest time-outs: sd_card.c watches for a card that is silent. */
+    /* The longest time-outs: sd_card.c watches for a silent card. */
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
-    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* of a firmware that reads an eMMC so */
-    /* The first command sends 80 clocks ahead, which a card needs after power-on. */
+    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* set by firmware that reads an eMMC this way */
+    /* The first command is preceded by 80 clocks, which a card needs after power-on. */
     d->wakes = true;
     return set_clock(d, START_HZ);
 }
@@ -204,7 +204,7 @@ static unsigned dma_status(const struct dw_mmc *d)
     return d->has_64_bits ? IDSTS_64 : IDSTS;
 }
 
-/* Descriptor i; the one after it follows, which the last does not look at. */
+/* Descriptor i points to the next one; the last ignores that address. */
 static void put_descriptor(struct dw_mmc *d, unsigned i, uint32_t control, uint32_t bytes,
                            uint64_t buffer)
 {
@@ -233,7 +233,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint32_t left = c->block_bytes * c->n_blocks;
     uint64_t address = dma_address(&d->setup.window, c->data);
 
-    /* One descriptor for each piece of the buffer; only the last raises its status. */
+    /* One descriptor for each piece of the buffer; only the last sets its status bit. */
     for (unsigned i = 0; left > 0; i++) {
         uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
@@ -246,7 +246,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     }
 }
 
-/* Whether the controller's addresses are long enough. */
+/* True if the controller's addresses are long enough. */
 static bool dma_addresses(const struct dw_mmc *d, const void *at, size_t bytes)
 {
     return d->has_64_bits || dma_address(&d->setup.window, at) + bytes <= DMA_END;
@@ -267,18 +267,18 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     enum err e;
 
     fill_table(d, c);
-    /* The controller reads both past the caches. */
+    /* The controller reads both from memory, not from the caches. */
     dma_sync(&d->setup.window, &d->table, sizeof d->table);
     dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
-    /* It begins at DBADDR only after a reset of its own. */
+    /* It starts at DBADDR only after its own reset. */
     *reg(d, BMOD) = BMOD_RESET;
     e = wait_clear(d, BMOD, BMOD_RESET);
-    *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits: a written one clears */
+    *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits by writing them */
     *reg(d, DBADDR) = (uint32_t)table;
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    /* Last of all: from here on it may fetch. */
+    /* Last: from here on it may fetch. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     return e;
 }
@@ -291,7 +291,7 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     e = wait_clear(d, CTRL, CTRL_FIFO_RESET | CTRL_DMA_RESET);
     if (e != ERR_OK)
         return e;
-    /* The FIFO is empty. How much comes, and who moves it. */
+    /* The FIFO is empty. Program how much arrives, and what moves it. */
     *reg(d, BLKSIZ) = c->block_bytes;
     *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
     d->dma = dma_can(d, c);
@@ -302,7 +302,7 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     return ERR_OK;
 }
 
-/* This core empties the FIFO: where DMA does not reach. */
+/* This core empties the FIFO if DMA cannot reach the buffer. */
 static void take_words(struct dw_mmc *d)
 {
     const struct sd_command *c = d->command;
@@ -331,7 +331,7 @@ static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
         bits |= CMD_CHECK_CRC;
     if (c->data != NULL)
         bits |= CMD_DATA | bits_if(c->closing == SD_CLOSE_STOP, CMD_AUTO_STOP);
-    /* CMD12 goes out while data still move; all others wait for their end. */
+    /* CMD12 is sent while data still move; all other commands wait for their end. */
     bits |= c->index == STOP_INDEX ? CMD_STOP : CMD_WAIT_DATA;
     return bits | bits_if(d->wakes, CMD_WAKE);
 }
@@ -381,7 +381,7 @@ static void take_response(const struct dw_mmc *d, struct sd_command *c)
         c->reply[0] &= ~(uint32_t)0xff;
 }
 
-/* The data is in memory when the DMA controller says so, not when the card has sent it. */
+/* The data are in memory when the DMA controller reports it, not when the card has sent them. */
 static bool data_is_there(struct dw_mmc *d)
 {
     const struct sd_command *c = d->command;
@@ -425,15 +425,15 @@ static void dw_mmc_stop(struct sd_host *host)
 
     d->command = NULL;
     *reg(d, BMOD) = BMOD_RESET;
-    *reg(d, CTRL) = CTRL_RESETS; /* FIFO and DMA first of all: nothing reaches memory any more */
+    *reg(d, CTRL) = CTRL_RESETS; /* FIFO and DMA first: nothing reaches memory any more */
     (void)wait_clear(d, CTRL, CTRL_RESETS);
     *reg(d, RINTSTS) = INT_ALL;
-    /* The reset took the card's clock away, whatever else of it went wrong; CLKENA and CLKDIV are
-     * there still. Nothing waits for the card: it may hold its data lines. */
+    /* The reset stops the card's clock, even if another part of it fails; CLKENA and CLKDIV keep
+     * their values. Nothing waits for the card, which may hold its data lines. */
     (void)update_clock(d, 0);
 }
 
-/* For the bounce of what lies beyond; without DMA nothing ends. */
+/* For the bounce buffer of memory beyond its reach; without DMA there is no limit. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;

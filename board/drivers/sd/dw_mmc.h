@@ -1,7 +1,7 @@
 /* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
  * and later), with its internal DMA controller of either width of addresses. Not yet run on
- * hardware, and no emulator has it. The databook is not public: names are its, by way of drivers
- * that are. */
+ * hardware, and no emulator has it. The databook is not public: its names are taken from public
+ * drivers. */
 #ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 #define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 
@@ -30,22 +30,22 @@ struct dw_mmc_descriptor_64 {
 
 struct dw_mmc_setup {
     uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
-    uint32_t clock_hz;        /* of the controller (ciu), which firmware has set */
+    uint32_t clock_hz;        /* clock of the controller (ciu), which firmware has set */
     uint32_t fifo_words;      /* a power of two */
-    struct dma_window window; /* beyond its end a core moves the data, and with 32-bit addresses
-                               * beyond 4 GiB of the bus */
+    struct dma_window window; /* memory beyond its end is moved by a core; with 32-bit addresses
+                               * also memory beyond 4 GiB of the bus */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
 
 struct dw_mmc {
-    struct sd_host host; /* first: the card sees no more */
+    struct sd_host host; /* must be first: the card sees only this */
     struct dw_mmc_setup setup;
     struct sd_command *command; /* in progress, or NULL */
-    uint32_t waits_for;         /* bits of RINTSTS that have yet to come */
-    uint32_t words_left;        /* that a core has yet to move; 0: DMA, or no data */
+    uint32_t waits_for;         /* bits of RINTSTS that are still expected */
+    uint32_t words_left;        /* bytes that a core still has to move; 0: DMA, or no data */
     bool has_dma, has_64_bits;  /* HCON: an internal DMA controller, and its addresses */
-    bool dma;                   /* moves the data in progress */
+    bool dma;                   /* moves the current data */
     bool wakes;                 /* the next command sends 80 clocks first */
     _Alignas(64) union {
         struct dw_mmc_descriptor narrow[DW_MMC_BUFFERS];
@@ -54,7 +54,7 @@ struct dw_mmc {
 };
 
 /* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: its registers are not
- * there; ERR_TIMEOUT: it does not reset. */
+ * there; ERR_TIMEOUT: it does not leave reset. */
 enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup);
 
 #endif

@@ -8,12 +8,12 @@
 enum {
     CLOCK_BUS_ROOT = 5,    /* the oscillator or PLL 2 */
     CLOCK_AXI_CFG0 = 7,    /* divides it */
-    CLOCK_SDIO0_AHB = 91,  /* the registers' clock: SDIO0, SDIO1 */
-    CLOCK_SDIO0_CARD = 93, /* the controller's, which divides AXI_CFG0: SDIO0, SDIO1 */
+    CLOCK_SDIO0_AHB = 91,  /* clock of the registers: SDIO0, SDIO1 */
+    CLOCK_SDIO0_CARD = 93, /* clock of the controller, which divides AXI_CFG0: SDIO0, SDIO1 */
     CLOCK_SOURCE_SHIFT = 24,
     CLOCK_SOURCE_MASK = 63,
     CLOCK_DIVISOR_MASK = 0xffffff,
-    RESET_STATUS = 0x308, /* a bit for each reset, set: released */
+    RESET_STATUS = 0x308, /* one bit per reset, set: released */
     RESET_SDIO0 = 64,     /* SDIO0, SDIO1 */
 };
 #define CLOCK_ON (1u << 31)
@@ -70,7 +70,7 @@ uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot)
     return (uint32_t)divided(hz, clock_reg(clocks, CLOCK_SDIO0_CARD + slot));
 }
 
-/* NULL: awake, else why it is not. A read of a block without a clock may never end. */
+/* NULL: awake, else the reason. A read of a block without a clock may never end. */
 static const char *why_asleep(const struct jh7110_clocks *clocks, unsigned slot)
 {
     unsigned reset = RESET_SDIO0 + slot;
@@ -90,7 +90,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
     const char *why = why_asleep(clocks, slot);
     enum err e;
 
-    /* The firmware has set the clocks; they are read, not changed. */
+    /* The firmware has set the clocks; they are only read. */
     awake.clock_hz = jh7110_sd_hz(clocks, slot);
     if (why == NULL && awake.clock_hz == 0)
         why = "its clock has impossible dividers";

@@ -1,7 +1,7 @@
-/* dw_mmc in the JH7110, whose clocks and resets decide whether it may be touched. Read only:
- * what the firmware has not woken stays asleep. Registers and their numbers are those of Linux's
- * and U-Boot's drivers (clk-starfive-jh7110-sys.c, clk-starfive-jh7110-pll.c,
- * starfive,jh7110-crg.h): the public part of the TRM names the blocks alone. */
+/* dw_mmc in the JH7110, whose clocks and resets decide whether it may be touched. They are only
+ * read: a block that the firmware has not woken stays asleep. Registers and their numbers are from
+ * Linux's and U-Boot's drivers (clk-starfive-jh7110-sys.c, clk-starfive-jh7110-pll.c,
+ * starfive,jh7110-crg.h), because the public part of the TRM only names the blocks. */
 #ifndef INGOT_BOARD_DRIVERS_SD_JH7110_SD_H
 #define INGOT_BOARD_DRIVERS_SD_JH7110_SD_H
 
@@ -22,13 +22,14 @@ struct jh7110_sd {
     struct sd_card card;
 };
 
-/* The rate of SDIO `slot`'s clock (0, 1) as the dividers say; 0: they say nothing, or none runs. */
+/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0: it is not known, or the clock does
+ * not run. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
-/* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. If its clock is off or its
- * reset on, out->error_message says so, and no register of it was touched. setup: as of
- * dw_mmc_open, but for clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is
- * untouched. */
+/* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. If its clock is off or its reset
+ * on, out->error_message says so, and its registers are not touched. setup: as for dw_mmc_open,
+ * except clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not
+ * touched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,
                         const struct dw_mmc_setup *setup, struct block_device *out);
 

@@ -24,7 +24,7 @@ enum {
     ACMD_SCR = 51,
 };
 
-enum { IF_COND = 0x1aa }; /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
+enum { IF_COND = 0x1aa }; /* 4.3.13: 2.7 to 3.6 V, and a pattern that the card repeats */
 enum {
     OCR_VOLTAGES = 0x00ff8000,
     OCR_1V8 = 1u << 24,
@@ -88,7 +88,7 @@ static enum err app_command(struct sd_host *host, const struct sd_card *card, un
     return sd_bus_command(host, index, argument, response, reply);
 }
 
-/* 4.2.3.1: ask with what we can until the card is ready. */
+/* 4.2.3.1: repeat our offer until the card is ready. */
 static enum err bring_up(struct sd_host *host, struct sd_card *card, bool version_2, bool want_1v8,
                          uint32_t *ocr)
 {
@@ -153,7 +153,7 @@ static enum err select_card(struct sd_host *host, struct sd_card *card)
         e = sd_bus_command(host, CMD_RCA, 0, SD_RESPONSE_SHORT, &rca);
     if (e != ERR_OK)
         return e;
-    /* The card chooses its address; all later commands name it. */
+    /* The card chooses its address, which all later commands use. */
     card->rca = (uint16_t)(rca >> 16);
     e = sd_bus_command(host, CMD_CSD, (uint32_t)card->rca << 16, SD_RESPONSE_LONG, csd);
     if (e == ERR_OK)
@@ -222,7 +222,7 @@ static bool may_take(const struct sd_host *host, const struct sd_card *card,
     return sd_switch_offers(card->scratch, GROUP_ACCESS, mode->number);
 }
 
-/* card->rung says whether the card has taken it. */
+/* card->rung tells if the card has accepted it. */
 static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung rung)
 {
     const struct access_mode *mode = &modes[rung];
@@ -230,11 +230,11 @@ static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung ru
                  (mode->timing == SD_TIMING_SDR50 && (host->abilities & SD_TUNES_SDR50));
     enum err e;
 
-    card->rung = rung; /* what fails from here on is this one's fault */
+    card->rung = rung; /* failures from here on belong to this speed */
     e = switch_function(host, card, true, mode->number);
     if (e != ERR_OK)
         return e;
-    /* A card may refuse, for instance because of its current: it stays at the speed it has. */
+    /* A card may refuse, for example because of its current: it then keeps its speed. */
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number)) {
         card->rung = SD_RUNG_DEFAULT;
         return ERR_OK;
@@ -266,7 +266,7 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8
     return e;
 }
 
-/* Everything, with or without the way through 1.8 V. */
+/* The whole start, with or without the attempt at 1.8 V. */
 static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1v8)
 {
     uint32_t ocr = 0;
@@ -300,14 +300,14 @@ static enum err identify_any(struct sd_host *host, struct sd_card *card)
     memset(&card->facts, 0, sizeof card->facts);
     card->tune_index = 0;
     card->rung = SD_RUNG_DEFAULT;
-    /* 1.8 V pays only for the modes that need it. */
+    /* 1.8 V is needed only for the faster modes. */
     e = identify(host, card, (host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH);
     if (e == ERR_NO_DEVICE && host->identify_emmc != NULL)
         e = host->identify_emmc(host, card);
     return e;
 }
 
-/* The speed may be the reason of a failure: step by step down, to the slowest at 3.3 V, each time
+/* The speed may be the cause of a failure: go down step by step, to the slowest at 3.3 V, each time
  * from the start. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
 {

@@ -4,7 +4,7 @@
 
 #include "board/drivers/sd/sd_card.h"
 
-/* A command without data; reply: one word, four for SD_RESPONSE_LONG, NULL where unwanted. */
+/* A command without data; reply: one word, four for SD_RESPONSE_LONG, NULL if not needed. */
 enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
                         enum sd_response response, uint32_t *reply);
 
@@ -12,7 +12,7 @@ enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
 enum err sd_bus_read(struct sd_host *host, unsigned index, uint32_t argument, uint8_t *data,
                      uint32_t bytes);
 
-/* host->ops->set_bus, noted in the card. */
+/* Call host->ops->set_bus, and note it in the card. */
 enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, unsigned bits,
                     enum sd_timing timing);
 

@@ -28,11 +28,11 @@ enum { /* card status, table 4-42 */
 };
 
 enum {
-    TRIES = 3,               /* of a request, besides the first; the file layer adds its own */
-    WAIT_MICROS = 1000,      /* before the first retry, doubled for each further one */
+    TRIES = 3,               /* retries of a request; the file layer adds its own */
+    WAIT_MICROS = 1000,      /* pause before the first retry, doubled for each further one */
     SILENT_MICROS = 1000000, /* ten times the limit of 4.6.2.1 for a read */
-    PAUSE_MICROS = 2000000,  /* between two looks for a lost card */
-    GAPS = 8,                /* time between two polls counts as at most this part of it */
+    PAUSE_MICROS = 2000000,  /* between two checks for a lost card */
+    GAPS = 8,                /* the time between two polls counts at most as this much */
 };
 
 static struct block_request *sd_card_request(const struct sd_card *card)
@@ -86,13 +86,14 @@ static enum err sd_card_identify(struct sd_card *card)
     return host->ops->identify(host, card);
 }
 
-/* After trouble: the same card again, from its start. */
+/* After an error: start the same card again. */
 static enum err sd_card_restart(struct sd_card *card)
 {
     struct sd_facts before = card->facts;
     enum err e = sd_card_identify(card);
 
-    /* The CID is unique. With another one, cached sectors would be those of a card that is gone. */
+    /* The CID is unique. With a different one, cached sectors would be those of a card that is
+     * gone. */
     if (e == ERR_OK && (memcmp(before.cid, card->facts.cid, sizeof before.cid) != 0 ||
                         before.n_sectors != card->facts.n_sectors)) {
         card->facts = before;
@@ -114,8 +115,8 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* How a transfer of many blocks will end, and CMD23 before it where the host does not send that.
- * The response to CMD23 takes microseconds. */
+/* Choose how a transfer of several blocks ends, and send CMD23 before it if the host does not. The
+ * response to CMD23 takes microseconds. */
 static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
 {
     struct sd_command count = { .index = CMD_COUNT,
@@ -143,7 +144,7 @@ static enum err sd_card_keep_tuned(struct sd_card *card)
         return ERR_OK;
     card->n_retunes++;
     card->tuned_at = host->ticks();
-    /* If tuning fails, the cure is that of damaged data. */
+    /* If tuning fails, the cure is the one for damaged data. */
     card->command.fault = SD_FAULT_DATA;
     return host->ops->tune(host, card->tune_index);
 }
@@ -183,8 +184,8 @@ static enum err sd_card_move(struct sd_card *card)
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* CMD12 and CMD13 lead a healthy card back to the transfer state (figure 4-13). A card that is
- * there already calls CMD12 illegal, which does no harm. */
+/* CMD12 and CMD13 return a healthy card to the transfer state (figure 4-13). A card that is already
+ * in it calls CMD12 illegal, which does no harm. */
 static bool sd_card_settle(struct sd_card *card)
 {
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };
@@ -197,7 +198,7 @@ static bool sd_card_settle(struct sd_card *card)
            (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
-/* If no mode was chosen yet, the change to 1.8 V is what failed, or the card itself. */
+/* If no mode was chosen yet, the change to 1.8 V has failed, or the card itself. */
 void sd_card_step_down(struct sd_card *card)
 {
     bool at_1v8 = (card->host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH;
@@ -208,15 +209,15 @@ void sd_card_step_down(struct sd_card *card)
         card->best = at_1v8 ? SD_RUNG_HIGH : SD_RUNG_DEFAULT;
 }
 
-/* The cure before the next try: a better sampling point, then a slower and simpler bus, and a
- * fresh start for a card that is silent. */
+/* The cure before the next try: a better sampling point, then a slower and simpler bus, and a fresh
+ * start for a silent card. */
 static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
 {
     bool garbled = fault == SD_FAULT_DATA || fault == SD_FAULT_COMMAND;
 
     if (card->host->abilities & SD_IS_SPI)
         return sd_card_restart(card);
-    /* Not back in the transfer state, or failed again: a fresh start, a rung lower for damaged
+    /* Not back in the transfer state, or failed again: a fresh start, one step slower after damaged
      * data. */
     if (!sd_card_settle(card) || card->tries > 1) {
         if (garbled && card->tries > 1)
@@ -239,7 +240,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     enum sd_fault fault = card->command.fault;
     enum err cured;
 
-    /* First quiet the controller: no data may arrive while the card is cured. */
+    /* Quiet the controller first: no data may arrive while the card is repaired. */
     card->host->ops->stop(card->host);
     card->n_errors++;
     card->tries++;
@@ -261,7 +262,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     card->wait_ticks = sd_host_ticks(card->host, (uint64_t)WAIT_MICROS << card->tries);
 }
 
-/* The errors in the response to a transfer; with SPI's short answers they are in the tokens. */
+/* The errors in the response to a transfer; SPI's short answers have them in the tokens. */
 static enum err sd_card_check_status(const struct sd_card *card)
 {
     uint32_t status = card->command.reply[0];
@@ -273,8 +274,8 @@ static enum err sd_card_check_status(const struct sd_card *card)
     return err_unless((status & STATUS_FAILED) == 0, ERR_IO);
 }
 
-/* A read is over with its data, a write when the card has stored it: if the power failed before,
- * the data would be lost (4.3.4). */
+/* A read is complete with its data, a write only when the card has stored it, because a power cut
+ * before would lose the data (4.3.4). */
 static enum err sd_card_conclude(struct sd_card *card)
 {
     if (!sd_card_request(card)->write) {
@@ -289,7 +290,7 @@ static enum err sd_card_moved(struct sd_card *card)
 {
     enum err e = sd_card_check_status(card);
 
-    /* The caller asked beyond the end: the card is well, and another try would end the same. */
+    /* The caller asked for sectors beyond the end: another try would fail in the same way. */
     if (e == ERR_RANGE) {
         (void)sd_card_settle(card);
         sd_card_finish(card, ERR_RANGE);
@@ -323,9 +324,9 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
-/* The answer to CMD12 reports errors from while the card stored the blocks of a write, and
+/* The answer to CMD12 reports errors from the time when the card stored the blocks of a write, and
  * clears them (4.10.1): CMD13 would not report them again. After a read they may concern blocks
- * after the last one that was asked for. */
+ * after the last requested one. */
 static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;
@@ -345,8 +346,7 @@ static enum err sd_card_advance(struct sd_card *card)
     return sd_card_stored(card);
 }
 
-/* Time without progress. A caller may compute between two polls, and then the card was not
- * silent: hence the cap on a single gap. */
+/* Time without progress. A caller may compute between two polls, so a single gap is limited. */
 static bool sd_card_is_silent(struct sd_card *card)
 {
     uint64_t limit = sd_host_ticks(card->host, SILENT_MICROS), now = card->host->ticks();
@@ -362,7 +362,7 @@ static bool sd_card_is_silent(struct sd_card *card)
     return card->silent_ticks > limit;
 }
 
-/* One step. ERR_BUSY: nothing to do but to wait. */
+/* One step. ERR_BUSY: there is nothing to do but wait. */
 static enum err sd_card_step(struct sd_card *card)
 {
     enum err e;
@@ -389,7 +389,7 @@ static enum err sd_card_step(struct sd_card *card)
     }
 }
 
-/* A transfer that ended is followed by the next one at once. */
+/* The next transfer starts at once. */
 static enum err sd_card_poll(struct block_device *dev)
 {
     struct sd_card *card = dev->driver;
@@ -403,8 +403,8 @@ static enum err sd_card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* The card may be back. A card that is there and does not start takes seconds to fail; the tries
- * of one read must not multiply that. */
+/* The card may be back. A card that is there and does not start takes seconds to fail, which the
+ * retries of one read must not multiply. */
 static enum err sd_card_find_again(struct sd_card *card)
 {
     uint64_t pause = sd_host_ticks(card->host, PAUSE_MICROS);

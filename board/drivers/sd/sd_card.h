@@ -1,4 +1,4 @@
-/* An SD card or eMMC as a block device: requests queue, one command moves one request, failed
+/* An SD card or eMMC as a block device: requests queue, one command moves one request, and failed
  * ones are tried again. struct sd_host hides the kind of bus. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_CARD_H
 #define INGOT_BOARD_DRIVERS_SD_SD_CARD_H
@@ -19,13 +19,13 @@ enum sd_card_state {
     SD_CARD_STOP,  /* CMD12 after it */
     SD_CARD_STORE, /* CMD13 after a write, until the card has it */
     SD_CARD_WAIT,  /* between two tries */
-    SD_CARD_LOST,  /* taken out, or silent: the next submit looks for it again */
+    SD_CARD_LOST,  /* removed, or silent: the next submit looks for it again */
 };
 
-/* Speeds, from the top (Physical Layer 3.9). One that fails is left for the next below it. */
+/* Speeds, from the fastest (Physical Layer 3.9). After failures the next slower one is used. */
 enum sd_rung {
     SD_RUNG_SDR104,
-    SD_RUNG_DDR50, /* 50 MB/s as SDR50 has, at half the clock and without tuning: Linux's order */
+    SD_RUNG_DDR50, /* 50 MB/s like SDR50, at half the clock and without tuning: Linux's order */
     SD_RUNG_SDR50,
     SD_RUNG_HIGH,
     SD_RUNG_DEFAULT,
@@ -36,7 +36,7 @@ struct sd_card {
     struct sd_facts facts;
     uint16_t rca; /* by sd_bus_identify */
     enum sd_card_state state;
-    struct block_request *queue[SD_CARD_DEPTH]; /* a ring; the first one is on the bus */
+    struct block_request *queue[SD_CARD_DEPTH]; /* a ring; the first request is on the bus */
     unsigned first, n_queued;
     struct sd_command command; /* in progress */
     unsigned tries;            /* failures of the first request so far */
@@ -47,30 +47,30 @@ struct sd_card {
     uint32_t hz; /* of the bus in use */
     unsigned bits;
     enum sd_timing timing;
-    unsigned tune_index; /* the tuning command of the timing in use; 0: none */
+    unsigned tune_index; /* the tuning command of the current timing; 0: none */
     uint64_t tuned_at, lost_at;
     enum err lost;     /* why */
-    bool needs_stop;   /* CMD12 follows the transfer in progress */
+    bool needs_stop;   /* CMD12 follows the current transfer */
     enum sd_rung rung; /* in use */
-    enum sd_rung best; /* to be tried first: above it, errors came */
-    const char *why;   /* an error message when a card that is there cannot be used */
+    enum sd_rung best; /* to be tried first: at faster ones errors occurred */
+    const char *why;   /* an error message if the card is there but cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };
 
-/* Start the card on an open host and fill out. kind and address make its name, as of
- * device_name_set. Without a card that can be used out->error_message says why. Blocks for up to
- * two seconds, a card's start. */
+/* Start the card on an open host and fill out. kind and address make its name, as in
+ * device_name_set. If no card can be used, out->error_message says why. Blocks for up to two
+ * seconds, the start of a card. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 
-/* block_device.facts: the registers of controller and card, and the bus as it is now. */
+/* block_device.facts: the registers of controller and card, and the current state of the bus. */
 void sd_card_facts(const void *card, const struct facts *f);
-/* Errors came at the speed in use: the next start takes the one below. */
+/* Errors occurred at the current speed: the next start uses the one below. */
 void sd_card_step_down(struct sd_card *card);
 
 /* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
- * best speed that both sides know. ERR_NO_DEVICE: no card answers. */
+ * best speed that both sides support. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
 
 /* host->identify_emmc, likewise. */

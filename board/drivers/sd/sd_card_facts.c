@@ -9,7 +9,7 @@ static void tell_register(const struct facts *f, const char *name, const uint32_
     fact_words(f, name, words, 4);
 }
 
-/* The ladder of bus modes: those that errors came at, and the one in use. */
+/* The list of bus modes: those at which errors occurred, and the current one. */
 static void tell_steps(const struct facts *f, const struct sd_card *card)
 {
     static const char *const names[] = { [SD_RUNG_SDR104] = "SDR104 was left",

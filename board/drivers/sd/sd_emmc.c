@@ -29,7 +29,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, uint32_t *o
     uint64_t start = host->ticks(), limit = sd_host_ticks(host, READY_MICROS);
 
     do {
-        /* OCR_SECTORS tells the card that this host knows addresses in sectors. */
+        /* OCR_SECTORS tells the card that this host supports addresses in sectors. */
         enum err e = sd_bus_command(host, CMD_OP_COND, OCR_VOLTAGES | OCR_SECTORS, SD_RESPONSE_OCR,
                                     ocr);
 
@@ -63,7 +63,7 @@ static enum err select_emmc(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-/* 6.6.1: write one byte of EXT_CSD, then ask whether it was taken. */
+/* 6.6.1: write one byte of EXT_CSD, then ask whether it was accepted. */
 static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value)
 {
     enum { WRITE_BYTE = 3 };
@@ -79,8 +79,8 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
     return e;
 }
 
-/* 6.6.4: the width on both sides, and whether data comes over all of its lines: EXT_CSD once more,
- * which has the same size in it. */
+/* 6.6.4: set the width on both sides, and check that data arrives over all of its lines: EXT_CSD is
+ * read again, which contains the same size. */
 static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned bits)
 {
     enum { WIDTH_1 = 0, WIDTH_4 = 1, WIDTH_8 = 2 };
@@ -98,7 +98,7 @@ static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned b
     return err_unless(again.n_sectors == card->facts.n_sectors, ERR_IO);
 }
 
-/* As wide as the wires are: a controller knows what it can, and not what a board has. */
+/* As wide as the wires allow: a controller knows its own lines, but not those of the board. */
 static enum err widen(struct sd_host *host, struct sd_card *card)
 {
     static const struct {
@@ -114,7 +114,7 @@ static enum err widen(struct sd_host *host, struct sd_card *card)
     return card->bits == 1 ? ERR_OK : try_width(host, card, 1);
 }
 
-/* 6.6.2, 6.6.4: the timing, then the width. HS200 and DDR52 ask for 1.8 V, which the boards with an
+/* 6.6.2, 6.6.4: the timing, then the width. HS200 and DDR52 need 1.8 V, which the boards with an
  * eMMC would have to switch; at 8 bits high speed moves 52 MB/s. */
 static enum err speed_up(struct sd_host *host, struct sd_card *card)
 {

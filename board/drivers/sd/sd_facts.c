@@ -40,7 +40,8 @@ uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
     return value * units[byte & 7];
 }
 
-/* C_SIZE, C_SIZE_MULT and READ_BL_LEN, which lie alike in version 1 and in eMMC (5.3.2). */
+/* C_SIZE, C_SIZE_MULT and READ_BL_LEN, which have the same positions in version 1 and in eMMC
+ * (5.3.2). */
 static uint64_t small_sectors(const uint32_t csd[4])
 {
     uint32_t block_log = sd_facts_bits(csd, 80, 4);
@@ -111,7 +112,7 @@ enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4])
 
 void sd_facts_emmc_ext_csd(struct sd_facts *facts, const uint8_t ext_csd[SD_EXT_CSD_BYTES])
 {
-    enum { SEC_COUNT = 212 }; /* 7.4.53: counts where the device is larger than 2 GB */
+    enum { SEC_COUNT = 212 }; /* 7.4.53: valid if the device is larger than 2 GB */
     const uint8_t *p = ext_csd + SEC_COUNT;
     uint32_t sectors = (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 

@@ -1,4 +1,4 @@
-/* The registers of SD cards and eMMC, read by any bus. Hosted as well. */
+/* Reads the registers of SD cards and eMMC, for any bus. Compiles hosted as well. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_FACTS_H
 #define INGOT_BOARD_DRIVERS_SD_SD_FACTS_H
 
@@ -23,29 +23,30 @@ struct sd_facts {
     bool is_locked;  /* the card itself refuses writes, for now or forever */
 };
 
-/* n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */
+/* Read n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */
 uint32_t sd_facts_bits(const uint32_t reg[4], unsigned low, unsigned n_bits);
 
-/* The 16 bytes of a CID or CSD as SPI and EXT_CSD deliver them, bit 127 first, to words. */
+/* Convert the 16 bytes of a CID or CSD as SPI and EXT_CSD deliver them, bit 127 first, to words. */
 void sd_facts_words(uint32_t reg[4], const uint8_t bytes[16]);
 
-/* CSD of an SD card, version 1 or 2 (Physical Layer 5.3): n_sectors, max_hz, by_sector,
+/* Read the CSD of an SD card, version 1 or 2 (Physical Layer 5.3): n_sectors, max_hz, by_sector,
  * has_switch, is_locked. ERR_UNSUPPORTED: a later version; ERR_IO: not a CSD. */
 enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4]);
 
-/* SCR (Physical Layer 5.6): has_4_bits, has_count; has_switch needs version 1.10. */
+/* Read the SCR (Physical Layer 5.6): has_4_bits, has_count; has_switch needs version 1.10. */
 void sd_facts_scr(struct sd_facts *facts, const uint8_t scr[SD_SCR_BYTES]);
 
-/* Whether CMD6's status says that function `number` of group `group` (1 to 6) can be chosen, or
- * was chosen (Physical Layer 4.3.10.4). */
+/* True if CMD6's status says that function `number` of group `group` (1 to 6) can be chosen, or was
+ * chosen (Physical Layer 4.3.10.4). */
 bool sd_switch_offers(const uint8_t status[SD_SWITCH_BYTES], unsigned group, unsigned number);
 bool sd_switch_chose(const uint8_t status[SD_SWITCH_BYTES], unsigned group, unsigned number);
 
-/* CSD of an eMMC (JESD84-B51 7.3), and the sectors that EXT_CSD knows better (7.4). */
+/* Read the CSD of an eMMC (JESD84-B51 7.3), and the number of sectors from EXT_CSD (7.4), which is
+ * exact. */
 enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4]);
 void sd_facts_emmc_ext_csd(struct sd_facts *facts, const uint8_t ext_csd[SD_EXT_CSD_BYTES]);
 
-/* The rate in TRAN_SPEED, or 0 where the byte is reserved. */
+/* The rate in TRAN_SPEED, or 0 if the byte is reserved. */
 uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc);
 
 #endif

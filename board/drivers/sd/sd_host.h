@@ -2,7 +2,7 @@
  * memory while the caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
  *
  * "Physical Layer" is the SD Physical Layer Simplified Specification 6.00, "host" the SD Host
- * Controller Simplified Specification 4.20, wherever a driver of SD names a section. */
+ * Controller Simplified Specification 4.20, in every SD driver. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_HOST_H
 #define INGOT_BOARD_DRIVERS_SD_SD_HOST_H
 
@@ -17,17 +17,17 @@ struct sd_card;
 enum sd_response { /* Physical Layer 4.9 */
                    SD_RESPONSE_NONE,
                    SD_RESPONSE_SHORT,      /* R1, R6, R7: 48 bits with CRC and index */
-                   SD_RESPONSE_SHORT_BUSY, /* R1b: ended when the card lets go of DAT0 */
-                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, neither CRC nor index to check */
+                   SD_RESPONSE_SHORT_BUSY, /* R1b: ends when the card releases DAT0 */
+                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, without CRC and index to check */
                    SD_RESPONSE_LONG,       /* R2: CID or CSD */
 };
 
 enum sd_closing {                  /* how a transfer of several blocks ends */
-                  SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
+                  SD_CLOSE_ITSELF, /* one block, or CMD23 told the card the number before */
                   SD_CLOSE_STOP,   /* the controller sends CMD12 after the last block */
 };
 
-/* The fault on the wires, by which a retry chooses its cure. */
+/* The fault on the wires, which decides the cure before a retry. */
 enum sd_fault {
     SD_FAULT_NONE,
     SD_FAULT_COMMAND_TIMEOUT, /* no response: no card, or one that does not know the command */
@@ -38,14 +38,14 @@ enum sd_fault {
     SD_FAULT_REMOVED,
 };
 
-/* A command and its data. The starter owns it; it stays in place until it ends. */
+/* A command and its data. The caller owns it; it must not move until it ends. */
 struct sd_command {
     uint32_t argument;
     uint8_t index;
     enum sd_response response;
     enum sd_closing closing; /* with data */
     bool write;              /* data goes to the card */
-    uint8_t *data;           /* read to here; NULL: no data. Aligned to 4 bytes */
+    uint8_t *data;           /* read to or written from here; NULL: no data. Aligned to 4 bytes */
     uint32_t block_bytes;    /* 8, 64, 512 */
     uint32_t n_blocks;
     uint32_t reply[4];   /* filled. Short: [0]. Long: bit n of the register is bit n % 32 of
@@ -71,35 +71,35 @@ enum sd_ability {
     SD_CAN_DDR50 = 1 << 6,
     SD_TUNES_SDR50 = 1 << 7, /* SDR50 needs tuning, too */
     SD_STOPS = 1 << 8,       /* SD_CLOSE_STOP */
-    SD_IS_SPI = 1 << 9,      /* commands and data by the rules of SPI mode */
-    SD_CAN_WRITE = 1 << 10,  /* commands with `write`, and the card's slide is open */
+    SD_IS_SPI = 1 << 9,      /* commands and data follow the rules of SPI mode */
+    SD_CAN_WRITE = 1 << 10,  /* commands with `write` are allowed, and the card's slide is open */
 };
 
 struct sd_host;
 
 struct sd_host_ops {
-    /* Begin. The last command has ended, or was stopped. ERR_IO, ERR_TIMEOUT: not begun,
+    /* Start a command. The last one has ended, or was stopped. ERR_IO, ERR_TIMEOUT: not started,
      * command->fault says why. */
     enum err (*start)(struct sd_host *host, struct sd_command *command);
 
-    /* Go on with the command in progress; never blocks. ERR_BUSY: in progress, ERR_OK: ended,
-     * reply and data are there. ERR_IO, ERR_TIMEOUT: command->fault; stop is next. A host that
-     * moves data by its core does so here, some blocks a call, and counts them in host->moved. */
+    /* Continue the current command; never blocks. ERR_BUSY: in progress, ERR_OK: ended, reply and
+     * data are valid. ERR_IO, ERR_TIMEOUT: command->fault; call stop next. A host that moves data
+     * by its core does so here, some blocks per call, and counts them in host->moved. */
     enum err (*poll)(struct sd_host *host);
 
-    /* Forget the command in progress: afterwards nothing is written to its data any more, and a
-     * next one may start. Takes milliseconds at most. */
+    /* Stop the current command: afterwards nothing is written to its data, and a next one may
+     * start. Takes milliseconds at most. */
     void (*stop)(struct sd_host *host);
 
-    /* Power the card off and on, if that can be done, and begin again with 400 kHz, one bit,
-     * 3.3 V. Blocks for up to 100 ms. ERR_TIMEOUT: the controller does not answer. */
+    /* Power the card off and on, if possible, and start again with 400 kHz, one bit, 3.3 V. Blocks
+     * for up to 100 ms. ERR_TIMEOUT: the controller does not answer. */
     enum err (*reset)(struct sd_host *host);
 
     /* Clock (at most hz), width (1, 4, 8), timing. Blocks for microseconds. */
     enum err (*set_bus)(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing);
 
     /* The host's half of the change to 1.8 V, after CMD11 was accepted (Physical Layer 4.2.4.2).
-     * NULL where SD_CAN_1V8 is not set. */
+     * NULL if SD_CAN_1V8 is not set. */
     enum err (*set_1v8)(struct sd_host *host);
 
     /* Find the sampling point with tuning blocks by command `index` (19; eMMC: 21). May be
@@ -109,8 +109,8 @@ struct sd_host_ops {
     /* false: certainly no card in the slot. NULL: the slot cannot tell. */
     bool (*is_present)(struct sd_host *host);
 
-    /* From reset to the transfer state: sd_bus_identify, or for SPI what that has instead. Fills
-     * card->facts and, if the card cannot be used, card->why. */
+    /* From reset to the transfer state: sd_bus_identify, or the function for SPI. Fills card->facts
+     * and, if the card cannot be used, card->why. */
     enum err (*identify)(struct sd_host *host, struct sd_card *card);
 };
 
@@ -120,14 +120,14 @@ struct sd_host {
     uint64_t ticks_hz;
     uint32_t abilities;       /* enum sd_ability */
     uint32_t max_hz;          /* of the card's clock */
-    uint32_t capabilities[2]; /* as the controller has them, for people; 0: none */
-    uint32_t max_blocks;      /* of one command, at least 128 */
+    uint32_t capabilities[2]; /* from the controller, for people; 0: none */
+    uint32_t max_blocks;      /* largest number of blocks in one command, at least 128 */
     uint64_t dma_end;         /* as in struct block_device */
-    uint32_t moved;           /* counts up with the data that a core has moved */
+    uint32_t moved;           /* grows with the data that a core has moved */
     uint64_t retune_ticks;    /* tune again after this time; 0: only after errors */
-    uint32_t clock_hz;        /* of the card, as set_bus has set it; 0: the host does not tell */
-    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
-                                * what does not answer as an SD card; NULL: it will be none */
+    uint32_t clock_hz; /* current clock of the card, from set_bus; 0: the host does not report it */
+    /* sd_emmc_identify, tried if no SD card answers; NULL: it cannot be an eMMC */
+    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card);
     bool wants_tuning; /* the controller asks for it; tune clears it */
 };
 
@@ -137,7 +137,7 @@ void sd_host_delay(const struct sd_host *host, uint32_t micros);
 /* Microseconds in ticks, rounded up. */
 uint64_t sd_host_ticks(const struct sd_host *host, uint64_t micros);
 
-/* start and poll until the command ends, a second at most; stopped where it fails. */
+/* start and poll until the command ends, at most a second; stopped if it fails. */
 enum err sd_host_run(struct sd_host *host, struct sd_command *command);
 
 #endif

@@ -24,10 +24,11 @@ enum {
 enum { R1_IDLE = 1 << 0, R1_ILLEGAL = 1 << 2, R1_CRC = 1 << 3, R1_ERRORS = 0x7e, R1_NONE = 0x80 };
 
 enum {
-    IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
-    OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; as an argument of ACMD41: SDHC is welcome */
-    TOKEN_DATA = 0xfe,           /* 7.3.3.2, as the next two: before each of many to write, */
-    TOKEN_MANY = 0xfc,           /* and after them */
+    IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern that the card repeats */
+    OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; as an argument of ACMD41: SDHC is supported */
+    TOKEN_DATA =
+        0xfe, /* 7.3.3.2, like the next two: token before each of several written blocks, */
+    TOKEN_MANY = 0xfc, /* and after them */
     TOKEN_STOP = 0xfd,
     RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits of it between 0 and 1 */
     RESPONSE_SHAPE_MASK = 0x11,
@@ -41,8 +42,8 @@ enum {
     START_HZ = 400000,
     FULL_HZ = 25000000,
     WAKE_BYTES = 10,   /* 6.4.1: 74 clocks and more */
-    ANSWER_BYTES = 9,  /* N_CR (table 7-5): 8 of them ones, then the answer */
-    READY_BYTES = 256, /* before a command; a card that reads is hardly ever busy */
+    ANSWER_BYTES = 9,  /* N_CR (table 7-5): up to 8 bytes of ones, then the answer */
+    READY_BYTES = 256, /* wait before a command; a card that reads is hardly ever busy */
     STOP_BYTES = 1024,
     LOOKS = 16, /* bytes that one poll waits for a token */
     IDLE_TRIES = 8,
@@ -57,7 +58,7 @@ static struct sd_spi *sd_spi_of(struct sd_host *host)
 /* x^7 + x^3 + 1, bit by bit: a command has five bytes. */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes)
 {
-    unsigned crc = 0; /* kept one bit to the left, where the end bit will be */
+    unsigned crc = 0; /* kept shifted left by one bit, where the end bit is added */
 
     for (size_t i = 0; i < bytes; i++) {
         crc ^= data[i];
@@ -67,7 +68,8 @@ uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes)
     return (uint8_t)((crc & 0xfe) | 1);
 }
 
-/* x^16 + x^12 + x^5 + 1, a byte at a time: what the polynomial does to eight bits at once. */
+/* x^16 + x^12 + x^5 + 1, one byte at a time: the effect of the polynomial on eight bits
+ * together. */
 uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes)
 {
     uint32_t crc = 0;
@@ -99,24 +101,24 @@ static bool sd_spi_wait_ready(const struct sd_spi *spi, unsigned bytes)
     return false;
 }
 
-/* Send and take R1; the card stays selected. */
+/* Send and read R1; the card stays selected. */
 static uint8_t sd_spi_send(const struct sd_spi *spi, unsigned index, uint32_t argument)
 {
     uint8_t frame[6] = { (uint8_t)(0x40 | index), (uint8_t)(argument >> 24),
                          (uint8_t)(argument >> 16), (uint8_t)(argument >> 8), (uint8_t)argument };
     uint8_t answer = 0xff;
 
-    /* The CRC counts from CMD59 on; CMD0 and CMD8 need theirs before it (7.2.2). */
+    /* The CRC is checked from CMD59 on; CMD0 and CMD8 need theirs before (7.2.2). */
     frame[5] = sd_spi_crc7(frame, 5);
     spi->bus->exchange(spi->bus, frame, NULL, sizeof frame);
     if (index == CMD_STOP)
-        (void)sd_spi_byte(spi); /* 7.2.3: a byte of data that was under way */
+        (void)sd_spi_byte(spi); /* 7.2.3: a byte of data that was on its way */
     for (int i = 0; i < ANSWER_BYTES && (answer & R1_NONE) != 0; i++)
         answer = sd_spi_byte(spi);
     return answer;
 }
 
-/* Eight clocks more, after which a card lets go of its wire. */
+/* Eight more clocks, after which a card releases its wire. */
 static void sd_spi_release(struct sd_spi *spi)
 {
     spi->bus->select(spi->bus, false);
@@ -124,17 +126,16 @@ static void sd_spi_release(struct sd_spi *spi)
     spi->state = SD_SPI_IDLE;
 }
 
-/* A command without data: R1, and the 4 bytes after it to *reply where that is not NULL (R3,
- * R7). */
+/* A command without data: R1, and the 4 bytes after it to *reply if that is not NULL (R3, R7). */
 static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];
 
     spi->bus->select(spi->bus, true);
-    /* A card that stays busy is given the command all the same: its answer says what is wrong. */
+    /* A card that stays busy is sent the command all the same: its answer says what is wrong. */
     (void)sd_spi_wait_ready(spi, READY_BYTES);
     answer = sd_spi_send(spi, index, argument);
-    /* R3 and R7 are R1 with four bytes more, which an illegal command lacks. */
+    /* R3 and R7 are R1 with four more bytes, which an illegal command does not return. */
     if (reply != NULL && (answer & (R1_NONE | R1_ERRORS)) == 0) {
         spi->bus->exchange(spi->bus, NULL, bytes, sizeof bytes);
         *reply = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
@@ -152,9 +153,9 @@ static enum err sd_spi_fail(struct sd_spi *spi, enum sd_fault fault, enum err e)
     return e;
 }
 
-/* R2: R1 and a byte more, of which every bit is an error (7.3.2.3). QEMU 10.0 calls CMD13
- * illegal in SPI mode, and complains: it is asked once; after that only the data responses tell
- * about a write. */
+/* R2: R1 and one more byte, in which every bit is an error (7.3.2.3). QEMU 10.0 calls CMD13 illegal
+ * in SPI mode and complains, so it is asked once; after that only the data responses report about a
+ * write. */
 static uint8_t sd_spi_ask_status(struct sd_spi *spi, uint32_t *reply)
 {
     uint8_t answer = spi->no_status ? 0 : sd_spi_send(spi, CMD_STATUS, 0);
@@ -172,22 +173,21 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
     spi->command = command;
     spi->blocks_done = 0;
     spi->bus->select(spi->bus, true);
-    /* The card may still store what the last command wrote. */
+    /* The card may still be storing the data of the last command. */
     if (!sd_spi_wait_ready(spi, READY_BYTES))
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     if (command->index == CMD_STATUS)
         answer = sd_spi_ask_status(spi, &command->reply[0]);
     else
         command->reply[0] = answer = sd_spi_send(spi, command->index, command->argument);
-    /* No answer, or a command that the card does not know: both look like a card that is not
-     * there. */
+    /* No answer, or an unknown command: both look like a missing card. */
     if ((answer & (R1_NONE | R1_ILLEGAL)) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     if ((answer & R1_CRC) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND, ERR_IO);
     if ((answer & R1_ERRORS) != 0)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
-    /* After R1 comes a block from the card, nothing but busy, or a block to the card. */
+    /* After R1 follows a block from the card, nothing but busy, or a block to the card. */
     spi->state = SD_SPI_TOKEN;
     if (command->data == NULL)
         spi->state = SD_SPI_BUSY;
@@ -196,7 +196,7 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
     return ERR_OK;
 }
 
-/* Past the token: the block and its CRC. */
+/* After the token: the block and its CRC. */
 static enum err sd_spi_take_block(struct sd_spi *spi)
 {
     struct sd_command *command = spi->command;
@@ -246,7 +246,7 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     spi->bus->exchange(spi->bus, &token, NULL, 1);
     spi->bus->exchange(spi->bus, block, NULL, command->block_bytes);
     spi->bus->exchange(spi->bus, tail, NULL, sizeof tail);
-    /* The data response has a shape of its own among ones. */
+    /* The data response differs from the ones around it. */
     for (int i = 0; i < ANSWER_BYTES && (response & RESPONSE_SHAPE_MASK) != RESPONSE_SHAPE; i++)
         response = sd_spi_byte(spi);
     /* CRC error or write error: the block is not stored, and no further one is taken. */
@@ -258,8 +258,8 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     return ERR_BUSY;
 }
 
-/* While it stores a block the card is busy; then it takes the next one, or learns that there is
- * none: a byte after that token it is busy again (7.2.4). */
+/* While it stores a block the card is busy; then it takes the next one, or is told that there is
+ * none: one byte after that token it is busy again (7.2.4). */
 static enum err sd_spi_poll_give(struct sd_spi *spi)
 {
     static const uint8_t stop = TOKEN_STOP;
@@ -289,7 +289,7 @@ static enum err sd_spi_poll(struct sd_host *host)
     return ERR_OK;
 }
 
-/* A card that sends blocks, or waits for them, goes on until it is told to stop. */
+/* A card that sends blocks, or waits for them, continues until it is told to stop. */
 static void sd_spi_stop(struct sd_host *host)
 {
     struct sd_spi *spi = sd_spi_of(host);
@@ -308,7 +308,8 @@ static enum err sd_spi_reset(struct sd_host *host)
 
     spi->bus->select(spi->bus, false);
     spi->bus->set_hz(spi->bus, START_HZ);
-    /* At most 400 kHz, not selected, the data line high: only so a card listens to CMD0 (6.4.1). */
+    /* At most 400 kHz, not selected, the data line high: only then a card listens to CMD0
+     * (6.4.1). */
     spi->bus->idle(spi->bus, WAKE_BYTES);
     spi->state = SD_SPI_IDLE;
     return ERR_OK;
@@ -335,7 +336,7 @@ static bool sd_spi_go_idle(struct sd_spi *spi)
     return false;
 }
 
-/* Cards before version 2 do not know CMD8. ERR_UNSUPPORTED: the card does not like our 3.3 V. */
+/* Cards before version 2 do not know CMD8. ERR_UNSUPPORTED: the card does not accept our 3.3 V. */
 static enum err sd_spi_ask_version(struct sd_spi *spi, uint32_t *capacity)
 {
     uint32_t reply = 0;
@@ -374,12 +375,12 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
 
     if (sd_host_run(&spi->host, &command) == ERR_OK)
         return true;
-    /* QEMU repeats the error in the next answer: of a command that changes nothing. */
+    /* QEMU repeats the error in the next answer, so a command that changes nothing is sent. */
     (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
     return false;
 }
 
-/* The CSD tells the capacity; QEMU 9.1 to 10.0 calls its command illegal in SPI mode. Then every
+/* The CSD gives the capacity; QEMU 9.1 to 10.0 calls its command illegal in SPI mode. Then every
  * bit of the number is found by asking for a last sector. */
 static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
 {
@@ -387,7 +388,7 @@ static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
     uint64_t n = 0;
 
     for (int bit = 31 - (int)shift; bit >= 0; bit--) {
-        /* Is there a sector with this bit set, too? Then the card has as many. */
+        /* Does a sector with this bit set exist, too? Then the card has as many. */
         uint64_t more = n + ((uint64_t)1 << bit);
 
         if (sd_spi_read_block(spi, card, CMD_READ_ONE, (uint32_t)((more - 1) << shift),
@@ -406,7 +407,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
     if (!card->facts.by_sector) /* of others it is fixed */
         (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
-    /* Capacity and speed (5.3), then the name of the card (5.2); the latter may be missing. */
+    /* Capacity and speed (5.3), then the name of the card (5.2); the name may be missing. */
     if (sd_spi_read_block(spi, card, CMD_CSD, 0, REGISTER_BYTES)) {
         sd_facts_words(csd, card->scratch);
         e = sd_facts_csd(&card->facts, csd);
@@ -450,7 +451,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
                                      : "the device in the slot is not an SD card for 3.3 V";
         return e;
     }
-    /* CRCs are off after the start. Without them a loose wire would damage files in silence. */
+    /* CRCs are off after the start. Without them a loose wire would damage files unnoticed. */
     if (((sd_spi_short(spi, CMD_CRC, 1, NULL) | sd_spi_short(spi, CMD_OCR, 0, &ocr)) &
          (R1_NONE | R1_ERRORS)) != 0) {
         card->why = "the card does not support checksums: use another one";

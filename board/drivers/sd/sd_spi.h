@@ -1,5 +1,5 @@
 /* An SD card on an SPI bus as a struct sd_host (Physical Layer Simplified Specification 6.00,
- * chapter 7): CRC on in both directions, data moved by the core that polls, a block a call. */
+ * chapter 7): CRC on in both directions; the polling core moves the data, one block per call. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_SPI_H
 #define INGOT_BOARD_DRIVERS_SD_SD_SPI_H
 
@@ -13,7 +13,7 @@
 enum sd_spi_state {
     SD_SPI_IDLE,
     SD_SPI_TOKEN, /* a block of data is awaited */
-    SD_SPI_GIVE,  /* the card is to get ready for a block of data, or for the word that ends them */
+    SD_SPI_GIVE,  /* the card must be ready for a block of data, or for the token that ends them */
     SD_SPI_BUSY,  /* the card is not ready yet */
 };
 
@@ -26,8 +26,8 @@ struct sd_spi {
     bool no_status; /* the card does not know CMD13 */
 };
 
-/* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: what bus and wires can
- * do; an SD card never gets more than 25 MHz this way. */
+/* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: limit of bus and wires; an
+ * SD card never gets more than 25 MHz this way. */
 void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
                  uint64_t ticks_hz);
 

@@ -1,4 +1,4 @@
-/* Reset, power and what a controller can do. Sections are those of the SD Host Controller
+/* Reset, power and the capabilities of a controller. Sections are those of the SD Host Controller
  * Simplified Specification 4.20. */
 #include "board/drivers/sd/sdhci.h"
 
@@ -15,7 +15,7 @@ enum {
     MEGA = 1000000,
 };
 
-/* 3.3; the highest voltage that the controller gives, 3.3 V where it is silent about it. */
+/* 3.3; the highest voltage that the controller supports, 3.3 V if it does not say. */
 static void sdhci_power(struct sdhci *s)
 {
     uint32_t caps = sdhci_read(s, SDHCI_CAPABILITIES);
@@ -61,7 +61,7 @@ static enum err sdhci_reset(struct sd_host *host)
     enum err e;
 
     s->command = NULL;
-    s->gap_hz = START_HZ; /* whatever the clock was, it is this or faster */
+    s->gap_hz = START_HZ; /* whatever the old clock was, it is this or faster */
     e = sdhci_soft_reset(s, CLOCK_RESET_ALL);
     if (e != ERR_OK)
         return e;
@@ -108,7 +108,8 @@ static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t c
     return abilities;
 }
 
-/* Which descriptors ADMA2 reads: the longer ones only where memory lies beyond 4 GiB (1.13.3). */
+/* The descriptors that ADMA2 reads: the longer ones only if there is memory beyond 4 GiB
+ * (1.13.3). */
 static uint32_t sdhci_descriptor_bytes(const struct sdhci *s, uint32_t caps)
 {
     bool far = s->setup.window.end + s->setup.window.offset > (uint64_t)1 << 32;
@@ -140,13 +141,14 @@ static void sdhci_read_capabilities(struct sdhci *s)
 
     s->host.capabilities[0] = caps;
     s->host.capabilities[1] = caps_2;
-    if (caps == 0) /* the register is not there (BCM2835): what every controller can do */
+    if (caps == 0) /* the register is missing (BCM2835): what every controller supports */
         caps = CAPABLE_3V3 | CAPABLE_HIGH_SPEED;
     s->base_hz = s->setup.base_hz;
     if (s->base_hz == 0)
         s->base_hz = mhz * MEGA;
     if (s->base_hz == 0)
-        s->base_hz = 50 * MEGA; /* "by another way", and the board knows none: a cautious guess */
+        s->base_hz = 50 *
+                     MEGA; /* "by another way", and the board does not give it: a cautious guess */
     s->descriptor_bytes = sdhci_descriptor_bytes(s, caps);
     s->has_sdma = (caps & CAPABLE_SDMA) != 0 && !(s->setup.quirks & SDHCI_NO_DMA);
     if (s->descriptor_bytes <= 8 &&
@@ -180,7 +182,7 @@ void sdhci_close(struct sdhci *s)
 {
     if (s->setup.switch_1v8 == NULL)
         return;
-    s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card once more */
+    s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card again */
     s->gap_hz = START_HZ;
     (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* ends transfers; that core keeps its command */
     sdhci_power(s);

@@ -1,6 +1,6 @@
 /* SD host controllers as of the SD Host Controller Simplified Specification 4.20 ("host"), back to
  * version 2: ADMA2, SDMA or a polling core; 4 bits (8 for eMMC), high speed, UHS-I with tuning. All
- * registers are read and written as 32 bits, which every relative of the family takes. */
+ * registers are read and written as 32 bits, which every controller of the family accepts. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_H
 
@@ -14,21 +14,22 @@
 enum { SDHCI_REGISTER_BYTES = 0x100 };
 
 enum sdhci_quirk {
-    SDHCI_NO_DETECT = 1 << 0,     /* the slot's switch is not wired to the controller */
-    SDHCI_NO_DMA = 1 << 1,        /* whatever the capabilities say */
-    SDHCI_NO_1V8 = 1 << 2,        /* the board cannot switch the card's signals */
-    SDHCI_NO_HIGH_BIT = 1 << 3,   /* 50 MHz without the High Speed Enable bit, which does harm */
-    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is not a sign that a card is busy no more */
-    SDHCI_WRITE_GAP = 1 << 4, /* two writes need two clocks of the card between them (BCM2835) */
+    SDHCI_NO_DETECT = 1 << 0,   /* the slot's switch is not wired to the controller */
+    SDHCI_NO_DMA = 1 << 1,      /* whatever the capabilities say */
+    SDHCI_NO_1V8 = 1 << 2,      /* the board cannot switch the card's signals */
+    SDHCI_NO_HIGH_BIT = 1 << 3, /* 50 MHz without the High Speed Enable bit, which does harm here */
+    SDHCI_NO_BUSY_EVENT =
+        1 << 6,               /* Transfer Complete does not mean that a card is no longer busy */
+    SDHCI_WRITE_GAP = 1 << 4, /* two writes must be two clocks of the card apart (BCM2835) */
     SDHCI_8_BITS = 1 << 5,    /* eight data lines are wired, to an eMMC */
-    SDHCI_SLOW_GAP = 1 << 7, /* likewise, while the card's clock is at 400 kHz or below (BCM2711) */
-    SDHCI_ONLY_1V8 = 1 << 8, /* the signals' supply is 1.8 V for good, as an eMMC takes it */
+    SDHCI_SLOW_GAP = 1 << 7,  /* likewise, while the card's clock is at most 400 kHz (BCM2711) */
+    SDHCI_ONLY_1V8 = 1 << 8,  /* the signals always have 1.8 V, as an eMMC allows */
 };
 
-/* A DMA engine beside a controller that has none: moves the data port to memory. */
+/* A DMA engine next to a controller without DMA: moves the data port to memory. */
 struct sdhci_mover {
     void *state;
-    /* Move `bytes` from the register at `port` to `to`. False: not these; a core does it then. */
+    /* Move `bytes` from the register at `port` to `to`. False: it cannot; a core does it then. */
     bool (*start)(void *state, uintptr_t port, void *to, uint32_t bytes);
     enum err (*poll)(void *state); /* ERR_BUSY, ERR_OK, ERR_IO */
     void (*stop)(void *state);
@@ -38,18 +39,21 @@ struct sdhci_mover {
 struct sdhci_setup {
     uintptr_t mmio;   /* mapped, SDHCI_REGISTER_BYTES */
     uint32_t quirks;  /* enum sdhci_quirk */
-    uint32_t base_hz; /* of the controller's clock; 0: as the capabilities say */
-    uint32_t max_hz;  /* of the card's; 0: no limit of the board's */
-    uint32_t min_hz;  /* of the card's, never less; 0: no limit */
+    uint32_t base_hz; /* clock of the controller; 0: as in the capabilities */
+    uint32_t max_hz;  /* highest clock of the card; 0: the board sets no limit */
+    uint32_t min_hz;  /* lowest clock of the card; 0: no limit */
     struct dma_window window;
-    const struct sdhci_mover *mover;                /* NULL: none */
-    void *context;                                  /* of the three below */
-    void (*switch_power)(void *context, bool on);   /* the card's supply; NULL: by the controller */
-    enum err (*switch_1v8)(void *context, bool on); /* the signals' supply; NULL: likewise */
-    void (*prepare_timing)(void *context, enum sd_timing timing); /* the card's clock stands still;
-                                                                   * NULL: nothing to do */
-    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, or
-                                                 * NULL: never an eMMC */
+    const struct sdhci_mover *mover; /* NULL: none */
+    void *context;                   /* of the three below */
+    void (*switch_power)(void *context,
+                         bool on); /* switches the card's supply; NULL: the controller does */
+    enum err (*switch_1v8)(void *context,
+                           bool on); /* switches the signals' supply; NULL: likewise */
+    void (*prepare_timing)(void *context, enum sd_timing timing); /* called while the card's clock
+                                                                   * is stopped; NULL: nothing to
+                                                                   * do */
+    enum err (*identify_emmc)(struct sd_host *host,
+                              struct sd_card *card); /* sd_emmc_identify, or NULL: never an eMMC */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -59,10 +63,11 @@ enum sdhci_path { SDHCI_PIO, SDHCI_SDMA, SDHCI_ADMA, SDHCI_MOVER };
 enum { SDHCI_MAX_BLOCKS = 2048, SDHCI_TABLE_BYTES = 17 * 16 };
 
 struct sdhci {
-    struct sd_host host; /* first: the card sees no more */
+    struct sd_host host; /* must be first: the card sees only this */
     struct sdhci_setup setup;
-    uint32_t version;          /* 1: 2.00, 2: 3.00, 3: 4.00, ... (host 2.3.16) */
-    uint32_t descriptor_bytes; /* of ADMA2: 8, 12 (64 bits) or 16 (64 bits, version 4); 0: none */
+    uint32_t version; /* 1: 2.00, 2: 3.00, 3: 4.00, ... (host 2.3.16) */
+    uint32_t
+        descriptor_bytes; /* size of an ADMA2 descriptor: 8, 12 (64 bits) or 16 (64 bits, version 4); 0: none */
     bool has_sdma;
     uint32_t base_hz;
     uint32_t clock_hz;          /* of the card, now */
@@ -70,19 +75,19 @@ struct sdhci {
     uint64_t written_at;        /* for the gap between writes */
     struct sd_command *command; /* in progress, or NULL */
     enum sdhci_path path;       /* of its data */
-    uint32_t waits_for;         /* bits of Normal Interrupt Status that have yet to come */
+    uint32_t waits_for;         /* bits of Normal Interrupt Status that are still expected */
     uint32_t blocks_left;       /* SDHCI_PIO */
-    uint64_t next_address;      /* SDHCI_SDMA: where the controller stops next */
+    uint64_t next_address;      /* SDHCI_SDMA: the next address at which the controller stops */
     bool mover_runs;
     _Alignas(64) uint8_t table[SDHCI_TABLE_BYTES]; /* ADMA2's descriptors */
 };
 
 /* Reset the controller and fill s->host for sd_card_open. ERR_NO_DEVICE: its registers are not
- * there; ERR_TIMEOUT: it does not reset. */
+ * there; ERR_TIMEOUT: it does not leave reset. */
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
-/* Before the machine restarts: where the board switches the signals' supply, the card goes off and
- * on again at 3.3 V, because the firmware finds a card at 1.8 V dead. Transfers in flight do
+/* Before the machine restarts: if the board switches the signals' supply, the card is powered off
+ * and on again at 3.3 V, because the firmware cannot start a card at 1.8 V. Current transfers do
  * not end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
 void sdhci_close(struct sdhci *s);
 

@@ -1,5 +1,5 @@
-/* Commands and the ways of their data: ADMA2 descriptors, SDMA, another DMA engine, or this core.
- * Sections are those of the SD Host Controller Simplified Specification 4.20. */
+/* Commands and the ways in which their data move: ADMA2 descriptors, SDMA, another DMA engine, or
+ * this core. Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"
@@ -7,8 +7,9 @@
 
 enum {
     INHIBIT_MICROS = 10000,
-    SEGMENT_BYTES = 65536,  /* of a descriptor, whose length field then is 0 (1.13.3.1) */
-    SDMA_BOUNDARY = 524288, /* 2.2.2: the largest buffer, after which SDMA asks where to go on */
+    SEGMENT_BYTES = 65536, /* length of a descriptor whose length field is 0 (1.13.3.1) */
+    SDMA_BOUNDARY =
+        524288, /* 2.2.2: the largest buffer, after which SDMA asks for the next address */
     SDMA_BOUNDARY_CODE = 7 << 12,
     PIO_BLOCKS = 32, /* a call of poll */
 };
@@ -59,14 +60,14 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
 
     s->next_address = (address | (SDMA_BOUNDARY - 1)) + 1;
     sdhci_change(s, SDHCI_CONTROL, CONTROL_DMA, 0);
-    /* A new address means "go on" where blocks are left (2.2.1), and some are, of a command whose
+    /* A new address means "continue" if blocks remain (2.2.1), and they do after a command whose
      * blocks were not counted: QEMU 10 then moves them. */
     sdhci_write(s, SDHCI_BLOCK, 0);
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }
 
-/* The best way that reaches the buffer. Tables and boundaries pay for sectors; registers of a few
- * bytes come by the core. */
+/* The best way that reaches the buffer. Tables and boundaries pay off for sectors; a core reads the
+ * few bytes of registers. */
 static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_command *c)
 {
     uint32_t bytes = c->block_bytes * c->n_blocks;
@@ -100,8 +101,8 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
         start_adma(s, c);
     if (s->path == SDHCI_SDMA)
         start_sdma(s, c);
-    /* The mover is asked by the controller itself; bcm2835-mmc takes this bit out of the enabled
-     * ones as well. */
+    /* The controller itself asks the mover; bcm2835-mmc also removes this bit from the enabled
+     * ones. */
     sdhci_write(s, SDHCI_STATUS_ENABLE,
                 STATUS_WANTED & ~bits_if(s->path == SDHCI_MOVER, STATUS_READABLE));
     sdhci_write(s, SDHCI_BLOCK, c->n_blocks << 16 | SDMA_BOUNDARY_CODE | c->block_bytes);
@@ -153,12 +154,12 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
     if (c->data != NULL)
         mode = start_data(s, c);
     sdhci_write(s, SDHCI_ARGUMENT, c->argument);
-    dma_barrier(); /* table and buffer are in memory before the command runs */
+    dma_barrier(); /* table and buffer must be in memory before the command runs */
     sdhci_write(s, SDHCI_TRANSFER, mode | command_bits(c));
     return ERR_OK;
 }
 
-/* 2.2.19: which of the errors matters. */
+/* 2.2.19: which of the errors counts. */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
     if (status & STATUS_COMMAND_WRONG) /* with a timeout it means a conflict on the line */
@@ -175,7 +176,7 @@ static enum err name_fault(struct sd_command *c, uint32_t status)
                                                                                      : ERR_IO;
 }
 
-/* 2.2.7: a long response comes without its last byte. */
+/* 2.2.7: a long response lacks its last byte. */
 static void take_response(const struct sdhci *s, struct sd_command *c)
 {
     uint32_t words[4];
@@ -200,7 +201,7 @@ static void move_block(const struct sdhci *s, struct sd_command *c)
         sdhci_read_port(s, (uint32_t *)(void *)at, c->block_bytes / 4);
 }
 
-/* 3.7.2.1: a block waits in the buffer, or the buffer for a block. */
+/* 3.7.2.1: a block is in the buffer, or the buffer waits for one. */
 static void poll_pio(struct sdhci *s)
 {
     uint32_t ready = s->command->write ? PRESENT_WRITABLE : PRESENT_READABLE;
@@ -214,7 +215,7 @@ static void poll_pio(struct sdhci *s)
     }
 }
 
-/* The engine starts when the first block is there, so that it finds no empty port. */
+/* The engine starts when the first block is there, so that it never finds an empty port. */
 static void poll_mover(struct sdhci *s)
 {
     const struct sdhci_mover *mover = s->setup.mover;
@@ -237,7 +238,7 @@ static void poll_mover(struct sdhci *s)
         c->fault = SD_FAULT_DMA;
 }
 
-/* 2.2.1: writing the address goes on after a boundary. */
+/* 2.2.1: writing the address continues after a boundary. */
 static void poll_sdma(struct sdhci *s, uint32_t status)
 {
     if (!(status & STATUS_DMA) || (status & STATUS_TRANSFER))
@@ -259,7 +260,7 @@ static void poll_data(struct sdhci *s, uint32_t status)
         poll_sdma(s, status);
 }
 
-/* 2.2.9: DAT0 is high again, and nothing is on the line. */
+/* 2.2.9: DAT0 is high again, and the line is idle. */
 static bool is_free(const struct sdhci *s)
 {
     uint32_t present = sdhci_read(s, SDHCI_PRESENT);
@@ -284,7 +285,7 @@ enum err sdhci_poll(struct sd_host *host)
     uint32_t status = sdhci_read(s, SDHCI_STATUS), errors = status & STATUS_ERRORS;
 
     if (status & STATUS_TRANSFER)
-        errors &= ~(uint32_t)STATUS_DATA_TIMEOUT; /* 2.2.18: a complete transfer counts for more */
+        errors &= ~(uint32_t)STATUS_DATA_TIMEOUT; /* 2.2.18: a complete transfer has priority */
     if (status & STATUS_RETUNE)
         host->wants_tuning = true;
     if (errors != 0)

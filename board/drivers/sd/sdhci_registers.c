@@ -1,12 +1,12 @@
-/* Work on registers for the other files of the driver: change bits, wait for them, reset, look
+/* Register operations for the other files of the driver: change bits, wait for them, reset, look
  * for a card. Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include "board/drivers/sd/sdhci_registers.h"
 
 enum { RESET_MICROS = 100000, GAP_CLOCKS = 4, SLOW_HZ = 400000 };
 
-/* BCM2835: registers live in the domain of the card's clock, and a write that follows another one
- * to the same register within two of its cycles is lost. Twice that is Linux's gap (sdhci-iproc),
- * for BCM2711's EMMC2 too, as long as the clock is slow. */
+/* BCM2835: registers are in the domain of the card's clock, and a write that follows another one to
+ * the same register within two of its cycles is lost. Linux waits twice as long (sdhci-iproc), on
+ * BCM2711's EMMC2 too, as long as the clock is slow. */
 void sdhci_wait_gap(const struct sdhci *s)
 {
     uint32_t quirks = s->setup.quirks;
@@ -49,7 +49,7 @@ enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
     return err_unless(sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS), ERR_TIMEOUT);
 }
 
-/* 3.1: the switch has settled and says so. While it bounces there is no card. */
+/* 3.1: the switch has settled and reports it. While it bounces, no card is seen. */
 bool sdhci_is_present(struct sd_host *host)
 {
     const struct sdhci *s = (const struct sdhci *)host;

@@ -1,5 +1,5 @@
-/* Registers of an SD host controller as 32-bit words, and what its files share. Sections are those
- * of the SD Host Controller Simplified Specification 4.20. */
+/* Registers of an SD host controller as 32-bit words, and declarations that its files share.
+ * Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_REGISTERS_H
 
@@ -9,7 +9,7 @@ enum {
     SDHCI_DMA_ADDRESS = 0x00,   /* 2.2.1; Block Count in version 4 mode */
     SDHCI_BLOCK = 0x04,         /* 2.2.2 size, 2.2.3 count */
     SDHCI_ARGUMENT = 0x08,      /* 2.2.4 */
-    SDHCI_TRANSFER = 0x0c,      /* 2.2.5 mode, 2.2.6 command: writing it begins */
+    SDHCI_TRANSFER = 0x0c,      /* 2.2.5 mode, 2.2.6 command: writing it starts the command */
     SDHCI_RESPONSE = 0x10,      /* 2.2.7, four words */
     SDHCI_DATA = 0x20,          /* 2.2.8 */
     SDHCI_PRESENT = 0x24,       /* 2.2.9 */
@@ -127,21 +127,21 @@ enum { /* SDHCI_CAPABILITIES, second word */
        CAPABLE_TUNES_SDR50 = 1 << 13,
 };
 
-/* The registers as they are: sdhci_mmio.c. Only sdhci_write calls sdhci_put. */
+/* The raw registers: sdhci_mmio.c. Only sdhci_write calls sdhci_put. */
 uint32_t sdhci_read(const struct sdhci *s, unsigned reg);
 void sdhci_put(const struct sdhci *s, unsigned reg, uint32_t value);
 
-/* Write, when the last write has had its time. */
+/* Write, after the required gap since the last write. */
 void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
 
 /* Wait until a write may follow the last one, by gap_hz. */
 void sdhci_wait_gap(const struct sdhci *s);
 
-/* Words from and to SDHCI_DATA, which is memory's pace and no register's. */
+/* Words from and to SDHCI_DATA, which is as fast as memory and needs no gap. */
 void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words);
 void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words);
 
-/* Change the bits of `mask` to those of value. */
+/* Set the bits of `mask` to those of value. */
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value);
 
 /* Wait until the bits of `mask` read as `value`; false: not within `micros` microseconds. */

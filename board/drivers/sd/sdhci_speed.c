@@ -1,5 +1,5 @@
 /* Clock, width, voltage and sampling point. Sections are those of the SD Host Controller Simplified
- * Specification 4.20, "Physical Layer" those of the other one. */
+ * Specification 4.20; "Physical Layer" is the other specification. */
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"
@@ -7,14 +7,14 @@
 
 enum {
     STABLE_MICROS = 150000,
-    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: for this time the clock stands still */
+    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: time during which the clock is stopped */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000, /* for one tuning block */
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
 };
 
-/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. Gives
- * the field, and the clock that comes of it. */
+/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. Returns
+ * the field, and the resulting clock. */
 static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *clock_hz)
 {
     uint32_t n = 0;
@@ -34,8 +34,8 @@ static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *cloc
     return n << 8;
 }
 
-/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a clock that runs. Until the new clock is stable
- * and has reached the card, writes keep the distance of the slower of the two. */
+/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a running clock. Until the new clock is stable
+ * and has reached the card, writes keep the gap of the slower of the two. */
 static enum err set_clock(struct sdhci *s, uint32_t hz)
 {
     uint32_t clock_hz, field = divisor_field(s, max_u32(hz, s->setup.min_hz), &clock_hz);
@@ -51,7 +51,7 @@ static enum err set_clock(struct sdhci *s, uint32_t hz)
     return ERR_OK;
 }
 
-/* 2.2.11, 2.2.25: the mode and the edge, with the clock stopped, as UHS asks. */
+/* 2.2.11, 2.2.25: the mode and the edge, set while the clock is stopped, as UHS requires. */
 static void set_timing(struct sdhci *s, enum sd_timing timing)
 {
     static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0,
@@ -80,14 +80,14 @@ enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd
     return set_clock(s, hz);
 }
 
-/* Physical Layer 4.2.4.2: the card has pulled the data lines low, and lets go of them when it sees
+/* Physical Layer 4.2.4.2: the card has pulled the data lines low, and releases them when it sees
  * the clock again at 1.8 V. */
 enum err sdhci_set_1v8(struct sd_host *host)
 {
     struct sdhci *s = (struct sdhci *)host;
 
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
-    /* A line that is high: the card has not taken the command. */
+    /* A line is high: the card has not accepted the command. */
     if (sdhci_read(s, SDHCI_PRESENT) & PRESENT_DATA_LINES)
         return ERR_IO;
     if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(s->setup.context, true) != ERR_OK)
@@ -102,7 +102,7 @@ enum err sdhci_set_1v8(struct sd_host *host)
                       ERR_IO);
 }
 
-/* One tuning block: it is compared inside the controller, and only its arrival is reported. */
+/* One tuning block: the controller compares it, and only its arrival is reported. */
 static enum err tune_once(struct sdhci *s, unsigned index)
 {
     uint32_t bytes = sdhci_read(s, SDHCI_CONTROL) & CONTROL_8_BITS ? 128 : 64;
