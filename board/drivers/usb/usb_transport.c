@@ -66,15 +66,16 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
     s->outcome = outcome;
 }
 
-/* 6.7.2: after a stall the halt is cleared on both sides, and the status follows. */
+/* 6.7.2, and figure 2: after a stall the halt is cleared on both sides, and the status follows. That may stall once, too, also after the
+ * data have. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
     struct xhci_device *d = &s->device;
     uint16_t endpoint = in ? (uint16_t)(0x80 | s->ends.in) : s->ends.out;
     bool again = s->stalled;
 
-    s->stalled = true;
-    /* A second stall in one command: the drive is given up. */
+    s->stalled = s->phase == USB_STATUS;
+    /* The status stalls once more: the drive is given up. */
     if (again ||
         xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
         xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)

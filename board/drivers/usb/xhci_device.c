@@ -383,6 +383,8 @@ enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t 
     enum err e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);
 
     *bytes = d->data[2] | (uint32_t)d->data[3] << 8;
+    if (*bytes > sizeof d->data)
+        x->left_out = "a USB device describes itself in more than 4096 bytes: the rest is ignored";
     *bytes = min_u32(*bytes, sizeof d->data);
     if (e == ERR_OK && *bytes < HEAD_BYTES)
         return ERR_NO_DEVICE;

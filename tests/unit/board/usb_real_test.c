@@ -90,7 +90,7 @@ static void test_chip(const struct fake_chip *chip)
     clear(chip);
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, super, 0);
-    OK(open_all() == 2 && usb.host.why == NULL, "%s opens, with 31 scratchpad pages or one: %s",
+    OK(open_all() == 2 && usb.host.why == NULL, "%s opens, with 31 scratchpad pages or two: %s",
        chip->name, usb.host.why != NULL ? usb.host.why : "well");
     OK(reads(found[0], 0) && reads(found[1], 1) && n_wrong == 0,
        "%s: a stick of USB 2 and one of USB 3 are read", chip->name);
@@ -230,6 +230,15 @@ static void test_many_hubs(void)
     OK(xhci_hub_open(&usb.host, 1) == ERR_NO_SPACE && usb.host.left_out != NULL &&
            strstr(usb.host.left_out, "eight hubs") != NULL,
        "a ninth hub is left alone, with a sentence");
+}
+
+static void test_many_descriptors(void)
+{
+    clear(&fake_vl805);
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0)->more_descriptors = XHCI_PAGE;
+    OK(open_all() == 1 && reads(found[0], 0) && n_wrong == 0 && usb.host.left_out != NULL &&
+           strstr(usb.host.left_out, "more than 4096 bytes") != NULL,
+       "a device with more than 4096 bytes of descriptors: its drive is used, with a sentence");
 }
 
 static void test_over_current(void)
@@ -428,6 +437,7 @@ int main(void)
     test_chain(XHCI_SPEED_HIGH);
     test_chain(XHCI_SPEED_SUPER);
     test_many_hubs();
+    test_many_descriptors();
     test_over_current();
     test_translator();
     test_lost(FAKE_DRIVE, "a drive");

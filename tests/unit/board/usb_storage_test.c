@@ -96,7 +96,8 @@ static void test_faults(const char *where)
         bool begins_anew; /* the drive is given an address again */
     } rows[] = {
         { "a stalled endpoint", STALLED, ERR_IO, false },
-        { "a status that stalls, too", STALLED_ALL, ERR_IO, true },
+        { "a status that stalls, too", STALLED_TWICE, ERR_IO, false },
+        { "one that stalls again and again", STALLED_ALL, ERR_IO, true },
         { "half of the data", SHORT, ERR_IO, false },
         { "a babbling drive", BABBLING, ERR_IO, true },
         { "errors of the wire", BROKEN_WIRE, ERR_IO, true },
@@ -126,6 +127,12 @@ static void test_faults(const char *where)
     u->times = 1;
     OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && n_wrong == 0,
        "a write that stalls, and the next one");
+    u->fault = STALLED_TWICE;
+    u->times = 1;
+    f.n_addresses = 0;
+    OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && f.n_addresses == 0 &&
+           n_wrong == 0,
+       "one whose status stalls, too, of a drive that stays");
 }
 
 static void test_silent(void)

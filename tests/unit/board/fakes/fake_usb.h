@@ -18,11 +18,12 @@ enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2, KEYBOARD_PACKET = 16 };
 
 enum fault {
     WELL,
-    STALLED,     /* the data's endpoint halts, and the drive says that the command failed */
-    STALLED_ALL, /* and the status' too, twice */
-    SHORT,       /* half of the data, and the status says so */
-    BABBLING,    /* more than was asked for: the controller halts the endpoint */
-    BROKEN_WIRE, /* three errors of a packet */
+    STALLED,       /* the data's endpoint halts, and the drive says that the command failed */
+    STALLED_TWICE, /* and the status' too, once */
+    STALLED_ALL,   /* and the status' too, twice */
+    SHORT,         /* half of the data, and the status says so */
+    BABBLING,      /* more than was asked for: the controller halts the endpoint */
+    BROKEN_WIRE,   /* three errors of a packet */
     SILENT,
     OTHER_TAG,   /* the status is of another command */
     OUT_OF_STEP, /* the status is a phase error */
@@ -61,15 +62,17 @@ struct fake_unit {
     /* a keyboard */
     unsigned n_leds; /* SET_REPORT */
     /* a drive */
-    uint8_t number;         /* its serial number, a digit; 0: it has none */
-    uint8_t unit;           /* the last of its logical units */
-    uint8_t lun;            /* which the command is for */
-    uint32_t wrong_residue; /* bytes that it always says are left */
+    uint32_t more_descriptors; /* bytes of them behind those of its interface */
+    uint8_t number;            /* its serial number, a digit; 0: it has none */
+    uint8_t unit;              /* the last of its logical units */
+    uint8_t lun;               /* which the command is for */
+    uint32_t wrong_residue;    /* bytes that it always says are left */
     uint8_t disk[DISK_SECTORS * 512];
     uint8_t cdb[16], answer[256], sense;
     uint32_t tag, wanted, moved;
     bool has_command, writes, failed, halted_in, halted_out;
     bool ended; /* it gives no more data */
+    bool status_stalled;
     bool skips; /* what is left of a transfer that ended short (4.10.1.1) */
     enum fault fault;
     unsigned times;                          /* of reads that fail so */
@@ -176,7 +179,7 @@ static inline void take_command(struct fake_unit *u, const uint8_t *c, uint32_t 
     wrong(u->lun > u->unit);
     memcpy(u->cdb, c + 15, sizeof u->cdb);
     u->moved = 0;
-    u->failed = u->ended = false;
+    u->failed = u->ended = u->status_stalled = false;
     u->has_command = true;
     if (u->on_command != NULL)
         u->on_command(u);
@@ -257,7 +260,8 @@ static inline uint32_t describe_configuration(const struct fake_unit *u, uint8_t
     n += put_end(u, out + n, 0x81);
     if (u->kind == FAKE_DRIVE)
         n += put_end(u, out + n, 2);
-    out[2] = (uint8_t)n;
+    out[2] = (uint8_t)(n + u->more_descriptors);
+    out[3] = (uint8_t)((n + u->more_descriptors) >> 8);
     return n;
 }
 

@@ -109,6 +109,21 @@ static inline bool is_garbled(const struct fake_unit *u, const struct xhci_trb *
            n % bulk_packet(u) != 0;
 }
 
+static inline bool stalls_data(const struct fake_unit *u)
+{
+    return is_faulty(u, STALLED) || is_faulty(u, STALLED_TWICE);
+}
+
+/* The first status that is asked for. */
+static inline bool stalls_status(struct fake_unit *u)
+{
+    bool now = is_faulty(u, STALLED_TWICE) && !u->status_stalled;
+
+    u->status_stalled = u->status_stalled || now;
+    u->halted_in = u->halted_in || now;
+    return now;
+}
+
 static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64_t at)
 {
     uint32_t n = t->status & 0x1ffff;
@@ -122,7 +137,7 @@ static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64
     }
     if (u->has_command && !u->writes && u->moved < u->wanted && !u->failed && !u->ended) {
         wrong(!counts_packets(u, t));
-        if (is_faulty(u, STALLED) || is_faulty(u, STALLED_ALL) || is_faulty(u, BABBLING) ||
+        if (stalls_data(u) || is_faulty(u, STALLED_ALL) || is_faulty(u, BABBLING) ||
             is_faulty(u, BROKEN_WIRE)) {
             u->failed = true;
             u->sense = 3;
@@ -145,7 +160,7 @@ static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64
             report(u, BULK_IN, at, u->ended ? CODE_SHORT : CODE_SUCCESS, (t->status & 0x1ffff) - n);
         return;
     }
-    if (u->halted_in || is_faulty(u, STALLED_ALL)) {
+    if (u->halted_in || is_faulty(u, STALLED_ALL) || stalls_status(u)) {
         halt(u, BULK_IN, at, CODE_STALL);
         return;
     }
@@ -168,7 +183,7 @@ static inline void bulk_out(struct fake_unit *u, const struct xhci_trb *t, uint6
         halt(u, BULK_OUT, at, CODE_STALL);
         return;
     }
-    if (is_faulty(u, STALLED)) {
+    if (stalls_data(u)) {
         u->failed = u->halted_out = true;
         u->sense = 3;
         halt(u, BULK_OUT, at, CODE_STALL);
@@ -272,7 +287,7 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
         return;
     }
     if (value >> 8 == 2 && request == 6 &&
-        n > has) { /* some devices fail when they are asked for more */
+        n > has + u->more_descriptors) { /* some devices fail when they are asked for more */
         halt(u, XHCI_CONTROL, at, CODE_TRANSACTION);
         return;
     }

@@ -66,8 +66,9 @@ struct fake_chip {
 static const struct fake_chip fake_vl805 = { "VL805", 0x05000420, 0xfc000031, 0x002841eb, 2, true };
 
 /* Linux on a Pi 5 prints "hcc params 0x0240fe6d hci version 0x110" and a hub of two ports of USB 2, one of one of USB 3
- * (rpi-eeprom issue 718): contexts of 64 bytes. HCSPARAMS2 is not published, and is here one scratchpad page. */
-static const struct fake_chip fake_rp1 = { "DWC3 of RP1", 0x03000140, 0x0c0000f1,
+ * (rpi-eeprom issue 718): contexts of 64 bytes. Its boot loader prints "xHC0 ver: 272 HCS: 03000440 140000f1 07ff000a HCC: 0240fe6d" and
+ * "ports 3 slots 64 intrs 4" (NumberOneGit/rpi5-uefi issue 9, xen-troops/meta-xt-prod-devel-rpi5 issue 50): two scratchpad pages. */
+static const struct fake_chip fake_rp1 = { "DWC3 of RP1", 0x03000440, 0x140000f1,
                                            0x0240fe6d,    3,          false };
 
 static const struct fake_chip *fake_chip = &fake_vl805;
