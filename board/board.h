@@ -87,6 +87,10 @@ struct board {
      * n_cores and the arguments. Called on core 0 after early_init. NULL: a tree is needed. */
     void (*describe)(struct machine *machine);
 
+    /* Correct what the device tree says of RAM, which is mapped and used by nobody yet, and of cores, where the board knows better.
+     * Called on core 0 after early_init. NULL: the tree is right. */
+    void (*amend)(struct machine *machine);
+
     void (*putc)(char c); /* blocks while the transmitter is full */
     int (*getc)(void);    /* next received byte, or -1 when there is none */
     /* Sleep until a byte may have arrived since getc had none, and a quarter of a second at most where something else is

@@ -16,6 +16,8 @@ enum left_out {
     LEFT_OUT_CONTROLLERS, /* USB controllers beyond those that a board, or usb.c, knows */
     LEFT_OUT_BRIDGES,     /* PCI bridges, with what is behind them */
     LEFT_OUT_NAMESPACES,  /* of NVMe drives, beyond the first */
+    LEFT_OUT_REGIONS,     /* of a GIC's redistributors: all cores wait by WFE */
+    LEFT_OUT_TWINS,       /* ranges that are other RAM once more; with their bytes */
     LEFT_OUT_COUNT
 };
 

@@ -310,6 +310,8 @@ void boot_start(const void *dtb)
         panic("the firmware describes no memory");
     canary_init(dtb != NULL ? &boot_state.tree : NULL);
     take_ram();
+    if (board.amend != NULL)
+        board.amend(&boot_state.machine);
     if (boot_state.machine.n_ram == 0)
         panic("no RAM is left after the image, of %lu bytes",
               (unsigned long)boot_state.machine.ram_bytes);

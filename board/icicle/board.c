@@ -8,6 +8,7 @@
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/serial/serial_rates.h"
+#include "board/drivers/soc/mss_ram.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi.h"
 #include "board/drivers/soc/sbi_machine.h"
@@ -18,6 +19,7 @@
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x400, 2, 4 };
 
 static struct board_state {
+    const struct device_tree *tree;
     struct ns16550 uart;
     struct cadence_sd sd;
     struct block_device card;
@@ -26,7 +28,7 @@ static struct board_state {
 /* HSS talks on MMUART0; stdout-path of U-Boot's tree is MMUART1. */
 static void icicle_early_init(const void *dtb)
 {
-    (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    board_state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
     sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
@@ -38,6 +40,15 @@ static void icicle_set_baud(uint32_t baud)
 static uint32_t icicle_best_baud(uint32_t most)
 {
     return serial_best_baud(BOARD_UART_HZ / 16, 1, most);
+}
+
+enum { FIRST_U54 = 1, LAST_U54 = 4 };
+
+/* The tree that HSS has itself names hart 1 alone, and a U-Boot without trees of its own (OF_BOARD) hands it on: HSS is asked for the others. */
+static void icicle_amend(struct machine *machine)
+{
+    sbi_machine_add_unnamed(machine, FIRST_U54, LAST_U54);
+    mss_ram_leave_twins_out(board_state.tree, machine);
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
@@ -106,6 +117,7 @@ static _Noreturn void icicle_power_off(int status)
 const struct board board = {
     .name = "icicle",
     .early_init = icicle_early_init,
+    .amend = icicle_amend,
     SERIAL_CONSOLE,
     .set_baud = icicle_set_baud,
     .best_baud = icicle_best_baud,

@@ -36,8 +36,16 @@ _start:
     .long   0
     packing
 
-/* a0: hart id, a1: the device tree. The other harts wait in firmware. */
+start_first:
+    .long   0                           // harts that came here
+
+/* a0: hart id, a1: the device tree. The other harts wait in firmware; firmware of before SBI's hart state management
+ * (SBI 0.1; HSS and U-Boot of 2020) sends all of them here at once: the first one goes on. */
 func start_primary
+    la      t0, start_first
+    li      t1, 1
+    amoadd.w t0, t1, (t0)
+    bnez    t0, start_rest
     mv      s1, a0
     mv      s2, a1
     call    image_unpack
@@ -61,6 +69,13 @@ func start_primary
     tail    boot_start
 2:  tail    mmu_refused
 endfunc start_primary
+
+/* A hart that nobody can start again. Its code is in the image that another one unpacks. */
+    .section .head, "ax"
+start_rest:
+    csrw    sie, zero
+1:  wfi
+    j       1b
 
 /* a0: hart id, a1: core number, which is SBI's opaque. */
 func start_secondary

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/irq/core_registers.h"
@@ -64,11 +65,30 @@ static void add_block(uint64_t start, uint64_t end)
         word_at(box.mailbox)[MAILBOX_WRITE / 4] = 0; /* nobody has asked yet */
 }
 
+/* RAM, which a board may try: a file without contents that is as long as the address space. */
+static void lay_ram(uint64_t start, uint64_t end)
+{
+    const uint64_t gib = UINT64_C(1) << 30, low = UINT64_C(2) << 30;
+    uint64_t at = box.twins && start > UINT32_MAX ? low + start % gib : start;
+    static int file;
+
+    if (file == 0) {
+        file = memfd_create("ram", 0);
+        if (ftruncate(file, (off_t)(gib << 10)) != 0)
+            exit(1);
+    }
+    /* The tree, and whatever else is this program's own, lies there already. */
+    (void)mmap((void *)(uintptr_t)start, end - start, PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, (off_t)at);
+}
+
 enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
 {
     uint64_t start = base & ~(uint64_t)(PAGE - 1),
              end = (base + bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
+    if (mapping == MAP_DATA)
+        lay_ram(start, end);
     if (mapping != MAP_DEVICE)
         return ERR_OK;
     printf("device %llx %llx\n", (unsigned long long)base, (unsigned long long)bytes);
@@ -159,7 +179,15 @@ static void answer_tag(uint32_t *tag)
     case 0x00000001: values[0] = 1700000000; break; /* its date */
     case 0x00010002: values[0] = box.revision; break;
     case 0x00010005: memcpy(values, box.memory, sizeof box.memory); break;
-    case 0x00030002: /* clocks */
+    case 0x00028001: /* power: device 0 is the card */
+        printf("power %u %u\n", values[0], values[1]);
+        box.is_powered = true;
+        values[1] = 1;
+        break;
+    case 0x00030002: /* clocks; 1 is that of Arasan's controller */
+        if (values[0] == 1 && !box.is_powered)
+            printf("power comes after the clock\n");
+        /* fall through */
     case 0x00030004:
     case 0x00038002: values[1] = values[0] == 2 ? 48000000 : 200000000; break;
     default: tag[2] = MAILBOX_DONE; break; /* nothing */

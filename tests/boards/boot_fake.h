@@ -35,12 +35,14 @@ struct box {
     uint64_t mailbox;   /* 0: there is no VideoCore */
     uint32_t memory[2]; /* VideoCore's answer: base and bytes of the cores' part of the first GiB */
     uint32_t revision;  /* and the board's revision code */
+    bool is_powered;
     unsigned n_answers, n_stale; /* messages that it answered, and that it did not find in memory */
     struct box_register registers[BOX_MOST_REGISTERS];
     unsigned n_registers;
     struct box_act acts[BOX_MOST_ACTS];
     unsigned n_acts;
     struct box_sbi sbi;
+    bool twins; /* RAM beyond 4 GiB is that at 0x80000000 once more */
     enum {
         BOX_STAYS,
         BOX_RESTARTS,

@@ -1,6 +1,6 @@
 /* One board's own code (boot/boot.c, board/NAME/board.c, its drivers) on one device tree, in a program of Linux. Prints what it finds;
  * tests/boards/trees.t says what that must be.
- * usage: boot_tree TREE [hart=N] [fill=WORD] [mailbox=AT] [memory=BYTES] [revision=CODE] [domain=HARTS] [sbi=old] [end=off|restart]
+ * usage: boot_tree TREE [hart=N] [fill=WORD] [mailbox=AT] [memory=BYTES] [revision=CODE] [domain=HARTS] [sbi=old] [twins] [end=off|restart]
  *                  [act=AT/CLEARS/SETS]... [AT=VALUE]... [AT]...   (hexadecimal) */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +101,8 @@ static bool read_firmware(const char *word, uint64_t value)
         box.sbi.domain = (uint32_t)value;
     else if (is_word(word, "sbi="))
         box.sbi.is_old = true;
+    else if (is_word(word, "twins"))
+        box.twins = true;
     else if (is_word(word, "end="))
         box.ends = strcmp(word, "end=off") == 0 ? BOX_GOES_OFF : BOX_RESTARTS;
     else if (is_word(word, "act="))

@@ -46,6 +46,15 @@ static int64_t start_hart(uint64_t id, uint64_t address)
     return 0;
 }
 
+/* 0: it runs, 1: it is stopped (9.3). */
+static struct sbi_result hart_status(uint64_t id)
+{
+    started |= 1u << box.hart;
+    if (id > 31 || !(box.sbi.domain >> id & 1))
+        return (struct sbi_result){ INVALID_PARAMETER, 0 };
+    return (struct sbi_result){ 0, (started >> id & 1) == 0 };
+}
+
 static int64_t reset(uint64_t type, uint64_t reason)
 {
     if (type > RESET_WARM || reason > 1)
@@ -68,6 +77,8 @@ struct sbi_result sbi_call(uint64_t extension, uint64_t function, uint64_t arg0,
         result = tell(function);
     else if (extension == HSM && function == 0)
         result.error = start_hart(arg0, arg1);
+    else if (extension == HSM && function == 2)
+        result = hart_status(arg0);
     else if (extension == SRST && function == 0)
         result.error = reset(arg0, arg1);
     else if (extension == IPI && function == 0)

@@ -14,9 +14,11 @@ enum {
     FID_SEND_IPI = 0,
     FID_REMOTE_SFENCE_VMA = 1,
     FID_HART_START = 0,
+    FID_HART_STATUS = 2,
     FID_RESET = 0,
     RESET_SHUTDOWN = 0,
     RESET_COLD_REBOOT = 1,
+    HART_STOPPED = 1,
     REASON_NONE = 0,
     REASON_FAILURE = 1,
 };
@@ -30,6 +32,13 @@ enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
 {
     return err_unless(sbi_call(EID_HSM, FID_HART_START, id, start, opaque, 0).error == 0,
                       ERR_NO_DEVICE);
+}
+
+bool sbi_hart_is_stopped(uint64_t id)
+{
+    struct sbi_result status = sbi_call(EID_HSM, FID_HART_STATUS, id, 0, 0, 0);
+
+    return status.error == 0 && status.value == HART_STOPPED;
 }
 
 void sbi_send_ipi(uint64_t mask, uint64_t base)

@@ -21,6 +21,9 @@ uint64_t sbi_base(enum sbi_base which);
  * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
+/* Whether hart `id` is there, ours to start, and has not been started (9.3, hart_get_status). */
+bool sbi_hart_is_stopped(uint64_t id);
+
 /* Make the calling hart's timer interrupt pending when `time` reaches `at`, and not before
  * (chapter 6). Firmware without the extension does nothing. */
 void sbi_set_timer(uint64_t at);

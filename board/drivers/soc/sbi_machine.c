@@ -38,6 +38,32 @@ void sbi_machine_leave_out(uint64_t hart)
     sbi_machine.n_harts = n;
 }
 
+/* Also as disabled: then somebody does not want it. */
+static bool is_named(uint64_t hart)
+{
+    const struct device_tree *tree = &sbi_machine.tree;
+    struct device_tree_node node;
+    uint64_t id;
+
+    device_tree_begin(&node);
+    while (device_tree_next(tree, &node))
+        if (device_tree_lists(tree, &node, "device_type", "cpu") &&
+            device_tree_reg(tree, &node, 0, &id, NULL) && id == hart)
+            return true;
+    return false;
+}
+
+void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t last)
+{
+    for (uint64_t hart = first; hart <= last && machine->n_cores < BOARD_MAX_CORES; hart++) {
+        if (is_named(hart) || !sbi_hart_is_stopped(hart))
+            continue;
+        machine->core_capacity[machine->n_cores] = machine->core_capacity[0]; /* of its kind */
+        machine->core_ids[machine->n_cores++] = hart;
+        sbi_machine.harts[sbi_machine.n_harts++] = hart;
+    }
+}
+
 void sbi_machine_listen(const struct device_tree_node *uart)
 {
     if (plic_init(&sbi_machine.tree) == ERR_OK)

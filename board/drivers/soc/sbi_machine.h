@@ -37,6 +37,10 @@ void sbi_machine_listen(const struct device_tree_node *uart);
  * stays. */
 void sbi_machine_leave_out(uint64_t hart);
 
+/* For board.amend: harts from `first` to `last` that the tree does not name, and that the firmware has for us, become cores, too. */
+struct machine;
+void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t last);
+
 /* board.ticks_hz and board.start_core. */
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
