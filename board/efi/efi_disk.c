@@ -340,13 +340,20 @@ static void make_name(struct efi_disk *disk, enum block_kind kind, unsigned numb
     disk->name[n + 1] = '\0';
 }
 
+bool efi_disk_is_one(efi_handle handle)
+{
+    const struct efi_block *block = efi_protocol_of(handle, &efi_block_guid);
+
+    return block != NULL && block->media != NULL && is_usable(block->media);
+}
+
 bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number)
 {
     struct efi_block *block = efi_protocol_of(handle, &efi_block_guid);
     const struct efi_block_media *media = block != NULL ? block->media : NULL;
     enum block_kind kind = kind_of(handle);
 
-    if (media == NULL || !is_usable(media))
+    if (!efi_disk_is_one(handle))
         return false;
     make_name(disk, kind, number);
     attach(disk, handle, block);

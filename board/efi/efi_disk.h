@@ -28,6 +28,9 @@ struct efi_disk {
     struct block_device device;
 };
 
+/* Whether it is a whole disk with a medium in it. */
+bool efi_disk_is_one(efi_handle handle);
+
 /* A whole disk with a medium in it: fill disk->device, whose name has the number. False: the handle is a partition, or
  * nothing is to be read from it. */
 bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number);

@@ -6,6 +6,7 @@
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_disk.h"
 #include "board/efi/efi_parts.h"
+#include "board/left_out.h"
 #include "board/min_max.h"
 
 static struct efi_storage {
@@ -71,19 +72,25 @@ static bool any_flies(void)
     return any;
 }
 
+static void add_disk(struct block_device *devices[BOARD_MAX_BLOCK], efi_handle handle)
+{
+    struct efi_disk *disk = &efi_storage.disks[efi_storage.n];
+
+    if (efi_storage.n == BOARD_MAX_BLOCK)
+        left_out_note(LEFT_OUT_DEVICES, efi_disk_is_one(handle), 0);
+    else if (efi_disk_open(disk, handle, efi_storage.n))
+        devices[efi_storage.n++] = &disk->device;
+}
+
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     efi_handle *handles;
     uint64_t n = efi_handles(&efi_block_guid, &handles);
 
     for (unsigned turn = 0; turn < 2; turn++)
-        for (uint64_t i = 0; i < n && efi_storage.n < BOARD_MAX_BLOCK; i++) {
-            struct efi_disk *disk = &efi_storage.disks[efi_storage.n];
-
-            if (is_start_disk(handles[i]) == (turn == 0) &&
-                efi_disk_open(disk, handles[i], efi_storage.n))
-                devices[efi_storage.n++] = &disk->device;
-        }
+        for (uint64_t i = 0; i < n; i++)
+            if (is_start_disk(handles[i]) == (turn == 0))
+                add_disk(devices, handles[i]);
     efi_handles_free(handles);
     if (any_flies())
         look_each_millisecond();

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { PATH_BYTES = 32, MAX_CELLS = 2 };
+enum { PATH_BYTES = 32, MAX_CELLS = 4 /* Devicetree 2.3.5 */ };
 
 static bool find_bus(const struct device_tree *tree, struct device_tree_node *bus, const char *name)
 {
@@ -16,12 +16,15 @@ static bool find_bus(const struct device_tree *tree, struct device_tree_node *bu
     return path != NULL && device_tree_find(tree, bus, path);
 }
 
-static uint64_t take_cells(const uint8_t **at, uint32_t cells)
+/* *fits: it stays true as long as numbers have 64 bits. */
+static uint64_t take_cells(const uint8_t **at, uint32_t cells, bool *fits)
 {
     uint64_t value = 0;
 
-    for (uint32_t i = 0; i < 4 * cells; i++)
+    for (uint32_t i = 0; i < 4 * cells; i++) {
+        *fits = *fits && value >> 56 == 0;
         value = value << 8 | *(*at)++;
+    }
     return value;
 }
 
@@ -40,12 +43,14 @@ static struct dma_window read_ranges(const struct device_tree_node *bus, const u
     if (bytes == 0)
         window.end = UINT64_MAX;
     for (; bytes >= row; bytes -= row) {
-        uint64_t theirs = take_cells(&ranges, child), ours = take_cells(&ranges, parent);
-        uint64_t span = take_cells(&ranges, size);
+        bool fits = true;
+        uint64_t theirs = take_cells(&ranges, child, &fits);
+        uint64_t ours = take_cells(&ranges, parent, &fits);
+        uint64_t span = take_cells(&ranges, size, &fits);
 
         /* Only a row that starts with memory's first byte counts, because buffers may be anywhere
          * after it. */
-        if (ours == 0 && span > window.end)
+        if (fits && ours == 0 && span > window.end)
             window = (struct dma_window){ theirs, span, false };
     }
     return window;

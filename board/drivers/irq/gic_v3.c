@@ -5,6 +5,7 @@
 
 #include "board/drivers/irq/core_registers.h"
 #include "board/interrupt.h"
+#include "board/left_out.h"
 
 enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 
@@ -91,6 +92,8 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
          i++)
         gic->ranges[FIRST_REGION + i] = (struct gic_range){ (uintptr_t)base, (size_t)bytes };
     gic->n_ranges = FIRST_REGION + i;
+    if (i == GIC_MAX_RANGES - FIRST_REGION && regions > i)
+        left_out_note(LEFT_OUT_REGIONS, (uint32_t)regions - i, 0);
     return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 

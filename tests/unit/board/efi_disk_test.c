@@ -1,6 +1,7 @@
 /* Disks of a firmware of EFI: pieces, blocks that are larger than sectors, errors, and media that are taken out. */
 #include "board/efi/efi_disk.h"
 
+#include "board/left_out.h"
 #include "tests/unit/board/fakes/fake_efi.h"
 
 enum { HANDLE = 10, OTHER_HANDLE = 11, POLLS = 100 };
@@ -137,11 +138,30 @@ static void test_order(void)
        "the disk that the program came from is the first");
 }
 
+/* Ten whole disks, of which eight have room, and the first is the one that the program came from. */
+static void test_many(void)
+{
+    enum { DISKS = 7, FIRST_OF_THEM = 20 };
+    static struct fake_efi_disk more[DISKS];
+    struct block_device *devices[BOARD_MAX_BLOCK] = { NULL };
+    uint32_t before = left_out_number(LEFT_OUT_DEVICES);
+
+    for (unsigned i = 0; i < DISKS; i++) {
+        fake_insert(&more[i], 512, (uint8_t)(4 + i));
+        fake_add(FIRST_OF_THEM + i, &efi_block_guid, &more[i]);
+    }
+    more[DISKS - 1].media.partition = true;
+    (void)efi_storage_find(devices);
+    OK(left_out_number(LEFT_OUT_DEVICES) == before + 2 && devices[BOARD_MAX_BLOCK - 1] != NULL,
+       "of ten disks two have no room, and are counted");
+}
+
 int main(void)
 {
     test_transfers();
     test_errors();
     test_removed();
     test_order();
+    test_many();
     return tap_done();
 }

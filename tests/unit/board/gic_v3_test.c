@@ -3,7 +3,9 @@
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/core_registers.h"
+#include "board/left_out.h"
 #include "tests/unit/board/fakes/fake_gic.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 
 enum {
     D_CTLR = 0,
@@ -65,6 +67,8 @@ uint64_t core_register_read(const char *name)
 {
     if (strcmp(name, "icc_iar1_el1") == 0)
         return gic_fake_take();
+    if (strcmp(name, "id_aa64pfr0_el1") == 0)
+        return 1 << 24; /* it has these registers */
     return strcmp(name, "icc_sre_el1") == 0 ? sre : 0;
 }
 
@@ -83,6 +87,36 @@ void core_register_write(const char *name, uint64_t value)
     core_settle();
 }
 
+/* A machine with more regions than the driver has room for: their cores get no wake-ups. */
+static void test_regions(uint32_t regions, uint32_t left_out)
+{
+    static struct writer w;
+    struct device_tree tree;
+    struct gic gic;
+    uint32_t reg[2 * 8], before = left_out_number(LEFT_OUT_REGIONS);
+
+    memset(&w, 0, sizeof w);
+    begin(&w, "");
+    CELLS(&w, "#address-cells", 1);
+    CELLS(&w, "#size-cells", 1);
+    begin(&w, "interrupt-controller@8000000");
+    text(&w, "compatible", "arm,gic-v3");
+    CELLS(&w, "#redistributor-regions", regions);
+    for (uint32_t i = 0; i <= regions; i++) {
+        reg[2 * i] = 0x8000000 + 0x1000000 * i;
+        reg[2 * i + 1] = D_BYTES;
+    }
+    cells(&w, "reg", 2 * (regions + 1), reg);
+    end(&w);
+    end(&w);
+    finish(&w, 0);
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK && gic_v3.find(&gic, &tree) == ERR_OK &&
+           gic.n_ranges == 1 + regions - left_out &&
+           left_out_number(LEFT_OUT_REGIONS) == before + left_out,
+       "%u regions of redistributors: %u are left out, by name", (unsigned)regions,
+       (unsigned)left_out);
+}
+
 int main(void)
 {
     struct gic gic = { .version = &gic_v3, .n_ranges = 2 };
@@ -94,5 +128,7 @@ int main(void)
     ctlr = 1 << 4;
     waker = ASLEEP;
     gic_fake_test(&gic);
+    test_regions(4, 0);
+    test_regions(6, 2);
     return tap_done();
 }

@@ -89,6 +89,32 @@ static void test_rows(void)
     OK(is(window_of(), 0, 0), "half a row is none");
 }
 
+/* Numbers of up to four cells (Devicetree 2.3.5), as a bus of PCI has three for its addresses. */
+static void test_cells(void)
+{
+    begin_tree(2);
+    begin(&w, "emmc2bus");
+    CELLS(&w, "#address-cells", 3);
+    CELLS(&w, "#size-cells", 2);
+    CELLS(&w, "dma-ranges", 0x43000000, 0, 0, 0, 0, 1, 0, 0, 0, 0xc0000000, 0, 0, 0, 0x40000000);
+    end(&w);
+    OK(is(window_of(), 0xc0000000, 0x40000000), "addresses of three cells that have 64 bits");
+    begin_tree(4);
+    begin(&w, "emmc2bus");
+    CELLS(&w, "#address-cells", 4);
+    CELLS(&w, "#size-cells", 4);
+    CELLS(&w, "dma-ranges", 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0);
+    end(&w);
+    OK(is(window_of(), (uint64_t)4 << 32, (uint64_t)2 << 32), "numbers of four cells");
+    begin_tree(2);
+    begin(&w, "emmc2bus");
+    CELLS(&w, "#address-cells", 5);
+    CELLS(&w, "#size-cells", 1);
+    CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0, 0, 0, 0x40000000);
+    end(&w);
+    OK(is(window_of(), 0, 0), "five cells are no number");
+}
+
 static void test_silence(void)
 {
     begin_tree(2);
@@ -110,6 +136,7 @@ int main(void)
 {
     test_steppings();
     test_rows();
+    test_cells();
     test_silence();
     return tap_done();
 }
