@@ -28,7 +28,7 @@ def look(board, name, title, hart, words, registers, lines):
     out = run(board, make_tree(root, reserved), words.split() + [f"{k:x}={v:x}" for k, v in left.items()] + [f"{k:x}" for k in taken], hart)
     found = registers_of(out)
     wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
-    said = re.findall(r"^((?:hart|refused|release|psci|reset|old) .*)$", out, re.M)
+    said = re.findall(r"^((?:hart|refused|release|psci|reset|old|power) .*)$", out, re.M)
     tap.ok(said == lines, f"{board}, {title}: {', '.join(lines)}", out)
     tap.ok(not wrong and "storage SD card at" in out, f"{board}, {title}: {len(taken)} registers that it left otherwise", f"{wrong}\n{out}")
 

@@ -129,7 +129,7 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
-/* The result applies to all ports. A port whose link is up (RP1's, as the firmware left it) is
+/* The result applies to all ports, which share one block (bcm2712.dtsi, pcie_rescal). A port whose link is up (RP1's, as the firmware left it) is
  * not calibrated again. */
 static enum err calibrate(struct brcm_pcie *p)
 {

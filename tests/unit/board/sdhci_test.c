@@ -127,6 +127,7 @@ static void test_all_caches(void)
 /* ---- another DMA engine ---- */
 
 static unsigned mover_polls;
+static uint32_t mover_enabled; /* Normal Interrupt Status Enable while the engine works */
 
 static bool mover_start(void *state, uintptr_t port, void *to, uint32_t bytes)
 {
@@ -136,6 +137,7 @@ static bool mover_start(void *state, uintptr_t port, void *to, uint32_t bytes)
         return false;
     memcpy(to, f.block, bytes);
     mover_polls = 0;
+    mover_enabled = reg(SDHCI_STATUS_ENABLE);
     return true;
 }
 
@@ -168,6 +170,8 @@ static void test_mover(void)
        "a controller without capabilities");
     OK(read_at(7, 8, 0) == ERR_OK && holds(7, 8, 0) && d->s.path == SDHCI_MOVER,
        "another DMA engine moves the data");
+    OK((mover_enabled & (STATUS_READABLE | STATUS_TRANSFER)) == STATUS_TRANSFER,
+       "with Buffer Read Ready out of the enabled status, as bcm2835-mmc has it");
     OK(read_at(7, 9, 0) == ERR_OK && holds(7, 9, 0) && d->s.path == SDHCI_PIO,
        "the core does what the engine refuses");
 }
