@@ -66,8 +66,8 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
     s->outcome = outcome;
 }
 
-/* 6.7.2, and figure 2: after a stall the halt is cleared on both sides, and the status follows. That may stall once, too, also after the
- * data have. */
+/* 6.7.2, and figure 2: after a stall the halt is cleared on both sides, and the status follows. The status may stall once, too, also
+ * after the data have. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
     struct xhci_device *d = &s->device;

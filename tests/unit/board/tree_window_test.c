@@ -112,7 +112,7 @@ static void test_cells(void)
     CELLS(&w, "#size-cells", 1);
     CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0, 0, 0, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0, 0), "five cells are no number");
+    OK(is(window_of(), 0, 0), "a number of five cells is left alone");
 }
 
 static void test_silence(void)
