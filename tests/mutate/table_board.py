@@ -15,7 +15,7 @@ ROWS = [
         "(response & RESPONSE_MASK) != RESPONSE_TAKEN", "(response & RESPONSE_MASK) == 0",
         "unit/board/sd_spi"),
     row("spi card: the answer of a stop is looked at a byte early", SPI,
-        "        (void)sd_spi_byte(spi); /* 7.2.3: a byte of data that was under way */",
+        "        (void)sd_spi_byte(spi); /* 7.2.3: a byte of data that was on its way */",
         "        (void)spi;", "unit/board/sd_spi"),
     row("sd: a write is over before it is stored", CARD,
         "    card->state = SD_CARD_STORE;\n    return",

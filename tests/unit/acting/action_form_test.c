@@ -80,10 +80,11 @@ static void test_no_requests(void)
 
 static void test_questions(void)
 {
-    OK(asks_about("Is the door open?", "door"), "a question about an input");
-    OK(asks_about("Tell me whether the door is open.", "door"), "an order to tell");
-    OK(asks_about("is the light on", "light"), "a question without its mark, about an output");
-    OK(asks_about("How warm is it?", "temperature"), "the temperature by another word");
+    OK(asks_about("Is the door open?", "door"), "a question about an input is an action's");
+    OK(asks_about("Tell me whether the door is open.", "door"), "so is an order to tell");
+    OK(asks_about("is the light on", "light"),
+       "so is a question about an output, without its mark");
+    OK(asks_about("How warm is it?", "temperature"), "another word finds the temperature");
     OK(asks_about("How long have you been up?", "uptime"), "the uptime by other words");
     OK(!asks_about("The door is open.", "door"), "a statement asks for nothing");
     OK(!asks_about("Is the window open?", "door"),

@@ -128,9 +128,9 @@ static void test_needs(void)
 {
     a.need = ACTION_NEEDS_NAME;
     OK(asks(NULL, "light", "light", 1) && !asks(NULL, "on", "light", 1) && pulses("light", 7),
-       "the name alone");
+       "the name alone is enough where no more is needed");
     a.need = ACTION_NEEDS_NOTHING;
-    OK(asks(NULL, "", "light", 1) && pulses("", 7), "nothing");
+    OK(asks(NULL, "", "light", 1) && pulses("", 7), "no word is needed at all");
 }
 
 int main(void)

@@ -174,7 +174,8 @@ static void test_largest(void)
            "ms 123..54321",
            &bytes),
        "a long table has room: %lu bytes", (unsigned long)bytes);
-    OK(is_whole("{\"action\":\"pulse\",\"line\":\"p\",\"ms\":54321}"), "to its last line");
+    OK(is_whole("{\"action\":\"pulse\",\"line\":\"p\",\"ms\":54321}"),
+       "the grammar takes its last line");
     OK(actions_grammar(&a, memory, bytes - 4, work, &bytes) == ERR_TOO_LONG,
        "less room than that is too little");
 }

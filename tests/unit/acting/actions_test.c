@@ -33,7 +33,8 @@ static void test_prompt(void)
        "an input first, and a pulse: %s", text);
     fake_open(&a, "", "", false);
     (void)actions_prompt(&a, text);
-    OK(strstr(text, "such as {\"action\":\"temperature\"}.\n") != NULL, "no pin at all");
+    OK(strstr(text, "such as {\"action\":\"temperature\"}.\n") != NULL,
+       "without a pin the example is the temperature");
     fake_open(
         &a,
         "abcdefghijklmnopqrstuva:0,abcdefghijklmnopqrstuvb:1,abcdefghijklmnopqrstuvc:2,"
@@ -120,7 +121,8 @@ static void test_file(void)
         OK(actions_read(&a, good[i], error_message) == NULL && a.n == 6 + (i > 3), "'%s' is taken",
            good[i]);
     }
-    OK(actions_read(&a, "pulse fan ms 1..5", error_message) != NULL && a.n == 7, "once");
+    OK(actions_read(&a, "pulse fan ms 1..5", error_message) != NULL && a.n == 7,
+       "a pulse is read once");
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -152,7 +154,7 @@ static void test_done(void)
     OK(does("{\"action\":\"fan\",\"value\":\"on\"}", "fan is on") && !(fake.level >> 4 & 1),
        "a line that is low when on");
     OK(does("{\"action\":\"light\",\"value\":\"off\"}", "light is off") && !(fake.level >> 3 & 1),
-       "off again");
+       "a word switches it off again");
     OK(does("{\"action\":\"door\"}", "door is off"), "an input is read");
     fake.level |= 1u << 5;
     OK(does("{\"action\":\"door\"}", "door is on"), "an input is read again: %s", said);
@@ -289,12 +291,14 @@ static void test_beside_the_line(void)
     c.action = actions_find(&a, "pulse", 5);
     c.value[0] = 2; /* the door */
     c.value[1] = 5;
-    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0, "a pulse of an input");
+    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0, "an input refuses a pulse");
     c.value[0] = 77;
-    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0, "of no pin");
+    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0,
+       "a pin that is not listed refuses a pulse");
     c.value[0] = 0;
     c.value[1] = 5001;
-    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0, "too long");
+    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0,
+       "a pulse that is too long is refused");
     OK(pins_write(&a.pins, 2, true) != NULL && pins_write(&a.pins, 4, true) != NULL &&
            pins_write(&a.pins, 4000000000u, true) != NULL && pins_read(&a.pins, 4, &on) != NULL &&
            fake.n_writes == 0 && fake.n_reads == 0,
@@ -326,7 +330,7 @@ static void test_limit(void)
     for (unsigned i = done = 0; i < 200; i++) {
         done += call(text) == ACTION_CALLED;
     }
-    OK(done == 200, "0: no limit");
+    OK(done == 200, "0 sets no limit");
 }
 
 static void test_dry(void)
@@ -367,10 +371,10 @@ static void test_answers(void)
 
     (void)action_answer(text, true, "light is on");
     OK(strcmp(text, "{\"result\":\"light is on\"}") == 0 && action_is_answer(text, strlen(text)),
-       "a result");
+       "a result is an answer");
     (void)action_answer(text, false, "a \"quote\"");
     OK(strcmp(text, "{\"error\":\"a \\\"quote\\\"\"}") == 0 && action_is_answer(text, strlen(text)),
-       "an error");
+       "an error is an answer");
     OK(!action_is_answer("{\"resul\":\"x\"}", 13) && !action_is_answer("Hello", 5) &&
            !action_is_answer("{\"result\":\"", 5),
        "a text that is not an action");

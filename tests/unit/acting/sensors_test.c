@@ -23,7 +23,7 @@ static void test_good(void)
     OK(reads(
            "temperature:i2c0:0x08:lm75,b:i2c9:0x77:tmp117,c:i2c1:0x1f:mcp9808,d:i2c1:0x49:tmp102") &&
            list.n == SENSORS_MOST && list.sensor[2].address == 0x1f && list.sensor[1].bus == 9,
-       "four of them");
+       "four sensors are read");
 }
 
 static void test_bad(void)
@@ -68,7 +68,8 @@ static void test_bad(void)
     }
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    OK(strstr(sensor_list_read(&list, longest), "191 bytes") != NULL, "too long a list");
+    OK(strstr(sensor_list_read(&list, longest), "191 bytes") != NULL,
+       "a list that is too long is refused");
 }
 
 /* Rows of the datasheets' own tables. */
@@ -126,7 +127,8 @@ static void test_actions(void)
     OK(!does("room") && strstr(said, "i2c1 is held low") != NULL, "%s", said);
     fake.error = ERR_IO;
     OK(!does("room") && strstr(said, "i2c1 does not work: ") != NULL, "%s", said);
-    OK(does("temperature") && strcmp(said, "temperature is 41.5 C") == 0, "the machine's own");
+    OK(does("temperature") && strcmp(said, "temperature is 41.5 C") == 0,
+       "the machine's own sensor is read");
 }
 
 static void test_temperature(void)

@@ -22,7 +22,7 @@ static bool origin(const char *page, const char *of)
 
 int main(void)
 {
-    OK(token("Bearer secret") && token("bearer   secret"), "the token");
+    OK(token("Bearer secret") && token("bearer   secret"), "the token is accepted");
     OK(!token("Bearer Secret") && !token("Bearer secre") && !token("Bearer secrets") &&
            !token("Bearer secretsecret") && !token("Bearer ") && !token("Bearer") && !token("") &&
            !token("Basic secret") && !token("secret"),
@@ -36,7 +36,7 @@ int main(void)
            !host("1.2.3.4.evil.example") && !host("notlocalhost"),
        "names of others");
     OK(origin("http://10.0.2.15", "10.0.2.15") && origin("HTTP://Ingot.local:80", "ingot.local:80"),
-       "its own page");
+       "the server's own page is accepted");
     OK(!origin("http://evil.example", "10.0.2.15") && !origin("http://10.0.2.15:81", "10.0.2.15") &&
            !origin("null", "10.0.2.15") && !origin("", "") &&
            !origin("https://10.0.2.15", "10.0.2.15"),

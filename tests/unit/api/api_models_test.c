@@ -31,10 +31,12 @@ static bool asks(const char *path, const char *name)
 int main(void)
 {
     OK(strcmp(put(NULL, "demo.ingot"), "{\"object\":\"list\",\"data\":[" MODEL "]}\n") == 0,
-       "the list");
-    OK(strcmp(put(NULL, ""), "{\"object\":\"list\",\"data\":[]}\n") == 0, "without a model");
-    OK(strcmp(put("demo.ingot", "demo.ingot"), MODEL "\n") == 0, "by its name");
-    OK(strcmp(put("demo", "demo.ingot"), MODEL "\n") == 0, "by its name without .ingot");
+       "the list has the model");
+    OK(strcmp(put(NULL, ""), "{\"object\":\"list\",\"data\":[]}\n") == 0,
+       "the list is empty without a model");
+    OK(strcmp(put("demo.ingot", "demo.ingot"), MODEL "\n") == 0, "the model is found by its name");
+    OK(strcmp(put("demo", "demo.ingot"), MODEL "\n") == 0,
+       "the model is found by its name without .ingot");
     OK(strcmp(put("dem", "demo.ingot"), "none") == 0 &&
            strcmp(put("", "demo.ingot"), "none") == 0 &&
            strcmp(put("demo.ingot.ingot", "demo.ingot"), "none") == 0 &&

@@ -89,16 +89,16 @@ static bool is_refused(enum api_kind kind, const char *text, const char *param)
 static void test_refused(void)
 {
     OK(is_refused(API_CHAT, "{}", "messages") && is_refused(API_COMPLETION, "{}", "prompt"),
-       "nothing to answer");
+       "a request without a prompt is refused");
     OK(is_refused(API_CHAT, "", "") && is_refused(API_CHAT, "[1]", "") &&
            is_refused(API_CHAT, "{" HELLO, "") && is_refused(API_CHAT, "{" HELLO "} x", ""),
-       "no JSON");
+       "a body that is not JSON is refused");
     OK(is_refused(API_CHAT, "{" HELLO ",\"tools\":[]}", "tools") &&
            is_refused(API_CHAT, "{" HELLO ",\"audio\":{}}", "audio"),
        "a field that a board does not know");
     OK(is_refused(API_CHAT, "{\"prompt\":\"x\"}", "prompt") &&
            is_refused(API_COMPLETION, "{" HELLO "}", "messages"),
-       "a field of the other kind");
+       "a field of the other endpoint is refused");
     OK(is_refused(API_CHAT, "{" HELLO ",\"n\":2}", "n") &&
            is_refused(API_CHAT, "{" HELLO ",\"logprobs\":true}", "logprobs") &&
            is_refused(API_CHAT, "{" HELLO ",\"response_format\":{\"type\":\"json_object\"}}",

@@ -24,7 +24,8 @@ static bool change(const char *name, int looks_until_ctrl_c)
 
 static void test_change(void)
 {
-    OK(one != 0 && change("two", -1) && strcmp(r.options.load.model, "two") == 0, "another model");
+    OK(one != 0 && change("two", -1) && strcmp(r.options.load.model, "two") == 0,
+       "another model is loaded");
     two = app_rig_hash(&r);
     OK(two != 0 && two != one, "computes something else");
     OK(change("one", -1) && app_rig_hash(&r) == one, "the first model again computes the same");
@@ -187,7 +188,7 @@ static void test_json_order(void)
     at = event_after(event_after(said, "ready") + 1, "ready");
     OK(at != NULL && strstr(at, "\"model\":\"two\"") != NULL &&
            event_after(said, "done") == event_after(at, "done"),
-       "ready before done");
+       "ready comes before done");
     tell(&r.app, "{\"command\":\"/model typo\"}\n{\"command\":\"/off\"}\n");
     OK(event_after(event_after(said, "ready") + 1, "ready") == NULL &&
            said_this("there is no model typo") && app_rig_hash(&r) == two,

@@ -155,7 +155,7 @@ static void test_commands(void)
         OK(commands_run(&app, off) == COMMAND_ENDS, "/off ends");
         app.setup.front = APP_PROGRAM;
         OK(commands_run(&app, exit) == COMMAND_ENDS && commands_run(&app, quit) == COMMAND_ENDS,
-           "/exit and /quit leave a program");
+           "/exit and /quit end a session that a program leads");
     }
     OK(chat_is_command("/help", 5) && !chat_is_command("//help", 6) && !chat_is_command("/", 1) &&
            !chat_is_command("/ 3", 3) && !chat_is_command("a/help", 6),
@@ -180,7 +180,7 @@ static void test_lock(void)
 
     open_app();
     (void)chat_branches_open(&app.chat, rig.kept_sequences, 0);
-    OK(answers("/lock", "there is no PIN"), "/lock without a PIN");
+    OK(answers("/lock", "there is no PIN"), "/lock is refused without a PIN");
     reply("my word is tulip");
     OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");
     app.chat.program.messages.system = "tulip";
@@ -188,7 +188,7 @@ static void test_lock(void)
     lock_with_pin();
     OK(options.line.locked && app.chat.turns.n == 0 && app.chat.turns.text_bytes == 0 &&
            s->n_ids == 0 && !app.chat.started,
-       "/lock: a new conversation");
+       "/lock starts a new conversation");
     OK(!options_given(&options, OPTION_SYSTEM) && options.reply.system_bytes == 0,
        "not under the system message of a request before");
     OK(answers("/retry", "no turn to answer again"), "/retry has nothing to answer again");

@@ -39,7 +39,7 @@ int main(void)
     rig_alone();
     app_rig_shelf();
     app_rig_console(-1);
-    OK(app_rig_open(&rigs[0], "one", 1, 0) == ERR_OK, "one application");
+    OK(app_rig_open(&rigs[0], "one", 1, 0) == ERR_OK, "one application opens");
     alone[0] = app_rig_hash(&rigs[0]);
     OK(app_rig_open(&rigs[1], "two", 2, shelf[1].bytes / 2) == ERR_OK &&
            rigs[1].app.target.model.plan.residency == PLAN_STREAMED,

@@ -16,7 +16,7 @@ int main(void)
     OK(a.base + a.bytes <= memory + sizeof memory, "the end stays inside the range");
 
     OK(arena_reserve(&a, ARENA_WEIGHTS, 100) == ERR_OK, "100 bytes are reserved");
-    OK(a.regions[ARENA_WEIGHTS].bytes == ARENA_ALIGN, "as a page");
+    OK(a.regions[ARENA_WEIGHTS].bytes == ARENA_ALIGN, "a region is aligned to a page");
     OK(arena_reserve(&a, ARENA_IO, arena_left(&a) + 1) == ERR_NO_SPACE, "too much is refused");
     OK(arena_reserve(&a, ARENA_IO, SIZE_MAX) == ERR_NO_SPACE, "a size that wraps is refused");
     OK(arena_reserve(&a, ARENA_IO, arena_left(&a)) == ERR_OK, "all that is left is given");

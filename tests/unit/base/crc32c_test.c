@@ -23,7 +23,7 @@ static void test_published(void)
 {
     uint8_t b[32];
 
-    OK(crc32c(0, "123456789", 9) == 0xe3069283u, "check value of \"123456789\"");
+    OK(crc32c(0, "123456789", 9) == 0xe3069283u, "the check value of \"123456789\" is right");
     memset(b, 0, sizeof b);
     OK(crc32c(0, b, 32) == 0x8a9136aau, "32 bytes of zeros");
     memset(b, 0xff, sizeof b);

@@ -42,7 +42,7 @@ static void test_two(void)
     trace_end(&traces[1], TRACE_TILE, 12, TRACE_CARD, begun);
     OK(atomic_load(&traces[0].n) == 0 && atomic_load(&traces[1].n) == 1, "each has its own events");
     OK(traces[1].events[0].begin == 207 && traces[1].events[0].end == 210 && traces[1].start == 200,
-       "by its own clock");
+       "each core is timed by its own clock");
     OK(traces[1].events[0].kind == TRACE_TILE && traces[1].events[0].number == 12 &&
            traces[1].events[0].on == TRACE_CARD,
        "with what was said of it");

@@ -47,7 +47,7 @@ static void test_transfer(void)
     OK(bcm_dma_poll(&dma) == ERR_OK && dma_log_flushed(to, BYTES, 0, dma_log.n),
        "the buffer is flushed after it");
     engine[STATUS] = END | ERROR;
-    OK(bcm_dma_poll(&dma) == ERR_IO, "an error");
+    OK(bcm_dma_poll(&dma) == ERR_IO, "an error of the channel is reported");
 }
 
 static void test_refused(void)

@@ -134,7 +134,7 @@ static void test_left_on(uintptr_t local, uintptr_t arm)
     OK(b.enabled[0] == 0 && b.enabled[1] == 1u << UART % 32 && b.basic == 0,
        "the UART's interrupt is on, and no other");
     OK(b.fiq == 0 && b.local_timer == 0 && b.timers[0] == 0 && b.timers[3] == 0,
-       "no FIQ, and no timer");
+       "no FIQ and no timer is left on");
     b.wire[UART / 32] = 1u << UART % 32;
     core_settle();
     OK(uart_served == 1 && core.taken == 1 && irq_strays(&line) == 0, "the UART interrupts");
@@ -154,13 +154,15 @@ static void test_strays(void)
     OK(irq_strays(&line) == 1 && line == USB && b.enabled[0] == 0, "it is disabled, and counted");
     b.basic = 1 << DOORBELL;
     core_settle();
-    OK(!core.endless && irq_strays(&line) == 2 && b.basic == 0, "a basic one, too");
+    OK(!core.endless && irq_strays(&line) == 2 && b.basic == 0,
+       "a basic interrupt that nobody takes is counted, too");
     b.timers[0] = 2;
     b.counters = 1;
     b.bus = 1 << 20;
     b.local_timer = 3u << 28;
     core_settle();
-    OK(!core.endless && irq_strays(&line) == 6 && source() == 0, "one of the block's own, too");
+    OK(!core.endless && irq_strays(&line) == 6 && source() == 0,
+       "one of the block's own is counted, too");
     b.mailbox = 1;
     core_settle();
     OK(!core.endless && b.mailbox == 0 && irq_strays(&line) == 6, "a wake-up is none of them");

@@ -146,7 +146,7 @@ static void test_tags(void)
        "more than a message holds");
     power_up();
     f.is_dead = true;
-    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "no answer at all");
+    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "silence is a timeout");
 }
 
 static void test_ask(void)
@@ -156,14 +156,14 @@ static void test_ask(void)
 
     power_up();
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_OK && values[1] == 48312,
-       "an answer, after one to somebody else");
+       "an answer is found after one to somebody else");
     at = sent();
     OK(at < dma_log.n && dma_log_flushed(m->message, 32, 0, at),
        "the message is flushed before it goes");
     OK(dma_log_flushed(m->message, 32, at, dma_log.n), "the message is flushed after it came back");
     OK(dma_log.events[at - 1].kind == DMA_ORDERED, "a barrier before it goes");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_OK && values[1] == 48312,
-       "the same again");
+       "the next answer is found, too");
     OK(bcm_mailbox_ask(m, BCM_GET_THROTTLED, values, 1) == ERR_UNSUPPORTED,
        "a question that the firmware does not know");
 }
@@ -194,7 +194,7 @@ static void test_silence(void)
     power_up();
     f.is_dead = true;
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT && f.now < 1100000,
-       "no answer within a second");
+       "without an answer it gives up after a second");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_NO_DEVICE && f.n_asked == 1,
        "after a time-out the mailbox is not asked again");
     power_up();

@@ -108,15 +108,15 @@ int main(void)
     OK(open_display(bad) == ERR_OK && screen.bits == 32, "rows of 32 bits a pixel");
     bad = good;
     bad.width = 0;
-    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one of no size");
+    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "a screen without a size is refused");
     bad.width = 100000;
     OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one that is too wide to be one");
     bad = good;
     bad.answer = ERR_TIMEOUT;
-    OK(open_display(bad) == ERR_TIMEOUT && mapped == 0, "no answer");
+    OK(open_display(bad) == ERR_TIMEOUT && mapped == 0, "silence is a timeout");
     bad = good;
     bad.address = 0xc0000000;
-    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "no memory for it");
+    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "a lack of memory is reported");
     bad = good;
     bad.no_order = true;
     OK(open_display(bad) == ERR_OK && screen.width == 1920,

@@ -197,7 +197,7 @@ static void test_close(void)
     struct bcm_sd_place place = slot();
     uint32_t reply[4];
 
-    OK(opens(&place) && fake.at_1v8, "at 1.8 V");
+    OK(opens(&place) && fake.at_1v8, "a card that can runs at 1.8 V");
     fake.lines_1v8 = false; /* a reset of the chip, and its pins */
     OK(!fake_sd_command(&fake, 8, 0x1aa, reply), "a restart would find it dead");
     fake.lines_1v8 = true;
@@ -208,9 +208,9 @@ static void test_close(void)
     OK(d->device.reset(&d->device) == ERR_OK && !fake.at_1v8 && d->card.timing == SD_TIMING_HIGH,
        "a core that starts it again leaves it there");
     place = emmc2();
-    OK(opens(&place) && fake.at_1v8, "EMMC2: at 1.8 V");
+    OK(opens(&place) && fake.at_1v8, "EMMC2 runs at 1.8 V");
     bcm_sd_close(&d->bcm);
-    OK(!fake.at_1v8 && !fake.lines_1v8 && f.rail_power, "EMMC2: back at 3.3 V");
+    OK(!fake.at_1v8 && !fake.lines_1v8 && f.rail_power, "EMMC2 returns to 3.3 V");
     memset(&d->bcm, 0, sizeof d->bcm);
     bcm_sd_close(&d->bcm);
     OK(true, "one that was never opened is left alone");

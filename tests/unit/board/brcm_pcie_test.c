@@ -220,7 +220,7 @@ static void test_2711(void)
 
     OK(e == ERR_OK && p.id == 0x34831106 && p.class == 0x0c0330, "BCM2711: a VL805 is found");
     OK(strcmp(f.steps, "BPbLIGTOpN") == 0, "the steps: %s", f.steps);
-    OK(!f.early, "nothing too early, and nothing of the device without a link");
+    OK(!f.early, "nothing is touched too early, and no device without a link");
     OK(word(0x4034) == 17 && word(0x4038) == 0 && word(0x4008) >> 27 == 17 &&
            (word(0x4008) & 0x303480) == 0x3480 && (word(0x402c) & 31) == 0 &&
            (word(0x403c) & 31) == 0,
@@ -268,10 +268,10 @@ static void test_2712(void)
     OK(!f.early && f.rescal == 0, "nothing too early, the calibration is let go");
     for (unsigned i = 0; i < 32; i++)
         same = same && f.mdio[i] == pll[i];
-    OK(same && (word(0x184c) & 255) == 0x12, "the PLL for 54 MHz");
+    OK(same && (word(0x184c) & 255) == 0x12, "the PLL is set for 54 MHz");
     OK(word(0x4034) == 20 && word(0x4038) == 16 && word(0x4008) >> 27 == 20 && word(0x40b4) == 1 &&
            word(0x40b8) == 0 && (word(0x40a4) & 0x82000) == 0x82000 && word(0x4170) == UINT32_MAX,
-       "32 GiB of memory, from 64 GiB of the bus on");
+       "32 GiB of memory are mapped from 64 GiB of the bus on");
     OK(word(0x400c) == 0x80000000 && word(0x4070) == 0xfff08000 && (word(0x4080) & 255) == 0x1b &&
            (word(0x4084) & 255) == 0x1b,
        "the window for registers: %x", word(0x4070));

@@ -141,7 +141,7 @@ static void test_nodes(const struct device_tree *tree)
     while (device_tree_next(tree, &node))
         n++;
     OK(n == 21, "21 nodes walked (%u)", n);
-    OK(device_tree_cache(tree) == 0x200000, "the cache of the second level");
+    OK(device_tree_cache(tree) == 0x200000, "the cache of the second level is found");
     OK(!device_tree_next(tree, &node), "the end stays the end");
     OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
     OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,
@@ -151,7 +151,7 @@ static void test_nodes(const struct device_tree *tree)
        "text after a colon is not part of the path");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"), "a prefix of a unit address");
-    OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node");
+    OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node is not found");
     OK(!device_tree_find(tree, &node, "soc") && !device_tree_find(tree, &node, ""),
        "relative and empty paths");
     OK(device_tree_find(tree, &node, "/cpus/cpu@2") &&
@@ -160,9 +160,9 @@ static void test_nodes(const struct device_tree *tree)
        "entries of a list of strings");
     device_tree_begin(&node);
     OK(device_tree_next_compatible(tree, &node, "arm,pl011") && node.depth == 2,
-       "the second compatible string");
+       "the second compatible string is found");
     OK(!device_tree_next_compatible(tree, &node, "arm,pl011"),
-       "no other node with that compatible string");
+       "no other node has that compatible string");
 }
 
 static void test_ranges(const struct device_tree *tree)
@@ -172,10 +172,10 @@ static void test_ranges(const struct device_tree *tree)
 
     device_tree_find(tree, &node, "/memory");
     OK(device_tree_reg(tree, &node, 0, &base, &bytes) && base == 0x40000000 && bytes == 0x20000000,
-       "memory, first range");
+       "the first range of memory is read");
     OK(device_tree_reg(tree, &node, 1, &base, &bytes) && base == 0x100000000 && bytes == 0x1000,
-       "memory above 4 GiB");
-    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "no third range");
+       "a range above 4 GiB is read");
+    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "there is no third range");
     device_tree_find(tree, &node, "/soc/serial");
     OK(device_tree_reg(tree, &node, 0, &base, &bytes) && base == 0xfe201000 && bytes == 0x200,
        "reg through ranges");
@@ -187,7 +187,7 @@ static void test_ranges(const struct device_tree *tree)
     OK(!device_tree_reg(tree, &node, 0, &base, &bytes), "a bus that the CPU cannot see");
     OK(device_tree_reservation(tree, 0, &base, &bytes) && base == 0x80000000 && bytes == 0x1000 &&
            !device_tree_reservation(tree, 1, &base, &bytes),
-       "the memory reservation");
+       "the reserved memory is found");
 }
 
 static void test_questions(const struct device_tree *tree)
@@ -209,7 +209,7 @@ static void test_questions(const struct device_tree *tree)
        "the booting core comes first");
     OK(device_tree_cpus(tree, 3, ids, 2) == 2 && ids[0] == 3 && ids[1] == 1,
        "the booting core is never the one left out");
-    OK(device_tree_timebase(tree) == 10000000, "timebase");
+    OK(device_tree_timebase(tree) == 10000000, "the timebase is read");
     test_capacities(tree);
 }
 
@@ -221,7 +221,7 @@ static void test_copy(const struct device_tree *tree)
 
     OK(device_tree_copy(tree, copy, used - 1) == ERR_NO_SPACE, "a copy that does not fit");
     OK(device_tree_copy(tree, copy, used) == ERR_OK && device_tree_bytes(copy) == used,
-       "a copy without the slack");
+       "a copy leaves out the slack");
     OK(device_tree_open(&copied, copy, used) == ERR_OK, "the copy is a tree");
     test_questions(&copied);
 }
@@ -323,9 +323,9 @@ static enum err open_nested(struct writer *w, int depth)
 
 static void test_structure(struct writer *w)
 {
-    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH) == ERR_OK, "the deepest tree");
-    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH + 1) == ERR_BAD_HEADER, "one level deeper");
-    OK(open_nested(w, 0) == ERR_BAD_HEADER, "no root");
+    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH) == ERR_OK, "the deepest tree is accepted");
+    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH + 1) == ERR_BAD_HEADER, "one level more is refused");
+    OK(open_nested(w, 0) == ERR_BAD_HEADER, "a tree without a root is refused");
 
     memset(w, 0, sizeof *w);
     begin(w, "");
@@ -347,7 +347,7 @@ static void test_structure(struct writer *w)
     text(w, "late", "x");
     end(w);
     finish(w, 0);
-    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a property behind a child");
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a property behind a child is refused");
 }
 
 /* ---- QEMU's trees ---------------------------------------------------------------------------- */
@@ -406,7 +406,7 @@ static void test_qemu_machine(const struct device_tree *tree, uint64_t ram, cons
     device_tree_begin(&node);
     OK(device_tree_next_compatible(tree, &node, "cfi-flash") &&
            device_tree_reg(tree, &node, 1, &base, &bytes) && bytes >= 32u << 20,
-       "the second bank of flash");
+       "the second bank of flash is found");
 }
 
 static void test_qemu(void)
@@ -424,7 +424,7 @@ static void test_qemu(void)
         method = device_tree_find(&tree, &node, "/psci")
                      ? device_tree_string(&tree, &node, "method")
                      : NULL;
-        OK(method != NULL && strcmp(method, "hvc") == 0, "PSCI by hvc");
+        OK(method != NULL && strcmp(method, "hvc") == 0, "PSCI is called by hvc");
         OK(device_tree_copy(&tree, copy, sizeof copy) == ERR_OK, "boot's copy has room");
     }
     bytes = qemu_tree("qemu-system-riscv64", "virt", data, sizeof data);
@@ -432,7 +432,7 @@ static void test_qemu(void)
         OK(true, "QEMU for riscv64 # SKIP qemu-system-riscv64 is not installed");
     } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's riscv64 virt")) {
         test_qemu_machine(&tree, 0x80000000, "ns16550a", 8);
-        OK(device_tree_timebase(&tree) == 10000000, "timebase of 10 MHz");
+        OK(device_tree_timebase(&tree) == 10000000, "the timebase is 10 MHz");
         OK(strcmp(device_tree_bootargs(&tree), "n=32 temp=0") == 0, "bootargs");
     }
 }

@@ -36,7 +36,8 @@ static void test_sync(void)
 
     dma_log.n = 0;
     dma_sync(&w, place, 64);
-    OK(dma_log.n == 1 && dma_log.events[0].kind == DMA_ORDERED, "coherent: order alone");
+    OK(dma_log.n == 1 && dma_log.events[0].kind == DMA_ORDERED,
+       "coherent memory needs only the order");
     w.coherent = false;
     dma_log.n = 0;
     dma_sync(&w, place, 64);
@@ -51,7 +52,7 @@ static void test_reach(void)
     OK(dma_reaches(&w, place, 256) && dma_reaches(&w, place + 1, 1),
        "coherent: any bytes below the end");
     OK(!dma_reaches(&w, place, 257) && !dma_reaches(&w, place + 256, 0),
-       "coherent: no byte beyond the end");
+       "coherent memory ends at its last byte");
     w.coherent = false;
     OK(dma_reaches(&w, place + 64, 128), "not coherent: whole lines");
     OK(!dma_reaches(&w, place + 64, 100) && !dma_reaches(&w, place + 32, 64) &&

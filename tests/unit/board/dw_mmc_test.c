@@ -45,8 +45,8 @@ static void test_card(void)
        error_message());
     OK(f.card_hz == 49500000 && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH,
        "at the whole clock of the block and 4 bits");
-    OK(reads(10, 1, 64) && f.n_pio == 0, "a sector by DMA");
-    OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB by DMA");
+    OK(reads(10, 1, 64) && f.n_pio == 0, "a sector is read by DMA");
+    OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB are read by DMA");
     OK(f.n_gated == 0 && d->card.n_errors == 0, "without errors");
 }
 
@@ -261,7 +261,7 @@ static void test_order(void)
     (void)transfer(5, 4, 0);
     command = data_command();
     OK(command > 0 && dma_log.events[command - 1].kind == DMA_ORDERED,
-       "a barrier before the command");
+       "a barrier stands before the command");
     OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED, "a barrier before the data is used");
 }
 

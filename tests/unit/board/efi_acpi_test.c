@@ -79,7 +79,7 @@ static void test_cores(void)
        "the core that asks is the first");
     t.fadt[129] = 1;
     close_all();
-    OK(read_cores(0) == NULL && !cores.hvc, "by SMC");
+    OK(read_cores(0) == NULL && !cores.hvc, "PSCI is called by SMC");
     while (t.madt_bytes + GICC_BYTES <= sizeof t.madt)
         add_core(0x1000 + t.madt_bytes, true);
     close_all();
@@ -235,17 +235,17 @@ static void test_broken(void)
 {
     power_up();
     OK(efi_acpi_read_cores(NULL, 5, &cores) != NULL && cores.n == 1 && cores.ids[0] == 5,
-       "no ACPI at all");
+       "without ACPI the first core is known");
     acpi.rsdp[8]++;
-    OK(refused("RSDP"), "a first table with a wrong sum");
+    OK(refused("RSDP"), "a first table with a wrong sum is refused");
     power_up();
     acpi.rsdp[15] = 0;
     acpi_close_sum(acpi.rsdp, sizeof acpi.rsdp, 32);
-    OK(refused("RSDP"), "ACPI 1.0, without an XSDT");
+    OK(refused("RSDP"), "ACPI 1.0, which has no XSDT, is refused");
     power_up();
     acpi_put(acpi.rsdp + 24, 0, 8);
     acpi_close_sum(acpi.rsdp, sizeof acpi.rsdp, 32);
-    OK(refused("RSDP"), "no XSDT");
+    OK(refused("RSDP"), "a root without an XSDT is refused");
     power_up();
     t.madt[60]++;
     OK(refused("MADT"), "a table of cores with a wrong sum");
@@ -255,7 +255,7 @@ static void test_broken(void)
     power_up();
     t.fadt[129] = 0;
     close_all();
-    OK(refused("PSCI"), "no PSCI");
+    OK(refused("PSCI"), "a machine without PSCI is refused");
     power_up();
     t.madt[45] = 0; /* the first entry's length */
     close_all();

@@ -46,7 +46,7 @@ static void test_memory(void)
            log_text[0] == '\0',
        "the largest range; the rest, 64 MiB, is the firmware's");
     fw.n_map = 1;
-    OK(take_memory() && took(FAKE_MIB, 32), "half of a small machine");
+    OK(take_memory() && took(FAKE_MIB, 32), "it takes half of a small machine");
     fake_power_up();
     fw.refused_at = 1024ull * FAKE_MIB;
     OK(take_memory() && took(FAKE_MIB, 64) && strstr(log_text, "refuses 512 MiB") != NULL &&
@@ -74,7 +74,8 @@ static void test_memory(void)
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
        "64 GiB: all of the range above 4 GiB, and not the memory of a card");
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
-    OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024), "6 TiB");
+    OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024),
+       "it takes 6 TiB of a large one");
     fake_power_up();
     fw.no_map = true;
     OK(!take_memory() && strstr(panic_text, "GetMemoryMap failed") != NULL, "no map: %s",
@@ -137,7 +138,7 @@ static void test_line(void)
     efi_console_open();
     write_line("nobody reads this\r\n");
     OK(efi_console_getc() == -1 && strstr(efi_console_instead(), "none, ") != NULL,
-       "no UART in the tree, no serial port and no console: no line");
+       "without a UART, a serial port and a console there is no line");
 
     fw.system.out = &text_out;
     efi_console_open();
@@ -198,7 +199,7 @@ static void test_uart(void)
     end(&w);
     end(&w);
     finish(&w, 0);
-    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a UART");
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a UART opens");
     registers[16 + 5] = 0x60; /* it can send */
     OK(efi_uart_open(&tree), "its UART is ours");
     serial_putc('z');
@@ -259,7 +260,7 @@ static void test_display(void)
        "no GOP: no screen, no memory is taken for one, and the log says: %s", screen.none);
     memset(&graphics, 0, sizeof graphics);
     fake_add(6, &efi_graphics_guid, &graphics.protocol);
-    OK(!efi_screen_open(&screen, &room), "a GOP without a mode");
+    OK(!efi_screen_open(&screen, &room), "a GOP without a mode is left out");
     graphics.protocol.blt = fake_blt;
     graphics.info = (struct efi_graphics_mode){ .width = 160, .height = 100 };
     graphics.protocol.mode = (void *)mode;
@@ -308,13 +309,13 @@ static void test_clock(void)
                                           .zone = EFI_ZONE_UNKNOWN };
 
     fake_power_up();
-    OK(efi_clock_date() == 0, "no GetTime: no date");
+    OK(efi_clock_date() == 0, "without GetTime there is no date");
     fw.runtime.get_time = tell_time;
     OK(date_of((struct efi_time){ .year = 2000, .month = 1, .day = 1 }) == 946684800 &&
            date_of((struct efi_time){
                .year = 2026, .month = 11, .day = 24, .hour = 13, .minute = 30 }) == 1795527000 &&
            date_of(leap) == 1709251198,
-       "the date of the clock on the wall");
+       "the date is the clock's on the wall");
     OK(date_of((struct efi_time){ .year = 1970, .month = 1, .day = 1 }) == 0,
        "a clock that was never set says nothing");
     OK(date_of((struct efi_time){ .year = 2026, .month = 13, .day = 1 }) == 0 &&

@@ -107,9 +107,9 @@ static void test_file(void)
     OK(reads("temp=0 ctx=512  ids"), "the file beside the program, whose lines are one: '%s'",
        machine.args);
     power_up(NULL, "temp=1");
-    OK(reads("temp=1"), "else the one at the volume's root");
+    OK(reads("temp=1"), "else the file at the volume's root is read");
     power_up(NULL, NULL);
-    OK(reads(""), "no file");
+    OK(reads(""), "without a file there is no option");
     power_up("system=\"\xc3\xa4\"", NULL);
     OK(reads("system=\"\xc3\xa4\""), "UTF-8 stays as it is");
     volume.broken = true;
@@ -133,7 +133,7 @@ static void test_load_options(void)
     load_options(plain, sizeof plain - 1);
     OK(reads(""), "nor is an odd number of bytes text");
     load_options(plain, 2 * 6);
-    OK(reads("temp=0"), "text without a NUL at its end");
+    OK(reads("temp=0"), "text without a NUL at its end is read");
     fake_remove(1);
     OK(reads(""), "no loaded image");
 }

@@ -380,14 +380,14 @@ static void test_link(void)
 
     power_up();
     plug(0);
-    OK(open_it(&h) == ERR_OK && !gem_is_up(&driver), "no cable");
+    OK(open_it(&h) == ERR_OK && !gem_is_up(&driver), "without a cable the network is down");
     OK(f.phy[0] == 0x1200 && f.phy[4] == 0x01e1 && f.phy[9] == 0x0200,
        "it negotiates, 1000 Mbit/s in full duplex alone");
     plug(100);
     OK(gem_is_up(&driver) && f.speed == 100 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100 | GEM_CONFIG_FULL)) ==
                (GEM_CONFIG_100 | GEM_CONFIG_FULL),
-       "a cable of 100 Mbit/s");
+       "a cable of 100 Mbit/s brings it up");
     plug(0);
     OK(!gem_is_up(&driver), "it is pulled");
     plug(10);
@@ -395,7 +395,7 @@ static void test_link(void)
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100)) == 0,
        "another cable is plugged in, of 10 Mbit/s");
     f.phy[5] = 0x4021;
-    OK(gem_is_up(&driver) && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL), "in half duplex");
+    OK(gem_is_up(&driver) && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL), "half duplex is kept");
     f.phy[5] = 0x40a1;
     OK(gem_is_up(&driver) && f.speed == 100 && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL),
        "the link has 100 Mbit/s");

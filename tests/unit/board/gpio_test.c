@@ -120,7 +120,7 @@ static void test_rp1(void)
     OK(rp1.control[16] == 0x1f && rp1.control[18] == 0x1f && rp1.pad[17] == 0 && rp1.pad[19] == 0,
        "its neighbours are not touched");
     rp1_gpio_write(base, 17, false);
-    OK(rp1.out == 1 << 3, "low");
+    OK(rp1.out == 1 << 3, "the line goes low");
     rp1_gpio_setup(base, 27, false, false);
     rp1.in = 1 << 27;
     OK(rp1.enable == (1 << 3 | 1 << 17) && rp1.pad[28] == 0x40 && rp1_gpio_read(base, 27) &&
@@ -166,7 +166,7 @@ static void test_jh7110(void)
     OK(regs[13] == 0x80c1a1b1 && regs[16 + 13] == 0x81c1a1b1 && regs[0x120 / 4 + 55] == 0x11,
        "JH7110: line 55 drives high, the three others of its words stay");
     jh7110_gpio_write(base, 55, false);
-    OK(regs[16 + 13] == 0x80c1a1b1, "low");
+    OK(regs[16 + 13] == 0x80c1a1b1, "the line goes low");
     regs[10] = 0x81eca1b1;
     jh7110_gpio_setup(base, 42, false, true);
     regs[0x118 / 4 + 1] = 1 << 10;
@@ -197,7 +197,7 @@ static void test_pi(void)
     OK(regs[0x1c / 4] == 1 << 17 && regs[1] == (0x3fffffff & ~(6u << 21)),
        "line 17 is high, and an output; the nine others of its register stay");
     pi_lines.write(17, false);
-    OK(regs[0x28 / 4] == 1 << 17, "low");
+    OK(regs[0x28 / 4] == 1 << 17, "the line goes low");
     pi_lines.setup(22, false, false);
     regs[0x34 / 4] = 1 << 22;
     OK((regs[2] & 7u << 6) == 0 && pi_lines.read(22) && !pi_lines.read(23), "line 22 is read");

@@ -137,7 +137,7 @@ static void test_system(void)
            strstr(m.limit, "vm.overcommit_memory") != NULL,
        "a system that promises 64 MiB: %zu are taken, the rest is for others", m.bytes);
     m = reserve(32 * MIB);
-    OK(m.bytes == 32 * MIB && m.limit == NULL, "--mem below that");
+    OK(m.bytes == 32 * MIB && m.limit == NULL, "--mem below that is followed");
     promised = 1000;
     m = reserve(0);
     OK(m.base == NULL && m.limit != NULL, "one that promises nothing");

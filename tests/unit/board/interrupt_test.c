@@ -121,7 +121,8 @@ static void test_delivery(void)
     OK(irq_take(33, count, &uart) == ERR_OK && fake.enabled[0] == 33 && fake.n_on == 1,
        "a line is enabled, and the core takes interrupts");
     OK(fake.masked_while_enabling && !fake.masked, "with interrupts masked meanwhile");
-    OK(irq_take(7, count, &card) == ERR_OK && fake.n_on == 1, "a second one, on the same handler");
+    OK(irq_take(7, count, &card) == ERR_OK && fake.n_on == 1,
+       "a second interrupt shares the handler");
     fire(33);
     fire(7);
     fire(7);
@@ -131,7 +132,7 @@ static void test_delivery(void)
        "a line that nobody has taken is disabled");
     fake.pending[fake.n_pending++] = 7;
     fire(33);
-    OK(uart == 2 && card == 3, "two at once");
+    OK(uart == 2 && card == 3, "two at once are both handled");
 }
 
 static void test_errors(void)
@@ -139,7 +140,7 @@ static void test_errors(void)
     unsigned n = 0;
 
     memset(&irq_table, 0, sizeof irq_table);
-    OK(irq_take(1, count, &n) == ERR_NO_DEVICE, "no controller");
+    OK(irq_take(1, count, &n) == ERR_NO_DEVICE, "without a controller no interrupt is taken");
     begin();
     OK(irq_take(NO_LINE, count, &n) == ERR_NO_DEVICE && fake.n_on == 0,
        "no such line: the core is left as it was");
@@ -163,9 +164,9 @@ static void test_strays(void)
 
     begin();
     (void)irq_take(33, count_vainly, &vain);
-    OK(irq_strays(&line) == 0, "no stray");
+    OK(irq_strays(&line) == 0, "no stray is counted yet");
     fire(500);
-    OK(irq_strays(&line) == 1 && line == 500, "one, and its line");
+    OK(irq_strays(&line) == 1 && line == 500, "one stray is counted, with its line");
     while (vain < 2 * IRQ_MOST_VAIN + IRQ_MOST_VAIN - 2)
         fire(33);
     OK(irq_strays(&line) == 2 && line == 33 && fake.disabled == 33 && fake.n_disabled == 2,

@@ -40,7 +40,7 @@ int main(void)
     for (unsigned clock = 8; clock <= 10; clock++)
         crg[clock] = 1u << 31;
     crg[0x78 / 4] |= 0x3fu << 11;
-    OK(!jh7110_pcie_is_up(&stg, 0), "port 0 without a link");
+    OK(!jh7110_pcie_is_up(&stg, 0), "port 0 is down without a link");
     syscon[0x1b8 / 4] = 1 << 5;
     OK(jh7110_pcie_is_up(&stg, 0) && jh7110_pcie_is_up(&stg, 1), "both are up");
     return tap_done();

@@ -63,9 +63,9 @@ static void test_rates(void)
     syscon[0x34 / 4] = 1;
     OK(jh7110_sd_hz(&clocks, EMMC) == 49750000, "a PLL with a fraction, halved at its end");
     syscon[0x34 / 4] = 0;
-    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a PLL without a divider");
+    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a PLL without a divider gives no clock");
     crg[5] = crg[7] = 0;
-    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a clock without a divider");
+    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a clock without a divider gives none");
 }
 
 /* ---- slots ---- */
@@ -96,10 +96,11 @@ static void test_emmc(void)
     fake.is_emmc = true;
     fake.ext_csd[213] = 0x10;
     OK(open_slot(&clocks, EMMC) == ERR_OK && device.error_message == NULL && sd->card.facts.is_emmc,
-       "an eMMC in slot 0");
+       "slot 0 opens an eMMC");
     power_up(0, 0x40000000);
     fake.is_emmc = true;
-    OK(open_slot(&clocks, CARD) == ERR_OK && device.error_message != NULL, "no eMMC in slot 1");
+    OK(open_slot(&clocks, CARD) == ERR_OK && device.error_message != NULL,
+       "slot 1 refuses an eMMC");
 }
 
 static void test_asleep(const char *name, unsigned word, uint32_t mask, unsigned slot,

@@ -102,9 +102,9 @@ static void test_layouts(void)
             check_text(type_rows(ALT_GR), layouts[i].alt_gr, layouts[i].name, "AltGr");
     }
     begin(KEYBOARD_IT);
-    OK(strcmp(type_rows(ALT_GR | SHIFT), "{}") == 0, "fourth level, it");
+    OK(strcmp(type_rows(ALT_GR | SHIFT), "{}") == 0, "the fourth level of it is right");
     begin(KEYBOARD_UK);
-    OK(strcmp(type_rows(ALT_GR | SHIFT), "ÉÚÍÓÁ") == 0, "fourth level, uk");
+    OK(strcmp(type_rows(ALT_GR | SHIFT), "ÉÚÍÓÁ") == 0, "the fourth level of uk is right");
     begin(KEYBOARD_US);
     OK(strncmp(type_rows(ALT_GR),
                "\x1b`\x1b"
@@ -120,9 +120,9 @@ static void test_accents(void)
     type(SHIFT, 0x2f), type(SHIFT, 0x0c); /* dots I */
     OK(strcmp(typed(), "êÏ") == 0, "accents and letters");
     type(NONE, 0x2f), type(NONE, 0x1b); /* ^ x */
-    OK(strcmp(typed(), "^x") == 0, "no such letter: both");
+    OK(strcmp(typed(), "^x") == 0, "without such a letter both are typed");
     type(NONE, 0x2f), type(NONE, 0x2f), type(NONE, 0x08); /* ^ ^ e */
-    OK(strcmp(typed(), "^e") == 0, "an accent twice");
+    OK(strcmp(typed(), "^e") == 0, "an accent pressed twice is typed by itself");
     type(NONE, 0x2f), type(SHIFT, 0x2f);
     OK(strcmp(typed(), "^¨") == 0, "two accents");
     type(NONE, 0x2f), type(NONE, 0x2a), type(NONE, 0x08); /* taken back */
@@ -144,7 +144,7 @@ static void test_others(void)
     type(LEFT_CTRL, 0x06), type(LEFT_CTRL, 0x50), type(LEFT_ALT, 0x05);
     OK(strcmp(typed(), "\x03\x1b[1;5D\x1b"
                        "b") == 0,
-       "with Ctrl and Alt");
+       "Ctrl and Alt change what a key sends");
     type(LEFT_CTRL, 0x1e), type(NONE, 0x3a), type(NONE, 0xff);
     OK(strcmp(typed(), "") == 0, "keys that say nothing");
     type(NONE, 0x5f), type(NONE, 0x57), type(NONE, 0x62), type(NONE, 0x58);
@@ -169,14 +169,14 @@ static void test_repeat(void)
     begin(KEYBOARD_US);
     hold(NONE, 0x04);
     now += KEYBOARD_DELAY_MS - 1, keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "a") == 0, "no repeat before the delay");
+    OK(strcmp(typed(), "a") == 0, "nothing repeats before the delay");
     now += 1, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "a") == 0, "once after it");
+    OK(strcmp(typed(), "a") == 0, "the key repeats once after the delay");
     now += 10 * KEYBOARD_REPEAT_MS, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "a") == 0, "late: once"); /* nobody looked: once */
+    OK(strcmp(typed(), "a") == 0, "a late look repeats it once"); /* nobody looked: once */
     hold(NONE, 0);
     now += 1000, keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "") == 0, "let go: none");
+    OK(strcmp(typed(), "") == 0, "a key that was let go does not repeat");
     hold(NONE, 0x39);
     now += 1000, keyboard_keys_look(&keys, now);
     OK(keys.caps, "Caps Lock does not repeat"); /* Caps Lock does not */
@@ -194,7 +194,7 @@ static void test_reports(void)
     keyboard_keys_report(&keys, two, 8, now), keyboard_keys_report(&keys, one, 8, now);
     OK(strcmp(typed(), "ab") == 0, "two keys at once");
     keyboard_keys_report(&keys, many, 8, now), keyboard_keys_report(&keys, one, 8, now);
-    OK(strcmp(typed(), "") == 0 && keys.modifiers == 0, "too many at once");
+    OK(strcmp(typed(), "") == 0 && keys.modifiers == 0, "too many keys at once type nothing");
     keyboard_keys_report(&keys, two, 2, now);
     OK(strcmp(typed(), "") == 0, "two bytes");
     keyboard_keys_report(&keys, two, 3, now); /* short: 5 is let go of */
@@ -202,7 +202,7 @@ static void test_reports(void)
     for (unsigned i = 0; i < 100; i++)
         type(NONE, 0x52);
     OK(strlen(typed()) == KEYBOARD_OUT / 3 * 3,
-       "no half of a sequence"); /* no half of a sequence */
+       "a sequence is never cut"); /* no half of a sequence */
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void test_record(void)
     last = opened();
     OK(last.end == BOARD_RUN_RESET && !last.armed && last.alive_millis == 0 &&
            strcmp(last.doing, "starting") == 0,
-       "one that got nowhere");
+       "a run that got nowhere was reset");
     last_run_close(true);
     OK(opened().end == BOARD_RUN_RESTARTED, "one that restarted");
     last_run_close(false);
@@ -160,7 +160,7 @@ static void test_watchdog(void)
     OK((regs[PM_WDOG] & 0xffffff) <= 0xfffff, "the longest fits the counter");
     regs[PM_RSTC] = 0x122;
     bcm_watchdog_arm(base, 0);
-    OK(regs[PM_RSTC] == 0x5a000102, "off again");
+    OK(regs[PM_RSTC] == 0x5a000102, "the watchdog is off again");
 
     regs[PM_RSTS] = 0x1000;
     OK(!bcm_watchdog_restarted(base), "power-on is not a restart");
@@ -170,10 +170,10 @@ static void test_watchdog(void)
     bcm_watchdog_halt(base);
     OK(regs[PM_RSTS] == (0x5a000000 | 0x1fff) && (regs[PM_RSTC] & 0x30) == 0x20 &&
            (regs[PM_WDOG] & 0xffffff) == 10,
-       "halt: partition 63, then a reset");
+       "a halt names partition 63, then resets");
     regs[PM_RSTS] = 0x1fff;
     bcm_watchdog_restart(base);
-    OK(regs[PM_RSTS] == (0x5a000000 | 0x1aaa), "restart: partition 0");
+    OK(regs[PM_RSTS] == (0x5a000000 | 0x1aaa), "a restart names partition 0");
 }
 
 static void test_pins(void)
@@ -186,14 +186,14 @@ static void test_pins(void)
     bcm_gpio_function(base, 15, BCM_PIN_INPUT);
     OK(regs[1] == (0xffffffff & ~(7u << 12) & ~(7u << 15)) + (4u << 12), "pins 14 and 15 alone");
     bcm_gpio_function(base, 53, BCM_PIN_ALT3);
-    OK(regs[5] == 7u << 9, "pin 53");
+    OK(regs[5] == 7u << 9, "pin 53 gets its function");
     bcm_gpio_write(base, 42, true);
     bcm_gpio_write(base, 29, false);
     OK(regs[0x20 / 4] == 1u << 10 && regs[0x28 / 4] == 1u << 29, "set and clear");
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, true);
-    OK(regs[0xe4 / 4] == 1u << 30, "a pull of BCM2711");
+    OK(regs[0xe4 / 4] == 1u << 30, "BCM2711 sets its pull");
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, false);
-    OK(regs[0xe4 / 4] == 0, "no pull of BCM2711");
+    OK(regs[0xe4 / 4] == 0, "BCM2711 takes its pull away");
     bcm_gpio_pull(base, BCM_PULL_CLOCKED, 50, true);
     OK(regs[0x94 / 4] == 0 && regs[0x9c / 4] == 0 && regs[0xe4 / 4] == 0,
        "the sequence of BCM2835 leaves its registers clear");

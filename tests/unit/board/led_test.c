@@ -120,7 +120,7 @@ static void test_dark_display(void)
     OK(n_edges == 28 && is_code_at(14, 6), "a board that no emulator has does the same");
     emulated = true;
     warn(&with);
-    OK(is_code(6), "once in an emulator");
+    OK(is_code(6), "an emulator shows the code once");
     warn(&without);
     OK(n_edges == 0, "a board without an LED goes on at once");
 }

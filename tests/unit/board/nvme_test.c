@@ -75,7 +75,7 @@ static void test_namespaces(bool coherent)
        "namespaces beyond the first are counted");
     (void)device.reset(&device);
     OK(transfer(0, 1, 0, false) == ERR_OK && left_out_number(LEFT_OUT_NAMESPACES) == before + 2,
-       "once");
+       "a reset does not count them again");
     power_up(coherent, 9);
     f.controller[518] = 1;
     f.no_list = true;
@@ -233,7 +233,7 @@ static void test_whole(bool coherent)
     memset(cores.buffer, 0xc3, 100 * 512);
     OK(transfer(100, 100, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
            f.disk[200 * 512 - 1] == 0xc3 && f.n_whole == 2,
-       "a long write");
+       "a long write arrives whole");
     f.pages_only = true;
     OK(transfer(3, 70, 0, false) == ERR_IO && transfer(3, 70, 0, false) == ERR_OK &&
            holds(3, 70, 0) && f.n_whole == 2 && is_well(),
@@ -361,21 +361,23 @@ static void test_refused(void)
     }
     power_up(true, 9);
     memset(f.namespace, 0, 8);
-    OK(fake_open() == ERR_OK && says("no namespace 1"), "no namespace");
+    OK(fake_open() == ERR_OK && says("no namespace 1"), "a drive without a namespace says so");
     power_up(true, 9);
     f.cap[1] |= 1u << 16;
     OK(fake_open() == ERR_OK && says("larger than 4 KiB"), "large pages alone");
     power_up(true, 9);
     f.never_ready = true;
-    OK(fake_open() == ERR_OK && says("does not become ready") && f.now < 2000000, "never ready");
+    OK(fake_open() == ERR_OK && says("does not become ready") && f.now < 2000000,
+       "a drive that never gets ready says so");
     power_up(true, 9);
     f.never_ready = true;
     f.csts = CSTS_FATAL;
-    OK(fake_open() == ERR_OK && says("fatal") && f.now < 2000000, "fatal at its start");
+    OK(fake_open() == ERR_OK && says("fatal") && f.now < 2000000,
+       "a drive that fails at its start says so");
     power_up(true, 9);
     f.mute = true;
     OK(fake_open() == ERR_OK && says("does not answer") && f.now < 9000000,
-       "no answer to Identify");
+       "a drive that does not answer Identify says so");
 }
 
 static void test_short_queues(void)
@@ -387,7 +389,7 @@ static void test_short_queues(void)
     OK(fake_open() == ERR_OK && device.queue_depth == 2, "queues of eight entries");
     for (unsigned i = 0; i < 50; i++)
         fine = fine && transfer(i, 2, 0, false) == ERR_OK && holds(i, 2, 0);
-    OK(fine && is_well(), "go round");
+    OK(fine && is_well(), "the queues go round");
 }
 
 /* A file's reads over a drive whose blocks are 4 KiB: each request is three commands, and as many as the drive wants

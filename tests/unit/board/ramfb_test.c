@@ -118,7 +118,7 @@ int main(void)
            screen.pixels + (size_t)screen.height * screen.pitch <= memory + sizeof memory,
        "the pixels are the end of what was free");
     bad.magic = 0;
-    OK(open_display(bad) == ERR_NO_DEVICE, "a device without DMA");
+    OK(open_display(bad) == ERR_NO_DEVICE, "a device without DMA is refused");
     bad = good;
     bad.dead = true;
     OK(open_display(bad) == ERR_TIMEOUT, "one that never answers");
@@ -132,9 +132,10 @@ int main(void)
     OK(open_display(bad) == ERR_RANGE && d.at == 0, "more files than there can be");
     bad = good;
     bad.file_bytes = 27;
-    OK(open_display(bad) == ERR_RANGE && d.n_written == 0, "a file too short for the setup");
+    OK(open_display(bad) == ERR_RANGE && d.n_written == 0,
+       "a file too short for the setup is refused");
     all.bytes = 4 << 20;
     OK(open_display(good) == ERR_NO_SPACE && all.bytes == 4 << 20 && d.n_written == 0,
-       "too little free memory");
+       "too little free memory is reported");
     return tap_done();
 }

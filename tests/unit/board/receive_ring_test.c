@@ -38,10 +38,10 @@ static bool gives(const char *text)
 static void test_order(void)
 {
     begin();
-    OK(receive_ring_take(&ring) == -1, "empty at first");
+    OK(receive_ring_take(&ring) == -1, "the ring is empty at first");
     OK(put_all("abc") && receive_ring_held(&ring) == 3 && gives("abc") &&
            receive_ring_take(&ring) == -1,
-       "first in, first out");
+       "the first byte in is the first out");
     receive_ring_put(&ring, 0);
     receive_ring_put(&ring, 255);
     OK(receive_ring_take(&ring) == 0 && receive_ring_take(&ring) == 255, "bytes of any value");
@@ -69,11 +69,12 @@ static void test_ctrl_c(void)
 {
     begin();
     put_all("ab");
-    OK(!receive_ring_take_ctrl_c(&ring), "no Ctrl-C");
+    OK(!receive_ring_take_ctrl_c(&ring), "no Ctrl-C has come");
     put_all("\x03"
             "c\x03"
             "d");
-    OK(receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring), "several count once");
+    OK(receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring),
+       "several Ctrl-C count once");
     OK(gives("abcd") && receive_ring_take(&ring) == -1, "bytes around Ctrl-C stay");
     put_all("\x03"
             "e");
@@ -109,7 +110,7 @@ static void test_move(void)
        "in order, with its Ctrl-C, and the old memory is free");
     OK(receive_ring_move(&ring, small, 0) == ERR_BAD_ARGUMENT &&
            receive_ring_move(&ring, small, 48) == ERR_BAD_ARGUMENT,
-       "no power of two");
+       "only a power of two may be its size");
     for (unsigned i = 0; i < SMALL_BYTES; i++) {
         put_all("k");
     }

@@ -72,7 +72,7 @@ static void test_left(void)
        "a link that was left: registers at %llx", (unsigned long long)r.peripherals);
     OK(r.window.offset == (uint64_t)1 << 36 && r.window.end == (uint64_t)1 << 36 &&
            !r.window.coherent,
-       "memory from 64 GiB of the bus on, 64 GiB of it");
+       "its window has 64 GiB, from 64 GiB of the bus on");
     OK(f.writes == 0, "nothing is written if all is set already");
 
     firmware_left();

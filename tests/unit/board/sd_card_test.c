@@ -24,7 +24,7 @@ static void test_csd(void)
     OK(f.max_hz == 25000000 && f.has_switch, "25 MHz, class 10");
     sd_facts_words(csd, large);
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 60873u * 1024 && f.by_sector,
-       "version 2: 29.7 GiB");
+       "a CSD of version 2 gives 29.7 GiB");
     csd[3] |= 2u << 30;
     OK(sd_facts_csd(&f, csd) == ERR_UNSUPPORTED, "version 3 and 4 are unknown");
     memset(csd, 0, sizeof csd);
@@ -54,7 +54,7 @@ static void test_other_registers(void)
        "CMD6 offers");
     OK(sd_switch_chose(status, 1, 3) && sd_switch_chose(status, 2, 1) &&
            !sd_switch_chose(status, 1, 1),
-       "CMD6 chose");
+       "the choice of CMD6 is read");
     ext[212] = 0x00, ext[213] = 0x10, ext[214] = 0x20, ext[215] = 0x01;
     sd_facts_emmc_ext_csd(&f, ext);
     OK(f.n_sectors == 0x01201000, "EXT_CSD counts sectors");
@@ -92,7 +92,7 @@ static void test_start(void)
     open_card();
     OK(device.error_message == NULL && device.n_sectors == FAKE_SD_SECTORS &&
            fake_sd_count(&fake, 16) == 1 && h.hz == 25000000,
-       "a card of version 1, 25 MHz");
+       "a card of version 1 runs at 25 MHz");
     OK(read_at(77, 3) == ERR_OK && holds(77, 3), "a card of version 1 counts bytes");
 }
 
@@ -162,12 +162,14 @@ static void test_reads(void)
 {
     set_up(PLAIN);
     open_card();
-    OK(read_at(5, 1) == ERR_OK && holds(5, 1) && fake_sd_count(&fake, 17) == 1, "one: CMD17");
+    OK(read_at(5, 1) == ERR_OK && holds(5, 1) && fake_sd_count(&fake, 17) == 1,
+       "one sector is read by CMD17");
     OK(read_at(4000, 64) == ERR_OK && holds(4000, 64) && fake_sd_count(&fake, 18) == 1 &&
            fake_sd_count(&fake, 12) == 0,
        "many: CMD18, which the host stops");
-    OK(read_at(FAKE_SD_SECTORS - 2, 2) == ERR_OK && holds(FAKE_SD_SECTORS - 2, 2), "the end");
-    OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "beyond it");
+    OK(read_at(FAKE_SD_SECTORS - 2, 2) == ERR_OK && holds(FAKE_SD_SECTORS - 2, 2),
+       "the last sectors are read");
+    OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "a read beyond them is refused");
     fake.n_sectors = 1024; /* less than it said */
     OK(read_at(2000, 2) == ERR_RANGE, "the card calls it out of range, and that is the answer");
 
@@ -175,12 +177,12 @@ static void test_reads(void)
     open_card();
     OK(read_at(9, 4) == ERR_OK && holds(9, 4) && fake_sd_count(&fake, 23) == 1 &&
            fake_sd_count(&fake, 12) == 0,
-       "without a stopping host: CMD23 in front");
+       "a host that sends no stop gets CMD23 in front");
     set_up(PLAIN & ~(uint32_t)SD_STOPS);
     fake.knows_count = false;
     open_card();
     OK(read_at(9, 4) == ERR_OK && holds(9, 4) && fake_sd_count(&fake, 12) == 1,
-       "without CMD23: CMD12 behind");
+       "without CMD23 a read ends with CMD12");
     fake.latched = 1u << 21; /* CARD_ECC_FAILED */
     OK(read_at(9, 4) == ERR_OK && holds(9, 4) && card.n_errors == 0,
        "whose answer may be about blocks that nobody asked for");
@@ -283,7 +285,7 @@ static void test_retries(void)
     fake.late = 2;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs");
     fake.ecc = 1;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "CARD_ECC_FAILED once");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "one CARD_ECC_FAILED is tried again");
     fake.ecc = 1000;
     card.n_errors = 0;
     OK(read_at(3, 2) == ERR_IO && card.n_errors == 4, "for good: ERR_IO after three tries more");
@@ -312,9 +314,9 @@ static void test_removal(void)
     OK(r.status == ERR_REMOVED, "taken out during a transfer");
     OK(read_at(3, 2) == ERR_REMOVED, "the next request finds the card still out");
     h.present = true;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "back again");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card reads when it is back");
     h.present = false;
-    OK(read_at(3, 2) == ERR_REMOVED, "out again");
+    OK(read_at(3, 2) == ERR_REMOVED, "the card fails when it is out again");
     h.present = true;
     fake.serial = 2;
     OK(read_at(3, 2) == ERR_REMOVED, "another card is not taken for it");

@@ -111,10 +111,11 @@ static void test_write_faults(void)
        "a checksum that the card finds wrong: stopped, and written again");
     fake.refuse_block = (int)fake.blocks_taken + 7;
     fake.refusal = 0x0d;
-    OK(write_sectors(300, 8, 6) == ERR_OK && card.n_errors == 2, "a write error: again");
+    OK(write_sectors(300, 8, 6) == ERR_OK && card.n_errors == 2, "a write error is tried again");
     fake.refuse_block = (int)fake.blocks_taken;
     fake.refusal = 0x1f;
-    OK(write_sectors(310, 1, 7) == ERR_OK && card.n_errors == 3, "no data response: again");
+    OK(write_sectors(310, 1, 7) == ERR_OK && card.n_errors == 3,
+       "a write without a data response is tried again");
     fake.refuse_block = NEVER;
     fake.status = 1 << 2;
     OK(write_sectors(320, 4, 8) == ERR_IO && card.n_errors == 7,
@@ -141,8 +142,8 @@ static void test_checksums(void)
     OK(sd_spi_crc7(cmd0, 5) == 0x95 && sd_spi_crc7(cmd8, 5) == 0x87 &&
            sd_spi_crc7(cmd17, 5) == 0x55,
        "CRC7 of the Physical Layer's examples");
-    OK(sd_spi_crc16(ones, sizeof ones) == 0x7fa1, "CRC16 of the Physical Layer's example");
-    OK(sd_spi_crc16((const uint8_t *)"123456789", 9) == 0x31c3, "CRC16 of 123456789");
+    OK(sd_spi_crc16(ones, sizeof ones) == 0x7fa1, "CRC16 of the Physical Layer's example is right");
+    OK(sd_spi_crc16((const uint8_t *)"123456789", 9) == 0x31c3, "CRC16 of 123456789 is right");
 }
 
 static void test_start(void)
@@ -179,10 +180,10 @@ static void test_reads(void)
     fresh();
     (void)open_card();
     OK(read_sectors(0, 1) == ERR_OK && fake.commands[17] == 1 && fake.commands[12] == 0,
-       "one sector by CMD17");
+       "one sector is read by CMD17");
     OK(read_sectors(1, 64) == ERR_OK && fake.commands[18] == 1 && fake.commands[12] == 1,
        "64 sectors by one CMD18, stopped once");
-    OK(read_sectors(N_SECTORS - 3, 3) == ERR_OK, "up to the last sector");
+    OK(read_sectors(N_SECTORS - 3, 3) == ERR_OK, "the last sectors are read");
     OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "not beyond");
     OK(card.n_errors == 0 && !fake.streaming, "no errors so far");
 }

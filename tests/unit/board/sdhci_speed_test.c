@@ -18,7 +18,7 @@ static void test_clock(void)
     (void)sdhci_set_bus(&d->s.host, 150000, 4, SD_TIMING_DEFAULT);
     OK(d->s.clock_hz <= 150000 && d->s.clock_hz > 149000 &&
            (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == ((667 & 255) << 8 | (667 >> 8) << 6),
-       "version 3 by any even number");
+       "version 3 divides by any even number");
     (void)sdhci_set_bus(&d->s.host, 150000000, 4, SD_TIMING_HIGH);
     OK(d->s.clock_hz == 100000000, "a base that is a little too fast is halved");
     (void)sdhci_set_bus(&d->s.host, 208000000, 4, SD_TIMING_SDR104);
@@ -40,7 +40,7 @@ static void test_uhs(void)
     (void)open_with(&setup);
     OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
            reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
-       "1.8 V and SDR104");
+       "the card runs SDR104 at 1.8 V");
     OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
     OK(d->s.host.retune_ticks == 16000000, "to be tuned again after 16 s");
     OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "the tuned card reads");
@@ -64,7 +64,8 @@ static void test_uhs(void)
     setup.quirks = SDHCI_NO_1V8;
     fake.knows_1v8 = true;
     (void)open_with(&setup);
-    OK(d->device.error_message == NULL && fake_sd_count(&fake, 11) == 0, "a board without 1.8 V");
+    OK(d->device.error_message == NULL && fake_sd_count(&fake, 11) == 0,
+       "a board without 1.8 V never asks for it");
 }
 
 int main(void)

@@ -132,7 +132,7 @@ static void test_wrong_line(void)
     serial_idle();
     OK(core.naps == 3 && reads("z"), "a typed byte ends a sleep");
     arrive("a\x03");
-    OK(serial_getc() == 'a' && serial_interrupted(), "Ctrl-C, too");
+    OK(serial_getc() == 'a' && serial_interrupted(), "a Ctrl-C is seen, too");
     arrive("bc");
     OK(serial_getc() == 'b', "somebody takes one byte and no more");
     arrive("\x03");
@@ -142,11 +142,11 @@ static void test_wrong_line(void)
 static void test_right_line(void)
 {
     begin();
-    OK(serial_listen(UART_LINE) == ERR_OK && core.taken == 0, "the right line");
+    OK(serial_listen(UART_LINE) == ERR_OK && core.taken == 0, "the right line is taken");
     arrive("hi");
     core_settle();
     OK(core.taken == 1 && serial_line.proven, "its interrupt brings the bytes");
-    OK(reads("hi"), "in order");
+    OK(reads("hi"), "they arrive in order");
     core.asleep = type_while_asleep;
     core.naps = 2;
     serial_idle();

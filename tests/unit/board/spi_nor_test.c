@@ -78,7 +78,7 @@ static void test_nor(void)
     memcpy(chip.id, "\x9d\x70\x19", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_OK && d.flash &&
            d.n_sectors == 65536 && nor.long_addresses,
-       "IS25WP256 by its id: 32 MiB");
+       "IS25WP256 is known by its id, with 32 MiB");
     OK(nor_reads(&d, 0, 1) && nor_reads(&d, 40000, 16) && nor_reads(&d, 65535, 1),
        "read with four bytes of address");
     OK(!nor_reads(&d, 65535, 2) && d.submit(&d, &req) == ERR_UNSUPPORTED,
@@ -88,7 +88,8 @@ static void test_nor(void)
            nor_reads(&d, 12345, 3),
        "16 MiB with three bytes of address");
     memcpy(chip.id, "\xff\xff\xff", 3);
-    OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_NO_DEVICE, "no chip");
+    OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_NO_DEVICE,
+       "without a chip there is no device");
 }
 
 int main(void)

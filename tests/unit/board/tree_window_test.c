@@ -44,7 +44,7 @@ static void test_steppings(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0xc0000000, 0, 0, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0xc0000000, 0x40000000), "B0: 1 GiB, seen at 0xc0000000");
+    OK(is(window_of(), 0xc0000000, 0x40000000), "B0 sees 1 GiB at 0xc0000000");
     begin_tree(2);
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0xfc000000);
@@ -76,7 +76,7 @@ static void test_rows(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0x80000000, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0, 0), "none without it");
+    OK(is(window_of(), 0, 0), "without such a row there is no window");
     begin_tree(2);
     begin_bus("emmc2bus");
     property(&w, "dma-ranges", "", 0);
@@ -122,14 +122,14 @@ static void test_silence(void)
     end(&w);
     OK(is(window_of(), 0, 0), "a bus without dma-ranges");
     begin_tree(2);
-    OK(is(window_of(), 0, 0), "no such bus");
+    OK(is(window_of(), 0, 0), "without such a bus there is no window");
     begin_tree(2);
     begin(&w, "aliases");
     text(&w, "emmc2bus", "/nowhere");
     end(&w);
     OK(is(window_of(), 0, 0), "an alias that leads nowhere");
     memset(&tree, 0, sizeof tree);
-    OK(tree_window(&tree, "emmc2bus", true).end == 0, "no tree at all");
+    OK(tree_window(&tree, "emmc2bus", true).end == 0, "without a tree there is no window");
 }
 
 int main(void)

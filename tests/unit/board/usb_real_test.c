@@ -173,12 +173,12 @@ static void test_keyboard_with_hub(void)
     put(3, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0x1);
     put(4, FAKE_DRIVE, XHCI_SPEED_FULL, 1, 0x12);
     OK(open_all() == 2 && usb_has_keyboard() && n_wrong == 0,
-       "a keyboard with a hub in it, at a hub");
-    OK(usb.keyboard.device.route == 0x32 && usb.keyboard.device.port == 1, "by its route");
+       "a keyboard with a hub in it opens, behind a hub");
+    OK(usb.keyboard.device.route == 0x32 && usb.keyboard.device.port == 1, "its route is right");
     OK(f.units[2].n_leds == 1, "its LEDs are set at the start");
     (void)typed();
     press(&f.units[2], 4, 8);
-    OK(typed() == 'a', "a key");
+    OK(typed() == 'a', "a key arrives");
     press(&f.units[2], 0, 8);
     (void)typed();
     press(&f.units[2], 5, KEYBOARD_PACKET);

@@ -154,9 +154,9 @@ static void test_far(void)
     OK(open_drive_at(first) == ERR_OK && device.error_message == NULL &&
            device.n_sectors == first + DISK_SECTORS,
        "a drive of more than 2 TiB tells its size");
-    OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "up to sector 2^32");
+    OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "READ (10) reaches up to sector 2^32");
     OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "across it");
-    OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "beyond it");
+    OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "READ (16) reads beyond it");
     memset(buffer, 0x5a, 512);
     OK(move(border + 3, 1, true) == ERR_OK && u->disk[(border + 3 - first) * 512] == 0x5a &&
            n_wrong == 0,

@@ -101,7 +101,8 @@ static void test_own_ports(void)
            is_of(buffers[1], 1, 5) && n_wrong == 0,
        "each of the two drives reads its own sectors");
     put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
-    OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2, "three");
+    OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2,
+       "three devices open");
     f.units[0].block_bytes = 8192;
     OK(open_all() == 3 && found[0]->error_message != NULL && unit_read(found[1]) == 2 &&
            unit_read(found[2]) == 1,
@@ -303,12 +304,12 @@ static void test_plugged_hub(void)
     f.units[2].number = '2';
     OK(tells(1, ", port 2.1", true) && unit_read(&usb.devices[1]) == 2, "and gets another one");
     pull(&f.units[0]);
-    OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false), "with the hub both go");
+    OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false), "both go with the hub");
     for (unsigned u = 0; u < 3; u++)
         plug(&f.units[u]);
     OK(tells(0, ", port 2.3", true) && tells(1, ", port 2.1", true) &&
            unit_read(&usb.devices[1]) == 2 && n_wrong == 0,
-       "and come back");
+       "both come back");
 }
 
 int main(void)

@@ -79,12 +79,12 @@ static void test_transfers(void)
         if (i == 299)
             OK(bad <= 4, "300 more, four of which were written");
     }
-    OK(f.n_notified == 302, "one notification each");
+    OK(f.n_notified == 302, "each request is notified once");
     OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
     OK(f.n_early == 0, "the index is ordered before the notification");
     OK(f.n_wrong == 0, "each chain is a header, data and a status byte");
     OK(transfer(FAKE_SECTORS, 1, 0, false) == ERR_RANGE && transfer(0, 0, 0, false) == ERR_RANGE,
-       "nothing beyond its end");
+       "a request beyond its end is refused");
     device.dma_end = (uintptr_t)buffer + 8 * 512;
     OK(transfer(1, 8, 0, false) == ERR_OK && transfer(1, 8, 512, false) == ERR_RANGE &&
            f.n_notified == 303,
@@ -132,7 +132,7 @@ static void test_segments(void)
     f.most = 8;
     OK(probe() == ERR_OK && device.queue_depth == 2 && transfer(5, 3, 0, false) == ERR_OK &&
            holds(5, 3, 0),
-       "a short queue");
+       "a short queue is enough");
 }
 
 /* ---- others ---- */
@@ -141,7 +141,7 @@ static void test_refused(void)
 {
     power_up();
     f.kind = 1;
-    OK(probe() == ERR_NO_DEVICE && driver.why == NULL, "a network card");
+    OK(probe() == ERR_NO_DEVICE && driver.why == NULL, "a network card is refused");
     power_up();
     f.version = 1;
     OK(probe() == ERR_UNSUPPORTED && strstr(driver.why, "force-legacy=false") != NULL, "%s",
@@ -175,12 +175,12 @@ static void test_faults(void)
     f.extra_id = 3 * 5;
     OK(transfer(9, 1, 0, false) == ERR_IO && driver.dead,
        "an answer to no request: nothing is trusted");
-    OK(transfer(9, 1, 0, false) == ERR_IO, "until a reset");
+    OK(transfer(9, 1, 0, false) == ERR_IO, "the device fails until a reset");
     f.extra_id = 0;
     OK(device.reset(&device) == ERR_OK && transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
        "after which it works");
     f.extra_id = 1;
-    OK(transfer(9, 1, 0, false) == ERR_IO, "an answer to no chain's head");
+    OK(transfer(9, 1, 0, false) == ERR_IO, "an answer that names no chain's head is refused");
     f.extra_id = 0;
     (void)device.reset(&device);
     f.silent = true;

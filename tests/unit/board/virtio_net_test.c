@@ -207,7 +207,7 @@ static void test_open(void)
        "all buffers wait for frames, and nothing is sent");
     power_up();
     f.most = 4;
-    OK(open_it() == ERR_OK && driver.receives.avail.index == 4, "a short queue");
+    OK(open_it() == ERR_OK && driver.receives.avail.index == 4, "a short queue is enough");
 }
 
 static void test_frames(void)
@@ -269,9 +269,9 @@ static void test_link(void)
 {
     power_up();
     (void)open_it();
-    OK(virtio_net_is_up(&driver), "a cable");
+    OK(virtio_net_is_up(&driver), "a cable brings it up");
     f.config[6] = 0;
-    OK(!virtio_net_is_up(&driver), "none");
+    OK(!virtio_net_is_up(&driver), "without one it is down");
     power_up();
     f.features[0] = 1u << 5;
     f.config[6] = 0;
@@ -283,7 +283,7 @@ static void test_refused(void)
 {
     power_up();
     f.kind = 2;
-    OK(open_it() == ERR_NO_DEVICE && why == NULL, "a block device");
+    OK(open_it() == ERR_NO_DEVICE && why == NULL, "a block device is refused");
     power_up();
     f.version = 1;
     OK(open_it() == ERR_UNSUPPORTED && strstr(why, "force-legacy=false") != NULL, "%s", why);

@@ -131,7 +131,7 @@ static void test_time(void)
            fabric_of(&chat)->fabric.spaces[FABRIC_WIKI].notes == 1,
        "promoted, it is practised, and lasts");
     chat_fabric_set_time(&chat, 1795527000 + 10 * 24 * 3600);
-    OK(answers(facts[FABRIC_SCHEDULE].question, "noon"), "a week later too");
+    OK(answers(facts[FABRIC_SCHEDULE].question, "noon"), "a week later it is still known");
     open_learning(true);
     OK(chat_fabric_now(&chat) > 1795527000 && remember_fact(0, &lesson) == ERR_OK && lesson.wins,
        "another model is loaded: the clock goes on, and no time has gone by for it");
@@ -149,7 +149,7 @@ static void test_refused(void)
            remember(FABRIC_WIKI, "word", &lesson) == ERR_BAD_ARGUMENT &&
            remember(FABRIC_WIKI, "a question = ", &lesson) == ERR_BAD_ARGUMENT &&
            remember(FABRIC_WIKI, " = an answer", &lesson) == ERR_BAD_ARGUMENT,
-       "nothing to remember");
+       "a line without something to remember is refused");
     for (size_t i = 0; i < sizeof line; i++)
         line[i] = (char)('a' + i * 7 % 26);
     line[20] = line[22] = ' ';
@@ -160,13 +160,14 @@ static void test_refused(void)
                ERR_TOO_LONG,
        "a text of too many bytes, an answer of too many tokens");
     OK(fabric_of(&chat)->fabric.n_notes == 0 && rig.session.hash.value == other,
-       "leave nothing behind");
+       "neither leaves anything behind");
     OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&
            fabric_of(&chat)->fabric.notes[0].question == 11,
        "a sentence is the answer to itself without its last word");
     other = hash_of("THE LAKE IS");
     stop_after = 0;
-    OK(remember_fact(2, &lesson) == ERR_ABORTED && fabric_of(&chat)->fabric.n_notes == 1, "Ctrl-C");
+    OK(remember_fact(2, &lesson) == ERR_ABORTED && fabric_of(&chat)->fabric.n_notes == 1,
+       "Ctrl-C ends a lesson");
     console.input.aborted = false;
     OK(hash_of("THE LAKE IS") == other,
        "nothing of it is remembered, and what was there is, to the bit");
@@ -193,7 +194,7 @@ static void test_stopped(void)
     stop_after = 0;
     OK(remember(FABRIC_WIKI, "who are you, stranger? = nobody", &lesson) == ERR_ABORTED &&
            lesson.replaces && f->n_notes == 2,
-       "Ctrl-C in a correction, from another namespace");
+       "Ctrl-C ends a correction from another namespace");
     console.input.aborted = false;
     OK(f->notes[1].space == FABRIC_PERSONAL && f->notes[1].used == 7 && !f->notes[1].wins &&
            f->notes[1].n_examples == 0 && f->notes[1].before_bytes == 0 && f->that == 0 &&
@@ -203,7 +204,7 @@ static void test_stopped(void)
     (void)remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson);
     stop_after = 0;
     OK(chat_fabric_forget(&chat, 2, &lesson) == ERR_ABORTED && f->n_notes == 2,
-       "Ctrl-C in /forget");
+       "Ctrl-C ends /forget");
     console.input.aborted = false;
     for (uint32_t i = 0; i < f->n_notes; i++)
         right = right && !(f->notes[i].space == FABRIC_WIKI && f->notes[i].wins);

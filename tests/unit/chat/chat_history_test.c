@@ -99,7 +99,7 @@ static void test_undo(void)
     uint32_t ids[512], length;
 
     start_over(5);
-    OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "nothing to take back");
+    OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "there is nothing to take back");
     say("bade", true);
     say("gogo", true);
     length = s->n_cached + (rig.session.n_ids - rig.session.n_cached);

@@ -35,7 +35,7 @@ static void check_two(const char *before, const char *after, const char *second_
     uint32_t wanted[MOST], reply[REPLY];
     size_t n;
 
-    OK(say("bade", true) == ERR_OK && s->n_ids - chat.reply_start == REPLY, "a reply");
+    OK(say("bade", true) == ERR_OK && s->n_ids - chat.reply_start == REPLY, "a reply is generated");
     memcpy(reply, s->ids + chat.reply_start, sizeof reply);
     OK(say("gogo", true) == ERR_OK, "a second turn has a reply");
     n = tokens_of(before, "bade", after, TOKENIZER_BOS, wanted);

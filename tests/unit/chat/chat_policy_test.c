@@ -195,7 +195,7 @@ static void test_judged(void)
     open_policy(POLICY_ON, 6);
     OK(!chat_policy_rate(&chat, true), "nothing was said yet");
     (void)said_of(lines[0]);
-    OK(chat_policy_rate(&chat, true), "good");
+    OK(chat_policy_rate(&chat, true), "a good rating is taken");
     (void)said_of(lines[1]);
     OK(experience()->totals.good == 1 && experience()->totals.last > 0.99f, "is judged so");
     OK(chat_undo(&chat) && experience()->signs.undone, "undo says something, too");

@@ -70,14 +70,15 @@ static void test_reply(void)
            s->n_ids <= s->context && turns_are_true(),
        "a reply that is longer than its context, %u times", count("are dropped"));
     options.reply.n = 5;
-    OK(say("gogo", true) == ERR_OK && turns_are_true() && chat.turns.n == 2, "a turn after it");
+    OK(say("gogo", true) == ERR_OK && turns_are_true() && chat.turns.n == 2,
+       "a turn after it is right");
     OK(chat_undo(&chat) && chat.turns.n == 1 && turns_are_true() && chat_retry(&chat) == ERR_OK &&
            turns_are_true(),
        "it is taken back, and what is left of the long one answered again");
     options.reply.n = 600;
     for (unsigned i = 0; i < 20 && (count("are dropped") < 2 || count("is full)") != 0); i++)
         (void)say("bade", false);
-    OK(count("are dropped") >= 2, "a text without a template");
+    OK(count("are dropped") >= 2, "a text without a template is dropped, too");
 }
 
 /* Set back, the oldest turns go as before. */

@@ -36,7 +36,7 @@ static void test_conversation(void)
     start_over(5);
     OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
     OK((rig.session.n_ids - rig.session.n_cached) == 1, "the fifth is not in the cache yet");
-    OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn");
+    OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn is answered");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first, 5 * sizeof *first);
     n += 5;
@@ -80,7 +80,7 @@ static void test_full(void)
     unsigned n;
 
     start_over(0);
-    OK(say("bade", true) == ERR_OK, "a reply without n=");
+    OK(say("bade", true) == ERR_OK, "a reply without n= is generated");
     n = printed_ids(ids, 300);
     if (strstr(text, "the context of 256 tokens is full") != NULL)
         OK(s->n_cached == 256 && memcmp(s->ids + 256 - n, ids, n * 4) == 0 &&
@@ -94,7 +94,8 @@ static void test_full(void)
     OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
            s->n_cached == 0,
        "a prompt beyond the context: %.60s", text);
-    OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0, "a plain text after it");
+    OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0,
+       "a plain text after it is answered");
     start_over(3);
     OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
            s->n_cached + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
@@ -154,7 +155,7 @@ static void test_stop_string(void)
            "the reply ends before \"%s\", %s: %.60s", stop, notes[whole], text);
         options.reply.n_stops = 0;
         options.reply.n = 1;
-        OK(say("gogo", true) == ERR_OK, "a second turn");
+        OK(say("gogo", true) == ERR_OK, "a second turn is answered");
         n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
         memcpy(wanted + n, first, at * sizeof *first);
         n += at;
@@ -280,7 +281,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     OK(chat.think_end == first[at], "it is known");
     say("bade", true);
     options.reply.n = 3;
-    OK(say("gogo", true) == ERR_OK, "a second turn");
+    OK(say("gogo", true) == ERR_OK, "a second turn is answered");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first + at + 1, (11 - at) * sizeof *first);
     n += 11 - at;
@@ -290,7 +291,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     OK(chat.reply_start == n, "the next turn's own reply begins behind the tokens that it keeps");
     start_over(2);
     options_set(&options, "think", "off", NULL);
-    OK(say("bade", true) == ERR_OK, "think=off");
+    OK(say("bade", true) == ERR_OK, "a turn with think=off is answered");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R][N]", TOKENIZER_BOS, wanted);
     OK(chat.reply_start == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "puts its mark in front of the reply");

@@ -196,8 +196,10 @@ static void test_cut(void)
     OK(session_cut(s, 25) == 20 && s->n_ids == 25, "a cut at 25 keeps what was marked at 20");
     OK(session_run(s, NULL) == ERR_OK && is_after(25),
        "the five tokens after the mark are computed again");
-    OK(session_cut(s, 15) == 10 && session_run(s, NULL) == ERR_OK && is_after(15), "15: 10");
-    OK(session_cut(s, 5) == 0 && session_run(s, NULL) == ERR_OK && is_after(5), "5: nothing");
+    OK(session_cut(s, 15) == 10 && session_run(s, NULL) == ERR_OK && is_after(15),
+       "a cut at 15 keeps 10 tokens");
+    OK(session_cut(s, 5) == 0 && session_run(s, NULL) == ERR_OK && is_after(5),
+       "a cut at 5 keeps none");
     OK(session_append(s, ids + 5, 3, NULL) == ERR_OK && is_after(8),
        "the sequence continues after the cut");
 }

@@ -270,7 +270,8 @@ static void test_older(void)
 
     put_two_saved();
     insert_card(FILE_BYTES);
-    OK(load_over(NULL) == ERR_OK && turns_are(1, 10) && !saved.is_older, "the newest of two");
+    OK(load_over(NULL) == ERR_OK && turns_are(1, 10) && !saved.is_older,
+       "the newest of two is loaded");
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         insert_card(FILE_BYTES);
         card.fail_sector = places[i];

@@ -84,7 +84,7 @@ static void test_stale(void)
        saved.error_message);
     put_back(0);
     card.lost_write = card.lost_read = 0;
-    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "the same for a header");
+    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "a header neither written nor read is noticed, too");
 }
 
 /* The card takes all writes, and gives nothing more after any of its sectors. If only the header is

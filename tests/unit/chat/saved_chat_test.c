@@ -199,9 +199,9 @@ static void test_contradictions(void)
            rig.session.n_cached == 0,
        "a token of no vocabulary: %s", saved.error_message);
     OK(load_changed(TURNS + 16, 3, 4) == ERR_BAD_MODEL && turns.n == 0,
-       "a turn before the one before it");
+       "a turn that begins before the one before it is refused");
     OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL, "a reply beyond the tokens");
-    OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL, "a text at another's place");
+    OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL, "a text at another's place is refused");
     OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
        "a text beyond the texts");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&

@@ -52,7 +52,7 @@ static void test_turns(void)
     OK(strcmp(said_of(turns.n - 1), "") == 0,
        "a turn begins without a mark, whatever was there before");
     turns_forget_said(&turns);
-    OK(strcmp(said_of(1), "") == 0 && strcmp(said_of(2), "") == 0, "nobody's any more");
+    OK(strcmp(said_of(1), "") == 0 && strcmp(said_of(2), "") == 0, "the marks are gone");
 }
 
 static void test_load(void)

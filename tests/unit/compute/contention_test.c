@@ -64,7 +64,7 @@ static void test_contended(void)
         OK(advice == CONTENTION_RETURN, "the core tries again after %u us", (unsigned)last);
         away += last;
         here += run_jobs(&c, 50, &now, &advice);
-        OK(advice == CONTENTION_LEAVE, "in vain");
+        OK(advice == CONTENTION_LEAVE, "and leaves again");
     }
     OK(here * 20 < away, "here %u us, away %u: it costs less than a twentieth", (unsigned)here,
        (unsigned)away);

@@ -54,9 +54,10 @@ int main(void)
     uint32_t capacity[CORES];
 
     shares_begin(&shares, CORES, NULL);
-    OK(shares_are_equal(&shares) && rows_of(0) == 100 && rows_of(127) == 100, "equal at first");
+    OK(shares_are_equal(&shares) && rows_of(0) == 100 && rows_of(127) == 100,
+       "the shares are equal at first");
     run(1);
-    OK(shares_are_equal(&shares), "alike: they stay equal");
+    OK(shares_are_equal(&shares), "cores of one speed keep equal shares");
     run(2);
     OK(ratio() >= 18 && ratio() <= 22 && cover_all(), "twice as slow: half of the rows (%u / 10)",
        ratio());

@@ -31,8 +31,8 @@ static void test_check(void)
     memset(&f, 0, sizeof f);
     OK(is_good("anything", 8) && is_good("", 0), "without frames any line is right");
     console_frames_set(&f, true);
-    OK(console_frames_crc(0, "123456789", n) == 0xf4, "the CRC-8's check value");
-    OK(is_good("123456789*f4", 9) && is_good("123456789*F4", 9), "a line with its check");
+    OK(console_frames_crc(0, "123456789", n) == 0xf4, "the CRC-8 gives its check value");
+    OK(is_good("123456789*f4", 9) && is_good("123456789*F4", 9), "a line with its check is good");
     OK(!is_good("123456789*f5", 9) && !is_good("123456789", 9) && !is_good("*f", 0) &&
            !is_good("123456789*fg", 9) && !is_good("", 0),
        "lines without it");
@@ -74,8 +74,8 @@ static void test_past(void)
     event("{1}");
     event("{2}");
     event("{3}");
-    OK(f.latest == 3 && found(3, "{3}*39\n"), "the latest");
-    OK(found(1, "{1}*13\n{2}*2c\n{3}*39\n"), "all of them");
+    OK(f.latest == 3 && found(3, "{3}*39\n"), "the latest is found");
+    OK(found(1, "{1}*13\n{2}*2c\n{3}*39\n"), "all of them are found");
     OK(!console_frames_find(&f, 4, &past) && !console_frames_find(&f, 0, &past),
        "none of the others");
 

@@ -39,14 +39,14 @@ static void test_lines(void)
 
 static void test_editing(void)
 {
-    OK(reads("ax\bb\n", "ab"), "backspace");
+    OK(reads("ax\bb\n", "ab"), "backspace takes a character back");
     OK(reads("ax\x7f"
              "b\n",
              "ab"),
-       "DEL");
+       "DEL takes a character back");
     plug_in("ax\b\n", 4, 64, true);
     next_line(64);
-    OK(wrote("ax\b \b\r\n"), "on the screen too");
+    OK(wrote("ax\b \b\r\n"), "the screen shows it, too");
     OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"), "over whole characters");
     plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
     next_line(64);
@@ -55,21 +55,21 @@ static void test_editing(void)
              "a\b\b\bb\n",
              "b"),
        "not beyond the beginning");
-    OK(reads("one two\x15three\n", "three"), "Ctrl-U");
+    OK(reads("one two\x15three\n", "three"), "Ctrl-U takes the line back");
     OK(reads("one two  \x17"
              "2\n",
              "one 2"),
-       "Ctrl-W");
+       "Ctrl-W takes a word back");
     OK(reads("\x17one\x17\x17"
              "b\n",
              "b"),
-       "Ctrl-W at the beginning");
+       "Ctrl-W at the beginning does nothing");
     OK(reads("a\tb\x0f\x07\x12\x1f"
              "c\n",
              "abc"),
        "other control bytes are dropped");
     plug_in("a\0b\n", 4, 64, true);
-    OK(is(next_line(64), "ab"), "NUL too");
+    OK(is(next_line(64), "ab"), "a NUL is left out, too");
     OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
        "escape sequences are swallowed");
     OK(reads("a\x1b[12\nb", "a"), "a paste does not count as the end of the line");
@@ -82,11 +82,11 @@ static void test_editing(void)
              "b\xe2\x82\n",
              "a\xef\xbf\xbd"
              "b\xef\xbf\xbd"),
-       "invalid UTF-8 as U+FFFD");
+       "invalid UTF-8 becomes U+FFFD");
     OK(reads("\xe2\x82\b\xac"
              "x\n",
              "\xef\xbf\xbdx"),
-       "backspace in the middle of a character");
+       "backspace inside a character ends it");
     OK(reads("a\x04"
              "b\n",
              "ab"),
@@ -133,7 +133,7 @@ static void test_long_lines(void)
     }
     plug_in(in, LONG, 1000, true);
     OK(next_line(64).err == ERR_TOO_LONG && next_line(64).err == ERR_NO_DEVICE,
-       "the same without an end");
+       "a line without an end is too long, too");
     free(in);
 }
 
@@ -145,7 +145,7 @@ static void test_typed_ahead(void)
     size_t lines = 0;
 
     plug_in("first\nsecond\n\x03third\n", 20, 6, true);
-    OK(is(next_line(64), "first") && !console_aborted(&console), "no Ctrl-C yet");
+    OK(is(next_line(64), "first") && !console_aborted(&console), "no Ctrl-C has come yet");
     terminal.arrived = 64;
     OK(console_aborted(&console) && console_aborted(&console), "Ctrl-C is noticed at work");
     OK(console_has_input(&console), "typed characters wait");
@@ -168,7 +168,7 @@ static void test_typed_ahead(void)
     OK(lines == sizeof in / 32, "all bytes are read in the end");
     plug_in("no\n", 3, 1, true);
     terminal.closes = false;
-    OK(is(next_line(64), "no"), "a slow typist");
+    OK(is(next_line(64), "no"), "a slow typist gets a line");
 }
 
 static void pass_time(void *context)

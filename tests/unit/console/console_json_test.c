@@ -90,7 +90,7 @@ static void test_request_id(void)
     console_token_end(&console);
     OK(wrote("{\"event\":\"token\",\"id\":-12,\"token\":7,\"text\":\"\"}\n"
              "{\"event\":\"token\",\"id\":-12,\"token\":null,\"text\":\"\"}\n"),
-       "a number, and the number of a token");
+       "a negative number and the number of a token are written");
     console_request_id(&console, NULL, false);
     console_token_begin(&console, 7);
     console_token_end(&console);
@@ -102,7 +102,8 @@ static void test_json_output(void)
     plug_in("", 0, true);
     console_speak_json(&console);
     console_log(&console, "fine \"%s\"", "x");
-    OK(wrote("{\"event\":\"log\",\"ms\":0,\"text\":\"fine \\\"x\\\"\"}\r\n"), "a log line");
+    OK(wrote("{\"event\":\"log\",\"ms\":0,\"text\":\"fine \\\"x\\\"\"}\r\n"),
+       "a log line is an event");
     console_printf(&console, "one\ntw");
     console_printf(&console, "o\n\n");
     OK(wrote("{\"event\":\"text\",\"text\":\"one\"}\r\n"
@@ -127,7 +128,7 @@ static void test_json_output(void)
     OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] error: so\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] x\"}\r\n"),
-       "the log again, and no colour");
+       "the log is text again, without colour");
 }
 
 static void test_json_events(void)
@@ -149,7 +150,8 @@ static void test_json_events(void)
     console_event_begin(&console, "'done','reason':'%s','n':%u", "end", 5u);
     console_event_end(&console);
     console_event_end(&console);
-    OK(wrote("{\"event\":\"done\",\"reason\":\"end\",\"n\":5}\n"), "an event without a text");
+    OK(wrote("{\"event\":\"done\",\"reason\":\"end\",\"n\":5}\n"),
+       "an event without a text is written");
     console_token_begin(&console, 1);
     console_log(&console, "x");
     console_token_end(&console);
@@ -181,16 +183,16 @@ static void test_json_input(void)
 {
     plug_in("one\n\r\n\33[A\x15\xff\r12345678\nhalf\x03two\nlast", 34, true);
     console_speak_json(&console);
-    OK(reads(ERR_OK, "one"), "a line");
+    OK(reads(ERR_OK, "one"), "a line is read");
     OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are ignored; bytes are what they are");
     OK(reads(ERR_TOO_LONG, "1234567"),
        "too long a line is read to its end; its beginning is there");
     OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");
     OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last one needs no end");
     OK(reads(ERR_NO_DEVICE, ""), "after the last line there is no input");
-    OK(wrote(""), "no prompt, no echo");
+    OK(wrote(""), "neither a prompt nor an echo is written");
     plug_in("\x04", 1, true);
-    OK(reads(ERR_NO_DEVICE, ""), "Ctrl-D in the place of a line");
+    OK(reads(ERR_NO_DEVICE, ""), "Ctrl-D in the place of a line ends the input");
 }
 
 int main(void)

@@ -9,12 +9,12 @@ static void test_output(void)
 {
     plug_in("", 0, 0, true);
     console_write(&console, "a\nb", 3);
-    OK(wrote("a\r\nb"), "LF as CR LF on a serial line");
+    OK(wrote("a\r\nb"), "LF becomes CR LF on a serial line");
     console_printf(&console, "%s=%d\n", "x", -7);
-    OK(wrote("x=-7\r\n"), "printf");
+    OK(wrote("x=-7\r\n"), "printf writes a number");
     terminal.ticks = 500000 + 1234567;
     console_log(&console, "card of %u MiB", 64u);
-    OK(wrote("[    1.234] card of 64 MiB\r\n"), "a log line");
+    OK(wrote("[    1.234] card of 64 MiB\r\n"), "a log line has its time");
     console_write(&console, "> ", 2);
     console_log(&console, "late");
     OK(wrote("> \r\n[    1.234] late\r\n"), "a log line starts on a line of its own");
@@ -52,7 +52,7 @@ static void test_progress(void)
     console_progress(&console, "loading", 1000000, 1 << 20);
     OK(wrote(GONE
              "\33[2m[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
-       "in the place of the old one");
+       "the new line takes the place of the old one");
     console_progress(&console, "loading", 1 << 20, 1 << 20);
     console_progress_end(&console);
     OK(wrote(GONE), "at its end nothing of it is left");
@@ -111,7 +111,7 @@ static void test_plain_progress(void)
         console_progress(&console, "loading", 10 + ms, 100000);
     }
     OK(wrote("[    1.000] loading 1 %, 1010 B of 97.7 KiB, 0.0 MB/s, 98 s left\r\n"),
-       "no terminal: a line after a second");
+       "without a terminal a line comes after a second");
     for (unsigned ms = 1100; ms <= 98000; ms += 100, terminal.ticks += 100000) {
         console_progress(&console, "loading", 10 + ms, 100000);
     }
@@ -161,7 +161,8 @@ static void test_terminal(void)
        "a terminal answers, and the next line of the log is dim");
     OK(finds("one\n\33[24;132Rtwo\n", 64) && is(next_line(64), "one") && is(next_line(64), "two"),
        "what was typed around its answer is input");
-    OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && wrote(QUESTION "\r" PLAIN_X), "no answer: none");
+    OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && wrote(QUESTION "\r" PLAIN_X),
+       "without an answer there is no colour");
     OK(is(next_line(64), "one"), "no input is lost");
     OK(!finds("\33[1;", 64) && terminal.ticks < 501000, "nobody is waited for");
     plug_in("", 0, 0, true);
@@ -241,11 +242,12 @@ static void test_wrapping(void)
     terminal.out_bytes = 0;
     console_find_terminal(&console, CONSOLE_PLAIN);
     console_write(&console, text, sizeof text - 1);
-    OK(wrote("words that are cut"), "no terminal");
+    OK(wrote("words that are cut"), "without a terminal nothing is wrapped");
     console_speak_json(&console);
     console_write(&console, text, sizeof text - 1);
     console_write(&console, "\n", 1);
-    OK(wrote("{\"event\":\"text\",\"text\":\"words that are cut\"}\r\n"), "a program");
+    OK(wrote("{\"event\":\"text\",\"text\":\"words that are cut\"}\r\n"),
+       "a program gets them as one event");
 }
 
 int main(void)

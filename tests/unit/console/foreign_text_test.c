@@ -109,9 +109,9 @@ static void test_error_messages(void)
     open_line(false);
     console_printf(&console, "error: %s: no such file\n", name);
     OK(wrote("error: a" FFFD "[6n" FFFD "b" FFFD "c" FFFD ".ingot: no such file\r\n"),
-       "a name in an error");
+       "a name in an error is shown harmless");
     console_log(&console, "model %.3s: fine", name);
-    OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"), "in the log");
+    OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"), "a name in the log is shown harmless");
     console_repeat_log(&console);
     OK(wrote("[    0.000] model a" FFFD "[: fine\r\n"),
        "a hostile name is shown with replacement characters in the log");
@@ -119,7 +119,7 @@ static void test_error_messages(void)
     terminal.ticks += 1000000;
     console_progress(&console, name, 2, 9);
     console_progress_end(&console);
-    OK(is_shown_harmless(), "as the label of a wait");
+    OK(is_shown_harmless(), "the label of a wait is shown harmless");
     console_write(&console, "\302", 1);
     console_log(&console, "late");
     OK(wrote(FFFD "\r\n[    1.000] late\r\n"), "text that is held back comes before a log line");

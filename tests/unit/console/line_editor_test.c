@@ -22,14 +22,14 @@ static void test_marks(void)
     type("e\xcc\x81\xcc\xa3x\33[D\33[D");
     OK(editor.cursor == 0 && term.column == 2, "left goes over a base with its marks");
     type("\33[C");
-    OK(editor.cursor == 5 && term.column == 3, "right as well");
+    OK(editor.cursor == 5 && term.column == 3, "right does as well");
     type("\x7f");
     OK(strcmp(line, "x") == 0 && term.column == 2, "backspace takes them together");
     type("\1e\xcc\x81\xcc\xa3\1\33[3~");
-    OK(strcmp(line, "x") == 0, "delete too");
+    OK(strcmp(line, "x") == 0, "delete does, too");
     open_editor(80, false);
     type("ae\xcc\x81\xcc\xa3\x7f");
-    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace without a terminal");
+    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace does without a terminal");
     type("\xe0\xa4\x95\xe0\xa4\xbf\x7f");
     OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
        "a mark that takes a column of its own goes with its base");
@@ -97,13 +97,13 @@ static void test_history(void)
     type("\33[A");
     OK(strcmp(line, "one") == 0, "the same line twice is kept once (\"%s\")", line);
     type("\33[A");
-    OK(strcmp(line, "one") == 0, "nothing older");
+    OK(strcmp(line, "one") == 0, "there is nothing older");
     type("\33[B\16");
-    OK(strcmp(line, "three") == 0, "down, and Ctrl-N");
+    OK(strcmp(line, "three") == 0, "down and Ctrl-N go forward");
     type("\33[B");
-    OK(strcmp(line, "") == 0, "down to the new line");
+    OK(strcmp(line, "") == 0, "down reaches the new line");
     type("\20!\r");
-    OK(strcmp(line, "three!") == 0, "Ctrl-P, and on from there");
+    OK(strcmp(line, "three!") == 0, "Ctrl-P goes back, and typing goes on from there");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     for (unsigned i = 0; i < 100; i++) {

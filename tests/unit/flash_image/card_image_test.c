@@ -71,7 +71,8 @@ static void fill_card(void)
            add_text("boot/deep/notes.txt", "text\n") == ERR_OK &&
            add_text("boot/deep/more notes.txt", "more\n") == ERR_OK,
        "files and folders");
-    OK(card_add_room(&card, "saves/chat.sav", 3 << 20) == ERR_OK, "room");
+    OK(card_add_room(&card, "saves/chat.sav", 3 << 20) == ERR_OK,
+       "room for a conversation is added");
     OK(card_add_file(&card, "models/a.ingot", in_folder("a")) == ERR_OK &&
            card_add_file(&card, "models/größe 模型 𝄞 long name.ingot", in_folder("b")) == ERR_OK &&
            add_text("models/empty.ingot", "") == ERR_OK,
@@ -130,9 +131,9 @@ static void check_reader(const char *image)
        "whose clusters are their own, by the bitmap too: %s", fs.why != NULL ? fs.why : "all");
     OK(opens("model-number-199") && reads_as("", "models/model-number-199.ingot"),
        "the last of many: %s is %s", entry.name, entry.short_name);
-    OK(opens("boot/deep/more notes.txt") && reads_as("", "more\n"), "a path");
-    OK(opens("boot/CONFIG.TXT") && reads_as("", "words"), "a short name");
-    OK(opens("saves/chat.sav") && file.bytes == 3 << 20, "room for a conversation");
+    OK(opens("boot/deep/more notes.txt") && reads_as("", "more\n"), "a path opens");
+    OK(opens("boot/CONFIG.TXT") && reads_as("", "words"), "a short name opens");
+    OK(opens("saves/chat.sav") && file.bytes == 3 << 20, "the room for a conversation opens");
     file_device_close(&state);
 }
 
@@ -170,7 +171,7 @@ static void test_card(void)
     check_others();
     OK(write_card("two.img", 0, true) == ERR_OK && stat(in_folder("two.img"), &about) == 0 &&
            about.st_size == 64 << 20,
-       "a power of two");
+       "the image's size is a power of two");
     OK(write_card("big.img", 2304ull << 20, false) == ERR_OK && layout.cluster == 64 &&
            stat(in_folder("big.img"), &about) == 0 && about.st_size == 2304ll << 20 &&
            about.st_blocks * 512 < 16 << 20,
@@ -279,7 +280,7 @@ static void test_long_file(void)
     OK(file_device_open(&state, in_folder("long.img"), 0, &dev) == ERR_OK &&
            fat32_mount(&fs, &dev, NULL) == ERR_OK && opens("long") && file.bytes == bytes &&
            file_read_now(&reading, &file, bytes - 512, buffer, 512) == ERR_OK,
-       "its length");
+       "the long file has its length");
     {
         static uint8_t want[512];
         FILE *f = fopen(in_folder("a"), "rb");
@@ -291,7 +292,7 @@ static void test_long_file(void)
             fclose(f);
         }
     }
-    OK(opens("after") && reads_as("", "after"), "the file after it");
+    OK(opens("after") && reads_as("", "after"), "the file after it is whole");
     file_device_close(&state);
     card_image_close(&card);
 }
@@ -308,7 +309,7 @@ static void test_refused(void)
     char longest[300];
 
     card_image_open(&card, CARD_FAT32);
-    OK(add_text("models/x.ingot", "x") == ERR_OK, "a model");
+    OK(add_text("models/x.ingot", "x") == ERR_OK, "a model is added");
     refused(add_text("models/X.INGOT", "x"), ERR_BAD_ARGUMENT, "two files on the card are called");
     refused(add_text("models/x.ingot/y", "x"), ERR_BAD_ARGUMENT, "a file and a folder");
     refused(add_text("a:b", "x"), ERR_BAD_ARGUMENT, "'a:b' is not a name for a card");

@@ -211,7 +211,7 @@ static void test_families(void)
        "a llama %s", source.error_message);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
            p->global_every == 0 && near(p->rope_base_local, 1e4),
-       "a mistral's window");
+       "a Mistral's window is read");
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
        "a window beyond the context is none");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8") == ERR_OK && p->window == 0 &&
@@ -224,7 +224,7 @@ static void test_families(void)
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
                                  "\"max_window_layers\":2") == ERR_OK &&
            p->window == 8 && !p->layers[1].local && p->layers[2].local && p->layers[3].local,
-       "from a layer on");
+       "the window holds from a layer on");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true") == ERR_OK &&
            p->window == 0,
        "the block is the 29th if its config.json does not say");
@@ -272,7 +272,7 @@ static void test_families(void)
        "gemma3 as Transformers 5 writes it %s", source.error_message);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
            near(p->rope_base, 77) && source.rope == NULL,
-       "rope_parameters of one kind");
+       "rope_parameters of one kind are read");
 }
 
 static void test_scaling(void)
@@ -292,10 +292,10 @@ static void test_scaling(void)
 
         OK(near(source.rope[2], 1 / ((1 - smooth) / 8 + smooth)) &&
                near(source.rope[8 * SOURCE_ROPE_LONG + 2], source.rope[2]),
-           "llama3's ramp");
+           "llama3's ramp is computed");
     }
     OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
-       "linear");
+       "a linear factor is read");
     OK(read_more(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
            "\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
            "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&

@@ -107,7 +107,8 @@ static void test_order(void)
 
     OK(make("a", "new") == ERR_OK && strcmp(steps, "frd") == 0,
        "data, then the name, then the folder: %s %s", steps, error_message);
-    OK(getcwd(here, sizeof here) != NULL && chdir(folder) == 0, "in the folder itself");
+    OK(getcwd(here, sizeof here) != NULL && chdir(folder) == 0,
+       "the test goes into the folder itself");
     {
         const struct output_wish wish = { .path = "b" };
 
@@ -121,7 +122,7 @@ static void test_order(void)
 
 static void test_failures(void)
 {
-    OK(put("a", "old", 0644), "an old file");
+    OK(put("a", "old", 0644), "there is an old file");
     file_error = EIO;
     OK(make("a", "new") == ERR_IO && holds("a", "old") && is_tidy() && strchr(steps, 'r') == NULL &&
            strstr(error_message, strerror(EIO)) != NULL,
@@ -154,7 +155,7 @@ static void test_stream(void)
 
     OK(put("s", "old", 0644) &&
            output_open(&o, &wish, error_message, sizeof error_message) == ERR_OK,
-       "a stream");
+       "a stream opens");
     o.stream = fopencookie(&o, "w", (cookie_io_functions_t){ .write = take_some });
     OK(o.stream != NULL && fputs("new", o.stream) >= 0 &&
            output_keep(&o, error_message, sizeof error_message) == ERR_IO && holds("s", "old") &&

@@ -119,7 +119,7 @@ static void test_other_mixtures(void)
        "values that four heads share in 4");
     OK(chosen("q3_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
            chosen("q2_k", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K,
-       "the output matrix in 6");
+       "the output matrix has 6 bits");
 }
 
 static void test_mix(void)
@@ -133,7 +133,7 @@ static void test_mix(void)
        "Q4_K_M: Q4_K in the other matrices");
     OK(chosen("q4_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
            chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K,
-       "output Q6_K");
+       "the output matrix is Q6_K");
     set_source(256, 512, 2, true, SOURCE_F32);
     OK(chosen("Q4_K_M", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q6_K,
        "a tied embedding is the output: Q6_K");
@@ -144,7 +144,7 @@ static void test_mix(void)
     OK(chosen("q4_k_m", INGOT_FFN_NORM, 1) == INGOT_F32, "a norm is F32 in every mix");
     OK(chosen("q7_k", INGOT_FFN_UP, 0) == INGOT_N_TYPES &&
            chosen("unknown", INGOT_FFN_UP, 0) == INGOT_N_TYPES,
-       "no such type");
+       "an unknown type is refused");
 }
 
 static void test_columns(void)

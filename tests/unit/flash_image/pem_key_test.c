@@ -44,9 +44,11 @@ static void test_forms(void)
 {
     struct pem_key sec1, pkcs8, spki;
 
-    OK(reads(PARAMETERS SEC1, &sec1) && sec1.is_private && sec1.has_public, "SEC 1");
+    OK(reads(PARAMETERS SEC1, &sec1) && sec1.is_private && sec1.has_public,
+       "a key of SEC 1 is read");
     OK(reads(PKCS8, &pkcs8) && pkcs8.is_private && pkcs8.has_public, "PKCS 8, in lines of DOS");
-    OK(reads("Bag Attributes\n" SPKI, &spki) && !spki.is_private && spki.has_public, "public");
+    OK(reads("Bag Attributes\n" SPKI, &spki) && !spki.is_private && spki.has_public,
+       "a public key is read");
     OK(memcmp(sec1.private, pkcs8.private, PEM_PRIVATE_BYTES) == 0 && sec1.private[0] == 0xc9 &&
            sec1.private[31] == 0x21,
        "the private halves are one");
@@ -75,7 +77,7 @@ static void test_wrong(void)
     OK(refuses("-----BEGIN PUBLIC KEY-----\n"
                "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEtest\n-----END PUBLIC KEY-----\n",
                "not a key of P-256"),
-       "another curve");
+       "a key of another curve is refused");
     strcpy(text, SPKI);
     text[strlen("-----BEGIN PUBLIC KEY-----\n") + 1] = 'G'; /* the outer length */
     OK(refuses(text, "not a key of P-256"), "a length that is wrong");

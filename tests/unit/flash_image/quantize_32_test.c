@@ -197,20 +197,20 @@ static void test_example(void)
     memcpy(w + 3 * 160 + 18, &one.m, 2);
     w[3 * 160 + 32 + 32 + 4 + 1] = 0x9 << 4;
     dequantize_f32_q41x8_ref(y, w, 9, 64);
-    OK(y[53] == 11.0f, "FORMAT.md's element of Q4_1");
+    OK(y[53] == 11.0f, "an element of Q4_1 is as in FORMAT.md");
     memset(w, 0, sizeof w);
     memcpy(w + 3 * 192 + 2, &one.d, 2);
     memcpy(w + 3 * 192 + 18, &one.m, 2);
     w[3 * 192 + 32 + 4 + 1] = 1 << 5;
     w[3 * 192 + 64 + 32 + 4 + 1] = 0x9 << 4;
     dequantize_f32_q51x8_ref(y, w, 9, 64);
-    OK(y[53] == 27.0f, "of Q5_1");
+    OK(y[53] == 27.0f, "an element of Q5_1 is, too");
     memset(w, 0, sizeof w);
     memcpy(w + 3 * 176 + 2, &one.d, 2);
     w[3 * 176 + 16 + 4 + 1] = 1 << 5;
     w[3 * 176 + 48 + 32 + 4 + 1] = 0x9 << 4;
     dequantize_f32_q50x8_ref(y, w, 9, 64);
-    OK(y[53] == 9.0f, "of Q5_0");
+    OK(y[53] == 9.0f, "an element of Q5_0 is, too");
 }
 
 int main(void)

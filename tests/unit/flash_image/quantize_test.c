@@ -174,7 +174,7 @@ static void test_q8_blocks(void)
        "a block of zeros, Q4_0");
     w[3] = 1e9f;
     OK(!quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
-       "a scale beyond fp16");
+       "a scale beyond fp16 is refused");
     w[3] = 5e5f;
     OK(quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
        "beyond that of nibbles alone");

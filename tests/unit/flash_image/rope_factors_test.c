@@ -28,10 +28,11 @@ static void test_yarn(void)
        "fast pairs stay");
     OK(near(factor(SOURCE_ROPE_GLOBAL, 40), 4.0) && near(factor(SOURCE_ROPE_GLOBAL, 63), 4.0),
        "slow ones are stretched");
-    OK(near(factor(SOURCE_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)), "a ramp between");
+    OK(near(factor(SOURCE_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)),
+       "there is a ramp between");
     OK(near(factor(SOURCE_ROPE_LOCAL, 63), 1.0), "another set is left alone");
     OK(near((float)rope_yarn_magnitude(4.0), 1.1386294) && rope_yarn_magnitude(1.0) == 1.0,
-       "the magnitude");
+       "the magnitude is right");
 }
 
 static enum err scale(enum source_rope_set set, float by)
@@ -59,7 +60,7 @@ static void test_all(void)
 static void test_bounds(void)
 {
     OK(scale(SOURCE_ROPE_LONG, 8.0f) == ERR_OK && factor(SOURCE_ROPE_LONG, 5) == 8.0f,
-       "one factor for all");
+       "one factor serves for all");
     OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.error_message);
     OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.error_message);
     OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "10^33: %s", s.error_message);

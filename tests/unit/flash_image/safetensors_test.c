@@ -78,7 +78,7 @@ static void test_header(void)
        "two tensors, by their places %s", source.error_message);
     OK(safetensors_as_source(&source, &f.tensors[0], &t) == ERR_OK && t.rows == 2 && t.cols == 3 &&
            t.type == SOURCE_F32,
-       "a matrix");
+       "a matrix is found");
     OK(safetensors_as_source(&source, &f.tensors[1], &t) == ERR_OK && t.rows == 1 && t.cols == 4 &&
            t.type == SOURCE_BF16,
        "a vector is one row");
@@ -220,7 +220,7 @@ static void test_tensors(void)
     OK(open_folder() == ERR_OK && source.params.tied == 1, "without lm_head the output is tied %s",
        source.error_message);
     OK(source.vocab.layout == SOURCE_NO_VOCAB && source.vocab.n_tokens == 11,
-       "a model without a tokenizer");
+       "a model without a tokenizer is read");
     save_weights("model.safetensors", 0, N_LLAMA,
                  (struct named){ "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", "[2]", 2 });
     OK(open_folder() == ERR_OK, "frequencies of rotation are ignored %s", source.error_message);

@@ -90,7 +90,7 @@ static void test_stacks(const uint8_t *data, enum source_type type)
     OK(one.stack == 0 && one.stack_step == 0 && one.rows == 3, "a matrix of a stack stands alone");
     OK(first_of(&one, 0) == 19 && first_of(&one, 2) == 21, "one expert of fused ones");
     OK(first_of(&other, 0) == 13 && first_of(&other, 5) == 18,
-       "one of those that follow each other");
+       "one of those that follow each other is found");
 }
 
 static void test_transposed(void)

@@ -59,7 +59,7 @@ static void test_long(void)
        "500 to 600 characters take %zu bytes", compiled_bytes);
     memset(text, 'a', sizeof text);
     text[0] = '(';
-    OK(walk(text, sizeof text, &complete) == 601 && !complete, "at most 600 of them");
+    OK(walk(text, sizeof text, &complete) == 601 && !complete, "at most 600 of them are taken");
     text[500] = ')';
     OK(walk(text, 501, &complete) == 500, "not 499");
     text[500] = 'a';
@@ -146,13 +146,13 @@ static void test_hostile_gbnf(void)
        "rules that are not there");
     OK(is_quick(repeated("root ::= \"(\" ", 600, "(\"a%u\" root)? ", "\")\""), false),
        "calls of one rule");
-    OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text");
+    OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text is fast");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times +");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ?");
     OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices");
     OK(is_quick(repeated("root ::= ", 2500, "\"a\"? [b-z]? ", "\"!\""), false),
        "5,000 items that may be left out");
-    OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark");
+    OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark is fast");
 }
 
 /* Every rule names the next ones, in both orders. */
@@ -189,7 +189,7 @@ static void test_hostile_schemas(void)
                 true),
        "8,000 references into a long schema");
     OK(is_quick(repeated("{\"enum\":[", 4000, "\"%u-a-choice\",", "\"x\"]}"), true),
-       "an enum of 4,000");
+       "an enum of 4,000 is fast");
     OK(is_quick(repeated("{\"type\":\"object\",\"properties\":{", 600,
                          "\"p%u\":{\"type\":\"string\"},", "\"x\":{\"type\":\"null\"}}}"),
                 true),
@@ -417,9 +417,10 @@ static void test_choices(void)
                             &error_message) == ERR_OK &&
            grammar_open(&compiled, memory, bytes, &error_message) == ERR_OK,
        "choices are a grammar of %zu bytes", bytes);
-    OK(matches("yes") && matches("no") && matches("yes, please") && matches("a|b"), "each of them");
+    OK(matches("yes") && matches("no") && matches("yes, please") && matches("a|b"),
+       "each one matches");
     OK(!matches("y") && !matches("") && !matches("a") && !matches("yes,") && !matches("nono"),
-       "nothing else");
+       "nothing else matches");
     OK(grammar_from_choices("yes||no", memory, sizeof memory, work, &bytes, &error_message) ==
                ERR_BAD_ARGUMENT &&
            strcmp(error_message, "a choice is empty") == 0,
@@ -438,7 +439,7 @@ static void test_damage(void)
     unsigned refused = 0, opened = 0;
     uint8_t *copy;
 
-    OK(compile_gbnf("root ::= \"(\" root? \")\" | [0-9]{100,200}"), "a grammar to damage");
+    OK(compile_gbnf("root ::= \"(\" root? \")\" | [0-9]{100,200}"), "a grammar compiles");
     copy = malloc(compiled_bytes);
     for (size_t i = 0; copy != NULL && i < compiled_bytes; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {

@@ -378,7 +378,7 @@ static void test_many_members(void)
     snprintf(text, sizeof text, "{\"member_3\":1,\"member_119\":2}");
     OK(matches(text) && !matches("{\"member_119\":1,\"member_3\":2}") &&
            !matches("{\"member_120\":1}"),
-       "in their order");
+       "members match in their order");
     free(schema.s);
 }
 

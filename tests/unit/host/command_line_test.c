@@ -123,12 +123,12 @@ static void check_values(void)
     int status;
 
     OK(host_args_read(&cmd_run, &a, 11, words, &status), "read");
-    OK(a.options.sampler.temp > 0.49f && a.options.sampler.temp < 0.51f, "--temp=0.5");
-    OK(a.options.reply.n == 7, "-n 7");
-    OK(strcmp(a.model, "model") == 0, "the model");
+    OK(a.options.sampler.temp > 0.49f && a.options.sampler.temp < 0.51f, "--temp=0.5 is read");
+    OK(a.options.reply.n == 7, "-n 7 is read");
+    OK(strcmp(a.model, "model") == 0, "the model is read");
     OK(a.quiet && a.options.show.quiet, "-q: no log, no figures");
-    OK(a.card_rate == 20000000, "--card 20M");
-    OK(a.options.reply.n_stops == 2, "two --stop");
+    OK(a.card_rate == 20000000, "--card 20M is read");
+    OK(a.options.reply.n_stops == 2, "--stop is read twice");
     for (int i = 0; i < 11; i++) {
         free(words[i]);
     }
@@ -270,7 +270,7 @@ int main(void)
         check_command(commands[i], stderr);
     }
     print(manual_print_page, stderr);
-    OK(strncmp(said, ".TH INGOT 1", 11) == 0, "a page for man");
+    OK(strncmp(said, ".TH INGOT 1", 11) == 0, "a page for man is written");
     check_named("--man", true);
     print(manual_print_completion, stderr);
     check_named("--bash-completion", false);

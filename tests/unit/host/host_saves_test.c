@@ -170,7 +170,7 @@ int main(void)
     files.args = &args;
     files.platform = &platform;
     snprintf(files.path, sizeof files.path, "%s/m.ingot", folder);
-    OK(put("m.ingot", "", 10000), "a model");
+    OK(put("m.ingot", "", 10000), "the test has a model");
     test_end_fails();
     test_old_names();
     test_not_ours();

@@ -58,7 +58,7 @@ static void reply(struct serial_events *e, const char *names, const char *reason
     OK(take(e, line) == SERIAL_READY, "ready: %s", names);
     snprintf(line, sizeof line, "{\"event\":\"done\",\"reason\":\"%s\",\"reply_tokens\":5}",
              reason);
-    OK(take(e, line) == SERIAL_DONE, "done");
+    OK(take(e, line) == SERIAL_DONE, "done is read");
 }
 
 /* The actions of a model go beside its replies, quiet or not. */
@@ -133,15 +133,16 @@ int main(void)
     reply(&e, "\"board\":\"plain\",\"model\":\"\\\"\"", "x,\\r");
     OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "an empty file is opened again");
     reply(&e, "\"board\":\"\",\"model\":\"demo\"", "limit");
-    OK(take(&e, "{\"event\":\"done\",\"reason\":\"command\"}") == SERIAL_DONE, "a command");
+    OK(take(&e, "{\"event\":\"done\",\"reason\":\"command\"}") == SERIAL_DONE,
+       "the end of a command is read");
     fclose(e.csv);
     read_file(file);
     OK(starts(file, "time,board,model,reason,") && strstr(file + 1, "time,") == NULL,
-       "one header for both");
+       "both rows share one header");
     OK(starts(row(file, 0), ",\"a, b\",\"say \"\"hi\"\"\nthere\",end,"),
        "a comma, quotes and a line's end");
     OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "a field that needs no quotes has none");
-    OK(starts(row(file, 2), ",,demo,limit,"), "an empty name");
+    OK(starts(row(file, 2), ",,demo,limit,"), "an empty name stays empty");
     OK(row(file, 3)[0] == '\0', "a command has no row");
     test_full(0);
     test_full(7);

@@ -60,7 +60,7 @@ static void check_texts(void)
        "no function takes another's arguments");
     OK(!matches("") && !matches("Hello") && !matches(CALL("lamp", "{}")) &&
            !matches(CALL("now", "{}") "x"),
-       "nothing else");
+       "nothing else matches");
     OK(ask(USER, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"level\"}},"
                  "\"tools\":" TOOLS) &&
            matches(CALL("level", "{\"to\": 3}")) && !matches(CALL("now", "{}")) &&
@@ -69,14 +69,15 @@ static void check_texts(void)
     OK(ask(USER, "\"tools\":" TOOLS) && request.may_call && matches(CALL("now", "{}")) &&
            matches("I look. " CALL("light", "{\"on\": false}")) && matches("") &&
            matches("Hello, \"you\" {a} <b>bold</b> << <t <to <too \xc3\xa9\n<toast>."),
-       "a call, or prose, or prose before a call");
+       "a call matches, and prose, and prose before a call");
     OK(!matches("<tool_call>") && !matches("<tool_call>\nnow()") && !matches("<<tool_call>{") &&
            !matches("a <to<tool_call>\n{}") && !matches(CALL("now", "{}") CALL("now", "{}")),
        "no prose that begins a call");
     OK(ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"none\"") && !request.may_call &&
            request.grammar == NULL && !request.has_system,
        "none: as if there were no functions");
-    OK(ask(USER, "\"tools\":[],\"tool_choice\":\"auto\"") && !request.may_call, "an empty list");
+    OK(ask(USER, "\"tools\":[],\"tool_choice\":\"auto\"") && !request.may_call,
+       "an empty list allows no call");
 }
 
 static void check_prompt(void)
@@ -135,7 +136,7 @@ static void check_refused(void)
     OK(refused(USER, "\"tools\":" TOOLS ",\"grammar\":\"a|b\"", "tools") &&
            refused(USER, "\"response_format\":{\"type\":\"json_object\"},\"grammar\":\"a|b\"",
                    "response_format"),
-       "another grammar");
+       "a second grammar is refused");
     snprintf(messages, sizeof messages, "%s%s", called,
              "{\"role\":\"tool\",\"tool_call_id\":\"z\",\"content\":\"x\"}");
     OK(refused(messages, "\"n\":1", "messages") &&
@@ -166,14 +167,14 @@ static void check_formats(void)
        "without calls the format alone");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_object\"},\"tools\":" TOOLS) &&
            matches("{\"a\":[1]}") && matches(CALL("now", "{}")) && !matches("x"),
-       "any object, or a call");
+       "any object matches, or a call");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_object\",\"schema\":" NUMBER "}") &&
            matches("{\"sum\":4}") && !matches("{\"a\":1}"),
-       "json_object with a schema");
+       "json_object may have a schema");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_schema\",\"schema\":" NUMBER "}") &&
            matches("{\"sum\":4}") && !matches("{\"a\":1}") &&
            ask(USER, "\"json_schema\":" NUMBER) && matches("{\"sum\":4}") && !matches("{\"a\":1}"),
-       "a schema beside the type, and a field of its own");
+       "a schema may be beside the type, or a field of its own");
     OK(ask(USER, "\"response_format\":{\"type\":\"text\"}") && request.grammar == NULL &&
            refused(USER, "\"response_format\":{\"type\":\"json_object\",\"schema_\":{}}",
                    "response_format") &&
@@ -463,7 +464,7 @@ static void check_found(void)
         serve_call_find(&c, two, strlen(two), true);
         OK(c.whole && serve_call_next(&c, two, strlen(two)) && c.name_bytes == 5 && c.whole &&
                c.content == 1 && !serve_call_next(&c, two, strlen(two)),
-           "one call after the other");
+           "one call comes after the other");
     }
 }
 

@@ -35,12 +35,12 @@ static void test_listen(void)
 {
     voice_listen_begin(&listen);
     hear(3, 0, 200);
-    OK(ends == 0, "a room alone");
+    OK(ends == 0, "a room alone is silence");
     hear(1, 6000, 200);
     OK(ends == 0, "nobody is interrupted");
     hear(1, 0, 200);
     OK(ends == 1 && longest > 2.1 * VOICE_RATE && longest < 2.5 * VOICE_RATE,
-       "an utterance, with a little before and after it");
+       "an utterance is heard, with a little before and after it");
     hear(0.04, 9000, 200);
     hear(0.14, 9000, 200);
     hear(1, 0, 200);
@@ -55,7 +55,7 @@ static void test_listen(void)
     hear(10, 0, 1500);
     hear(1, 9000, 1500);
     hear(1, 0, 1500);
-    OK(ends == 1, "in a louder room, after a while");
+    OK(ends == 1, "a louder room is learnt after a while");
     ends = 0;
     hear(45, 9000, 1500);
     OK(ends >= 2, "a speaker who never ends is cut");
@@ -156,7 +156,7 @@ static void test_files(void)
     }
     OK(voice_wav_save(&s, path, NULL, why, sizeof why) &&
            voice_wav_load(&again, path, &error_message),
-       "a file");
+       "a file is written and read");
     same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
     OK(same, "comes back");
     voice_sound_free(&again);
@@ -167,21 +167,22 @@ static void test_files(void)
     remove(path);
     OK(loads(file, n, NULL) && loads(file, n - 500, NULL),
        "one whose end is missing has what is there");
-    OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"), "none, and no sound");
+    OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"),
+       "another file is refused, and one without sound");
     file[22] = 2;
     OK(loads(file, n, NULL), "two channels");
     file[22] = 9;
-    OK(loads(file, n, "1 to 8 channels"), "nine");
+    OK(loads(file, n, "1 to 8 channels"), "nine channels are refused");
     file[22] = 1;
     file[34] = 8;
     OK(loads(file, n, "16-bit"), "8 bits");
     file[34] = 16;
     memset(file + 24, 0, 4);
-    OK(loads(file, n, "samples"), "no rate");
+    OK(loads(file, n, "samples"), "a sound without a rate is refused");
     voice_sound_free(&s);
     voice_sound_free(&again);
     OK(!voice_wav_load(&s, "/tmp/there is none.wav", &error_message) && error_message == NULL,
-       "no file");
+       "a missing file leaves errno to say why");
 }
 
 static void test_commands(void)

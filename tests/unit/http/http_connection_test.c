@@ -169,7 +169,7 @@ static void check_answers(void)
     OK(has("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\n\r\nxxx") &&
            site_.n_over == 1 && c.stage == HTTP_READS && http_connection_wants(&c) &&
            take(GET) == strlen(GET),
-       "an answer with a length, and the next request");
+       "an answer has a length, and the next request follows");
     begin((struct http_answer)OK200, false);
     (void)take("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
     drain();
@@ -198,7 +198,7 @@ static void check_answers(void)
     (void)take("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" GET);
     drain();
     OK(has("connection: close\r\n") && c.stage == HTTP_CLOSES && site_.n_over == 1,
-       "Connection: close");
+       "Connection: close closes it");
     begin((struct http_answer)OK200, false);
     site_.fails = true;
     (void)take(GET);
@@ -214,7 +214,7 @@ static void check_answers(void)
     answer();
     drain();
     OK(strncmp(out, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n", 42) == 0,
-       "after an interim one");
+       "the answer comes after an interim one");
 }
 
 #define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n"
@@ -246,7 +246,7 @@ static void check_bodies(void)
     (void)take("x\r\n\r\n");
     drain();
     OK(has("200 OK") && has("400 Bad Request") && c.stage == HTTP_CLOSES,
-       "an error after an answer");
+       "an error after an answer closes it");
 }
 
 #define CHUNKED "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -337,7 +337,7 @@ static void check_sockets(void)
     drain();
     OK(n_out == 7 && memcmp(out, "\x8a\x01p\x88\x02\x03\xe8", 7) == 0 && c.stage == HTTP_CLOSES &&
            site_.n_messages == 1,
-       "a ping, the end, and nothing after it");
+       "a ping and the end are answered, and nothing after it");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY "\r\n");
     drain();
@@ -367,7 +367,7 @@ static void check_sockets(void)
     (void)take("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
                "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");
     drain();
-    OK(has("426 Upgrade Required"), "an old version");
+    OK(has("426 Upgrade Required"), "an old version is refused");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY KEY "\r\n");
     drain();

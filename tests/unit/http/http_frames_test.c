@@ -212,7 +212,7 @@ static void test_between(void)
     memset(message, 'm', sizeof message);
     begin();
     OK(http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == OUT_BYTES && !sent,
-       "the first half of a message");
+       "the first half of a message fills the room");
     (void)hear(frame, put(frame, 0x89, "p", 1));
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0 && !sent,
        "nothing comes between it and the second one");
@@ -224,7 +224,7 @@ static void test_between(void)
     f.pings = true;
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 2 && memcmp(out, "\x89\0", 2) == 0 &&
            http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0,
-       "one ping of its own");
+       "one ping of its own is sent");
     f.pings = true;
     http_frames_end(&f, HTTP_CLOSE_NORMAL);
     OK(http_frames_fill(&f, message, 1, out, OUT_BYTES, &sent) == 3 && sent &&

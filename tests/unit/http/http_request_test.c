@@ -356,8 +356,10 @@ static void check_fields(void)
     size_t n = sizeof head - 1, bytes;
     char path[8];
 
-    OK(http_field(head, n, "LIST", 1, &bytes) != NULL && bytes == 1, "the second field of a name");
-    OK(http_field(head, n, "empty", 0, &bytes) != NULL && bytes == 0, "one without a value");
+    OK(http_field(head, n, "LIST", 1, &bytes) != NULL && bytes == 1,
+       "the second field of a name is found");
+    OK(http_field(head, n, "empty", 0, &bytes) != NULL && bytes == 0,
+       "a field without a value is found");
     OK(http_field(head, n, "on", 0, &bytes) == NULL &&
            http_field(head, n, "list", 2, &bytes) == NULL &&
            http_field(head, n, "lists", 0, &bytes) == NULL,

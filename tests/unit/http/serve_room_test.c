@@ -78,7 +78,7 @@ static void check_choice(void)
            serve_room_count(&sockets, sockets.all[9]->caller) == 3,
        "connections of a caller are a group");
     OK(given_up(NULL) == 9, "the longest silent connection of the address with the most");
-    OK(given_up(&caller) == 6, "a caller's own connection");
+    OK(given_up(&caller) == 6, "a caller gives up a connection of its own");
     sockets.all[9]->broken = true;
     OK(serve_room_count(&sockets, sockets.all[9]->caller) == 2,
        "one that is broken does not count");

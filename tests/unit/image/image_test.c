@@ -25,12 +25,12 @@ static void test_good(const struct bytes *file, enum ingot_type type)
         }
     }
     OK(shapes && found == 18, "every tensor of every layer is found");
-    OK(image_tensor(&img, INGOT_OUTPUT, INGOT_NO_LAYER)->type == type, "the output's type");
+    OK(image_tensor(&img, INGOT_OUTPUT, INGOT_NO_LAYER)->type == type, "the output has its type");
     OK(image_tensor(&img, INGOT_FFN_DOWN, 1)->cols == 44 &&
            image_tensor(&img, INGOT_FFN_DOWN, 1)->cols_padded == 64,
        "44 columns are padded to 64");
     image_chat_string(&img, INGOT_CHAT_REPLY_SUFFIX, &bytes);
-    OK(bytes == 0, "no chat template");
+    OK(bytes == 0, "the image has no chat template");
 }
 
 static void test_params(void)

@@ -94,7 +94,7 @@ static void test_select(void)
     OK(k.ahead == 0, "no prefetch unless it is asked for");
     OK(k.gemm_tokens == 4 && !k.gemm_pairs, "the references' gemms take tokens by four");
     kernels_select(&k, UINT32_MAX);
-    OK(k.gemm_tokens == 2, "those of RVV take them by two");
+    OK(k.gemm_tokens == 2, "RVV's gemms take tokens by two");
     OK(!k.gemm_pairs, "i8mm and SVE have no loop for two tokens");
     kernels_select(&k, CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
     OK(k.gemm_pairs, "NEON with or without the dot product does");
@@ -124,7 +124,7 @@ static void test_tuning(void)
     check_tuning(kernel_tuning_riscv64("riscv"), NULL);
     check_tuning(kernel_tuning_riscv64(NULL), NULL);
     OK(kernel_tuning_riscv64("thead,c910")->without & CPU_RV64_V, "the V of a C910 is a draft");
-    OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "no prefetch without Zicbop");
+    OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "without Zicbop nothing is prefetched");
     OK(kernel_tuning_x86_64("AuthenticAMD")->ahead == 0, "no prefetch on AMD's cores");
     OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192, "two pages ahead on Intel's");
 }
@@ -135,10 +135,11 @@ static void test_cache(void)
 
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x70ffe07a) == 2 << 20,
        "2048 sets of 16 lines of 64 bytes");
-    OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x707fe03a) == 512 << 10, "1024 of 8");
+    OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x707fe03a) == 512 << 10,
+       "1024 sets of 8 ways are 512 KiB");
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, CCIDX, 1023ull << 32 | 7 << 3 | 2) == 512 << 10,
        "the same as CCIDX writes it");
-    OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0, "no second level");
+    OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0, "a core without a second level has none");
     OK(kernel_cache_arm64(1 << 3 | 3, 0, 0x707fe03a) == 0, "one for instructions alone");
 }
 

@@ -93,7 +93,7 @@ static void check_signs(void)
        "an ended reply can be rated, and the last rating counts");
     experience_settle(&e);
     OK(e.totals.turns == 1 && e.totals.bad == 1 && e.totals.good == 0 && e.totals.last < 0.01f,
-       "bad");
+       "a bad rating is counted");
     OK(!experience_rate(&e, true), "a turn that is judged stays so");
     n = e.patterns.n;
     ask(1, &c);
@@ -168,7 +168,7 @@ static void check_bytes(void)
     ask(1, &c);
     open_fresh();
     OK(load() == ERR_OK && experience_is_sound(&e) && e.patterns.n == n && e.totals.turns == 30,
-       "they come back");
+       "the patterns come back");
     seed = 77;
     ask(1, &again);
     OK(memcmp(&c, &again, sizeof c) == 0, "loaded patterns choose the same, to the bit");

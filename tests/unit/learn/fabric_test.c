@@ -322,7 +322,7 @@ static void test_forget(void)
     OK(right, "later notes keep their examples");
     fabric_forget_space(&f, FABRIC_WIKI);
     OK(f.n_notes == 2 && f.spaces[FABRIC_WIKI].notes == 0 && fabric_is_sound(&f, VOCAB),
-       "all of a namespace");
+       "a namespace is forgotten whole");
     while (!fabric_is_full(&f))
         (void)add_note(FABRIC_EPISODIC, (int)f.n_notes, 3);
     f.notes[0].used = f.notes[1].used = f.notes[3].used = 1;
@@ -350,7 +350,8 @@ static void test_room(void)
            most.examples == FABRIC_MOST_EXAMPLES,
        "the plan's bytes say how many there is room for: %u, %u, %u", least.notes, some.notes,
        most.notes);
-    OK(fabric_bytes(576, some) - fabric_bytes(576, least) < (2 << 20), "within their share");
+    OK(fabric_bytes(576, some) - fabric_bytes(576, least) < (2 << 20),
+       "the notes keep to their share");
 }
 
 /* ---- kept ----------------------------------------------------------------------------------- */

@@ -75,7 +75,7 @@ static void check_undo(void)
     open(false);
     vector(h, 3);
     vector(e, 4);
-    OK(!learner_undo(&learner), "nothing to take back");
+    OK(!learner_undo(&learner), "there is nothing to take back");
     learner_begin(&learner);
     (void)learner_step(&learner, h, e, 1, 1);
     memcpy(was, learner.lora.weights, sizeof was);
@@ -126,7 +126,7 @@ static void check_ewc_penalty(void)
         ewc_sample(&e, g);
     OK(fabsf(e.fisher[0] - (1 - powf(0.999f, 1000))) < 1e-4f, "F is a running mean of squares");
     OK(ewc_end_task(&e, w) && ewc_lambda(&e) > 2199.0f && ewc_lambda(&e) < 2201.0f,
-       "lambda 2200 after one task");
+       "lambda is 2200 after one task");
     for (int i = 0; i < 100; i++) {
         static const float push[3] = { 1, 1, 1 };
 

@@ -77,7 +77,7 @@ static void check_prune(struct patterns *p)
     OK(patterns_add(p, key, 0.9f) == p->room - 1 && p->n == p->room, "a full store gives up one");
     axis(key, 6, 1.0f);
     (void)patterns_find(p, key, found);
-    OK(found[0].cosine < 0.5f, "the poorest");
+    OK(found[0].cosine < 0.5f, "the poorest pattern goes");
 }
 
 int main(void)

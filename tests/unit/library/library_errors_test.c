@@ -38,7 +38,7 @@ static void test_setups(struct rig *r)
            ingot_open(NULL, &model) == INGOT_BAD_ARGUMENT &&
            ingot_memory_needed(&s, NULL) == INGOT_BAD_ARGUMENT &&
            ingot_memory_needed(NULL, &needed) == INGOT_BAD_ARGUMENT,
-       "no setup, no place for the handle");
+       "a missing setup or handle is refused");
 #define REFUSED(member, value, error) \
     s = r->setup; \
     s.member = value; \
@@ -97,16 +97,16 @@ static void test_files(struct rig *r)
     OK(fails(r, INGOT_NO_MEMORY), "memory for the tables alone");
     r->setup.memory_bytes = setup.memory_bytes;
     r->setup.context = 513;
-    OK(fails(r, INGOT_BAD_ARGUMENT), "a context beyond the model's");
+    OK(fails(r, INGOT_BAD_ARGUMENT), "a context beyond the model's is refused");
     r->setup.context = 0;
     r->setup.source.bytes = bytes / 2;
-    OK(fails(r, INGOT_DAMAGED), "half a file");
+    OK(fails(r, INGOT_DAMAGED), "half a file is refused");
     r->setup.source.bytes = bytes;
     r->file[0] ^= 1;
-    OK(fails(r, INGOT_NOT_A_MODEL), "another magic");
+    OK(fails(r, INGOT_NOT_A_MODEL), "another magic is refused");
     r->file[0] ^= 1;
     r->file[8] ^= 1;
-    OK(fails(r, INGOT_BAD_VERSION), "another version");
+    OK(fails(r, INGOT_BAD_VERSION), "another version is refused");
     r->file[8] ^= 1;
     r->file[5000] ^= 1;
     OK(fails(r, INGOT_DAMAGED), "a bit of the tables");
@@ -135,7 +135,7 @@ static void test_loading(struct rig *r)
 
     (void)ingot_open(&r->setup, &r->model);
     r->file[r->file_bytes / 2] ^= 1;
-    OK(load_fails(r, INGOT_DAMAGED), "a bit of a weight");
+    OK(load_fails(r, INGOT_DAMAGED), "a wrong bit of a weight is found");
     r->file[r->file_bytes / 2] ^= 1;
     (void)ingot_open(&r->setup, &r->model);
     r->reads_left = 1;

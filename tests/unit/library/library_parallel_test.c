@@ -188,7 +188,7 @@ static void test_refused(void)
            ingot_generate_parallel(replies, 0) == INGOT_BAD_ARGUMENT &&
            ingot_generate_parallel(replies, INGOT_MOST_SESSIONS + 1) == INGOT_BAD_ARGUMENT &&
            ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT,
-       "none, too many, or no session");
+       "none, too many, or no session is refused");
     replies[1] = replies[0];
     OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT, "one twice: %s",
        ingot_error_message(r.model));

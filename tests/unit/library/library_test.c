@@ -419,7 +419,7 @@ int main(void)
 
     rig_init(&r, DEMO);
     rig_memory(&r, RIG_MEMORY);
-    OK(rig_start(&r) == INGOT_OK, "a model");
+    OK(rig_start(&r) == INGOT_OK, "a model is loaded");
     test_ends(&r);
     test_stops(&r);
     test_conversation(&r);

@@ -175,7 +175,8 @@ static void test_states(void)
 static void test_refused(void)
 {
     fake_power_up();
-    OK(strstr(open_it(), "no network device") != NULL && fw.pools == 0, "a machine without one");
+    OK(strstr(open_it(), "no network device") != NULL && fw.pools == 0,
+       "a machine without a network says so");
     power_up();
     cards[0].mode.interface_type = 6;
     OK(strstr(open_it(), "no network device") != NULL, "one that is not Ethernet");

@@ -298,7 +298,7 @@ static void test_full(void)
     OK(right == GENET_SLOTS && genet_receive(&driver, back, sizeof back) == 0 &&
            arrive(frame, sizeof frame, STATUS_WHOLE) &&
            genet_receive(&driver, back, sizeof back) == 60,
-       "they come in their order, and then another");
+       "they come in their order, and then another comes");
     f.holds = true;
     for (n = 0; n < 100 && genet_send(&driver, frame, sizeof frame); n++)
         frame[1]++;

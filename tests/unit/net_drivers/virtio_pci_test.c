@@ -164,17 +164,17 @@ static bool is_refused(unsigned at, uint32_t value)
 
 static void test_refused(void)
 {
-    OK(is_refused(0, 0x10418086), "another maker's");
-    OK(is_refused(0, 0x10421af4), "a block device");
+    OK(is_refused(0, 0x10418086), "another maker's device is refused");
+    OK(is_refused(0, 0x10421af4), "a block device is refused");
     OK(is_refused(0, 0x10001af4), "a device of before version 1 that is of another kind");
     OK(is_refused(0x34, 0), "without capabilities");
-    OK(is_refused(0x60, 0x40 << 8 | 9), "without a field of its own");
+    OK(is_refused(0x60, 0x40 << 8 | 9), "a device without a field of its own is refused");
     OK(is_refused(0x44, 6), "registers in a BAR that there is not");
-    OK(is_refused(0x44, 0xff), "nor in the last of all");
+    OK(is_refused(0x44, 0xff), "registers in the last BAR of all are refused");
     OK(is_refused(0x44, 0), "registers in a BAR without an address");
     OK(is_refused(0x48, 2), "registers at an odd place");
     OK(is_refused(0x4c, 55), "too few registers");
-    OK(is_refused(0x4c, 0), "none");
+    OK(is_refused(0x4c, 0), "no registers at all are refused");
     power_up();
     config[0x20 / 4] = 0x1001;
     config[0x24 / 4] = 0;

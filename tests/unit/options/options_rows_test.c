@@ -134,7 +134,7 @@ static void test_sampler(void)
     (void)parse("");
     OK(memcmp(&p, &o.sampler, sizeof p) == 0, "the defaults of the sampler");
     OK(options_of_name("repeat_penalty") == OPTION_REPEAT && options_of_name("rep") == OPTION_COUNT,
-       "one more name");
+       "an option has one more name");
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void test_all_words(void)
         "term=vt net=dhcp,open name=kitchen time=ntp token=secret watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on kept=16M quiet stop=\"User:\" stop=\"a\\nb\"");
 
-    OK(err == ERR_OK && said[0] == '\0', "every word at once");
+    OK(err == ERR_OK && said[0] == '\0', "every word is read at once");
     OK(all_given(), "all are given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0 &&
@@ -65,7 +65,7 @@ static void test_all_words(void)
            strcmp(o.acting.sensors, "room:i2c1:0x48:tmp105") == 0,
        "what the model may do");
     OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset, and how many turns");
-    OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
+    OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt is read");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
@@ -90,7 +90,7 @@ static void test_all_words(void)
     OK(o.reply.n_stops == 2 && strcmp(o.reply.stop[0], "User:") == 0 &&
            strcmp(o.reply.stop[1], "a\nb") == 0,
        "stop strings add up");
-    OK(strcmp(o.reply.system, "Be brief.") == 0 && o.reply.system_bytes == 9, "the system prompt");
+    OK(strcmp(o.reply.system, "Be brief.") == 0 && o.reply.system_bytes == 9, "system= is read");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) &&
            o.reply.system_bytes == 0,
        "an empty one is given");
@@ -115,7 +115,7 @@ static void test_all_words(void)
     OK(parse("kv=card") == ERR_OK && o.load.kv.card && o.load.kv.types.keys == KV_F16 &&
            parse("kv=card,q8") == ERR_OK && o.load.kv.card && o.load.kv.types.values == KV_Q8 &&
            parse("kv=") != ERR_OK && parse("kv=card,") != ERR_OK && parse("kv=cards") != ERR_OK,
-       "kv=card, with a type and without");
+       "kv=card is read with a type and without");
     OK(parse("kv=rot_q8,f16") == ERR_OK && !o.load.kv.card && o.load.kv.types.keys == KV_ROT_Q8 &&
            o.load.kv.types.values == KV_F16 && parse("kv=card,f32,q8") == ERR_OK &&
            o.load.kv.card && o.load.kv.types.keys == KV_F32 && o.load.kv.types.values == KV_Q8 &&
@@ -151,7 +151,7 @@ static void test_defaults(void)
        "the defaults");
     OK(o.sampler.repeat_last == 64 && near(o.sampler.presence, 0) && near(o.sampler.frequency, 0) &&
            o.sampler.n_biases == 0,
-       "no penalty");
+       "no penalty is set");
     OK(parse("repeat_penalty=1.2 repeat_last_n=-1 presence_penalty=-2 frequency_penalty=0.5") ==
                ERR_OK &&
            near(o.sampler.repeat, 1.2f) && o.sampler.repeat_last == INGOT_MAX_CONTEXT &&
@@ -185,7 +185,7 @@ static void test_quotes(void)
     OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.reply.n == 3 &&
            !options_given(&o, OPTION_PROMPT) && options_refused(&o, OPTION_PROMPT) &&
            strstr(said, "!the closing quote of prompt=\"") == said,
-       "a missing quote");
+       "a missing quote is refused");
 }
 
 static void test_long_texts(void)
@@ -203,7 +203,7 @@ static void test_long_texts(void)
        "4096 do not");
     memcpy(args + 1, "model=", 6);
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
-    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a file name too long");
+    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a long file name is refused");
     args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
     OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits");
 }
@@ -218,21 +218,22 @@ static bool refused(const char *args, const char *error_message)
 
 static void test_malformed(void)
 {
-    OK(refused("temp=hot", "temp=hot cannot be used: temp takes a number from 0 to 100"), "word");
+    OK(refused("temp=hot", "temp=hot cannot be used: temp takes a number from 0 to 100"),
+       "a word for a number is refused");
     OK(near(o.sampler.temp, 0.8f), "the default stays");
-    OK(refused("temp=", "temp= cannot"), "no value");
+    OK(refused("temp=", "temp= cannot"), "an empty value is refused");
     OK(refused("temp", "temp alone cannot be used: temp takes a number"), "no equals sign");
-    OK(refused("temp=-1", "temp=-1"), "below the least");
-    OK(refused("temp=nan", "temp=nan"), "NaN");
-    OK(refused("temp=inf", "temp=inf"), "infinity");
-    OK(refused("temp=1e999", "temp=1e999"), "beyond f32");
-    OK(refused("top_p=1.01", "top_p=1.01"), "above the most");
-    OK(refused("repeat=0", "repeat=0 "), "a penalty of 0");
-    OK(refused("n=12x", "n=12x"), "a count with a tail");
-    OK(refused("n=-1", "n=-1"), "a negative count");
-    OK(refused("n=1048577", "n=1048577"), "a count too large");
+    OK(refused("temp=-1", "temp=-1"), "a value below the least is refused");
+    OK(refused("temp=nan", "temp=nan"), "NaN is refused");
+    OK(refused("temp=inf", "temp=inf"), "infinity is refused");
+    OK(refused("temp=1e999", "temp=1e999"), "a number beyond f32 is refused");
+    OK(refused("top_p=1.01", "top_p=1.01"), "a value above the most is refused");
+    OK(refused("repeat=0", "repeat=0 "), "a penalty of 0 is refused");
+    OK(refused("n=12x", "n=12x"), "a count with a tail is refused");
+    OK(refused("n=-1", "n=-1"), "a negative count is refused");
+    OK(refused("n=1048577", "n=1048577"), "a count that is too large is refused");
     OK(refused("n=1K", "n=1K"), "a count is not a size");
-    OK(refused("ctx=0", "ctx=0"), "no context");
+    OK(refused("ctx=0", "ctx=0"), "a context of 0 is refused");
     OK(refused("cores=0", "cores=0") && refused("cores=9", "cores=9 cannot be used: cores takes a "
                                                            "count from 1 to 8"),
        "cores");
@@ -241,8 +242,8 @@ static void test_malformed(void)
        "sizes");
     OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits");
     OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
-       "a value for a flag");
-    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "an empty stop");
+       "a value for a flag is refused");
+    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "both fail");
     OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
@@ -280,12 +281,12 @@ static void test_unknown(void)
     OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
     OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
     OK(strstr(said, "docs/OPTIONS.md") != NULL, "the place where they are listed");
-    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen");
-    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word");
-    OK(suggests("id", "id", "did you mean ids?"), "a flag");
-    OK(suggests("zebra=1", "zebra", none), "nothing near");
-    OK(suggests("x", "x", none), "one letter");
-    OK(suggests("=5", "", none), "no name at all");
+    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen is understood");
+    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word is known");
+    OK(suggests("id", "id", "did you mean ids?"), "a flag is suggested");
+    OK(suggests("zebra=1", "zebra", none), "nothing near suggests nothing");
+    OK(suggests("x", "x", none), "one letter suggests nothing");
+    OK(suggests("=5", "", none), "no name suggests nothing");
     OK(suggests("\x1b\xff=5",
                 "?"
                 "?",
@@ -315,14 +316,15 @@ static void test_set(void)
 {
     options_init(&o);
     said[0] = '\0';
-    OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f), "a value");
+    OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f),
+       "it is set");
     OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
            strcmp(o.reply.prompt, "a \"b\" \\n") == 0,
        "no quotes, no escapes");
-    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "a flag");
+    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "a flag is set");
     OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
-       "unknown: silent");
-    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.reply.n == 0, "nobody need listen");
+       "an unknown option is silent");
+    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.reply.n == 0, "silence is allowed");
 }
 
 static void test_floats(void)
@@ -381,8 +383,10 @@ static void test_u64(void)
 {
     uint64_t value;
 
-    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "decimal");
-    OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26), "hexadecimal");
+    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX),
+       "digits are read");
+    OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26),
+       "hexadecimals are read");
     OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
            u64_is("2GiB", true, UINT64_C(2) << 30),
        "sizes");
@@ -412,8 +416,8 @@ static void test_pins(void)
        "so does a bad list of sensors: %s", said);
     OK(parse("pins=light:3 pins=fan:4") == ERR_OK && strcmp(o.acting.pins, "fan:4") == 0,
        "the later list counts");
-    OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute");
-    OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 at the most");
+    OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute pass");
+    OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 a minute is the most");
     OK(parse("actions_said=off") == ERR_OK && o.acting.said == ACTION_NEEDS_NOTHING &&
            parse("") == ERR_OK && o.acting.said == ACTION_NEEDS_VALUE,
        "what somebody must have said before a line is driven");
@@ -431,7 +435,7 @@ static void test_preset(void)
     OK(options_parse_preset(&o, text, false, &report) == ERR_OK && said[0] == '\0' &&
            o.reply.n == 7 && near(o.sampler.temp, 0.7f) && o.reply.n_stops == 2 &&
            o.load.mem == UINT64_C(64) << 20 && strcmp(o.reply.system, "two\nlines") == 0,
-       "a preset at start");
+       "a preset is read at start");
     (void)parse("stop=\"c\"");
     OK(options_parse_preset(&o, text, false, &report) == ERR_OK && o.reply.n_stops == 1,
        "a stop string of the start has no other beside it");

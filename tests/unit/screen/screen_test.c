@@ -188,13 +188,14 @@ static void test_check(void)
     };
     struct board_screen b;
 
-    OK(screen_check(&good) == ERR_OK, "a screen of 640 x 480");
+    OK(screen_check(&good) == ERR_OK, "a screen of 640 x 480 is accepted");
     OK((b = good, b.bits = 24, screen_check(&b)) == ERR_UNSUPPORTED, "24 bits are refused");
     OK((b = good, b.pitch = 1276, screen_check(&b)) == ERR_UNSUPPORTED,
-       "a pitch shorter than a row");
-    OK((b = good, b.pitch = 1282, screen_check(&b)) == ERR_UNSUPPORTED, "an odd pitch");
+       "a pitch shorter than a row is refused");
+    OK((b = good, b.pitch = 1282, screen_check(&b)) == ERR_UNSUPPORTED, "an odd pitch is refused");
     OK((b = good, b.width = 63, screen_check(&b)) == ERR_UNSUPPORTED, "seven columns");
-    OK((b = good, b.height = 31, screen_check(&b)) == ERR_UNSUPPORTED, "one row");
+    OK((b = good, b.height = 31, screen_check(&b)) == ERR_UNSUPPORTED,
+       "a screen of one row is refused");
     OK((b = good, b.height = 1u << 31, screen_check(&b)) == ERR_UNSUPPORTED,
        "more rows than any display");
     OK((b = good, b.pixels++, screen_check(&b)) == ERR_UNSUPPORTED, "pixels at an odd address");

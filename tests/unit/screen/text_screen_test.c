@@ -137,7 +137,7 @@ static void test_wrap(void)
        "a word of several looks moves with them");
     begin(8, 1);
     put("ab cdefghij");
-    OK(is(0, "hij") && t.moved == 1, "a screen of one row");
+    OK(is(0, "hij") && t.moved == 1, "a screen of one row scrolls");
 }
 
 static void test_scroll(void)
@@ -163,13 +163,13 @@ static void test_sequences(void)
     put("abcdef\33[3D\33[K");
     OK(is(0, "abc") && at(0, 3), "CUB and EL, as word wrap sends them");
     put("\33[2;5Hx\33[A\33[2Cy\33[Bz");
-    OK(is(1, "    x   z") && is(0, "abc    y"), "CUP, CUU, CUF, CUD");
+    OK(is(1, "    x   z") && is(0, "abc    y"), "CUP, CUU, CUF and CUD move the cursor");
     put("\33[99;99H!");
     OK(text_screen_cell(&t, 3, 19)->code == '!', "the cursor stays on the screen");
     put("\33[2;5H\33[J");
-    OK(is(0, "abc    y") && is(1, "") && is(3, ""), "ED to the end");
+    OK(is(0, "abc    y") && is(1, "") && is(3, ""), "ED clears to the end");
     put("\33[2J");
-    OK(is(0, ""), "ED of all");
+    OK(is(0, ""), "ED clears all");
     begin(20, 4);
     put("ab\33"
         "7\33[999C\33[6n\33"
@@ -188,9 +188,9 @@ static void test_looks(void)
     begin(20, 2);
     put("a\33[1mb\33[0;2mc\33[0;36md\33[1;31me\33[0mf\33[7mg\33[27;44mh\33[93mi\33[38;5;1;4mj\33[mk");
     OK(looks(0, TEXT_GREY, 0) && looks(1, TEXT_WHITE, 0) && looks(2, TEXT_DARK, 0),
-       "plain, bold, dim");
+       "plain, bold and dim have their colours");
     OK(looks(3, 6, 0) && looks(4, 9, 0) && looks(5, TEXT_GREY, 0),
-       "the reply's colour, an error's, and back");
+       "a reply and an error have their colours, and plain returns");
     OK(looks(6, 0, TEXT_GREY) && looks(7, TEXT_GREY, 4) && looks(8, 11, 4),
        "reversed, a background, a bright one");
     OK(looks(9, 11, 4) && looks(10, TEXT_GREY, 0), "colours out of 256 change nothing");

@@ -142,13 +142,14 @@ static void test_penalty(void)
     plain = said;
     own_presence = 1.5f;
     for (size_t i = 0; i < 3; i++) {
-        OK(reply(forms[i], 0, &params) == ERR_OK && said.n_ids == 20, "with a penalty");
+        OK(reply(forms[i], 0, &params) == ERR_OK && said.n_ids == 20,
+           "a reply with a penalty is generated");
         if (i == 0)
             want = said;
-        OK(memcmp(want.ids, said.ids, 20 * sizeof *want.ids) == 0, "... the same in each form");
+        OK(memcmp(want.ids, said.ids, 20 * sizeof *want.ids) == 0, "... the same one in each form");
     }
     own_presence = 0;
-    OK(memcmp(plain.ids, want.ids, 20 * sizeof *want.ids) != 0, "... another reply than without");
+    OK(memcmp(plain.ids, want.ids, 20 * sizeof *want.ids) != 0, "... and another than without");
     said = want;
     rig_ids(ids, N_PROMPT);
     session_clear(&rig.session);

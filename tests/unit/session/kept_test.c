@@ -181,13 +181,14 @@ static void test_file(void)
     start();
     OK(open_kept(0, &file) && ask(0, 200) == 0 && write_all() == 3 && kept.n_written == 3,
        "three blocks are written");
-    OK(write_all() == 0, "once");
+    OK(write_all() == 0, "they are written once");
     start();
     OK(open_kept(0, &file) && ask(1, 200) == 128 && is(1, 200) && kept.n_read == 2,
        "after a restart two blocks of another prompt are read");
     (void)write_all();
     start();
-    OK(open_kept(1, &file) && ask(1, 230) == 64 && is(1, 230), "into memory for one of them");
+    OK(open_kept(1, &file) && ask(1, 230) == 64 && is(1, 230),
+       "one of the blocks is read into memory");
     start();
     (void)open_kept(0, &file);
     (void)ask(3, 64);

@@ -53,10 +53,11 @@ static void test_cut(const char *name)
            session_cut(s, 40) == 40 && session_append(s, ids + 40, 2, NULL) == ERR_OK &&
            is_after(42),
        "the same turn is taken back twice");
-    OK(session_cut(s, 35) == 30 && session_run(s, NULL) == ERR_OK && is_after(35), "35: 30");
+    OK(session_cut(s, 35) == 30 && session_run(s, NULL) == ERR_OK && is_after(35),
+       "a cut at 35 keeps 30 tokens");
     OK(session_cut(s, 25) == (RECURRENT_KEPT > 2 ? 20 : 0) && session_run(s, NULL) == ERR_OK &&
            is_after(25),
-       "25: from the start");
+       "a cut at 25 starts from what is kept");
     session_mark(s);
     session_append(s, ids + 25, 5, NULL);
     OK(session_cut(s, 25) == 25 && session_append(s, ids + 25, 5, NULL) == ERR_OK && is_after(30),

@@ -290,7 +290,7 @@ static void test_stopped(void)
     while (replies.slots[0].busy && replies_pass(&replies, NULL) == ERR_OK)
         n++;
     keep(&parallel[0], &replies.slots[0].result, &sessions[0]);
-    OK(same(0) && n > 1, "and they go on");
+    OK(same(0) && n > 1, "then both go on");
     replies_leave(&replies, 1);
     OK(replies_busy(&replies) == 0 && parallel[9].bytes != 0, "a reply that is left is over");
     replies_leave(&replies, 1);

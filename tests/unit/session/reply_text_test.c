@@ -124,8 +124,10 @@ static void test_stops(void)
     set_stops("User:", NULL, NULL);
     OK(stops_at("Hello.\nUser: what", "Hello.\n", 3), "a stop string over several tokens");
     OK(stops_at("Hello User", "Hello User", 3), "its beginning alone comes out at the end");
-    OK(stops_at("UseUser:", "Use", 1) && stops_at("UUUser:", "UU", 4), "a false start before it");
-    OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99), "in the middle of a token");
+    OK(stops_at("UseUser:", "Use", 1) && stops_at("UUUser:", "UU", 4),
+       "a false start before it does not matter");
+    OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99),
+       "a stop in the middle of a token is found");
     begin(false);
     put("so Us", 5);
     OK(strcmp(shown, "so ") == 0, "text that may begin it is held back: \"%s\"", shown);
@@ -142,7 +144,7 @@ static void test_stops(void)
     OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped,
        "half of a character at the end becomes U+FFFD");
     set_stops(NULL, NULL, NULL);
-    OK(stops_at("anything", "anything", 3), "none at all");
+    OK(stops_at("anything", "anything", 3), "without a stop the text goes on");
 }
 
 static void test_random_stops(void)
@@ -207,7 +209,8 @@ static void test_thoughts(void)
     OK(becomes(THINK_DIM, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
        "as it may be asked for");
     OK(becomes(THINK_SHOW, false, both, both), "shown as they are");
-    OK(becomes(THINK_HIDE, false, both, "(thinking: 14 tokens)\nYes."), "hidden, with a count");
+    OK(becomes(THINK_HIDE, false, both, "(thinking: 14 tokens)\nYes."),
+       "the thoughts are hidden, with a count");
     OK(becomes(THINK_HIDE, true, "mmm</think>Yes <think>.", "(thinking: 10 tokens)\nYes <think>."),
        "where the template opens them");
     OK(becomes(THINK_HIDE, false, "\n [THINK]a[/THINK] b", "\n (thinking: 9 tokens)\nb"),

@@ -76,7 +76,7 @@ static void test_damaged(void)
     struct sampler s = greedy(1);
     struct sampler_params p;
 
-    OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN, "greedy: nothing to pick");
+    OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN, "greedy sampling finds no token");
     sampler_params_default(&p);
     sampler_init(&s, &p);
     OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN && s.n_nan == 3, "drawn: nothing to pick");
@@ -360,7 +360,7 @@ static void test_many(void)
     for (uint32_t i = 0; i < 30; i++) {
         many[640 + 2 * i] = 20 + (float)i * 0.1f;
     }
-    OK(wrong_of_many(2) == 0, "most of the best in one block");
+    OK(wrong_of_many(2) == 0, "most of the best are found in one block");
     for (uint32_t i = 0; i < MANY; i++) {
         many[i] = (float)(int)(many[i] / 4);
     }

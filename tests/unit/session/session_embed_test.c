@@ -42,7 +42,7 @@ static void test_one_token(void)
     memcpy(own, rig.session.logits, rig_logits_bytes());
     session_clear(&rig.session);
     mean = embed(text, 1);
-    OK(mean != NULL, "a token's embedding");
+    OK(mean != NULL, "a token's embedding is computed");
     if (mean == NULL)
         return;
     memcpy(hidden, mean, dim_bytes());

@@ -34,11 +34,11 @@ static void test_ngram(void)
        "nothing repeats, nothing is guessed");
     OK(guesses_are("abcdab", 2, "cdab"), "two tokens stand earlier");
     OK(guesses_are("abcdxb", 1, "cd"), "one token earlier gives the guess");
-    OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match before the later one");
+    OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match goes before the later one");
     OK(guesses_are("abxabyab", 2, "yab"), "the later of two that are equally long");
     OK(guesses_are("abcdefxabcdefyabcdef", 4, "yabc"), "four tokens tell as much as six");
     OK(guesses_are("abcab", 2, "cabcabca"), "a period goes on beyond the text");
-    OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token");
+    OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token is guessed");
 }
 
 /* ---- logits, cache and hash ------------------------------------------------------------------ */
@@ -317,7 +317,7 @@ static void test_refusals(void)
     copy = malloc((size_t)draft.image.header->tokenizer.bytes);
     memcpy(copy, draft.image.tokenizer, (size_t)draft.image.header->tokenizer.bytes);
     tokenizer_open(&draft.tokenizer, copy);
-    OK(speculative_check(&draft, &rig.model) == ERR_OK, "the same vocabulary");
+    OK(speculative_check(&draft, &rig.model) == ERR_OK, "the same vocabulary is accepted");
     copy[(const uint8_t *)tokenizer_text(&draft.tokenizer, 400) - copy] ^= 1;
     OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED, "%s", draft.error_message);
     free(copy);

@@ -200,7 +200,8 @@ static void test_refusals(void)
     unsigned taken = 0;
 
     start();
-    OK(bounce.device.submit(&bounce.device, &r) == ERR_RANGE, "beyond the device's end");
+    OK(bounce.device.submit(&bounce.device, &r) == ERR_RANGE,
+       "a request beyond the device's end is refused");
     r = (struct block_request){ .n_sectors = BOUNCE_HALF_SECTORS + 1, .buffer = memory.beyond };
     OK(bounce.device.max_sectors == BOUNCE_HALF_SECTORS &&
            bounce.device.submit(&bounce.device, &r) == ERR_RANGE,

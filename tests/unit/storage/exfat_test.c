@@ -96,12 +96,12 @@ static void check_disk(const char *name, uint32_t block, unsigned pieces)
        "  one with a long name: %s", entry.name);
     OK(fat32_find(&fs, "deep/er/notes.txt", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file_equals("notes"),
-       "  a path");
-    OK(open_model("empty") == ERR_OK && file.bytes == 0, "  an empty file");
+       "  a path opens");
+    OK(open_model("empty") == ERR_OK && file.bytes == 0, "  an empty file opens");
     OK(open_model("nothing") == ERR_NOT_FOUND && open_model("") == ERR_NOT_FOUND, "  %s", fs.why);
     OK(fat32_get_model(&fs, 41, &entry) == ERR_OK && strcmp(entry.name, "n9.ingot") == 0 &&
            fat32_get_model(&fs, 42, &entry) == ERR_NOT_FOUND,
-       "  the last by name");
+       "  the last file by name is found");
 }
 
 static void test_whole(void)
@@ -142,7 +142,7 @@ static void test_tools(void)
            "of=part seek=$((14 * 256)) skip=$((15 * 256)) count=$((256 - 33)) conv=notrunc && "
            "fsck.exfat -n part || exit 1; done"),
        "fsck.exfat finds nothing wrong in volumes of partitions");
-    OK(shell("sgdisk -v gpt.img | grep 'No problems found'"), "sgdisk none in the GPT");
+    OK(shell("sgdisk -v gpt.img | grep 'No problems found'"), "sgdisk finds no fault in the GPT");
 }
 
 /* Sectors of the volume larger than 512. */
@@ -183,7 +183,7 @@ static void test_large(void)
     uint64_t at = (5ull << 30) + 4096;
 
     OK(shell("$MAKE large.img --size 7000 --cluster 131072 models/large.ingot=+6000000123"),
-       "a disk with a file of 6 GB, sparse");
+       "the test has a disk with a sparse file of 6 GB");
     snprintf(path, sizeof path, "%s/large.img", folder);
     OK(file_device_open(&state, path, 0, &dev) == ERR_OK &&
            fat32_mount(&fs, &dev, NULL) == ERR_OK && open_model("large") == ERR_OK &&
@@ -198,7 +198,7 @@ static void test_large(void)
        (unsigned long long)file_extents(&file)[0].sector);
     OK(file_read_now(&reading, &file, 6000000000u / 512 * 512, buffer, 512) == ERR_OK &&
            file_read_now(&reading, &file, 6000000512u / 512 * 512, buffer, 512) == ERR_RANGE,
-       "up to its end, and no further");
+       "it is read up to its end, and no further");
     file_device_close(&state);
 }
 
@@ -340,10 +340,10 @@ static void test_sets(void)
     OK(open_damaged(1, 5, 1, true) == ERR_BAD_FILESYSTEM &&
            open_model("größe 模型 mit einem ziemlich langen Namen") == ERR_OK,
        "more than it has, and the file right after it is found");
-    OK(open_damaged(35, 0, 1, true) == ERR_BAD_FILESYSTEM, "no name");
+    OK(open_damaged(35, 0, 1, true) == ERR_BAD_FILESYSTEM, "a file without a name is refused");
     OK(open_damaged(35, 255, 1, true) == ERR_BAD_FILESYSTEM && open_model("n1") == ERR_OK,
        "a name longer than its pieces");
-    OK(open_damaged(64, 0xc0, 1, true) == ERR_BAD_FILESYSTEM, "a second stream");
+    OK(open_damaged(64, 0xc0, 1, true) == ERR_BAD_FILESYSTEM, "a second stream is refused");
     OK(open_damaged(32 + 20, 1, 4, true) == ERR_BAD_FILESYSTEM && why_has("outside"),
        "a first cluster that is none: %s", fs.why);
     OK(open_damaged(32 + 20, fs.n_clusters + 1, 4, true) == ERR_BAD_FILESYSTEM &&
@@ -360,7 +360,7 @@ static void test_sets(void)
     OK(open_damaged(33, 1, 1, true) == ERR_BAD_FILESYSTEM && why_has("free"),
        "a chain that the FAT does not have: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
-    OK(mount() == ERR_OK, "whole again");
+    OK(mount() == ERR_OK, "the volume is whole again");
     fake.fail_sector = (set_of_a() - disk) / 512;
     fake.fail_times = 1000;
     OK(open_model("a") == ERR_IO && why_has("cannot be read"), "a folder that cannot be read: %s",
@@ -417,7 +417,8 @@ static void test_gpt(void)
     };
     uint8_t *h = disk + 512, *copy = disk + DISK_BYTES - 512;
 
-    OK(partitions_crc32(0, (const uint8_t *)"123456789", 9) == 0xcbf43926u, "the CRC-32's check");
+    OK(partitions_crc32(0, (const uint8_t *)"123456789", 9) == 0xcbf43926u,
+       "the CRC-32 gives its check value");
     (void)load("gpt.img");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         memcpy(disk, whole, sizeof disk);
@@ -430,12 +431,12 @@ static void test_gpt(void)
     }
     memcpy(disk, whole, sizeof disk);
     h[40] ^= 1;
-    OK(mount() == ERR_OK, "a header with a wrong bit: the copy");
+    OK(mount() == ERR_OK, "a header with a wrong bit gives way to the copy");
     copy[40] ^= 1;
     OK(mount() == ERR_BAD_FILESYSTEM && why_has("header's checksum"), "both: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
     disk[1024 + 60] ^= 1;
-    OK(mount() == ERR_OK, "a table with a wrong bit: the copy");
+    OK(mount() == ERR_OK, "a table with a wrong bit gives way to the copy");
     memcpy(disk, whole, sizeof disk);
     fake_init(&fake, disk, DISK_BYTES / 512);
     fake.fail_sector = 1;
@@ -456,7 +457,8 @@ static void test_gpt(void)
     put(disk + 1024 + 32, 100, 8);
     put(h + 88, partitions_crc32(0, disk + 1024, 128 * 128), 4);
     sign_header(h);
-    OK(mount() == ERR_OK && fs.first_sector == START / 512, "the second partition of a GPT");
+    OK(mount() == ERR_OK && fs.first_sector == START / 512,
+       "the second partition of a GPT is found");
 }
 
 int main(void)

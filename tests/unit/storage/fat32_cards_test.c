@@ -60,16 +60,16 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
            "one with a long name: %s", entry.name);
         OK(fat32_find_model(&fs, "boot/deep/notes.txt", &entry) == ERR_OK &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file_equals("notes"),
-           "a path");
-        OK(fat32_find_model(&fs, "/MODELS/A", &entry) == ERR_OK, "a path without .ingot");
+           "a path is found");
+        OK(fat32_find_model(&fs, "/MODELS/A", &entry) == ERR_OK, "a path without .ingot is found");
         OK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND, "%s", fs.why);
-        OK(fat32_find_model(&fs, "", &entry) == ERR_NOT_FOUND, "an empty name");
+        OK(fat32_find_model(&fs, "", &entry) == ERR_NOT_FOUND, "an empty name is not found");
         OK(fat32_get_model(&fs, models - 1, &entry) == ERR_OK &&
                fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND,
            "the last: %s", entry.name);
         OK(fat32_find_model(&fs, "empty.ingot", &entry) == ERR_OK && entry.bytes == 0 &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
-           "an empty file");
+           "an empty file opens");
     }
     file_device_close(&state);
 }
@@ -100,7 +100,7 @@ static void test_cards(void)
     check_card("pieces.img", 1, 10);
     OK(shell("truncate -s 64M bare.img && mkfs.vfat -F 32 -s 1 bare.img && mmd -i"
              " bare.img ::MODELS && mcopy -i bare.img a.ingot ::MODELS/A.Ingot"),
-       "a volume without an MBR");
+       "the test has a volume without an MBR");
     check_card("bare.img", 1, 1);
     OK(!shell("$CARD x.img notes") && !shell("$CARD x.img no.ingot") &&
            !shell("$CARD x.img --size 9 a.ingot") && !shell("$CARD") && !shell("test -e x.img"),

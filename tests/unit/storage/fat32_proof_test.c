@@ -368,7 +368,7 @@ static void test_bounds(void)
     fake.fail_sector = VOLUME_DATA + DEEP - 2;
     fake.fail_times = 1000;
     make_volume();
-    OK(mount(), "a whole volume again");
+    OK(mount(), "the volume is whole again");
     fake.fail_sector = VOLUME_DATA + DEEP - 2;
     fake.fail_times = 1000;
     OK(fat32_find(&fs, "saves/chat.sav", &entry) == ERR_OK &&

@@ -53,7 +53,8 @@ static void test_fields(void)
     };
 
     volume_format();
-    OK(mount() == ERR_OK && fs.why == NULL && fs.n_clusters == VOLUME_CLUSTERS, "a bare volume");
+    OK(mount() == ERR_OK && fs.why == NULL && fs.n_clusters == VOLUME_CLUSTERS,
+       "a bare volume is mounted");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         volume_format();
         put_le(volume + cases[i].offset, cases[i].value, cases[i].bytes);
@@ -63,7 +64,7 @@ static void test_fields(void)
     }
     volume_format();
     volume[13] = 3; /* no power of two: no boot sector, and so a partition table without one */
-    OK(mount() == ERR_NO_FILESYSTEM, "BPB_SecPerClus = 3 on a bare volume");
+    OK(mount() == ERR_NO_FILESYSTEM, "a bare volume with BPB_SecPerClus = 3 is refused");
     volume_format();
     memcpy(volume + 3, "EXFAT   ", 8);
     OK(mount() == ERR_BAD_FILESYSTEM && why_has("exFAT"), "%s", fs.why);
@@ -98,10 +99,10 @@ static enum err mount_table(const uint8_t (*types)[4], const uint32_t starts[4])
 static void test_tables(void)
 {
     volume_format();
-    OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 8 }) == ERR_OK, "type 0x0C");
+    OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 8 }) == ERR_OK, "type 0x0C is mounted");
     OK(mount_table(&(uint8_t[4]){ 0x83, 0, 0, 0x0b }, (uint32_t[4]){ 1, 0, 0, 8 }) == ERR_OK &&
            fs.first_sector == 8,
-       "type 0x0B in the fourth entry, after a Linux partition");
+       "type 0x0B in the fourth entry is mounted, after a Linux partition");
     OK(mount_table(&(uint8_t[4]){ 0x0c, 0x0c }, (uint32_t[4]){ 99999999, 8 }) == ERR_OK,
        "the second, when the first lies beyond the card");
     OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 99999999 }) == ERR_BAD_FILESYSTEM,
@@ -112,7 +113,7 @@ static void test_tables(void)
            why_has("GPT"),
        "%s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0x07 }, (uint32_t[4]){ 8 }) == ERR_OK,
-       "type 0x07 with FAT32 in it");
+       "type 0x07 with FAT32 in it is mounted");
     OK(mount_table(&(uint8_t[4]){ 0x83, 0xef }, (uint32_t[4]){ 3, 5 }) == ERR_NO_FILESYSTEM &&
            why_has("0x83, 0xef;"),
        "%s", fs.why);
@@ -144,7 +145,8 @@ static void test_chains(void)
        "a file in one piece is one extent");
     volume_link(14, 15);
     volume_link(15, VOLUME_END);
-    OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 5, "a chain longer than the file");
+    OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 5,
+       "a chain may be longer than the file");
     new_x(10, 4 * 512);
     volume_link(10, 11);
     volume_link(11, 5);
@@ -155,11 +157,11 @@ static void test_chains(void)
            buffer[512] == 11 && buffer[1024] == 5 && buffer[1536] == 100,
        "three pieces, back too");
     volume_link(5, 11);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file is found");
     volume_link(5, 5);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cluster that follows itself");
     put_le(volume_cluster(2) + 28, 9000 * 512, 4);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "the same in a long file");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle in a long file is found");
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 11);
     put_le(volume_cluster(2) + 28, 9000 * 512, 4);
@@ -167,26 +169,27 @@ static void test_chains(void)
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 100);
     volume_link(100, 10);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle from the last cluster");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"),
+       "a cycle from the last cluster is found");
     volume_link(5, VOLUME_END);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("shorter"), "a chain that ends early");
     volume_link(5, 0);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("free"), "a chain into a free cluster");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("free"), "a chain into a free cluster is refused");
     volume_link(5, 0x0ffffff7);
-    OK(open_x() == ERR_BAD_FILESYSTEM, "a chain into a bad cluster");
+    OK(open_x() == ERR_BAD_FILESYSTEM, "a chain into a bad cluster is refused");
     volume_link(5, VOLUME_CLUSTERS + 2);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("leaves"), "a chain out of the volume");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("leaves"), "a chain out of the volume is refused");
     new_x(VOLUME_CLUSTERS, 2 * 512);
     volume_chain(VOLUME_CLUSTERS, 2);
     OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 2, "a file in the last clusters");
     new_x(0, 100);
     OK(open_x() == ERR_BAD_FILESYSTEM, "bytes without a cluster");
     new_x(VOLUME_CLUSTERS + 2, 100);
-    OK(open_x() == ERR_BAD_FILESYSTEM, "a first cluster outside");
+    OK(open_x() == ERR_BAD_FILESYSTEM, "a first cluster outside is refused");
     new_x(10, 0xffffffff);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("larger"), "more bytes than the volume has");
     new_x(0, 0);
-    OK(open_x() == ERR_OK && file.n_extents == 0 && file.bytes == 0, "an empty file");
+    OK(open_x() == ERR_OK && file.n_extents == 0 && file.bytes == 0, "an empty file opens");
     OK(file_read_now(&reading, &file, 0, buffer, 0) == ERR_OK &&
            file_read_now(&reading, &file, 0, buffer, 512) == ERR_RANGE,
        "a read of an empty file succeeds");
@@ -351,7 +354,8 @@ static void test_folders(void)
     volume_format();
     volume_add("SUB        ", 0x10, 0, 0);
     mount();
-    OK(fat32_find(&fs, "sub/x", &entry) == ERR_BAD_FILESYSTEM, "a folder without a cluster");
+    OK(fat32_find(&fs, "sub/x", &entry) == ERR_BAD_FILESYSTEM,
+       "a folder without a cluster is refused");
     OK(fat32_find(&fs, "/", &entry) == ERR_NOT_FOUND && fat32_find(&fs, "sub", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_NOT_FOUND,
        "a folder is not a file");
@@ -430,7 +434,7 @@ static void test_big(void)
     fake.make = make_big;
     OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "big", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
-       "a file of 4 GiB - 1");
+       "a file of 4 GiB - 1 opens");
     OK(file.bytes == 0xffffffff && file.n_extents == 1 &&
            file_extents(&file)[0].n_sectors == (uint64_t)1 << 23,
        "is one extent");

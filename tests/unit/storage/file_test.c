@@ -144,9 +144,12 @@ static void test_ranges(void)
     make_pieces();
     OK(file_read_start(&read_a, &file, 1, buffer, 512) == ERR_RANGE, "an odd offset is refused");
     OK(file_read_start(&read_a, &file, 0, buffer, 100) == ERR_RANGE, "an odd length is refused");
-    OK(file_read_start(&read_a, &file, 0, buffer, 301 * 512) == ERR_RANGE, "beyond the end");
-    OK(file_read_start(&read_a, &file, 301 * 512, buffer, 0) == ERR_RANGE, "behind the end");
-    OK(file_read_start(&read_a, &file, UINT64_MAX - 511, buffer, 1024) == ERR_RANGE, "overflow");
+    OK(file_read_start(&read_a, &file, 0, buffer, 301 * 512) == ERR_RANGE,
+       "a read beyond the end is refused");
+    OK(file_read_start(&read_a, &file, 301 * 512, buffer, 0) == ERR_RANGE,
+       "a read behind the end is refused");
+    OK(file_read_start(&read_a, &file, UINT64_MAX - 511, buffer, 1024) == ERR_RANGE,
+       "an offset that overflows is refused");
     OK(file_read_poll(&read_a) == ERR_RANGE, "a read that did not start polls as its error");
     file.bytes = 300 * 512 - 100;
     OK(file_read_now(&read_a, &file, 299 * 512, buffer, 512) == ERR_OK &&
@@ -156,9 +159,10 @@ static void test_ranges(void)
     file.bytes = 400 * 512;
     OK(file_read_now(&read_a, &file, 0, buffer, 400 * 512) == ERR_RANGE,
        "extents that do not cover the file");
-    OK(file_open_device(&file, &fake.dev, BYTES + 1, NULL) == ERR_RANGE, "more than the device");
+    OK(file_open_device(&file, &fake.dev, BYTES + 1, NULL) == ERR_RANGE,
+       "a file larger than the device is refused");
     fake.dev.n_sectors = 0;
-    OK(file_open_device(&file, &fake.dev, 0, NULL) == ERR_NO_DEVICE, "an empty device");
+    OK(file_open_device(&file, &fake.dev, 0, NULL) == ERR_NO_DEVICE, "an empty device is refused");
 }
 
 static void test_failures(void)
@@ -289,7 +293,7 @@ static void test_silence(void)
     fake.reset_helps = true;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "a device that falls silent is reset, and the read goes on");
-    OK(fake.n_resets == 1, "by one reset");
+    OK(fake.n_resets == 1, "one reset is enough");
 
     start_over();
     file.timeout = soon;
@@ -352,11 +356,13 @@ static void test_memory(void)
     OK(file_memory(&file, 0, 1) == NULL, "a card is not addressable");
     fake.dev.memory = disk;
     OK(file_memory(&file, 5, BYTES - 5) == disk + 5, "flash is, at any offset");
-    OK(file_memory(&file, 5, BYTES - 4) == NULL, "up to its end");
+    OK(file_memory(&file, 5, BYTES - 4) == NULL, "it ends where the device ends");
     make_pieces();
-    OK(file_memory(&file, 99 * 512 + 7, 505) == disk + 1099 * 512 + 7, "inside one extent");
+    OK(file_memory(&file, 99 * 512 + 7, 505) == disk + 1099 * 512 + 7,
+       "it may lie inside one extent");
     OK(file_memory(&file, 99 * 512 + 7, 506) == NULL, "not across two");
-    OK(file_memory(&file, 101 * 512, 199 * 512) == disk + 2000 * 512, "the last extent whole");
+    OK(file_memory(&file, 101 * 512, 199 * 512) == disk + 2000 * 512,
+       "it may be the whole last extent");
 }
 
 static double seconds(void)
@@ -423,7 +429,7 @@ static void test_host_write(void)
         second_buffer[i] = (uint8_t)(i * 13);
     OK(file_device_open_writable(&host, path, 0, &device) == ERR_OK && device.writable &&
            file_open_device(&file, &device, 10000, NULL) == ERR_OK,
-       "a file of the host to write");
+       "a file of the host opens for writing");
     OK(file_write_now(&read_a, &file, 512, second_buffer + 512, 10240 - 512) == ERR_OK,
        "is written to its end");
     same = pread(fd, buffer, sizeof buffer, 0) == 10000 && buffer[0] == 0 &&

@@ -108,7 +108,7 @@ static void test_lengths(void)
     make_disk();
     put_entry(0, 0x0c, START, VOLUME_SECTORS);
     OK(mount() == ERR_OK && fat32_reserve(&fs, 512, &table, &file) == ERR_OK,
-       "a volume of its partition's length");
+       "a volume of its partition's length is mounted");
     put_entry(0, 0x0c, START, VOLUME_SECTORS - 1);
     OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_TRUNCATED, "one sector less: %s",
        fs.why);
@@ -219,7 +219,8 @@ static void test_large(void)
     make_disk();
     put_gpt_entry(0, START, UINT64_MAX);
     sign_gpt();
-    OK(mount() == ERR_OK && fs.end_sector == DISK_SECTORS, "a last LBA of 2^64 - 1");
+    OK(mount() == ERR_OK && fs.end_sector == DISK_SECTORS,
+       "a last LBA of 2^64 - 1 is cut to the disk");
     put_gpt_entry(0, 0, UINT64_MAX);
     sign_gpt();
     OK(mount() != ERR_OK, "a first LBA of 0 is refused: %s", fs.why);

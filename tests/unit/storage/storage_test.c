@@ -99,8 +99,8 @@ static void test_card(void)
        "several models are logged");
     OK(file.timeout.platform == &platform && file.timeout.limit_ticks == 5 * platform.clock.hz,
        "with five seconds of patience");
-    OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path");
-    OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
+    OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path is found");
+    OK(find("B") == ERR_OK && file_is(200, 4096), "a name is found");
     OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);
     OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "/models"), "%s",
        storage.error_message);
@@ -118,7 +118,8 @@ static void test_several(void)
     attach(&flash);
     card.fail_sector = 0;
     card.fail_times = 1000;
-    OK(find("") == ERR_OK && file.device == &second.dev, "behind a failing card, the next");
+    OK(find("") == ERR_OK && file.device == &second.dev,
+       "the next device is found behind a failing card");
     OK(strstr(console, "the first card: ") != NULL && strstr(console, err_text(ERR_IO)) != NULL,
        "and the failure is logged");
     put_card(false);
@@ -167,12 +168,12 @@ static void test_places(void)
     third.dev.kind = BLOCK_NVME;
     OK(find("") == ERR_OK && file.device == &third.dev && strcmp(file.name, "a.ingot") == 0,
        "an NVMe drive comes first");
-    OK(find("b") == ERR_OK && file.device == &third.dev, "by name as well");
+    OK(find("b") == ERR_OK && file.device == &third.dev, "it is found by name as well");
     OK(find("usb:b") == ERR_OK && file.device == &card.dev && file_is(200, 4096) &&
            strcmp(file.name, "usb:b.ingot") == 0,
        "a USB drive that was asked for: %s", file.name);
     OK(find(file.name) == ERR_OK && file.device == &card.dev, "its name finds it again");
-    OK(find("usb:models/b.ingot") == ERR_OK && file.device == &card.dev, "a path there");
+    OK(find("usb:models/b.ingot") == ERR_OK && file.device == &card.dev, "a path there is found");
     OK(find("card:") == ERR_OK && file.device == &second.dev && file_is(100, MODEL_BYTES),
        "the first of a card: %s", file.name);
     OK(find("usb:zzz") == ERR_NOT_FOUND && says("the USB drive has no model zzz", "/models"), "%s",
@@ -297,7 +298,8 @@ static void test_saves(void)
         fake_init(&second, bare, VOLUME_SECTORS);
         second.dev.kind = BLOCK_NVME;
         attach(&second.dev);
-        OK(find_save("chat", 1000) == ERR_OK && file.device == &card.dev, "on the second device");
+        OK(find_save("chat", 1000) == ERR_OK && file.device == &card.dev,
+           "a save is found on the second device");
     }
     OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""), "%s",
        storage.error_message);

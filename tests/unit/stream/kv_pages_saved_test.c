@@ -47,7 +47,7 @@ static void test_saved(void)
     (void)session_cut(s, 150);
     OK(append_both(3), "both conversations have the same logits");
     (void)session_cut(s, 20);
-    OK(append_both(3), "from its first page on");
+    OK(append_both(3), "they agree from the first page on");
     session_clear(s);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
        "the conversation is loaded once more %s", saved.error_message);

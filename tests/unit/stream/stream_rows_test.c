@@ -21,7 +21,7 @@ static void test_place(void)
         rig_die(rig.model.error_message);
     rig.model.plan.rows.n = 1;
     OK(row_sector(ids[0]) != row_sector(ids[1]), "two tokens whose rows lie apart");
-    OK(append(0), "the first token");
+    OK(append(0), "the first token is appended");
     session_clear(&rig.session);
     kept = f->rows_kept;
     OK(append(0) && f->rows_kept == kept + 1, "the first token again uses the kept row");

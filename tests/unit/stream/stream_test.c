@@ -90,7 +90,8 @@ static void test_in_place(void)
 {
     bool equal = true;
 
-    OK(rig_start(0, 0, true) == ERR_OK && rig.model.plan.residency == PLAN_IN_PLACE, "in place");
+    OK(rig_start(0, 0, true) == ERR_OK && rig.model.plan.residency == PLAN_IN_PLACE,
+       "the model is used in place");
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     OK(equal && sectors_read() == 0 && model_planned_bytes(&rig.model) == 0,

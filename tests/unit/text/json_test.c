@@ -53,19 +53,21 @@ static void test_values(void)
 {
     struct json_value v;
 
-    OK(gives("\"\"", ""), "an empty text");
-    OK(gives("\"a b/\"", "a b/"), "a text");
-    OK(gives("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t"), "every escape of a letter");
+    OK(gives("\"\"", ""), "an empty text is read");
+    OK(gives("\"a b/\"", "a b/"), "a text is read");
+    OK(gives("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t"),
+       "every escape of a letter is read");
     OK(gives("\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00\"", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
        "escapes by number, a surrogate pair among them");
     OK(gives("\"\xc3\xa9\xf0\x9f\x98\x80\"", "\xc3\xa9\xf0\x9f\x98\x80"), "UTF-8 as it stands");
     v = only("-12.5e+3");
-    OK(v.kind == JSON_NUMBER && strcmp(v.text, "-12.5e+3") == 0 && v.bytes == 8, "a number");
+    OK(v.kind == JSON_NUMBER && strcmp(v.text, "-12.5e+3") == 0 && v.bytes == 8,
+       "a number is read");
     OK(only("true").kind == JSON_TRUE && only("false").kind == JSON_FALSE &&
            only("null").kind == JSON_NULL,
        "words");
     OK(only(" \t\"x\" ").kind == JSON_TEXT && json.error_message == NULL,
-       "white space around a value");
+       "white space around a value is skipped");
 }
 
 static void test_members(void)
@@ -86,7 +88,7 @@ static void test_members(void)
         (void)json_member(&json, &all[i]);
     }
     OK(json_member(&json, &v) == JSON_END && json_member(&json, &v) == JSON_END,
-       "the end, again and again");
+       "the end is returned again and again");
     for (unsigned i = 0; i < 5; i++) { /* earlier ones are still there */
         same = same && all[i].kind == expected[i].kind &&
                strcmp(all[i].key, expected[i].key) == 0 &&
@@ -96,7 +98,7 @@ static void test_members(void)
     OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1,
        "columns of values");
     open_text("{}");
-    OK(json_member(&json, &v) == JSON_END, "an empty object");
+    OK(json_member(&json, &v) == JSON_END, "an empty object ends");
 }
 
 static void test_error_messages(void)
@@ -178,16 +180,16 @@ static void test_nested(void)
        object.text);
     json_open(&inner, list.text, list.bytes);
     OK(json_item(&inner, &v) == JSON_NUMBER && strcmp(v.text, "1") == 0 && v.key == NULL,
-       "a number");
+       "a number is read");
     OK(json_item(&inner, &v) == JSON_TEXT && strcmp(v.text, "x]\"") == 0, "a text: %s", v.text);
     OK(json_item(&inner, &v) == JSON_OBJECT, "an object: %s", v.text);
     json_open(&deep, v.text, v.bytes);
     OK(json_member(&deep, &v) == JSON_LIST && strcmp(v.text, "[]") == 0 &&
            json_member(&deep, &v) == JSON_END,
-       "a list in it");
+       "a list in it is skipped");
     OK(json_item(&inner, &v) == JSON_LIST && strcmp(v.text, "[[ ]]") == 0 &&
            json_item(&inner, &v) == JSON_END && json_item(&inner, &v) == JSON_END,
-       "another, and the end");
+       "another is skipped, and the end follows");
     OK(json_member(&json, &v) == JSON_NUMBER && strcmp(v.text, "3") == 0 &&
            json_member(&json, &v) == JSON_END,
        "the text after it is still there");
@@ -211,7 +213,7 @@ static void test_nested(void)
            bad[i].text, json.error_message);
     }
     open_text("[]");
-    OK(json_item(&json, &v) == JSON_END, "an empty list");
+    OK(json_item(&json, &v) == JSON_END, "an empty list ends");
 }
 
 static bool escapes(const char *character, const char *expected)

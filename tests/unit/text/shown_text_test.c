@@ -58,8 +58,8 @@ static void test_attacks(void)
                "6n\220",
                FFFD "6n" FFFD),
        "a C1 control of one byte does not type into the input");
-    OK(becomes("\023\021", FFFD FFFD), "XOFF and XON");
-    OK(becomes("\177\b", FFFD FFFD), "DEL and BS");
+    OK(becomes("\023\021", FFFD FFFD), "XOFF and XON are replaced");
+    OK(becomes("\177\b", FFFD FFFD), "DEL and BS are replaced");
     OK(becomes("a\342\200\256b\342\201\246c\342\200\217\330\234", "a" FFFD "b" FFFD "c" FFFD FFFD),
        "overrides, isolates and marks of direction");
     OK(becomes("ok\rno", "ok" FFFD "no") && becomes("\r\r\n\r", FFFD "\n" FFFD),
@@ -76,10 +76,11 @@ static void test_text(void)
        "text stays what it is: marks, joiners, wide characters");
     OK(becomes("\355\237\277\356\200\200\364\217\277\277",
                "\355\237\277\356\200\200\364\217\277\277"),
-       "up to the last character");
+       "the last character passes");
     n_writes = 0;
     (void)shows("a\303\251\0z", 5, 5, "");
-    OK(n_writes == 4 && memcmp(out + 3, FFFD, 3) == 0, "NUL as well; a character a write");
+    OK(n_writes == 4 && memcmp(out + 3, FFFD, 3) == 0,
+       "a NUL is replaced as well, a character a write");
 }
 
 /* Each code point of the first two planes' beginning, and of all that are controls. */

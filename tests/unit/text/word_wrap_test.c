@@ -74,8 +74,9 @@ static void test_words(void)
     OK(shows(12, "12345678901 x", "12345678901", "x", ""),
        "one that fits to the last column stays");
     OK(shows(12, "a bc def     ghij", "a bc def", "ghij", ""), "spaces at the edge are left out");
-    OK(shows(12, "1234567890 \nb\n\nc", "1234567890", "b", ""), "and add no row before a newline");
-    OK(shows(12, "12345678901 \nb", "12345678901", "b", ""), "at the edge either");
+    OK(shows(12, "1234567890 \nb\n\nc", "1234567890", "b", ""),
+       "spaces add no row before a newline");
+    OK(shows(12, "12345678901 \nb", "12345678901", "b", ""), "nor do they at the edge");
     OK(shows(12, "a\tb\tcd", "a       b", "cd", ""), "a tab is a space");
     OK(shows(12, "ab 12345678901234567890", "ab", "12345678901", "234567890"),
        "a word longer than a row begins one, and breaks where it ends");
@@ -86,7 +87,8 @@ static void test_words(void)
     open_wrap(12);
     wrap.columns = 0;
     put("one two three");
-    OK(rows_are("one two thre", "e", "") && term.escapes == 0, "no width, no wrapping");
+    OK(rows_are("one two thre", "e", "") && term.escapes == 0,
+       "without a width nothing is wrapped");
 }
 
 static void test_parts(void)
@@ -118,7 +120,7 @@ static void test_widths(void)
        "rows of wide characters end between any two");
     OK(shows(12, "a \346\227\245\346\234\254\350\252\236wide!",
              "a \346\227\245\346\234\254\350\252\236", "wide!", ""),
-       "and before a word behind them");
+       "a row ends before a word behind them, too");
     open_wrap(12);
     put("abcdefg cafe\314\201s");
     OK(rows_are("abcdefg", "cafes", "") && wrap.column == 5 && wrap.n == 7,

@@ -202,14 +202,15 @@ static void test_stories(void)
     }
     fixture_open(&f);
     OK(text_gives(&f, "Once upon a time", false, TOKENIZER_BOS, "1 403 407 261 378"),
-       "tok512: the reference prompt");
-    OK(text_gives(&f, "", false, TOKENIZER_BOS, "1"), "tok512: no text, only BOS");
+       "tok512 encodes the reference prompt");
+    OK(text_gives(&f, "", false, TOKENIZER_BOS, "1"), "tok512 gives only BOS without a text");
     OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "no text, no tokens");
     OK(tokenizer_piece(&f.t, 403, 1, &bytes)[0] == 'O' && bytes == 4,
        "the space in front falls away after BOS");
     OK(tokenizer_piece(&f.t, 403, 2, &bytes)[0] == ' ' && bytes == 5,
        "the space in front stays elsewhere");
-    OK(tokenizer_piece(&f.t, 3 + 10, 403, &bytes)[0] == '\n' && bytes == 1, "a byte token");
+    OK(tokenizer_piece(&f.t, 3 + 10, 403, &bytes)[0] == '\n' && bytes == 1,
+       "a byte token has its byte");
     tokenizer_piece(&f.t, 2, 403, &bytes);
     OK(bytes == 0, "a control token prints nothing");
     tokenizer_piece(&f.t, 512, 403, &bytes);
@@ -260,19 +261,19 @@ static void test_merges(void)
     OK(text_gives(&f, "aaa", false, 0, "8 6"), "of equal pairs the leftmost merges first");
     OK(text_gives(&f, "aaab", false, 0, "8 9"), "the better score merges first");
     OK(text_gives(&f, "aab", false, 0, "10"), "a merged piece merges on");
-    OK(text_gives(&f, "bbb", false, 0, "7 7 7"), "no pair, no merge");
+    OK(text_gives(&f, "bbb", false, 0, "7 7 7"), "without a pair nothing is merged");
     OK(text_gives(&f,
                   " a\xe2\x96\x81"
                   "a",
                   false, 0, "5 6 5 6"),
        "U+2581 counts as a space");
     OK(text_gives(&f, "\xc3\xa9", false, 0, "15 16"), "an unknown character as byte tokens");
-    OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"), "as one unknown token without them");
+    OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"), "without byte tokens it is one unknown token");
     OK(text_gives(&f,
                   "\xc3"
                   "a\xa9",
                   false, 0, "15 6 16"),
-       "invalid UTF-8 byte by byte");
+       "invalid UTF-8 is encoded byte by byte");
     OK(text_gives(&f, "old", false, 0, "0 0 0"), "an unused token is never formed");
     fixture_close(&f);
 }
@@ -322,7 +323,7 @@ static void test_special(void)
     fixture_close(&f);
     open_small(&f, INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX);
     OK(text_gives(&f, "a<|end|>b", true, TOKENIZER_BOS, "1 5 6 3 5 7"),
-       "a space in front of every run");
+       "a space stands in front of every run");
     OK(text_gives(&f, "a", false, TOKENIZER_CONTINUE, "6"),
        "a space is not added where the text continues");
     fixture_close(&f);
@@ -343,7 +344,7 @@ static void test_scratch_of_before(void)
     open_small(&f, 0);
     OK(tokenizer_encode_parts(&f.t, &whole, 1, 0, ids, 16, &n, scratch, sizeof scratch) == ERR_OK &&
            n == 1 && ids[0] == 3,
-       "a control token");
+       "a control token is encoded");
     OK(tokenizer_encode_parts(&f.t, &part, 1, 0, ids, 16, &n, scratch, sizeof scratch) == ERR_OK &&
            n > 1 && ids[0] != 3,
        "all but its last byte, which is in the scratch still: text");

@@ -123,10 +123,11 @@ static void test_bounds(void)
     size_t n = 7;
 
     OPEN(one, 0);
-    OK(encode("aaa", 3, ids, 2, &n) == ERR_TOO_LONG && n == 0, "three ids for two");
-    OK(encode("aa", 2, ids, 2, &n) == ERR_OK && n == 2, "two");
+    OK(encode("aaa", 3, ids, 2, &n) == ERR_TOO_LONG && n == 0, "three ids do not fit two");
+    OK(encode("aa", 2, ids, 2, &n) == ERR_OK && n == 2, "two fit");
     open_pieces(one, 1, 0, false);
-    OK(encode("ab", 2, ids, 2, &n) == ERR_BAD_TOKENIZER && n == 0, "nothing for an unknown letter");
+    OK(encode("ab", 2, ids, 2, &n) == ERR_BAD_TOKENIZER && n == 0,
+       "an unknown letter gives nothing");
     free(section);
     section = NULL;
 }
@@ -147,7 +148,7 @@ static void test_long_text(void)
     OK(encode(text, LONG_TEXT, ids, LONG_TEXT, &n) == ERR_OK && n == LONG_TEXT / 32,
        "%d letters are %zu ids in %.2f s", LONG_TEXT, n,
        (double)(clock() - start) / CLOCKS_PER_SEC);
-    OK(clock() - start < 60 * CLOCKS_PER_SEC, "in time");
+    OK(clock() - start < 60 * CLOCKS_PER_SEC, "it ends in time");
     free(ids);
     free(text);
 }

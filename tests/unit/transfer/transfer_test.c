@@ -116,7 +116,7 @@ static void test_whole(void)
     send_from(0, BYTES);
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK && memcmp(disk, sent, BYTES) == 0,
-       "a file");
+       "a file is received");
     OK(heard.number[TRANSFER_NEXT] == BYTES && heard.n[TRANSFER_PING] == 1 &&
            heard.number[TRANSFER_PING] == 7 && disk[BYTES] == 0,
        "the received bytes are reported, and the last sector ends in zeros");
@@ -200,13 +200,13 @@ static void test_failures(void)
     begin();
     send_from(0, 4096);
     fake_wire_send((const uint8_t *)"\3", 1);
-    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_ABORTED, "a Ctrl-C");
+    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_ABORTED, "a Ctrl-C ends it");
     begin();
     send_from(0, BYTES);
     sent[70000] ^= 1;
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_BAD_CHECKSUM,
-       "the checksum of another file");
+       "the checksum of another file is refused");
     begin();
     fake.wrong_write = 100;
     send_from(0, BYTES);

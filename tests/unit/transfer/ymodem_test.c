@@ -112,7 +112,7 @@ static void test_files(void)
 {
     static const uint8_t standard[] = "123456789";
 
-    OK(crc_of(standard, 9) == 0x31c3, "the CRC of the protocol");
+    OK(crc_of(standard, 9) == 0x31c3, "the CRC is the protocol's");
     for (size_t size = 128; size <= 1024; size *= 8) {
         begin();
         send_file("a.ingot", size);
@@ -358,7 +358,7 @@ static void test_person(void)
 static void test_ends(void)
 {
     begin();
-    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "no sender");
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "without a sender it gives up");
     begin();
     send_byte(3);
     OK(ymodem_receive(&ymodem) == ERR_ABORTED, "somebody types Ctrl-C");
@@ -373,7 +373,8 @@ static void test_ends(void)
     OK(ymodem_receive(&ymodem) == ERR_NO_SPACE && n_said[24] >= 2, "a file that is refused");
     begin();
     send_name("a", "");
-    OK(ymodem_receive(&ymodem) == ERR_UNSUPPORTED && n_said[24] >= 2, "one without a size");
+    OK(ymodem_receive(&ymodem) == ERR_UNSUPPORTED && n_said[24] >= 2,
+       "a file without a size is refused");
     begin();
     fake.fail_sector = 3;
     fake.fail_times = 100;
