@@ -1,4 +1,5 @@
-/* `ingot serve`: a model on this computer, or boards, for programs that speak OpenAI's HTTP. */
+/* `ingot serve`: offers a model on this computer, or boards, to programs that speak OpenAI's
+ * HTTP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,15 @@
 #include "runtime/text/shown_text.h"
 
 struct arguments {
-    struct host_args host; /* first: the shared rows set it */
+    struct host_args host; /* must be first: the shared rows set it */
     const char *address, *token, *port, *baud, *kept_mib;
     struct serve_kept_setup kept;
-    struct serve_guard guard;             /* what --allow-origin and --allow-host name */
+    struct serve_guard guard;             /* the values of --allow-origin and --allow-host */
     const char *lines[SERVE_BOARDS_MOST]; /* of boards */
     uint32_t n_lines;
 };
 
-/* False: said, *status is what to exit with. */
+/* False: the error is printed, and *status is the exit status. */
 static bool read_setup(const struct arguments *a, struct serve_setup *s, int *status)
 {
     char *end = NULL;
@@ -63,7 +64,7 @@ static void set_defaults(struct serve_defaults *d, const struct options *o, cons
     d->n = o->reply.n;
 }
 
-/* The --baud; 0: the usual one. False: said. */
+/* The value of --baud, or 0 for the usual rate. False: the error is printed. */
 static bool read_baud(const struct arguments *a, uint32_t *baud)
 {
     char *end = NULL;
@@ -77,7 +78,7 @@ static bool read_baud(const struct arguments *a, uint32_t *baud)
     return true;
 }
 
-/* A model, or boards' lines. */
+/* Serves a model on this computer, or boards on their lines. */
 static bool take_operand(void *arguments, const char *word)
 {
     struct arguments *a = arguments;

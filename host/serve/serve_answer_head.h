@@ -1,4 +1,4 @@
-/* Fields of an answer's head, beside those of its body: a text of lines, each with its CRLF. */
+/* The header fields of an answer, beside those of its body, as lines that each end with CRLF. */
 #ifndef INGOT_HOST_SERVE_ANSWER_HEAD_H
 #define INGOT_HOST_SERVE_ANSWER_HEAD_H
 
@@ -9,16 +9,17 @@ enum { SERVE_FIELDS_BYTES = 3072 };
 /* Those of every answer. */
 void serve_head_begin(char fields[SERVE_FIELDS_BYTES]);
 
-/* One more. Text that does not fit is left out. */
+/* Adds a line. Text that does not fit is left out. */
 void serve_head_add(char fields[SERVE_FIELDS_BYTES], const char *name, const char *value);
 
-/* Those that a status wants; methods: of the page. */
+/* Adds the fields that a status needs. methods: the methods of the page. */
 void serve_head_add_status(char fields[SERVE_FIELDS_BYTES], int status, const char *methods);
 
-/* A page of that origin may read the answer (the Fetch standard, section 3.3). */
+/* Lets a page of that origin read the answer (the Fetch standard, section 3.3). */
 void serve_head_add_origin(char fields[SERVE_FIELDS_BYTES], const char *origin);
 
-/* And may ask: with fields of those names ("": none), and from a network that is public, where it asked so. */
+/* Lets it also ask with fields of those names ("": none), and from a public network if it asked for
+ * that. */
 void serve_head_add_preflight(char fields[SERVE_FIELDS_BYTES], const char *names,
                               bool private_network);
 

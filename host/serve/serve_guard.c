@@ -5,14 +5,14 @@
 
 /* ---- names and origins ----------------------------------------------------------------------- */
 
-/* The parts of "name:80", "[::1]:80" or "name". */
+/* Splits "name:80", "[::1]:80" or "name" into its parts. */
 struct authority {
     const char *name;
     size_t bytes;
     unsigned port; /* 0: none is named */
 };
 
-/* False: it is not an authority. */
+/* False: the text is not an authority. */
 static bool read_authority(const char *text, struct authority *a)
 {
     const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
@@ -42,7 +42,8 @@ static bool same_name(const struct authority *a, const struct authority *b)
     return a->bytes == b->bytes && strncasecmp(a->name, b->name, a->bytes) == 0;
 }
 
-/* Scheme (bytes) and authority of an origin. False: it has none, such as "null". */
+/* Splits an origin into its scheme (bytes) and its authority. False: it has none, such as
+ * "null". */
 static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
 {
     const char *mark = strstr(origin, "://");
@@ -51,7 +52,7 @@ static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
     return *scheme != 0 && strpbrk(mark + 3, "/?#@, ") == NULL && read_authority(mark + 3, a);
 }
 
-/* The port that a scheme means where none is named (RFC 6454, section 4). 0: it has none. */
+/* Returns the usual port of a scheme (RFC 6454, section 4). 0: it has none. */
 static unsigned port_of(const char *scheme, size_t bytes, unsigned port)
 {
     if (port != 0) {
@@ -63,7 +64,7 @@ static unsigned port_of(const char *scheme, size_t bytes, unsigned port)
     return bytes == 5 && strncasecmp(scheme, "https", 5) == 0 ? 443 : 0;
 }
 
-/* The page is this server's own: over http, or https where a proxy has it. */
+/* Whether the page is this server's own, over http or over https of a proxy. */
 static bool is_own(const char *origin, const char *host)
 {
     struct authority page, self;
@@ -128,7 +129,7 @@ bool serve_allow_host(struct serve_guard *g, const char *host)
 
 /* ---- who may ask ----------------------------------------------------------------------------- */
 
-/* "127.0.0.1", and all others of 127.0.0.0/8 as numbers. */
+/* Whether the name is "127.0.0.1" or another number of 127.0.0.0/8. */
 static bool is_loopback_number(const struct authority *a)
 {
     unsigned parts = 1;
@@ -145,8 +146,8 @@ static bool is_loopback_number(const struct authority *a)
     return parts == 4;
 }
 
-/* "localhost:8080", "127.0.0.1", "[::1]:80": this computer, by a name that nobody else can give; or one that is allowed, at any port
- * where it names none. */
+/* Whether the name means this computer and nobody else can give it ("localhost:8080", "127.0.0.1",
+ * "[::1]:80"), or the owner allows it. An allowed name without a port allows every port. */
 static bool is_this_computer(const char *host, const struct serve_guard *g)
 {
     static const char *const names[] = { "localhost", "[::1]" };
@@ -169,7 +170,7 @@ static bool is_this_computer(const char *host, const struct serve_guard *g)
     return is_loopback_number(&a);
 }
 
-/* Takes as long wherever they differ. */
+/* Takes the same time wherever the texts differ. */
 static bool is_token(const char *given, const char *token)
 {
     size_t n = strlen(token), n_given = strlen(given);

@@ -1,4 +1,4 @@
-/* The check of who may ask `ingot serve`. */
+/* Checks who may ask `ingot serve`. */
 #ifndef INGOT_HOST_SERVE_GUARD_H
 #define INGOT_HOST_SERVE_GUARD_H
 
@@ -9,30 +9,33 @@ enum { SERVE_ALLOWED_MOST = 16 };
 /* The access that the owner allows. */
 struct serve_guard {
     const char *
-        token; /* that callers have to have, but for /health and the page; NULL: those of this computer need none */
-    const char *origins[SERVE_ALLOWED_MOST]; /* pages of other sites; "*": all, with a token */
-    const char *hosts[SERVE_ALLOWED_MOST];   /* names of this computer, beside its loopback's */
+        token; /* the token that callers need, except for /health and the page; NULL: callers on this computer need none */
+    const char *origins
+        [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all, if they have the token */
+    const char
+        *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, beside those of its loopback */
     uint32_t n_origins, n_hosts;
 };
 
-/* Headers of a request; "": absent, or too long. */
+/* Header fields of a request; "": absent, or too long. */
 struct serve_caller {
     const char *path, *host, *authorization;
-    const char *key;    /* of x-api-key, as Anthropic's clients send the token; NULL: absent */
+    const char *key;    /* the token as Anthropic's clients send it, in x-api-key; NULL: absent */
     const char *origin; /* NULL: absent */
-    bool preflight;     /* a browser asks whether it may ask: without the token */
+    bool preflight;     /* a browser asks whether it may ask, and sends no token for that */
 };
 
-/* A page of another site in somebody's browser may not ask, nor one whose name was turned to this computer: its Origin is neither
- * this server nor allowed, or its Host is not a name of this computer. False: *e says why. */
+/* Returns whether a request may be answered. *e says why not. Pages of other sites may not ask from
+ * somebody's browser, and neither may a site whose name was pointed at this computer: an Origin
+ * must be this server or an allowed one, and a Host must be a name of this computer. */
 bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g,
                    struct serve_error *e);
 
-/* Whether an origin is one of those that the owner allows. */
+/* Returns whether the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);
 
-/* Add to what is allowed. False: it is not an origin ("http://localhost:3000", "null", "*") or a name ("board.lan", "board.lan:8080"),
- * or one too many. */
+/* Adds to what is allowed. False: it is neither an origin ("http://localhost:3000", "null", "*")
+ * nor a name ("board.lan", "board.lan:8080"), or there are too many. */
 bool serve_allow_origin(struct serve_guard *g, const char *origin);
 bool serve_allow_host(struct serve_guard *g, const char *host);
 

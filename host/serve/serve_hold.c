@@ -10,7 +10,7 @@
 
 enum { ERROR_MESSAGE_BYTES = 400 };
 
-/* Any text in which no call begins. */
+/* A rule for any text in which no call begins. */
 static const char prose[] =
     "prose ::= ([^<] | \"<\" (\"<\" | \"t<\" | \"to<\" | \"too<\")* ([^<t] | \"t\" [^<o] | "
     "\"to\" [^<o] | \"too\" [^<l]))*\n";
@@ -42,14 +42,14 @@ static void put_literal(struct serve_text *out, const char *text)
     (void)serve_text_add(out, "\"", 1);
 }
 
-/* The parts that a grammar is tried with. */
+/* The parts of the grammar that this try has. */
 struct hold {
     bool must;
     unsigned most;
-    bool any_name; /* a call may name any function: which there are is left to the check */
+    bool any_name; /* a call may name any function, and the check looks at the name */
 };
 
-/* A call of any name, of which each has the same rule of arguments. */
+/* The rule of a call with any name; all functions have the same rule of arguments. */
 static void put_any_call(struct serve_text *out, unsigned rule)
 {
     (void)serve_text_say(out, "call ::= ");
@@ -61,7 +61,7 @@ static void put_any_call(struct serve_text *out, unsigned rule)
     (void)serve_text_say(out, "\n");
 }
 
-/* How many functions can be called. */
+/* Returns how many functions can be called. */
 static unsigned put_call(struct serve_text *out, const struct serve_held *list, unsigned n,
                          const unsigned *rules)
 {
@@ -98,7 +98,7 @@ static bool put_root(struct serve_reader *r, struct serve_text *out, const struc
                serve_refuse(r->e, 400, "response_format", NULL,
                             "response_format: no value satisfies the schema");
     }
-    if (h->any_name) { /* all schemas are left to the check, and the first is a function's */
+    if (h->any_name) { /* the check gets all schemas, and the first is a function's */
         put_any_call(out, rules[0]);
     } else if (put_call(out, list, n, rules) == 0) {
         return serve_refuse(r->e, 400, "tools", NULL,
@@ -212,7 +212,7 @@ static void warn_impossible(struct serve_reader *r, const struct serve_held *lis
 
 /* ---- the grammar ------------------------------------------------------------------------------- */
 
-/* The text of a try; NULL: it has failed, r->e or *too_large. */
+/* Returns the text of a try. NULL: it failed, see r->e or *too_large. */
 static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, unsigned n,
                         const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
@@ -244,8 +244,8 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
     return gbnf.bytes;
 }
 
-/* Less is held: the longest schemas that are held are left to the check, half of them; after the last one the functions' names. False:
- * nothing is left. */
+/* Makes the grammar smaller: leaves the longest half of the schemas to the check; when none are
+ * left, the functions' names. False: nothing is left to drop. */
 static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
 {
     unsigned held = 0;
@@ -343,7 +343,7 @@ static bool is_json(const char *text, size_t n)
     return good;
 }
 
-/* A whole reply, or the arguments of a call, against its schema (NULL: none). */
+/* Checks a whole reply, or the arguments of a call, against its schema (NULL: none). */
 static bool check(const char *schema, const char *text, size_t n, const struct serve_call *call,
                   char *error_message, size_t bytes)
 {

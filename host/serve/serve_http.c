@@ -19,29 +19,29 @@
 
 enum {
     NAME_BYTES = 300,
-    BODIES_BYTES = 256 << 20, /* of all bodies at once */
+    BODIES_BYTES = 256 << 20, /* limit of all bodies together */
 };
 
-/* The state of each connection; requests come one after the other. */
+/* The state of each connection. Its requests come one after the other. */
 struct exchange {
     struct http_connection *c;
-    bool few; /* the server is full: only /health is answered */
+    bool few; /* the server is full, so only /health is answered */
     const struct serve_page_row *page;
     struct serve_text body, out;
-    size_t body_bytes;         /* of it, as server.body_bytes has them */
-    size_t said;               /* bytes of out that are out */
+    size_t body_bytes;         /* the part of server.body_bytes that is this body's */
+    size_t said;               /* bytes of out that were sent */
     struct serve_asked *asked; /* being read; NULL: not */
     struct serve_error error;
     struct serve_choices choices;
     struct serve_ws *socket;         /* once it is one */
-    char fields[SERVE_FIELDS_BYTES]; /* of the answer, beside those of its body */
+    char fields[SERVE_FIELDS_BYTES]; /* header fields of the answer, beside those of its body */
 };
 
 static struct server {
     struct serve_setup *setup;
     uint64_t n_requests;
-    size_t body_bytes; /* of all requests whose answer is not out */
-    uint64_t n_left;   /* whose caller was gone before they were read */
+    size_t body_bytes; /* of all requests whose answer was not sent yet */
+    uint64_t n_left;   /* requests whose caller was gone before they were read */
 } server;
 
 /* ---- what goes out --------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ static size_t write_more(void *user, char *to, size_t room, bool *last, bool *fa
     return n;
 }
 
-/* The jobs may have something to say. */
+/* The jobs may have more text. */
 static void answer_choices(struct exchange *x)
 {
     const struct serve_writer *w = serve_writer_of(x->choices.answer.dialect);
@@ -149,7 +149,7 @@ static void submit(struct exchange *x)
     }
 }
 
-/* It may have been read. */
+/* The request may have been read by now. */
 static void take_asked(struct exchange *x)
 {
     if (!serve_asked_take(x->asked, &x->choices, &x->error)) {
@@ -161,7 +161,7 @@ static void take_asked(struct exchange *x)
     }
 }
 
-/* An answer at once. A model that is loaded is that of all requests that come from now on. */
+/* Answers at once. A model that is loaded here answers all later requests. */
 static void post(struct exchange *x)
 {
     if (serve_page_post(&x->out, x->page->page, server.setup->backend, &x->body,
@@ -174,7 +174,8 @@ static void post(struct exchange *x)
 
 /* ---- what comes in --------------------------------------------------------------------------- */
 
-/* The field's value to text (NAME_BYTES), "" where there is none, or it is too long. False: there is none. */
+/* Copies the field's value to text (NAME_BYTES); "": it is absent or too long. False: it is
+ * absent. */
 static bool field(const struct exchange *x, const char *name, char text[NAME_BYTES])
 {
     size_t n;
@@ -210,7 +211,8 @@ static bool may_ask(struct exchange *x, const struct http_request *r)
     return serve_may_ask(&caller, &server.setup->guard, &x->error);
 }
 
-/* Answer a browser that asks whether a page of another site may send a request: with which method, and which fields. */
+/* Answers a browser that asks whether a page of another site may send a request, with its method
+ * and header fields. */
 static void answer_options(struct exchange *x)
 {
     const struct http_answer a = { .status = 204, .fields = x->fields };
@@ -225,7 +227,7 @@ static void answer_options(struct exchange *x)
     http_connection_answer(x->c, &a);
 }
 
-/* Ollama's clients look at / whether it is there; for others it is the page to talk in. */
+/* Ollama's clients read / to see whether the server is there; others get the page to chat in. */
 static void get(struct exchange *x)
 {
     bool home = x->page->page == SERVE_PAGE_HOME;
@@ -253,7 +255,7 @@ static void upgrade(struct exchange *x)
     }
 }
 
-/* Why a request cannot have an answer of its page; the error is in x->error. */
+/* Whether a request cannot have an answer of its page; the error is then in x->error. */
 static bool is_refused(struct exchange *x, const struct http_request *r)
 {
     bool reads = r->method == HTTP_IS_GET || r->method == HTTP_IS_HEAD;
@@ -324,7 +326,9 @@ static void take_whole(void *user)
 static void take_wrong(void *user, int status, const char *error_message)
 {
     struct exchange *x = user;
-    char headed = x->fields[0]; /* the head was right: a page that is allowed may read this, too */
+    char headed =
+        x->fields
+            [0]; /* the request's head was right, so an allowed page may read this error, too */
 
     forget(x);
     x->fields[0] = headed;

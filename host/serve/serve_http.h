@@ -1,5 +1,6 @@
-/* HTTP in front of a backend: the pages of `ingot serve` over runtime/http and serve_socket.c, in one thread, which waits for
- * sockets and is woken by the backend. If the program was built without llhttp or wslay, these say so. */
+/* The HTTP side of `ingot serve`: its pages over runtime/http and serve_socket.c, in one thread that
+ * waits for sockets and is woken by the backend. A program that was built without llhttp or wslay says so
+ * instead. */
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 
@@ -14,16 +15,17 @@ struct serve_setup {
     struct serve_defaults defaults;
 };
 
-/* Whether the program has the libraries; else said on standard error. */
+/* Returns whether the program has the libraries; if not, prints that to standard error. */
 bool serve_http_is_built(void);
 
-/* Listen: the URL is printed by serve_http_run. False: said on standard error. setup stays. */
+/* Listens; serve_http_run prints the URL. False: the error is printed to standard error. setup must
+ * outlive it. */
 bool serve_http_open(struct serve_setup *setup);
 
-/* For the backend; from any thread. */
+/* Wakes the server for the backend; may be called from any thread. */
 void serve_http_wake(void *unused);
 
-/* Serve until SIGINT or SIGTERM. False: it ended by an error, said. */
+/* Serves until SIGINT or SIGTERM. False: it ended with an error, which is printed. */
 bool serve_http_run(void);
 
 void serve_http_close(void);

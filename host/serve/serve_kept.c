@@ -15,9 +15,9 @@
 
 enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, ERROR_MESSAGE_BYTES = 1024, WAIT_SECONDS = 30 };
 
-/* One a process, as the model is. */
+/* There is one for each process, as there is one model. */
 static struct kept_file {
-    int lock; /* held while the file is used; -1: there is none */
+    int lock; /* held while the file is in use; -1: there is none */
     struct file_device state;
     struct block_device device;
     struct file file;
@@ -30,7 +30,7 @@ static bool fail(const char *path, const char *why)
     return false;
 }
 
-/* The file is there, is one of ours or new, and nobody else's. */
+/* Whether the file is there, is new or one of ours, and is used by nobody else. */
 static bool make_file(const char *path, uint64_t bytes)
 {
     char error_message[ERROR_MESSAGE_BYTES];

@@ -8,7 +8,7 @@
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* A number of up to 16 digits, or a text of up to 64 bytes, is said again as JSON. */
+/* Writes a number of up to 16 digits, or a text of up to 64 bytes, as JSON. */
 static bool take_id(struct serve_line *l, const cJSON *id, struct serve_error *e)
 {
     char *text;
@@ -28,7 +28,7 @@ static bool take_id(struct serve_line *l, const cJSON *id, struct serve_error *e
            serve_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
 }
 
-/* The same setting under the name that a body has. NULL: none of a line's. */
+/* Returns the name that a body has for the same setting. NULL: a line has no such setting. */
 static const char *name_of_body(const char *name)
 {
     static const struct {
@@ -77,7 +77,8 @@ static bool is_passed_over(const char *name)
     return strncmp(name, "x_", 2) == 0;
 }
 
-/* Settings of the request to those of a body. n 0, until the model ends, is a body's silence. */
+/* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) is a
+ * body without n. */
 static bool add_settings(cJSON *body, const cJSON *root, struct serve_error *e)
 {
     const cJSON *v;
@@ -97,7 +98,7 @@ static bool add_settings(cJSON *body, const cJSON *root, struct serve_error *e)
     return true;
 }
 
-/* The messages of the body: those given, or the history with what is said now. */
+/* Writes the messages of the body: those given, or the history and the new message. */
 static void add_messages(struct serve_line *l, cJSON *body, const cJSON *given, const char *prompt)
 {
     if (given != NULL) {
@@ -128,7 +129,7 @@ static const char *text_of(const cJSON *root, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
 }
 
-/* A message whose request was refused is not part of the history. */
+/* Takes a message out of the history when its request was refused. */
 static void forget_last(struct serve_line *l)
 {
     cJSON_DeleteItemFromArray(l->history, cJSON_GetArraySize(l->history) - 1);

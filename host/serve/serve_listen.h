@@ -6,17 +6,18 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* At an address (a number of either family, or the name of a network card) and port (0: a free one). -1: said on standard
- * error. */
+/* Listens at an address (a number of either family, or the name of a network card) and a port (0: a
+ * free one). -1: the error is printed to standard error. */
 int serve_listen(const char *address, int port);
 
-/* "http://127.0.0.1:8080", "http://[::1]:8080" to text (bytes). */
+/* Writes "http://127.0.0.1:8080" or "http://[::1]:8080" to text (bytes). */
 void serve_listen_url(int fd, char *text, size_t bytes);
 
-/* Whether nobody but this computer reaches an address: 127.0.0.0/8, ::1, localhost. */
+/* Returns whether only this computer reaches an address: 127.0.0.0/8, ::1, localhost. */
 bool serve_listen_is_loopback(const char *address);
 
-/* Bytes of the address without the port that tell one caller from another: an IPv4 address, the first 64 bits of an IPv6 one. */
+/* Returns how many bytes of the address, without its port, tell one caller from another: an IPv4
+ * address, or the first 64 bits of an IPv6 one. */
 enum { SERVE_CALLER_BYTES = 16 };
 void serve_listen_caller(const struct sockaddr_storage *a,
                          unsigned char caller[SERVE_CALLER_BYTES]);

@@ -25,7 +25,7 @@ static cJSON *find(const cJSON *data, const char *id)
     return NULL;
 }
 
-/* The model is on one board more. bytes: NULL where they are not known. */
+/* Counts the model for one board more. bytes: NULL where they are not known. */
 static void add(cJSON *data, const char *id, const cJSON *bytes)
 {
     cJSON *one = find(data, id), *boards = cJSON_GetObjectItem(one, "boards");
@@ -46,7 +46,8 @@ static void add(cJSON *data, const char *id, const cJSON *bytes)
     cJSON_AddItemToArray(data, one);
 }
 
-/* For a board that is there: what it listed, and what it has loaded where that is not on the list. */
+/* Adds the models of a board that is there: those that it listed, and the loaded one if it is not
+ * on the list. */
 static void add_board(cJSON *data, const struct serve_look *l)
 {
     cJSON *list = cJSON_Parse(l->models), *one;
@@ -67,7 +68,7 @@ static void add_board(cJSON *data, const struct serve_look *l)
     cJSON_Delete(list);
 }
 
-/* "loaded" by one board at least, or "loading". */
+/* "loaded" if at least one board has it, or "loading". */
 static cJSON *models_of(const struct serve_backend *b, const char *model)
 {
     cJSON *data = cJSON_CreateArray(), *one;
@@ -109,7 +110,8 @@ void serve_load_list(struct serve_text *out, const struct serve_backend *b, cons
     put(out, root);
 }
 
-/* The name that a board gives it, for the same with or without its ending. False: none has it. */
+/* Returns the name that a board gives the model, which may be asked for with or without its ending.
+ * False: no board has it. */
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {
     cJSON *data = models_of(b, "");
@@ -150,7 +152,7 @@ bool serve_load(struct serve_text *out, const struct serve_backend *b,
     cJSON *root;
     bool good;
 
-    if (body->n > LOAD_BODY_BYTES) { /* it is read in the server's own thread */
+    if (body->n > LOAD_BODY_BYTES) { /* the server's own thread reads it */
         return serve_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes",
                             LOAD_BODY_BYTES);
     }

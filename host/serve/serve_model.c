@@ -15,7 +15,7 @@
 #include "runtime/features/grammar/grammar_constraint.h"
 #include "runtime/session/replies.h"
 
-/* A sequence, and the job that it answers. */
+/* A sequence, and the job that it works on. */
 struct slot {
     struct session *session;
     struct serve_job *job; /* NULL: it is free */
@@ -38,7 +38,7 @@ static struct serve_model {
     pthread_t thread;
     struct replies replies;
     struct slot slots[GROUP_MOST];
-    void *constraints; /* memory of all of them */
+    void *constraints; /* the memory of all of them */
     struct prompt prompt;
     struct kept kept;
     struct stop stop;
@@ -83,7 +83,7 @@ static void take_scores(void *context, const struct token_scores *scores)
     pthread_mutex_unlock(&p->job->lock);
 }
 
-/* The job ends, and is the server's alone. */
+/* The job ends, and only the server still holds it. */
 static void end_job(struct serve_model *m, struct serve_job *j, const struct serve_error *e)
 {
     pthread_mutex_lock(&j->lock);
@@ -114,7 +114,7 @@ static uint32_t same_tokens(const struct session *s, const struct prompt *p)
     return n;
 }
 
-/* The free slot that has most of the prompt already; there is one. */
+/* Returns the free slot that has most of the prompt already. The caller knows that there is one. */
 static uint32_t best_slot(struct serve_model *m)
 {
     uint32_t best = GROUP_MOST, most = 0;
@@ -156,7 +156,7 @@ static bool use_grammar(struct slot *p, struct serve_error *e)
     return true;
 }
 
-/* Between passes of the others, in a free slot, whose tokens are computed again when they are wanted. */
+/* Computes a vector between passes of the replies, in a free slot. */
 static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
                        struct serve_error *e)
 {
@@ -191,7 +191,7 @@ static void embed(struct serve_model *m, struct serve_job *j)
     struct serve_error e = { .status = 0 };
     bool good = true;
 
-    m->prompt.n = 0; /* which slot has most of it does not matter */
+    m->prompt.n = 0; /* any slot will do */
     for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
         good = embed_text(m, j, &j->request.turns[i], &e);
     }
@@ -224,7 +224,7 @@ static void begin(struct serve_model *m, struct serve_job *j)
         return;
     }
     same = same_tokens(p->session, &m->prompt);
-    same = min_u32(same, (uint32_t)m->prompt.n - 1); /* one is to be computed */
+    same = min_u32(same, (uint32_t)m->prompt.n - 1); /* one has to be computed */
     (void)session_cut(p->session, same);
     (void)session_put(p->session, m->prompt.ids + same, m->prompt.n - same); /* there is room */
     same = kept_take(&m->kept, p->session);
@@ -274,7 +274,7 @@ static void leave_cancelled(struct serve_model *m)
     }
 }
 
-/* After an error of a pass nobody knows which reply it was of. */
+/* After a failed pass nobody knows which reply the error belongs to. */
 static void fail_all(struct serve_model *m, const char *why)
 {
     struct serve_error e = { .status = 0 };
@@ -316,7 +316,8 @@ static void run_pass(struct serve_model *m)
     m->wake.call(m->wake.context);
 }
 
-/* The next job for a free slot; until there is one, or others are at work, prompts are written. NULL: none. *closing. */
+/* Returns the next job for a free slot. Until there is one, or other jobs are at work, prompts are
+ * written to the file. NULL: none. *closing. */
 static struct serve_job *take(struct serve_model *m, bool *closing)
 {
     uint32_t busy = replies_busy(&m->replies);
@@ -388,7 +389,7 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* A waiting request makes room for others at once; the current one ends with the next pass. */
+/* A waiting request makes room for others at once; the running one ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct serve_model *m = context;
@@ -434,7 +435,7 @@ static bool is_closing(void *context)
     return closing;
 }
 
-/* The adapters of the command line are everybody's. */
+/* All requests share the adapters of the command line. */
 static bool open_slots(struct serve_model *m)
 {
     const char *adapters[] = { m->app->setup.options->load.adapter };

@@ -1,4 +1,5 @@
-/* A model on this computer as a backend of `ingot serve`: a thread computes, several replies side by side. */
+/* A model on this computer as a backend of `ingot serve`: one thread computes several replies side
+ * by side. */
 #ifndef INGOT_HOST_SERVE_MODEL_H
 #define INGOT_HOST_SERVE_MODEL_H
 
@@ -6,7 +7,8 @@
 #include "host/serve/serve_backend.h"
 #include "host/serve/serve_kept.h"
 
-/* Begin over a model that is loaded; app and wake outlive it. False: said on standard error. One a process. */
+/* Begins with a model that is loaded; app and wake must outlive it. False: the error is printed to
+ * standard error. There is one for each process. */
 bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
                       const struct serve_kept_setup *kept);
 

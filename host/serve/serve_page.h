@@ -1,4 +1,4 @@
-/* The page of `ingot serve` (host/web/index.html), as it is built into the program. */
+/* The page of `ingot serve` (host/web/index.html), which is built into the program. */
 #ifndef INGOT_HOST_SERVE_PAGE_H
 #define INGOT_HOST_SERVE_PAGE_H
 
@@ -6,7 +6,7 @@
 
 const char *serve_page(size_t *bytes);
 
-/* The Content-Security-Policy with which it is served. */
+/* The Content-Security-Policy of the page. */
 const char *serve_page_policy(void);
 
 #endif

@@ -46,13 +46,14 @@ static const struct serve_page_row one_model = {
 static const struct serve_page_row none = { "",    SERVE_PAGE_NONE, false,
                                             false, SERVE_CHAT,      SERVE_COMPLETIONS };
 
-/* Pages that /v1 in front leads to as well: those of OpenAI's API, and what looks after it. */
+/* Pages that also have a path with /v1 in front: those of OpenAI's API, and those that look after
+ * it. */
 static bool has_v1(const struct serve_page_row *row)
 {
     return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;
 }
 
-/* A page of Ollama's API; path (n) without a slash at its end. */
+/* Whether it is a page of Ollama's API; path (n) has no slash at its end. */
 static const struct serve_page_row *find_ollama(const char *path, size_t n)
 {
     for (size_t i = 0; i < sizeof ollama / sizeof ollama[0]; i++) {
@@ -90,7 +91,7 @@ const char *serve_page_methods(const struct serve_page_row *row)
     return row != NULL && row->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
 }
 
-/* The name in a path, which is decoded already, without a slash at its end. */
+/* Returns the name in a path, which is decoded already and has no slash at its end. */
 static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
 {
     size_t n = strlen(path);

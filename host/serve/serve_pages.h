@@ -1,4 +1,4 @@
-/* The pages of `ingot serve` by the path of a request. */
+/* Finds the page of `ingot serve` for the path of a request. */
 #ifndef INGOT_HOST_SERVE_PAGES_H
 #define INGOT_HOST_SERVE_PAGES_H
 
@@ -12,7 +12,7 @@ enum serve_page_kind {
     SERVE_PAGE_HOME,
     SERVE_PAGE_HEALTH,
     SERVE_PAGE_MODELS, /* OpenAI's list */
-    SERVE_PAGE_MODEL,  /* one of it, by its name */
+    SERVE_PAGE_MODEL,  /* one of the models, by its name */
     SERVE_PAGE_CARDS,  /* the models on the boards' cards */
     SERVE_PAGE_LOAD,
     SERVE_PAGE_BOARDS,
@@ -30,38 +30,39 @@ enum serve_page_kind {
 struct serve_page_row {
     const char *path; /* without /v1 and without a slash at its end */
     enum serve_page_kind page;
-    bool v1;              /* there is no page of this path without /v1 */
+    bool v1;              /* this path has no page without /v1 */
     bool posts;           /* else it is read */
     enum serve_kind kind; /* of SERVE_PAGE_ASK */
     enum serve_dialect dialect;
 };
 
-/* The answer to "/" for Ollama's clients. */
+/* The answer to "/" that Ollama's clients expect. */
 extern const struct serve_page_row serve_page_heartbeat;
 
-/* The page of a path; a slash at its end and /v1 in front change nothing, but where both are pages. The row of SERVE_PAGE_NONE
- * where there is none. */
+/* Returns the row of a path. A slash at its end and /v1 in front change nothing, unless both are
+ * pages. SERVE_PAGE_NONE has the row of unknown paths. */
 const struct serve_page_row *serve_page_find(const char *path);
 
-/* The page (one that is read, and not SERVE_PAGE_SOCKET) to out; model: its name; n_left: requests that no backend has counted. Returns its
- * media type. */
+/* Writes the page (one that is read, except SERVE_PAGE_SOCKET) to out and returns its media type.
+ * model: its name; n_left: requests that no backend has counted. */
 const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
 
-/* The answer to a body for SERVE_PAGE_LOAD, which may change the model's name, or SERVE_PAGE_SHOW. False: *e. */
+/* Answers a body for SERVE_PAGE_LOAD, which may change the model's name, or for SERVE_PAGE_SHOW.
+ * False: *e. */
 bool serve_page_post(struct serve_text *out, enum serve_page_kind page, struct serve_backend *b,
                      const struct serve_text *body, char *model, struct serve_error *e);
 
-/* serve_ollama_pages.c: the pages VERSION, TAGS and RUNNING; SHOW. */
+/* In serve_ollama_pages.c: the pages VERSION, TAGS and RUNNING, and SHOW. */
 void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
                        const struct serve_backend *b, const char *model, int64_t now);
 void serve_ollama_show(struct serve_text *out, const struct serve_backend *b, int64_t now);
 
-/* The methods that a page takes, as the field Allow has them; NULL: no page. */
+/* Returns the methods that a page takes, as the field Allow has them. NULL: there is no page. */
 const char *serve_page_methods(const struct serve_page_row *row);
 
-/* Whether there is a page of that path, of a model that is there, which takes the method: it reads, posts or only asks what is allowed.
- * False: *e says why not. */
+/* Returns whether that path has a page, its model is there, and it takes the method (one that
+ * reads, one that posts, or OPTIONS). False: *e says why not. */
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
                       bool reads, bool posts, bool asks, struct serve_error *e);
 

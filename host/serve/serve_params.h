@@ -1,4 +1,4 @@
-/* The wishes of a request for its reply, for the runtime. */
+/* The settings of a request for its reply, in the runtime's form. */
 #ifndef INGOT_HOST_SERVE_PARAMS_H
 #define INGOT_HOST_SERVE_PARAMS_H
 
@@ -6,7 +6,7 @@
 #include "host/api/serve_request.h"
 #include "runtime/session/generate.h"
 
-/* Limits, stops and thoughts, without a grammar. The request outlives the result. */
+/* Copies limits, stops and thoughts, but no grammar. The request must outlive the result. */
 struct generate_params serve_params(const struct serve_request *q, const struct ingot_chat *chat);
 
 #endif

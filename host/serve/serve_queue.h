@@ -1,4 +1,4 @@
-/* Jobs that wait for the model, in their order. Its owner has the lock. */
+/* Jobs that wait for the model, in their order. The owner's lock protects them. */
 #ifndef INGOT_HOST_SERVE_QUEUE_H
 #define INGOT_HOST_SERVE_QUEUE_H
 
@@ -13,10 +13,10 @@ struct serve_queue {
 /* False: SERVE_WAITING_MOST wait already. */
 bool serve_queue_put(struct serve_queue *q, struct serve_job *j);
 
-/* The first, out of it. NULL: none waits. */
+/* Takes the first out of the queue. NULL: none waits. */
 struct serve_job *serve_queue_take(struct serve_queue *q);
 
-/* Take that one out of it. False: it does not wait. */
+/* Takes a given job out of the queue. False: it does not wait. */
 bool serve_queue_take_out(struct serve_queue *q, const struct serve_job *j);
 
 #endif

@@ -28,7 +28,7 @@ size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERV
     return n;
 }
 
-/* Connections of each group; of all, or of those that are not broken. */
+/* Counts the connections of each group: all, or those that are not broken. */
 static void count_groups(struct sockets *s, bool broken)
 {
     memset(s->counts, 0, s->most * sizeof *s->counts);
@@ -53,8 +53,9 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
     return group;
 }
 
-/* How gladly a connection is given up; 0: not at all. One whose request is at work stays; one that has asked nothing yet goes before
- * one that has, and in each kind the one that was quiet for longest. */
+/* How readily a connection is given up; 0: never. A connection whose request is at work stays. One
+ * that has asked nothing yet goes before one that has, and within each kind the one that was silent
+ * for longest. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

@@ -40,7 +40,8 @@ static void close_connection(struct connection *k)
     free(k);
 }
 
-/* Bytes that wait in k->in and those that were only held back inside go to the request. True: something came of it. */
+/* Gives the bytes that wait in k->in, and those that were only held back inside, to the request.
+ * True: something came of it. */
 static bool give(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
@@ -67,8 +68,9 @@ static bool give(struct connection *k)
     return used != 0 || k->http.stage != stage;
 }
 
-/* Bytes that the other side has taken since the last call. The system keeps some megabytes for it and asks for more only when a third
- * of them is gone, so what is sent says nothing of a slow reader for minutes. */
+/* Returns how many bytes the other side has taken since the last call. The system buffers some
+ * megabytes and asks for more only when a third of them is gone, so bytes that were sent would hide
+ * a slow reader for minutes. */
 static size_t count_taken(struct connection *k)
 {
     uint64_t before = k->taken;
@@ -80,7 +82,7 @@ static size_t count_taken(struct connection *k)
     return k->taken > before ? (size_t)(k->taken - before) : 0;
 }
 
-/* Fetch and send what there is. True: something went out. */
+/* Receives and sends what it can. True: something was sent. */
 static bool send_some(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
@@ -107,8 +109,8 @@ static bool send_some(struct connection *k)
     return sent != 0;
 }
 
-/* Everything was said: the other side is told, and what it still sends is read and dropped, since a socket that is closed with
- * unread bytes takes back what was said. */
+/* Everything was sent: the other side is told, and what it still sends is read and dropped, because
+ * a socket that is closed with unread bytes takes back what was sent. */
 static void begin_lingering(struct connection *k)
 {
     k->lingers = true;
@@ -119,7 +121,7 @@ static void begin_lingering(struct connection *k)
     }
 }
 
-/* An answer is out. The clock of what still comes of its request's body begins, or none runs. */
+/* An answer was sent. Starts the clock of what still comes of its request's body, or none. */
 static void end_answer(struct connection *k)
 {
     k->begun = k->http.stage == HTTP_DROPS;
@@ -128,7 +130,7 @@ static void end_answer(struct connection *k)
     k->heard = k->began = sockets.now;
 }
 
-/* Until nothing more can be done now. */
+/* Works until nothing more can be done now. */
 static void advance(struct connection *k)
 {
     bool more = true;
@@ -149,7 +151,7 @@ static void advance(struct connection *k)
             begin_lingering(k);
         }
     }
-    /* The other side has ended, and all that it asked is answered. */
+    /* The other side has ended, and everything that it asked is answered. */
     if (k->ended && !k->broken && k->out_at == k->out_bytes && http_connection_wants(&k->http)) {
         k->broken = true;
     }
@@ -195,7 +197,8 @@ static void read_more(struct connection *k)
     }
 }
 
-/* The other side sends nothing more. If it is gone altogether, its answer is not wanted: an interim answer finds out. */
+/* The other side sends nothing more. If it is gone altogether, nobody wants its answer; an interim
+ * answer finds that out. */
 static void meet_end(struct connection *k)
 {
     k->probed = true;
@@ -242,7 +245,7 @@ static bool passed(int64_t since, int64_t limit)
     return sockets.now - since > limit;
 }
 
-/* A request comes too slowly: it gets an answer where one is possible, and the connection ends. */
+/* A request comes too slowly: it gets an answer if that is possible, and the connection ends. */
 static void end_late_request(struct connection *k)
 {
     if (!k->begun) {
@@ -300,7 +303,7 @@ static void drop_broken(void)
     sockets.n = n;
 }
 
-/* Whether one more of a caller may come. *few: only what is short is answered on it. */
+/* Whether a caller may have one more connection. *few: only short answers are given on it. */
 static bool find_room(const unsigned char caller[SERVE_CALLER_BYTES], bool *few)
 {
     *few = false;
@@ -354,7 +357,7 @@ static void take_callers(void)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            /* others have the files: the listener rests for a moment */
+            /* the process has no more files: the listener rests for a moment */
             sockets.rests = !serve_room_make(&sockets, NULL);
             drop_broken();
         }
@@ -468,7 +471,7 @@ void serve_sockets_wake(void)
     if (!atomic_exchange(&sockets.woken, true)) {
         ssize_t written = write(sockets.wake[1], "w", 1);
 
-        (void)written; /* a pipe that is full wakes as well */
+        (void)written; /* a full pipe wakes it as well */
     }
     errno = error;
 }

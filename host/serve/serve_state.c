@@ -22,7 +22,7 @@ static void metric(struct serve_text *out, const char *name, const char *type, c
     (void)serve_text_say(out, "ingot_%s %llu\n", name, (unsigned long long)value);
 }
 
-/* name="value", where the value is somebody else's. */
+/* Adds name="value"; the value may be anybody's text. */
 static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
 {
     char shown[1024];
@@ -53,8 +53,8 @@ static void put_boards(struct serve_text *out, const struct serve_stats *s)
     }
 }
 
-/* Boards' facts about their latest replies; a fact that one does not know, or is no more, has no row. Base units, as Prometheus wants
- * them. */
+/* Adds boards' facts about their latest replies. A fact that a board does not know, or a board that
+ * is gone, has no row. The units are base units, as Prometheus wants them. */
 static const struct figure {
     const char *name, *help;
     size_t field; /* a double of struct serve_figures */
@@ -126,7 +126,7 @@ static void add_text(cJSON *root, const char *name, const char *text)
     }
 }
 
-/* An event as it was said; JSON already. */
+/* Adds an event as it was received; it is JSON already. */
 static void add_event(cJSON *root, const char *name, const char *event)
 {
     if (event[0] != '\0') {

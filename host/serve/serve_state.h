@@ -1,5 +1,5 @@
-/* The state of `ingot serve` and of its backend: counts for Prometheus, boards as JSON. All add to *out; where
- * it lacks memory, out->failed. */
+/* The state of `ingot serve` and of its backend: counts for Prometheus, and boards as JSON. All
+ * functions add to *out; without memory they set out->failed. */
 #ifndef INGOT_HOST_SERVE_STATE_H
 #define INGOT_HOST_SERVE_STATE_H
 
@@ -8,7 +8,7 @@
 /* The metrics of Prometheus. */
 void serve_state_metrics(struct serve_text *out, const struct serve_stats *s);
 
-/* {"boards":[...]}: each with its plan, its memory and the figures of its latest reply. */
+/* Adds {"boards":[...]}: each with its plan, its memory and the figures of its latest reply. */
 void serve_state_boards(struct serve_text *out, const struct serve_backend *b);
 
 #endif

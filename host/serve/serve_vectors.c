@@ -1,4 +1,4 @@
-/* Embeddings as OpenAI's object has them. */
+/* Embeddings as OpenAI's object. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static cJSON *numbers_of(const uint8_t *bytes, size_t n)
     return list;
 }
 
-/* The first of a vector's numbers (bytes), as a vector of the length 1. */
+/* Writes the first numbers (bytes) of a vector, scaled to length 1. */
 static void to_length_one(uint8_t *bytes, size_t n)
 {
     double sum = 0;

@@ -2,11 +2,11 @@
 
 #include <stddef.h>
 
-/* Each request of a slow grammar has one for as long as its limit lasts; the others read on. */
+/* A request with a slow grammar keeps one of these until its time limit; the others read on. */
 enum { THREADS = 4 };
 
 static struct reading {
-    pthread_mutex_t lock; /* of all below, and of every task's state */
+    pthread_mutex_t lock; /* protects everything below, and every task's state */
     pthread_cond_t more;
     struct serve_task *first, *last;
     bool closing;
@@ -108,7 +108,7 @@ bool serve_worker_take(struct serve_task *t)
     return done;
 }
 
-/* Out of the queue. The caller has the lock. */
+/* Takes it out of the queue. The caller has the lock. */
 static void take_out(struct serve_task *t)
 {
     struct serve_task **at = &reading.first, *before = NULL;

@@ -11,15 +11,18 @@
 #include "runtime/text/utf8.h"
 
 struct serve_ws {
-    struct serve_task task; /* a message that is read; all below is its thread's meanwhile */
-    bool reads; /* a message is read: the server's own, so that it need not ask the task */
+    struct serve_task
+        task; /* a message is being read, and the worker's thread owns everything below */
+    bool
+        reads; /* a message is being read; the server keeps this itself so that it need not ask the task */
     const struct serve_setup *setup;
     struct serve_defaults defaults; /* when the message came */
     struct serve_line line;
-    struct serve_text in, out; /* a message that comes, and lines that go, each of which is one */
-    size_t in_whole;           /* bytes of in that are known to be whole characters */
-    size_t said;               /* bytes of out that are out */
-    struct serve_job *job;     /* at work; NULL: none */
+    struct serve_text in,
+        out;               /* a message that comes in, and lines that go out as a message each */
+    size_t in_whole;       /* bytes of `in` that are known to be whole characters */
+    size_t said;           /* bytes of out that were sent */
+    struct serve_job *job; /* at work; NULL: none */
     struct serve_events events;
 };
 
@@ -36,7 +39,7 @@ static void leave_job(struct serve_ws *s)
 
 /* ---- in a worker's thread -------------------------------------------------------------------- */
 
-/* A reply is asked for; j: the request. */
+/* Starts the reply that was asked for. j: the request. */
 static void submit(struct serve_ws *s, struct serve_job *j)
 {
     struct serve_backend *b = s->setup->backend;
@@ -95,7 +98,7 @@ static void drop(struct serve_task *t)
 
 /* ---- in the server's ------------------------------------------------------------------------- */
 
-enum { MESSAGES_BYTES = 64 << 20 /* of all sockets, that come or are read */ };
+enum { MESSAGES_BYTES = 64 << 20 /* bytes of all sockets that come in or are being read */ };
 
 static struct {
     size_t bytes; /* of all messages */
@@ -113,7 +116,7 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup)
     return s;
 }
 
-/* A message is kept no more: most sockets say little, and their memory is others'. */
+/* Frees the memory of a message: most sockets are quiet, and others need it. */
 static void forget_message(struct serve_ws *s)
 {
     kept.bytes -= s->in.n;
@@ -123,11 +126,11 @@ static void forget_message(struct serve_ws *s)
 
 void serve_ws_leave(struct serve_ws *s)
 {
-    kept.bytes -= s->in.n; /* which a worker may still read */
+    kept.bytes -= s->in.n; /* which a worker may still be reading */
     (void)serve_worker_leave(&s->task);
 }
 
-/* Whether what has come of a text is UTF-8; before the last piece its end may be a part of a character. */
+/* Whether the text so far is UTF-8. Before the last piece its end may be a part of a character. */
 static bool is_utf8(struct serve_ws *s, bool last)
 {
     const char *rest = s->in.bytes + s->in_whole;
@@ -137,7 +140,7 @@ static bool is_utf8(struct serve_ws *s, bool last)
     return whole == n || (!last && utf8_check((const uint8_t *)rest + whole, n - whole) == 0);
 }
 
-/* A caller that asks and does not listen is let go before its answers take the memory. */
+/* Drops a caller that asks and does not listen before its answers fill the memory. */
 enum { UNHEARD_BYTES = 1 << 18 };
 
 uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text)
