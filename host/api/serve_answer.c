@@ -5,7 +5,7 @@
 
 #include "host/api/serve_dialect.h"
 
-/* Add the object to the text and delete it; event: as one of a stream. */
+/* Adds the object to the text and deletes it. event: it is one event of a stream. */
 static void put(struct serve_text *out, cJSON *object, bool event)
 {
     (void)serve_text_say(out, "%s", event ? "data: " : "");
@@ -76,7 +76,7 @@ static const char *reason_of(const struct serve_job *j)
     return words[serve_stream_reason(j)];
 }
 
-/* A prompt counts once, however many replies it has; tokens of refused replies count, too. */
+/* A prompt counts once, however many replies it has. Tokens of refused replies count, too. */
 static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
 {
     cJSON *usage = cJSON_CreateObject(), *details;
@@ -96,7 +96,7 @@ static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
     return usage;
 }
 
-/* id, object, created, model and *choices, a list. */
+/* Writes id, object, created, model and *choices, a list. */
 static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON **choices)
 {
     cJSON *root = cJSON_CreateObject();
@@ -123,7 +123,7 @@ static cJSON *add_choice(cJSON *choices, uint32_t index)
 
 /* ---- a reply --------------------------------------------------------------------------------- */
 
-/* Call i of a reply; in a stream its new arguments, and first its name. */
+/* Writes call i of a reply. In a stream this is its name first, and then its new arguments. */
 static cJSON *call_object(const struct serve_answer *a, uint32_t index, const struct serve_call *c,
                           cJSON *arguments, bool first, bool streams, uint32_t i)
 {
@@ -146,7 +146,7 @@ static cJSON *call_object(const struct serve_answer *a, uint32_t index, const st
     return one;
 }
 
-/* All of them, from the first one on. */
+/* Writes all calls from the first one on. */
 static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struct serve_job *j,
                        struct serve_call c)
 {
@@ -177,13 +177,13 @@ static void add_content(cJSON *message, const struct serve_answer *a, uint32_t i
     }
 }
 
-/* The prompt that the reply continues. */
+/* Returns the prompt that the reply continues. */
 static const char *prompt_of(const struct serve_job *j)
 {
     return serve_text_shown(&j->request.turns[j->request.prompt].user);
 }
 
-/* The text with the prompt's echo in front, or alone. */
+/* Returns the text, with the prompt's echo in front if it is wanted. */
 static cJSON *continued(const struct serve_job *j)
 {
     const char *prompt = j->request.echo ? prompt_of(j) : "";
@@ -240,8 +240,8 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-/* One event, with the scores that were not sent yet; name: of the delta's member, NULL: none;
- * value is deleted; reason: NULL before the end. */
+/* Writes one event with the scores that were not sent yet. name: the delta's member, or NULL; value
+ * is deleted; reason: NULL before the end. */
 static void say(const struct serve_stream *s, const char *name, cJSON *value, const char *reason)
 {
     bool chat = s->a->kind == SERVE_CHAT;
@@ -287,7 +287,7 @@ static void say_usage(struct serve_text *out, const struct serve_answer *a,
     put(out, root, true);
 }
 
-/* A name with the arguments that came with it, or more arguments. */
+/* Writes a name with the arguments that came with it, or more arguments. */
 static void say_call(const struct serve_stream *s, const struct serve_piece *p)
 {
     cJSON *list = cJSON_CreateArray();

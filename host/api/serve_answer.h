@@ -31,16 +31,17 @@ struct serve_answer {
 
 void serve_answer_error(struct serve_text *out, const struct serve_error *e);
 
-/* {"object":"list",...} of /v1/models. */
+/* Writes {"object":"list",...} of /v1/models. */
 void serve_answer_models(struct serve_text *out, const char *model, int64_t created);
-/* {"id":...,"object":"model",...} of /v1/models/NAME. */
+/* Writes {"id":...,"object":"model",...} of /v1/models/NAME. */
 void serve_answer_model(struct serve_text *out, const char *model, int64_t created);
 
-/* The whole replies of finished jobs (n >= 1) without an error. */
+/* Writes the whole replies of finished jobs (n >= 1), none of which has an error. */
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
                         struct serve_job *const *jobs, uint32_t n);
 
-/* serve_vectors.c: the answer to a finished request for embeddings, cut to its dimensions. */
+/* In serve_vectors.c: writes the answer to a finished request for embeddings, cut to its
+ * dimensions. */
 struct cJSON *serve_vectors_answer(const char *model, const struct serve_job *j);
 
 /* The parts of a reply. */
@@ -53,14 +54,14 @@ struct serve_events {
     enum serve_item open;             /* the current item */
     uint32_t items;                   /* that were closed */
     size_t from;                      /* where the open one begins in its text */
-    uint32_t calls;                   /* that were said to their end */
-    size_t text, thoughts, arguments; /* bytes that were said */
+    uint32_t calls;                   /* calls whose end was sent */
+    size_t text, thoughts, arguments; /* bytes that were sent */
     uint32_t sequence;                /* for the writer: how many events were sent */
     struct serve_scores_at scores;
 };
 
-/* The further events of chat completions and completions, up to the last one if the job is done.
- * The caller has its lock. */
+/* Writes the next events of chat completions and completions, up to the last one if the job is
+ * done. The caller has its lock. */
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at);
 

@@ -26,7 +26,7 @@ static bool is_id(const cJSON *v)
            v->valuedouble == (double)(uint32_t)v->valuedouble;
 }
 
-/* Both are copied. what: a token's number, or a text that is not empty. */
+/* Copies both. what: a token's number, or a text that is not empty. */
 static bool add_pair(cJSON *list, const cJSON *what, const cJSON *value)
 {
     cJSON *pair = cJSON_CreateArray();

@@ -24,7 +24,7 @@ static bool is_text(const char *body, size_t bytes)
     return true;
 }
 
-/* The UTF-16 unit of \uXXXX; -1: it is not one. */
+/* Returns the UTF-16 unit of \uXXXX. -1: it is none. */
 static int unit_at(const char *s)
 {
     int value = 0;
@@ -70,7 +70,7 @@ static const char *skip_text(const char *at)
     return *at == '"' ? at + 1 : at;
 }
 
-/* The number after a key. False: there is none. */
+/* Reads the number after a key. False: there is none. */
 static bool take_number(const char *at, char *text, size_t room)
 {
     static const char blank[] = " \t\r\n";
@@ -107,7 +107,7 @@ bool serve_body_number(const char *body, const char *name, char *text, size_t ro
         body = skip_text(key);
         if (depth == 1 && (size_t)(body - key) == length + 1 && memcmp(key, name, length) == 0 &&
             take_number(body, text, room)) {
-            found = true; /* if there are two, the last counts */
+            found = true; /* if there are two, the last one counts */
         }
     }
     return found;

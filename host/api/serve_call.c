@@ -15,7 +15,7 @@ static size_t without_space(const char *text, size_t bytes)
     return bytes;
 }
 
-/* The start of the mark; bytes: there is none. */
+/* Returns where the mark starts; bytes: there is none. */
 static size_t find_mark(const char *text, size_t bytes)
 {
     size_t n = strlen(SERVE_CALL_MARK);
@@ -28,7 +28,7 @@ static size_t find_mark(const char *text, size_t bytes)
     return bytes;
 }
 
-/* How many bytes at the end may be the beginning of the mark. */
+/* Returns how many bytes at the end may be the beginning of the mark. */
 static size_t held_bytes(const char *text, size_t bytes)
 {
     size_t n = strlen(SERVE_CALL_MARK) - 1;
@@ -41,7 +41,7 @@ static size_t held_bytes(const char *text, size_t bytes)
     return n;
 }
 
-/* The object's own bytes, as far as they have come. True: the object is complete. */
+/* Returns the object's own bytes, as far as they have come. True: the object is complete. */
 static bool object_bytes(const char *text, size_t bytes, size_t *n)
 {
     bool quoted = false;
@@ -65,7 +65,7 @@ static bool object_bytes(const char *text, size_t bytes, size_t *n)
     return false;
 }
 
-/* If the fixed text comes next, go past it. */
+/* Goes past the fixed text if it comes next. */
 static bool pass(const char **at, const char *end, const char *fixed)
 {
     size_t n = strlen(fixed);

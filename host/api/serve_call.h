@@ -13,8 +13,8 @@
 
 /* Parse a reply so far; texts point into it. */
 struct serve_call {
-    size_t content; /* bytes before the call, without the white space there: all bytes, if no call
-                  * can come */
+    size_t content; /* bytes before the call, without the white space at their end; all bytes if no
+                  * call can come */
     bool found;     /* name is complete, and arguments have begun */
     bool whole;     /* arguments are complete, too */
     const char *name, *arguments;
@@ -25,7 +25,7 @@ struct serve_call {
  * content. */
 void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done);
 
-/* The call after *c, which was found and is complete; its content stays. False: there is none
+/* Finds the call after *c, which was found and is complete; its content stays. False: there is none
  * yet. */
 bool serve_call_next(struct serve_call *c, const char *text, size_t bytes);
 

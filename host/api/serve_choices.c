@@ -6,7 +6,7 @@
 
 /* ---- asked ----------------------------------------------------------------------------------- */
 
-/* A reply that is made again is another one, also where the likeliest token is always taken. */
+/* A reply that is made again must differ, even if the likeliest token is always taken. */
 #define AGAIN_TEMPERATURE 0.7f
 
 enum { TRIES_MOST = 4 };
@@ -21,7 +21,8 @@ static bool submit(struct serve_choices *c, struct serve_job *j, uint32_t i, str
     return true;
 }
 
-/* Reply i of the request, which is another prompt's after each n of them; those after the first have seeds of their own. */
+/* Makes reply i of the request. Each n replies belong to one prompt, and those after the first have
+ * seeds of their own. */
 static bool add_job(struct serve_choices *c, const struct serve_request *q, struct serve_error *e)
 {
     struct serve_job *j = serve_job_new();
@@ -60,7 +61,7 @@ static bool add_jobs(struct serve_choices *c, const struct serve_request *q, str
     return true;
 }
 
-/* There is nothing to reply to: the reply is empty, and there already. */
+/* There is nothing to reply to, so the empty reply is done at once. */
 static bool add_empty_job(struct serve_choices *c, struct serve_request *q, struct serve_error *e)
 {
     struct serve_job *j = serve_job_new();
@@ -117,7 +118,7 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
 
 /* ---- said ------------------------------------------------------------------------------------ */
 
-/* The job's place goes to another try, which does not begin where the likeliest token led. */
+/* Gives the job's place to another try, which must not begin where the likeliest token led. */
 static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e)
 {
     struct serve_job *j = serve_job_new(), *old = c->jobs[i];
@@ -141,13 +142,13 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e
     return true;
 }
 
-/* A reply whose grammar does not hold all of its schemas, however it has ended. */
+/* Whether the grammar of a reply does not hold all of its schemas, however the reply has ended. */
 static bool needs_check(const struct serve_job *j)
 {
     return j->request.n_checked != 0 && j->error.status == 0;
 }
 
-/* The check of reply i gives its result. False: it goes on. */
+/* Takes the result of the check of reply i. False: the check goes on. */
 static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
                        char error_message[SERVE_ERROR_MESSAGE_BYTES])
 {
@@ -168,7 +169,8 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
     return true;
 }
 
-/* Reply i is done: it is checked, and made again where it is refused. *e: another try found no place. */
+/* Reply i is done: checks it, and makes it again if it is refused. *e: another try found no
+ * place. */
 static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e)
 {
     struct serve_job *j = c->jobs[i];
@@ -190,7 +192,7 @@ static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e
     c->checked[i] = true;
 }
 
-/* Vectors are cut to the dimensions that are wanted, where there are so many. */
+/* Cuts vectors to the wanted dimensions, if they have so many. */
 static void check_dimensions(struct serve_job *j)
 {
     size_t width = j->vectors.n / sizeof(float) /
@@ -203,7 +205,7 @@ static void check_dimensions(struct serve_job *j)
     }
 }
 
-/* Only the server's thread changes what a job that is done has. */
+/* Only the server's thread changes a finished job. */
 static void check_done(struct serve_choices *c, struct serve_error *e)
 {
     for (uint32_t i = 0; i < c->n; i++) {
@@ -222,7 +224,8 @@ static void check_done(struct serve_choices *c, struct serve_error *e)
     }
 }
 
-/* All jobs are done: whether their answer is written, or has to be written here since there is no memory for a task. */
+/* All jobs are done. Returns whether their answer is written, or has to be written here because
+ * there is no memory for a task. */
 static bool is_written(struct serve_choices *c)
 {
     if (c->whole == NULL) {
@@ -282,7 +285,7 @@ static void say_events(struct serve_choices *c, struct serve_text *out)
         n_ended += c->at[i].ended;
     }
     c->ended = n_ended == c->n || failed;
-    if (c->ended && w->end != NULL) { /* one that failed ends them all */
+    if (c->ended && w->end != NULL) { /* one failed job ends them all */
         w->end(out, &c->answer, c->jobs, failed ? 0 : c->n);
     }
 }

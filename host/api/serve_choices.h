@@ -15,28 +15,28 @@ struct serve_choices {
     struct serve_events at[SERVE_REPLIES_MOST];
     uint8_t tries[SERVE_REPLIES_MOST]; /* replies that were refused */
     bool checked[SERVE_REPLIES_MOST];
-    struct serve_check *checks[SERVE_REPLIES_MOST]; /* at work; NULL: none */
+    struct serve_check *checks[SERVE_REPLIES_MOST]; /* of the replies being checked; NULL: none */
     uint32_t n;
     const struct serve_backend *backend;
-    bool streams, ended; /* as events; all of them were said */
+    bool streams, ended; /* sent as events; all events were sent */
     struct serve_answer answer;
     struct serve_text echo;    /* answer.echo */
-    struct serve_whole *whole; /* the answer at work; NULL: none */
+    struct serve_whole *whole; /* the answer being written; NULL: none */
 };
 
-/* Read a body of this kind, and submit its jobs. False: *e says why not. */
+/* Reads a body of this kind, and submits its jobs. False: *e says why not. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct serve_answer *answer, const struct serve_text *body,
                        const struct serve_defaults *d, struct serve_error *e);
 
-/* Whether there is something to send: for a stream a first piece, otherwise the whole answer. If
- * it failed before, only e is sent. */
+/* Returns whether there is something to send: the first piece of a stream, or else the whole
+ * answer. If it failed before, only e is sent. */
 bool serve_choices_begun(struct serve_choices *c, struct serve_error *e);
 
-/* Send what was not sent yet: events, or the whole answer. */
+/* Sends what was not sent yet: events, or the whole answer. */
 void serve_choices_say(struct serve_choices *c, struct serve_text *out);
 
-/* Nobody waits for them any more. */
+/* Nobody waits for the replies any more. */
 void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);
 
 #endif

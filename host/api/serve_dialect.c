@@ -196,8 +196,8 @@ static unsigned entry_of(const cJSON *messages, unsigned long i)
     return cJSON_IsNumber(entry) ? (unsigned)entry->valuedouble : 0;
 }
 
-/* An error message in which the word `field` is replaced by `name`, and messages[i] by the entry
- * from which it came. */
+/* Writes an error message in which `name` replaces the word `field`, and the entry that a message
+ * came from replaces messages[i]. */
 static void rename_field(struct serve_translation *t, const char *field, const char *name)
 {
     struct serve_text text = { .n = 0 };

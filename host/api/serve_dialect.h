@@ -40,7 +40,7 @@ struct serve_dialect_fields {
     const struct serve_dialect_fields *inner; /* of an object inside; NULL: none */
 };
 
-/* How it is written. All add to *out; where it lacks memory, out->failed. */
+/* How an answer is written. All functions add to *out; without memory they set out->failed. */
 struct serve_writer {
     const char *stream_type; /* of media */
     void (*say)(const struct serve_stream *s, const struct serve_piece *p);
@@ -54,8 +54,8 @@ struct serve_writer {
 
 const struct serve_writer *serve_writer_of(enum serve_dialect dialect);
 
-/* Read a body (bytes, followed by a NUL) of a->dialect; *q was zero. Sets a->kind, a->loads and
- * *echo. False: *e names the dialect's field. Call serve_request_free in any case. */
+/* Reads a body (bytes, followed by a NUL) of a->dialect into *q, which was zeroed. Sets a->kind,
+ * a->loads and *echo. False: *e names the dialect's field. Call serve_request_free in any case. */
 bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct serve_text *echo,
                         const char *body, size_t bytes, const struct serve_defaults *d,
                         struct serve_error *e);
@@ -66,19 +66,19 @@ bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct 
 bool serve_translate(struct serve_translation *t, const cJSON *object, const char *prefix,
                      const struct serve_dialect_fields *fields);
 
-/* Add a member to t->to, or to another object; the value is taken over. */
+/* Adds a member to t->to, or to another object, and takes the value over. */
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
                          cJSON *value);
 
-/* Add a message, which came from entry `at` of the input. content: taken over; NULL: null. */
+/* Adds a message that came from entry `at` of the input. content is taken over; NULL: null. */
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
                                cJSON *content);
 
-/* One more call in an assistant's message; arguments: a text or an object, gone. */
+/* Adds a call to an assistant's message. arguments: a text or an object, which is taken over. */
 void serve_translate_call(struct serve_translation *t, cJSON *message, const char *id,
                           const char *name, cJSON *arguments);
 
-/* Fill t->e with status 400. Returns false. field: the dialect's own. */
+/* Fills t->e with status 400 and returns false. field: the dialect's own name. */
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -86,11 +86,11 @@ bool serve_translate_refuse(struct serve_translation *t, const char *field, cons
  * {}); any other is refused; a list of functions and its choice. */
 bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
 
-/* Set a schema as the field response_format; name and strict: NULL if there are none. */
+/* Sets a schema as the field response_format. name and strict: NULL if there are none. */
 void serve_translate_schema(struct serve_translation *t, const cJSON *schema, const cJSON *name,
                             const cJSON *strict);
 
-/* The dialects: serve_NAME_read.c and serve_NAME.c. */
+/* The dialects; NAME is read in serve_NAME_read.c and written in serve_NAME.c. */
 extern const struct serve_dialect_fields serve_responses_fields, serve_ollama_chat_fields,
     serve_ollama_generate_fields, serve_ollama_embed_fields, serve_ollama_embeddings_fields,
     serve_anthropic_fields;

@@ -31,8 +31,8 @@ static cJSON *object_of(const struct serve_answer *a)
     return root;
 }
 
-/* The members text and thinking of a chat's message, or of the object itself; both are taken
- * over; thinking NULL: none. Returns where a chat's calls go. */
+/* Writes the members text and thinking of a chat's message, or of the object itself. Both are taken
+ * over; thinking may be NULL. Returns the object to which a chat's calls are added. */
 static cJSON *add_message(cJSON *root, const struct serve_answer *a, cJSON *text, cJSON *thinking)
 {
     bool chat = a->dialect == SERVE_OLLAMA_CHAT;
@@ -48,7 +48,7 @@ static cJSON *add_message(cJSON *root, const struct serve_answer *a, cJSON *text
     return to;
 }
 
-/* A call that is whole: its arguments are an object here. */
+/* Adds a whole call. Its arguments are an object here. */
 static void add_call(cJSON *message, const struct serve_stream *s, const struct serve_piece *p)
 {
     cJSON *list = cJSON_GetObjectItem(message, "tool_calls"), *one, *function;
@@ -80,7 +80,7 @@ static double add_time(cJSON *root, const char *name, double ms)
     return ns;
 }
 
-/* Why it ended, and how long it took. The first token of a reply comes with the prompt. */
+/* Writes why it ended, and how long it took. The first token of a reply comes with the prompt. */
 static void add_end(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
 {
     double rate = j->figures.decode_tokens_per_s, tokens = j->reply_tokens;
@@ -174,7 +174,7 @@ static void collect(const struct serve_stream *s, const struct serve_piece *p)
     }
 }
 
-/* The vectors of OpenAI's answer: all of them, or that of the one text. */
+/* Writes the vectors of OpenAI's answer: all of them, or the one of the one text. */
 static void add_vectors(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
 {
     cJSON *theirs = serve_vectors_answer(a->model, j), *one;

@@ -12,7 +12,8 @@
  * the field, so it has to have its full length. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* A number that the model, or the first board, reports about itself. 0: it has not reported one. */
+/* Returns a number that the model, or the first board, reports about itself. 0: it has not reported
+ * one. */
 static double planned(const struct serve_backend *b, const char *name)
 {
     struct serve_look l;
@@ -42,7 +43,7 @@ static void add_details(cJSON *root)
     cJSON_AddStringToObject(details, "quantization_level", "");
 }
 
-/* {"models":[{...}]}: the one that is loaded; until: the field of its time. */
+/* Writes {"models":[{...}]} with the loaded model. until: the field of its time. */
 static void write_models(struct serve_text *out, const struct serve_backend *b, const char *model,
                          int64_t now, bool running)
 {

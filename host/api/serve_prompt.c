@@ -29,7 +29,7 @@ static struct chat_turn turn_of(const struct ingot_chat *chat, const struct serv
     return turn;
 }
 
-/* Room for CHAT_TURN_PARTS + 1 a turn. Returns how many there are. */
+/* Needs room for CHAT_TURN_PARTS + 1 parts a turn. Returns how many there are. */
 static size_t parts_of(const struct ingot_chat *chat, const struct serve_request *q,
                        struct tokenizer_part *parts)
 {
@@ -56,8 +56,8 @@ static size_t parts_of(const struct ingot_chat *chat, const struct serve_request
     return n;
 }
 
-/* what: the prompt or the input; n: its tokens, 0: they could not be counted. One place is the
- * reply's. */
+/* Refuses a request. what: the prompt or the input; n: its tokens, 0 if they could not be counted.
+ * The reply needs one place. */
 static bool refuse_long(struct serve_error *e, const char *what, size_t n, uint32_t context)
 {
     unsigned room = (unsigned)context - 1;
@@ -92,7 +92,7 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     error = tokenizer_encode_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, context, n,
                                    scratch, bytes);
     if (error == ERR_TOO_LONG) {
-        /* *n is 0 where that fails, too */
+        /* *n is 0 also when it fails */
         (void)tokenizer_count_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, n, scratch,
                                     bytes);
     }
@@ -106,7 +106,7 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     return true;
 }
 
-/* Numbers of tokens, unchanged. */
+/* Copies numbers of tokens unchanged. */
 static bool take_tokens(const struct model *m, const struct serve_text *tokens, const char *field,
                         uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
 {

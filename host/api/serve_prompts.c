@@ -4,7 +4,7 @@
 
 #include "host/api/serve_request_private.h"
 
-/* The numbers of a list; only the model knows which are valid. */
+/* Reads the numbers of a list; only the model knows which are valid. */
 static bool add_tokens(struct serve_reader *r, const cJSON *list, const char *field)
 {
     struct serve_turn *t = serve_add_turn(r);

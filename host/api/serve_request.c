@@ -1,4 +1,4 @@
-/* A request from its body: its fields. Its texts: serve_texts.c. */
+/* Reads the fields of a request from its body. serve_texts.c reads its texts. */
 #include "host/api/serve_request_private.h"
 #include "host/api/serve_scores.h"
 
@@ -42,7 +42,7 @@ static bool read_float(struct serve_reader *r, const struct serve_field *f, cons
     return true;
 }
 
-/* At its lower end it is off: so is a value that is below. */
+/* The lower end switches it off, and so does a value below. */
 static bool read_top_p(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     if (!is_within(f, v)) {
@@ -73,7 +73,7 @@ static bool read_repeat_last(struct serve_reader *r, const struct serve_field *f
     return true;
 }
 
-/* An integer of 64 bits, all of which count: not as a double; -1 is any. */
+/* Reads an integer of 64 bits, all of which count, so it is not read as a double; -1 is any. */
 static bool read_seed(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     double value = cJSON_IsNumber(v) ? v->valuedouble : 0.5;
@@ -106,7 +106,7 @@ static bool read_most(struct serve_reader *r, const struct serve_field *f, const
     return true;
 }
 
-/* Fields that are accepted with one value only: the one that asks for nothing. */
+/* Reads a field that is accepted with one value only, which asks for nothing. */
 static bool read_nothing(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     bool empty = cJSON_IsFalse(v) || (cJSON_IsNumber(v) && is_within(f, v)) ||
@@ -125,7 +125,7 @@ static bool read_bool(struct serve_reader *r, const char *name, const cJSON *v, 
            serve_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
-/* Whether scores are wanted, of a chat; of a text how many others are told. */
+/* Reads whether a chat wants scores; for a text, how many other tokens to list. */
 static bool read_logprobs(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     if (r->q->kind == SERVE_CHAT || cJSON_IsFalse(v)) {
@@ -203,7 +203,7 @@ static bool read_think(struct serve_reader *r, const struct serve_field *f, cons
     return true;
 }
 
-/* One model is loaded: whatever name a client has for it is its. */
+/* Any name is accepted, because one model is loaded. */
 static bool read_model(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     return cJSON_IsString(v) || serve_refuse(r->e, 400, f->name, NULL, "model has to be a text");
@@ -214,7 +214,7 @@ static bool add_stop(struct serve_reader *r, const char *text)
     size_t n = text != NULL ? strlen(text) : REPLY_TEXT_STOP_BYTES;
 
     if (n == 0) {
-        return true; /* it would end nothing */
+        return true; /* an empty stop would end nothing */
     }
     if (n >= REPLY_TEXT_STOP_BYTES || r->q->n_stops == REPLY_TEXT_STOPS) {
         return serve_refuse(r->e, 400, "stop", NULL, "stop takes up to %d texts of up to %d bytes",
@@ -261,7 +261,8 @@ static bool read_dimensions(struct serve_reader *r, const struct serve_field *f,
     return true;
 }
 
-/* none: without thoughts. How many others mean no template says here. */
+/* Reads the effort: none is without thoughts, and the other words have no meaning in a template
+ * here. */
 static bool read_effort(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     const char *word = cJSON_GetStringValue(v);
@@ -293,7 +294,7 @@ static bool read_modalities(struct serve_reader *r, const struct serve_field *f,
     return true;
 }
 
-/* {"enable_thinking":false}: what is passed to a template elsewhere. */
+/* Reads {"enable_thinking":false}, which other servers pass to a template. */
 static bool read_template(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     const cJSON *think = cJSON_GetObjectItemCaseSensitive(v, "enable_thinking");
@@ -314,7 +315,7 @@ static bool read_template(struct serve_reader *r, const struct serve_field *f, c
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-/* A parameter of the sampler; bit: its ingot_sampling_field, 0: no file has a default for it. */
+/* A parameter of the sampler. bit: its ingot_sampling_field; 0: a file has no default for it. */
 #define SAMPLED(field, reader, member, low, high, bit) \
     { \
         .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \
@@ -404,7 +405,7 @@ static bool read_field(struct serve_reader *r, const cJSON *member)
                         member->string);
 }
 
-/* Fields that depend on others. */
+/* Reads fields that depend on others. */
 static bool check_fields(struct serve_reader *r)
 {
     const struct serve_request *q = r->q;

@@ -1,4 +1,5 @@
-/* A program's request to `ingot serve`: the body of an HTTP request, OpenAI's fields, checked. */
+/* A program's request to `ingot serve`: OpenAI's fields from the body of an HTTP request,
+ * checked. */
 #ifndef INGOT_HOST_SERVE_REQUEST_H
 #define INGOT_HOST_SERVE_REQUEST_H
 
@@ -11,10 +12,10 @@
 #include "runtime/session/sampler.h"
 
 enum {
-    SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
-    SERVE_INPUTS_MOST = 256,    /* texts of a request for embeddings */
+    SERVE_BODY_BYTES = 1 << 20, /* the most of a request */
+    SERVE_INPUTS_MOST = 256,    /* the most texts of a request for embeddings */
     SERVE_CHOICES_MOST = 8,     /* replies to one prompt */
-    SERVE_REPLIES_MOST = 64,    /* to all prompts of a request */
+    SERVE_REPLIES_MOST = 64,    /* the most for all prompts of a request */
     SERVE_MODEL_BYTES = 128,    /* of a model's name */
     SERVE_PARAM_BYTES = 64,
     SERVE_ERROR_TEXT_BYTES = 400
@@ -22,7 +23,7 @@ enum {
 
 enum serve_kind { SERVE_CHAT, SERVE_CONTINUE, SERVE_EMBED, SERVE_N_KINDS };
 
-/* Why there is no answer, as an HTTP status and OpenAI's error object have it. */
+/* Why there is no answer: an HTTP status and the fields of OpenAI's error object. */
 struct serve_error {
     int status;                    /* 0: none */
     const char *code;              /* constant; NULL: null */
@@ -32,16 +33,17 @@ struct serve_error {
 
 struct serve_turn {
     struct serve_text user, reply;
-    size_t
-        said; /* bytes at the end of `user` that are the request's last message of the role user */
-    struct serve_text system; /* instructions that come in the middle */
-    struct serve_text tokens; /* uint32_t each, in place of a text, of a prompt or an input */
-    bool spoken;              /* somebody, or a tool, says something in it */
-    bool instructed;          /* it has instructions */
-    bool replied;             /* the last turn alone is not */
+    size_t said; /* bytes at the end of `user` that are the last message with the role user */
+    struct serve_text system; /* instructions that came in the middle of the conversation */
+    struct serve_text
+        tokens;  /* given instead of a text: numbers of type uint32_t, of a prompt or an input */
+    bool spoken; /* somebody, or a tool, says something in it */
+    bool instructed; /* it has instructions */
+    bool replied;    /* the last turn alone is not */
 };
 
-/* A schema that a finished reply is looked at with: of a function's arguments, or (tool NULL) of the content. */
+/* A schema that a finished reply is checked against: of a function's arguments, or (tool NULL) of
+ * the content. */
 struct serve_checked {
     char *tool, *schema;
 };
@@ -50,7 +52,7 @@ struct serve_checked {
 struct serve_defaults {
     char model[SERVE_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */
-    struct sampler_params sampler; /* its seed, if seeded */
+    struct sampler_params sampler; /* the seed of `sampler`, if seeded */
     uint32_t chosen;               /* as in struct serve_request */
     bool seeded;
     bool no_thinking;
@@ -59,9 +61,8 @@ struct serve_defaults {
 
 struct serve_request {
     enum serve_kind kind;
-    struct serve_turn
-        *turns; /* (n_turns), one at least; SERVE_CONTINUE: texts to continue, one a reply;
-                               * SERVE_EMBED: a text each */
+    struct serve_turn *turns; /* (n_turns), at least one; SERVE_CONTINUE: the texts to continue, one
+                               * for each reply; SERVE_EMBED: the texts */
     uint32_t n_turns;
     uint32_t prompt; /* SERVE_CONTINUE: which of them this reply continues */
     struct serve_text system;
@@ -69,34 +70,36 @@ struct serve_request {
     bool stream, stream_usage, no_thinking;
     bool echo;            /* SERVE_CONTINUE: the answer begins with the prompt */
     uint32_t n_choices;   /* replies; 0: one */
-    bool wants_scores;    /* of each token, and of ... */
+    bool wants_scores;    /* how many scores for each token, and for each ... */
     uint32_t n_likeliest; /* ... so many others */
-    bool unmarked;        /* for a board that does not know what `said` is */
-    bool plain_sampler;   /* for one that knows no penalties and biases */
+    bool unmarked;        /* for a board that does not know `said` */
+    bool plain_sampler;   /* for a board that knows neither penalties nor biases */
     bool may_call;        /* the reply may be a call of a function (serve_call.h) */
-    bool checks_names;    /* whether there is the function is checked when the reply is finished */
+    bool checks_names;    /* the check of the finished reply looks whether the function exists */
     bool seeded;
-    bool base64;         /* SERVE_EMBED: numbers as bytes of f32, and not as text */
-    uint32_t dimensions; /* SERVE_EMBED: of each vector; 0: all */
-    uint32_t n;          /* tokens at most; 0: until the model ends */
+    bool base64;         /* SERVE_EMBED: numbers as bytes of f32, not as text */
+    uint32_t dimensions; /* SERVE_EMBED: numbers of each vector; 0: all */
+    uint32_t n;          /* the most tokens; 0: until the model ends */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
     struct sampler_params sampler; /* without its biases, which are: */
     struct serve_text biases;      /* a list that json_biases.h reads; n 0: none */
     uint32_t
-        chosen; /* bits of enum ingot_sampling_field: what the request or an option of the server sets in sampler */
+        chosen; /* bits of enum ingot_sampling_field: the fields of `sampler` that the request or an option of the server sets */
     void *grammar; /* (grammar_bytes) compiled; NULL: none */
     size_t grammar_bytes;
     struct serve_checked *checked; /* (n_checked) */
     uint32_t n_checked;
-    struct serve_text warnings; /* for the answer: texts of JSON with commas between them */
+    struct serve_text warnings; /* texts of JSON for the answer, with commas between them */
 };
 
-/* A body (bytes, then a NUL); *q was zero. False: *e says why. serve_request_free in any case. */
+/* Reads a body (bytes, then a NUL) into *q, which was zeroed. False: *e says why not. Call
+ * serve_request_free in any case. */
 bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
                         size_t bytes, const struct serve_defaults *d, struct serve_error *e);
 
-/* The same for a body that is JSON already, and its text, which has whole numbers of more digits. */
+/* Does the same for a body that is JSON already; its text is needed for whole numbers with more
+ * digits. */
 struct cJSON;
 bool serve_request_read_json(struct serve_request *q, enum serve_kind kind,
                              const struct cJSON *root, const char *body,
@@ -104,10 +107,10 @@ bool serve_request_read_json(struct serve_request *q, enum serve_kind kind,
 
 void serve_request_free(struct serve_request *q);
 
-/* The same once more; *to was zero. False: no memory. */
+/* Copies a request into *to, which was zeroed. False: no memory. */
 bool serve_request_copy(struct serve_request *to, const struct serve_request *from);
 
-/* Fill *e. Returns false. param: NULL or a field. */
+/* Fills *e and returns false. param: NULL or a field. */
 bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -1,4 +1,4 @@
-/* Free requests, and copy them: each reply to a request has a copy of its own. */
+/* Free requests and copy them: each reply to a request has its own copy. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Answers of /v1/responses: OpenAI's object `response`, and the events that make one. */
+/* Answers of /v1/responses: OpenAI's object `response`, and the events that make up a response. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 static const char completed[] = "completed", incomplete[] = "incomplete",
                   in_progress[] = "in_progress", failed[] = "failed";
 
-/* The status of a finished reply. */
+/* Returns the status of a finished reply. */
 static const char *status_of(const struct serve_job *j)
 {
     return serve_stream_reason(j) == SERVE_CUT ? incomplete : completed;
@@ -23,7 +23,7 @@ static void item_id(char id[SERVE_ID_BYTES], const struct serve_stream *s,
     serve_stream_id(id, words[p->item], s->a, s->at->index, p->number);
 }
 
-/* Scores of tokens that were not said; those of a text's item. */
+/* Returns the scores of tokens that were not sent; those of a text's item. */
 static cJSON *scores_of(const struct serve_stream *s)
 {
     cJSON *scores, *list;
@@ -37,7 +37,7 @@ static cJSON *scores_of(const struct serve_stream *s)
     return list != NULL ? list : cJSON_CreateArray();
 }
 
-/* A part of a text's or of thoughts' item; scores: gone. */
+/* Writes a part of a text's or of thoughts' item. scores is taken over. */
 static cJSON *part_of(const struct serve_piece *p, const char *bytes, size_t n, cJSON *scores)
 {
     cJSON *part = cJSON_CreateObject();
@@ -67,8 +67,8 @@ static void add_call(cJSON *item, const struct serve_stream *s, const struct ser
     cJSON_AddItemToObject(item, "arguments", serve_stream_text(p->bytes, whole ? p->n : 0));
 }
 
-/* The item of a piece; part: of its content, gone; NULL: it is empty. status: of a closed one
- * whether it was cut. */
+/* Writes the item of a piece. part: its content, which is taken over; NULL: it is empty. status: of
+ * a closed item, whether it was cut. */
 static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p, const char *status,
                       cJSON *part)
 {
@@ -152,7 +152,7 @@ static void add_reasons(cJSON *root, const struct serve_job *j, const char *stat
     }
 }
 
-/* Output, usage and figures, of a reply that is done. */
+/* Writes output, usage and figures of a reply that is done. */
 static void add_result(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
 {
     cJSON *output = cJSON_CreateArray();
@@ -205,7 +205,7 @@ static void whole(struct serve_text *out, const struct serve_answer *a,
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* One event; body: its members beside type and number, gone. */
+/* Writes one event. body: its members beside type and number; it is taken over. */
 static void say_event(const struct serve_stream *s, const char *type, cJSON *body)
 {
     cJSON_AddStringToObject(body, "type", type);
@@ -223,7 +223,7 @@ static void say_response(const struct serve_stream *s, const char *type, const c
     say_event(s, type, body);
 }
 
-/* A whole item, as it begins or when it is complete. */
+/* Writes a whole item, as it begins or when it is complete. */
 static void say_item(const struct serve_stream *s, const struct serve_piece *p, const char *type,
                      cJSON *item)
 {
@@ -234,7 +234,7 @@ static void say_item(const struct serve_stream *s, const struct serve_piece *p, 
     say_event(s, type, body);
 }
 
-/* The members that every event inside an item has. */
+/* Adds the members that every event inside an item has. */
 static cJSON *inside(const struct serve_stream *s, const struct serve_piece *p)
 {
     cJSON *body = cJSON_CreateObject();
@@ -266,7 +266,7 @@ static void say_opened(const struct serve_stream *s, const struct serve_piece *p
     }
 }
 
-/* More of a text, thoughts or arguments, or all of it. */
+/* Writes more of a text, thoughts or arguments, or all of it. */
 static void say_bytes(const struct serve_stream *s, const struct serve_piece *p, bool done)
 {
     static const char *const types[][2] = {

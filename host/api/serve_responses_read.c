@@ -21,7 +21,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* The assistant's message at the end; NULL: there is none, or another's comes last. */
+/* Returns the assistant's message at the end. NULL: there is none, or another's comes last. */
 static cJSON *last_reply(const struct serve_translation *t)
 {
     cJSON *last = t->messages != NULL && t->messages->child != NULL ? t->messages->child->prev
@@ -154,7 +154,7 @@ static bool later(struct serve_translation *t, const char *name, const cJSON *v)
     return true;
 }
 
-/* {"format","verbosity"} and {"effort","summary"}: fields of their own. */
+/* Reads {"format","verbosity"} and {"effort","summary"}, which are fields of this API. */
 static bool read_inner(struct serve_translation *t, const char *name, const cJSON *v)
 {
     if (!cJSON_IsObject(v)) {
@@ -164,7 +164,7 @@ static bool read_inner(struct serve_translation *t, const char *name, const cJSO
                            &serve_responses_fields);
 }
 
-/* The name, the schema and strict stand beside the type. */
+/* The name, the schema and strict are members beside the type. */
 static bool read_format(struct serve_translation *t, const char *name, const cJSON *v)
 {
     static const char *const known[] = { "type", "name", "schema", "strict", "description" };
@@ -232,7 +232,7 @@ static bool refuse_parameter(struct serve_translation *t, const char *name, cons
                         "%s is a field of chat completions, and not of responses", name);
 }
 
-/* Settings that chat completions have here beyond OpenAI's API mean the same. */
+/* Settings that this server adds to chat completions mean the same here. */
 static bool read_other(struct serve_translation *t, const cJSON *member)
 {
     serve_translate_put(t, t->to, member->string, cJSON_Duplicate(member, true));

@@ -15,7 +15,7 @@ static void add_text(void *context, const char *text, size_t bytes)
     (void)serve_text_add(context, text, bytes);
 }
 
-/* Its text in whole characters. */
+/* Returns its text in whole characters. */
 static void put_text(cJSON *one, const struct serve_score *s)
 {
     struct serve_text whole = { .n = 0 };
@@ -95,7 +95,7 @@ static size_t characters_of(const char *text)
     return n;
 }
 
-/* {"a": -0.1, ...} of the most likely ones. Among equal texts, the more likely one stays. */
+/* Writes {"a": -0.1, ...} with the likeliest tokens. Among equal texts, the likelier one stays. */
 static cJSON *likeliest_of(const cJSON *one)
 {
     cJSON *object = cJSON_CreateObject();

@@ -12,27 +12,27 @@ enum { SERVE_SCORES_MOST = TOKEN_SCORES_MOST /* likeliest tokens */ };
 struct serve_score {
     uint32_t id;
     double logprob;
-    const char *text; /* (bytes) that it adds */
+    const char *text; /* bytes that it adds */
     size_t bytes;
-    bool exact; /* these are its bytes, and not those of whole characters */
+    bool exact; /* the text is these bytes, and not whole characters */
 };
 
-/* Add a token, and the most likely ones (n). */
+/* Adds a token, and the likeliest ones (n). */
 void serve_scores_add(struct serve_text *scores, const struct serve_score *taken,
                       const struct serve_score *likeliest, uint32_t n);
 
-/* The same for a session's next token. */
+/* Does the same for a session's next token. */
 void serve_scores_take(struct serve_text *scores, const struct session *s,
                        const struct token_scores *t);
 
-/* How many of them were sent. */
+/* Returns how many of them were sent. */
 struct serve_scores_at {
     size_t bytes, characters;
 };
 
 struct cJSON;
 
-/* The value of logprobs with the tokens from *at on; null: there are none. */
+/* Returns the value of logprobs with the tokens from *at on; null: there are none. */
 struct cJSON *serve_scores_answer(enum serve_kind kind, const struct serve_text *scores,
                                   struct serve_scores_at *at);
 

@@ -100,7 +100,7 @@ static void say(const struct walk *w, enum serve_step step, enum serve_item item
     w->say(w->s, &p);
 }
 
-/* Thoughts or text that are open end. A call ends where it is read. */
+/* Ends thoughts or text that are open. A call ends where it is read. */
 static void close_open(const struct walk *w)
 {
     const struct serve_job *j = w->s->j;
@@ -116,8 +116,8 @@ static void close_open(const struct walk *w)
     at->open = SERVE_NO_ITEM;
 }
 
-/* The first n bytes of a text, of which *said were sent: begins an item of its own if another
- * kind is open. */
+/* Takes the first n bytes of a text, of which *said were sent. If another kind is open, it begins a
+ * new item. */
 static void grow(const struct walk *w, enum serve_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -151,7 +151,7 @@ static void say_of_call(const struct walk *w, enum serve_step step, const struct
     w->say(w->s, &p);
 }
 
-/* The part of the next call that has come. */
+/* Sends the part of the next call that has come. */
 static void walk_call(const struct walk *w, const struct serve_call *c)
 {
     struct serve_events *at = w->s->at;
@@ -174,7 +174,7 @@ static void walk_call(const struct walk *w, const struct serve_call *c)
     at->calls++;
 }
 
-/* The calls of a reply that were not sent completely. */
+/* Sends the calls of a reply that were not sent completely. */
 static void walk_calls(const struct walk *w, struct serve_call c)
 {
     const struct serve_job *j = w->s->j;

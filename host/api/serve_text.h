@@ -13,14 +13,14 @@ struct serve_text {
     bool failed; /* out of memory: later additions are missing */
 };
 
-/* False: out of memory. */
+/* Adds bytes. False: out of memory. */
 bool serve_text_add(struct serve_text *t, const char *bytes, size_t n);
 
-/* The same by a format; what is longer than 511 bytes is cut. */
+/* Adds a text by a format; more than 511 bytes are cut. */
 bool serve_text_say(struct serve_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Add the object as JSON without spaces, and delete it; if it is NULL, or memory runs out,
+/* Adds the object as JSON without spaces, and deletes it. If it is NULL or memory runs out,
  * t->failed is set. U+007F is escaped: it is a key on a line, but not a control character in
  * JSON. */
 void serve_text_add_json(struct serve_text *t, struct cJSON *object);
@@ -28,7 +28,7 @@ void serve_text_add_json(struct serve_text *t, struct cJSON *object);
 /* Zero again. */
 void serve_text_free(struct serve_text *t);
 
-/* Its bytes; "" if there are none. */
+/* Returns its bytes; "" if there are none. */
 static inline const char *serve_text_shown(const struct serve_text *t)
 {
     return t->bytes != NULL ? t->bytes : "";

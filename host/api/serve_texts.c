@@ -59,7 +59,7 @@ static const char *text_of_part(const cJSON *part)
     return strcmp(type, "refusal") == 0 ? text_of(part, "refusal") : NULL;
 }
 
-/* A text, or a list of parts that are texts. */
+/* Reads a text, or a list of parts that are texts. */
 static bool read_content(struct serve_reader *r, const cJSON *content, struct serve_text *to,
                          bool more)
 {
@@ -149,8 +149,8 @@ static bool add_user(struct serve_reader *r, const cJSON *content)
     return true;
 }
 
-/* A call in the form in which a model writes it, whatever its arguments are: a model may have
- * written invalid JSON. */
+/* Writes a call in the form in which a model writes it, whatever its arguments are: a model may
+ * have written invalid JSON. */
 static bool add_call(struct serve_reader *r, const cJSON *function, struct serve_text *to)
 {
     const cJSON *arguments = get(function, "arguments");

@@ -68,7 +68,7 @@ static bool is_object_type(const cJSON *type)
     return cJSON_IsString(type) && strcmp(type->valuestring, "object") == 0;
 }
 
-/* Arguments are an object, whether the schema says so or not. Without parameters it is empty. */
+/* Arguments are an object, even if the schema does not say so. Without parameters it is empty. */
 static bool read_parameters(struct tools *t, struct tool *one, const cJSON *parameters)
 {
     if (parameters == NULL || cJSON_IsNull(parameters) ||
@@ -155,7 +155,7 @@ static bool refuse_choice(struct tools *t)
                         "allowed_tools");
 }
 
-/* auto, none, required; other servers call the last one any. */
+/* Reads auto, none, required; other servers call the last one any. */
 static bool read_word(struct tools *t, const char *word, enum choice *choice)
 {
     static const struct {
@@ -181,7 +181,7 @@ static void allow(struct tools *t, bool all)
     }
 }
 
-/* The name in {"function":{"name"}} or {"name"}. */
+/* Returns the name in {"function":{"name"}} or {"name"}. */
 static bool allow_one(struct tools *t, const cJSON *v)
 {
     const cJSON *function = get(v, "function");
@@ -197,7 +197,8 @@ static bool allow_one(struct tools *t, const cJSON *v)
     return true;
 }
 
-/* {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools beside the type. */
+/* Reads {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools beside the
+ * type. */
 static bool read_allowed(struct tools *t, const cJSON *v, enum choice *choice)
 {
     const cJSON *inner = get(v, "allowed_tools"), *one, *list;
@@ -288,7 +289,7 @@ static bool tell(struct tools *t)
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
-/* A call, or the answer of response_format, unless a call is required. */
+/* Makes the grammar of a call, or of the answer of response_format unless a call is required. */
 static bool hold(struct tools *t, bool must)
 {
     struct serve_held list[SERVE_HELD_MOST] = { { .name = NULL } };

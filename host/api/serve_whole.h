@@ -1,5 +1,5 @@
-/* Write a whole answer in a worker's thread: an answer with the scores of thousands of tokens
- * takes a second, and the server's own thread has to serve others meanwhile. */
+/* Writes a whole answer in a worker thread: an answer with the scores of thousands of tokens takes
+ * a second, and the server's own thread must serve others meanwhile. */
 #ifndef INGOT_HOST_SERVE_WHOLE_H
 #define INGOT_HOST_SERVE_WHOLE_H
 
@@ -7,19 +7,19 @@
 
 struct serve_whole;
 
-/* Begin to write the answer of finished jobs (n), and hold them; the server is woken at the end.
+/* Begins to write the answer of finished jobs (n), and holds them; the server is woken at the end.
  * *echo, to which the answer points, is taken over. NULL: out of memory, and nothing was taken
  * over. */
 struct serve_whole *serve_whole_begin(const struct serve_answer *a, struct serve_text *echo,
                                       struct serve_job *const *jobs, uint32_t n);
 
-/* Whether it is written. */
+/* Returns whether it is written. */
 bool serve_whole_take(struct serve_whole *w);
 
-/* The text of one that is written goes to *out, which was empty; w is freed. */
+/* Moves the written text to *out, which was empty, and frees w. */
 void serve_whole_say(struct serve_whole *w, struct serve_text *out);
 
-/* Nobody waits for it any more: free it now, or when it has ended. */
+/* Nobody waits for it any more: frees it now, or when it has ended. */
 void serve_whole_leave(struct serve_whole *w);
 
 #endif

@@ -22,12 +22,12 @@ enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
 struct result {
     bool good;
     double perplexity;
-    double sums[]; /* of squares: the inputs of all layers in order, then the head's */
+    double sums[]; /* sums of squares: the inputs of all layers in order, then the head's */
 };
 
 static struct run {
     struct host_app host;
-    struct kernels plain; /* as chosen; the model's own count before they call these */
+    struct kernels plain; /* as chosen for this model; they call the model's own count first */
     struct result *result;
 } run;
 
@@ -40,7 +40,7 @@ static size_t input_columns(const struct ingot_params *p, enum input input)
     }
 }
 
-/* For the inputs of a layer that come before this one. */
+/* Returns how many inputs of a layer come before this one. */
 static size_t columns_before(const struct ingot_params *p, enum input input)
 {
     size_t columns = 0;
@@ -51,7 +51,7 @@ static size_t columns_before(const struct ingot_params *p, enum input input)
     return columns;
 }
 
-/* The start of an input; layer n_layers: the head's. */
+/* Returns where an input starts; layer n_layers: the head's. */
 static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
 {
     size_t at = layer * columns_before(p, INPUTS);
@@ -93,7 +93,7 @@ static bool has_inputs(const struct image *img)
     return true;
 }
 
-/* The sums for the input that a matrix at w reads. Only the core whose rows begin at the
+/* Returns the sums for the input that a matrix at w reads. Only the core whose rows begin at the
  * matrix's first row counts: the others see the same input. NULL: another core's, or another
  * matrix. */
 static double *sums_of(const void *w, size_t *columns)
@@ -142,7 +142,7 @@ static void count_gemm(float *restrict y, const void *restrict w, const float *r
     run.plain.gemm_f32_f16_f32(y, w, x, shape);
 }
 
-/* Run the text through the model; with `counts`, its matrices are F16 and their inputs are
+/* Runs the text through the model. With `counts`, its matrices are F16 and their inputs are
  * counted. */
 static bool run_model(const char *path, const char *text, bool counts)
 {
@@ -171,7 +171,7 @@ static bool run_model(const char *path, const char *text, bool counts)
     return true;
 }
 
-/* A process of its own, because a process has room for one model. */
+/* Runs in a process of its own, because a process has room for one model. */
 static bool run_apart(const char *path, const char *text, bool counts)
 {
     int status = 0;

@@ -51,7 +51,8 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     return true;
 }
 
-/* As the arguments say: threads are its cores, and there may be more of them than processors. */
+/* Starts the cores that the arguments ask for, which are threads; there may be more of them than
+ * processors. */
 static void make_platform(struct host_app *h, const struct host_args *args)
 {
     struct memory_range *arena = &h->platform.memory.arena;
@@ -82,8 +83,8 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
-/* A model without a valid signature is refused, as on a board with this key. False after an
- * error message. */
+/* Refuses a model without a valid signature, as a board with this key does. False after an error
+ * message. */
 static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
 {
     char error_message[HOST_ERROR_MESSAGE_BYTES];
@@ -99,7 +100,7 @@ static bool open_key(struct host_app *h, const char *path, const struct signing 
     return true;
 }
 
-/* A file that is mapped, or packed on the way, which maps it. */
+/* Maps a file, or packs it on the way and maps the result. */
 static uint64_t mapped_bytes(const struct host_args *args)
 {
     struct stat st;
@@ -112,7 +113,7 @@ static uint64_t mapped_bytes(const struct host_args *args)
     return (uint64_t)st.st_size;
 }
 
-enum { PRESET_MOST = 8192 /* as the application reads it */ };
+enum { PRESET_MOST = 8192 /* the file as the application reads it */ };
 
 /* A board starts without a missing preset; here the command fails. */
 static bool check_preset(struct host_app *h, const struct host_args *args)
@@ -211,7 +212,7 @@ bool host_app_load(struct host_app *h)
     return said_fine(h, app_load(&h->app));
 }
 
-enum { KV_TOUCHED = 256 << 20 /* bytes: a large context is rarely filled */ };
+enum { KV_TOUCHED = 256 << 20 /* in bytes: a large context is rarely filled */ };
 
 /* The first prompt writes to every layer's keys and values, and would wait until as many pages
  * of 2 MiB are cleared (docs/experiments/first-prefill.md). */

@@ -42,8 +42,7 @@ struct host_files {
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 
-/* Read how the experts of the .ingot file at `model` were used, from the file next to it. False:
- * nothing is known. */
+/* Reads from the file next to `model` how its experts were used. False: nothing is known. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 /* ---- for host_saves.c ---- */

@@ -10,14 +10,14 @@
 #include "board/err.h"
 #include "runtime/storage/storage.h"
 
-/* Bytes of the folder in beside, with the slash; 0: the current folder of the program. */
+/* Returns the bytes of the folder in beside, with the slash; 0: the current folder. */
 int host_folder_bytes(const char *beside);
 
-/* The folder, name and end joined. False: too long. */
+/* Joins the folder, name and end. False: too long. */
 bool host_folder_path(const char *beside, char *path, const char *name, const char *end);
 
-/* The path of a model: a name of /models, with or without its end, or a path. False: there is
- * none. */
+/* Finds the path of a model by a name of /models, with or without its end, or by a path. False:
+ * there is none. */
 bool host_folder_find_model(const char *beside, const char *name, char *path);
 
 /* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: an error message in error_message
@@ -25,28 +25,29 @@ bool host_folder_find_model(const char *beside, const char *name, char *path);
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
                                  char *error_message, size_t bytes);
 
-/* The path of an adapter: a name of /adapters, which is adapters/NAME.ingot, or a path. False:
- * there is none. */
+/* Finds the path of an adapter by a name of /adapters, which is adapters/NAME.ingot, or by a path.
+ * False: there is none. */
 bool host_folder_find_adapter(const char *beside, const char *name, char *path);
 
 /* Visit adapters/NAME.ingot by name. */
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context);
 
-/* The path of a grammar: a name of grammars/NAME.grammar, or a path. False: there is none. */
+/* Finds the path of a grammar by a name of grammars/NAME.grammar, or by a path. False: there is
+ * none. */
 bool host_folder_find_grammar(const char *beside, const char *name, char *path);
 
-/* The same for a text of a folder, such as presets/NAME.txt. */
+/* Does the same for a text in a folder, such as presets/NAME.txt. */
 bool host_folder_find_text(const char *beside, const char *folder, const char *name, char *path);
 
-/* Whether path is a folder of models, and not a model itself (Hugging Face's). */
+/* Returns whether path is a folder of models, and not a model itself (Hugging Face's). */
 bool host_folder_is_of_models(const char *path);
 
-/* The first model of such a folder by name, to path; *count: how many there are. False: as
+/* Copies the first model of such a folder by name to path; *count: how many there are. False: as
  * host_folder_list_models. */
 bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *error_message,
                              size_t bytes);
 
-/* Make a new file of this size, for which the disk only allocates what is written. False: errno;
+/* Makes a new file of this size, for which the disk only allocates what is written. False: errno;
  * EEXIST if there is one already. */
 bool host_folder_make_file(const char *path, uint64_t bytes);
 

@@ -12,7 +12,7 @@
 
 enum { TEXT_MOST = 4 << 20 };
 
-/* Remove bytes at the front: a byte order mark, which is not text. */
+/* Removes bytes at the front: a byte order mark, which is not text. */
 static size_t skip_mark(char *text, size_t bytes)
 {
     size_t mark = utf8_mark_bytes(text, bytes);
@@ -21,7 +21,7 @@ static size_t skip_mark(char *text, size_t bytes)
     return mark;
 }
 
-/* NUL-terminated; NULL: errno. */
+/* Returns it NUL-terminated; NULL: errno. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");

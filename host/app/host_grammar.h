@@ -7,9 +7,9 @@
 
 #include "board/err.h"
 
-/* The compiled grammar of a file; the caller frees *grammar. *gbnf: its text if it was GBNF,
- * which the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO;
- * an error message in error_message (bytes). */
+/* Makes the compiled grammar of a file; the caller frees *grammar. *gbnf: its text if it was GBNF,
+ * which the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO; an
+ * error message in error_message (bytes). */
 enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
                            char *error_message, size_t bytes);
 

@@ -14,7 +14,7 @@
 bool host_prompt_read(struct text *t, const struct command *c, const struct host_args *args,
                       int *status);
 
-/* For a prompt: the line end that editors and echo append does not belong to a text. */
+/* Does the same for a prompt, and drops the line end that editors and echo append. */
 void host_prompt_cut_newline(struct text *t);
 
 /* Whether the text was read from a file or standard input, and not given on the command line. */

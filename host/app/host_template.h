@@ -8,9 +8,9 @@
 #include "board/err.h"
 #include "runtime/model/model.h"
 
-/* The section called `name` in *chat, for an open model. Its vocabulary is copied to
- * *vocabulary, in place of what malloc gave before, for the template makes control tokens of its
- * markers and the file's stays as it is. One model at a time. Errors: an error message in
+/* Writes the section called `name` to *chat, for an open model. Its vocabulary is copied to
+ * *vocabulary (what malloc gave before is freed), because the template turns its markers into
+ * control tokens and the file must not change. One model at a time. Errors: an error message in
  * error_message (bytes). */
 enum err host_template_choose(const char *name, struct model *m, uint8_t **vocabulary,
                               const struct ingot_chat **chat, char *error_message, size_t bytes);

@@ -1,4 +1,4 @@
-/* A text of the user's, whole in memory, and its tokens. */
+/* A whole text of the user in memory, and its tokens. */
 #ifndef INGOT_HOST_HOST_TEXT_H
 #define INGOT_HOST_HOST_TEXT_H
 
@@ -16,8 +16,9 @@ struct text {
     size_t n_ids;
 };
 
-/* All of `in`, whose name is for an error message; a copy of a text; the tokens, by flags of
- * tokenizer_encode. False: said on standard error. text_free in any case; *t was zero. */
+/* Reads all of `in`, whose name is for an error message; copies a text; makes the tokens, by flags
+ * of tokenizer_encode. False: the error is printed to standard error. Call text_free in any case;
+ * *t was zeroed. */
 bool text_read(struct text *t, FILE *in, const char *name);
 bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);

@@ -61,7 +61,7 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
     }
     if (!quiet && isatty(2)) {
         fprintf(stderr, "\r%*s", PROGRESS_COLUMNS, "");
-        fputs("\r", stderr); /* nothing of it stays */
+        fputs("\r", stderr); /* nothing of the window is kept */
     }
     return true;
 }

@@ -9,7 +9,7 @@
 #include "runtime/session/session.h"
 
 struct perplexity {
-    uint32_t n;             /* tokens of a window, set by the caller */
+    uint32_t n;             /* tokens of a window; the caller sets it */
     const uint32_t *window; /* ids of the current window */
     uint32_t vocab;
     double sum; /* of -ln p */
@@ -17,11 +17,11 @@ struct perplexity {
     uint64_t count;
 };
 
-/* The file at path through e, which is loaded with a context of p->n. False: said on standard
- * error. */
+/* Measures the file at path with e, which is loaded with a context of p->n. False: the error is
+ * printed to standard error. */
 bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet);
 
-/* And its standard deviation. */
+/* Returns its standard deviation. */
 double perplexity_value(const struct perplexity *p, double *deviation);
 
 #endif

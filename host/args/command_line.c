@@ -13,7 +13,7 @@ enum { NAME_BYTES = 64, MOST_OPTIONS = 128, SHOWN_BYTES = 60 };
 struct reader {
     const struct command *command;
     void *arguments;
-    char **word; /* the one to read next; NULL ends */
+    char **word; /* the one to read next; NULL at the end */
     bool operands_only;
     bool has_operand;
     bool given[MOST_OPTIONS]; /* in the order of a walk */
@@ -41,7 +41,7 @@ int command_refuse(const struct command *c, const char *word, const char *why)
 
 /* ---- all options of a command ---------------------------------------------------------------- */
 
-/* The next row of a table that is the command's; NULL: none is left. */
+/* Returns the next row of a table that belongs to the command; NULL: none is left. */
 static const struct command_option *next_row(struct command_walk *w,
                                              const struct command_option *marker)
 {
@@ -78,7 +78,7 @@ const struct command_option *command_next_option(struct command_walk *w)
 
 /* ---- the most similar name ------------------------------------------------------------------- */
 
-/* Compared without the dashes, which all of them have. NULL: none is similar. */
+/* Compares names without the dashes, which all of them have. NULL: none is similar. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
     const char *bare = word + strspn(word, "-");

@@ -12,18 +12,19 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum option_result {
     OPTION_TAKEN,
     OPTION_REFUSED,  /* a wrong value; the caller prints what is accepted */
-    OPTION_ANSWERED, /* it was a question, and is answered: the command succeeds */
+    OPTION_ANSWERED, /* it was a question and is answered, so the command succeeds */
 };
 
 /* A row: one option of a command, or a heading above those that follow. */
 struct command_option {
-    const char *name;    /* "--predict"; NULL: a heading, whose text `help` is */
-    const char *letter;  /* "-n"; NULL: none */
-    const char *also;    /* one more spelling, which the help leaves out; NULL: none */
-    const char *value;   /* what the help calls its value: "N"; "FILE" is a path; NULL: a flag */
-    const char *choices; /* the words that it takes, apart by spaces; NULL: others */
-    const char *takes;   /* ends the error message "-n x: takes ..."; NULL: any text */
-    const char *help;    /* one line, or more with \n between them */
+    const char *name;   /* "--predict"; NULL: a heading, whose text `help` is */
+    const char *letter; /* "-n"; NULL: none */
+    const char *also;   /* one more spelling, which the help leaves out; NULL: none */
+    const char *value;  /* how the help names its value: "N"; "FILE" is a path; NULL: a flag */
+    const char *
+        choices; /* the words that it takes, with spaces between them; NULL: it takes other values */
+    const char *takes; /* ends the error message "-n x: takes ..."; NULL: any text */
+    const char *help;  /* one line, or more with \n between them */
     /* Read value (NULL: a flag) into the command's arguments. NULL: a flag is the bool, a value the
      * const char * at `field`, counted from the arguments' beginning. */
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
@@ -33,9 +34,9 @@ struct command_option {
         *twice;   /* the advice if it is given twice: "name both, as in poet,tutor"; NULL: to give
                 * it once */
     bool is_list; /* it may be given again: each time adds one */
-    /* For rows of a table that several commands share (host_flags.h): bits of who has it, and
-     * below which heading. In a command's list, a row with `table` (n_table) stands for those of
-     * it that are the command's. */
+    /* For rows of a table that several commands share (host_flags.h): bits of the commands that
+     * have it, and its heading. In a command's list, a row with `table` (n_table) stands for those
+     * of it that are the command's. */
     unsigned commands, heading;
     const struct command_option *table;
     size_t n_table;
@@ -43,13 +44,13 @@ struct command_option {
 
 struct command {
     const char *name;
-    const char *operands; /* as the usage line has them: "MODEL", "BOARD MODEL..."; "": none */
+    const char *operands; /* as the usage line names them: "MODEL", "BOARD MODEL..."; "": none */
     const char *missing;  /* the question if it is missing: "which model?"; NULL: it is optional */
-    const char *summary;  /* for the list of commands, a few words */
+    const char *summary;  /* a few words for the list of commands */
     const char *about;    /* for --help: lines with \n between them */
     const char *example;  /* one, or more with \n between them */
     const struct command_option *const *
-        options; /* NULL ends; --help is everybody's; NULL: no others; read by command_next_option */
+        options; /* ends with NULL; --help belongs to every command; NULL: no others; read by command_next_option */
     unsigned flags; /* its bit of command_option.commands */
     /* A reader for a row of a shared table, in place of the row's own `set`; NULL: the row's
      * own. */
@@ -70,16 +71,16 @@ extern const struct command *const commands[];
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
-/* A walk over the options of a command; `command` is set before, the rest is 0. */
+/* Walks over the options of a command. Set `command` before, and zero the rest. */
 struct command_walk {
     const struct command *command;
-    size_t at, row; /* in its list, and in a table there */
+    size_t at, row; /* index in its list, and in a table there */
 };
 
-/* The next option or heading; NULL: no more. */
+/* Returns the next option or heading; NULL: no more. */
 const struct command_option *command_next_option(struct command_walk *w);
 
-/* For an option's `set`: the number of the word among its choices, counted from 0, into the
+/* For an option's `set`: writes the number of the word among its choices, counted from 0, to the
  * unsigned at `field`. */
 enum option_result command_take_choice(void *arguments, const struct command_option *o,
                                        const char *value);
@@ -91,7 +92,7 @@ enum option_result command_take_number(void *arguments, const struct command_opt
 /* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
 int command_refuse(const struct command *c, const char *word, const char *why);
 
-/* The command of this name; NULL: an error with the most similar name was printed. */
+/* Returns the command of this name. NULL: an error with the most similar name was printed. */
 const struct command *command_find(const char *name);
 
 /* ---- command_help.c ---- */
@@ -100,7 +101,7 @@ const struct command *command_find(const char *name);
 void command_help(const struct command *c, FILE *to);
 void command_list(FILE *to);
 
-/* "-n, --predict N" to text (bytes). Returns its length. */
+/* Writes "-n, --predict N" to text (bytes). Returns its length. */
 size_t command_option_text(const struct command_option *o, char *text, size_t bytes);
 
 /* The row of --help, which every command has. */

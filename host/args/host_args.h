@@ -17,31 +17,34 @@ struct host_args {
     const char *file;   /* -f, --file */
     const char *output; /* -o, --output */
     const char *tokenizer;
-    const char *template;   /* --template; NULL: the model's */
-    const char *trace;      /* --trace: file for a Chrome trace of the reply; NULL: none */
-    const char *kv_file;    /* --kv-file: where keys and values spill to with --kv card */
-    const char *public_key; /* --public-key: file of what must have signed all; NULL: not given */
-    const char *prefix;     /* --prefix: the file of what conversations begin with; NULL: none */
-    const char *tokens;     /* --tokens: ids in place of a prompt */
-    uint64_t card_rate;     /* --card: read the file at this pace, bytes a second; 0: as it comes */
-    uint64_t ram;           /* --ram: bytes of the arena; 0: the computer's */
-    uint32_t chunk;         /* --chunk; 0: default */
+    const char *template; /* --template; NULL: the model's */
+    const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
+    const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
+    const char
+        *public_key;    /* --public-key: file with the key of every signature; NULL: not given */
+    const char *prefix; /* --prefix: the file with the beginning of conversations; NULL: none */
+    const char *tokens; /* --tokens: ids in place of a prompt */
+    uint64_t
+        card_rate; /* --card: read the file at this rate in bytes a second; 0: as fast as it comes */
+    uint64_t ram;  /* --ram: bytes of the arena; 0: the computer's memory */
+    uint32_t chunk;          /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
-    uint64_t memory_rate;    /* --mem-bw as it is; 0: not given */
+    uint64_t memory_rate;    /* --mem-bw as it was typed; 0: not given */
     bool macs;               /* --macs was given */
-    const char *board;       /* --board of `ingot plan`; NULL: this computer, or one by its rates */
-    bool predict;            /* one of them: this computer is not measured */
-    bool fit;                /* --fit */
-    bool in_place;           /* --mmap: map the file and use it where it lies */
+    const char
+        *board;    /* --board of `ingot plan`; NULL: this computer, or a board given by its rates */
+    bool predict;  /* one of the rates was given, so this computer is not measured */
+    bool fit;      /* --fit */
+    bool in_place; /* --mmap: map the file and use it in place */
     bool no_bos;
     bool quiet; /* no log lines, no figures */
     struct options options;
 };
 
-/* Nothing given. */
+/* Sets the arguments of a command line that gives none. */
 void host_args_init(struct host_args *args, const char *command);
 
-/* host_args_init, and command_line_read of a command whose arguments are these. */
+/* Calls host_args_init, and then command_line_read for a command that has these arguments. */
 bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
                     int *status);
 
@@ -80,9 +83,9 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 #define HOST_ROW(option) &host_options[HOST_##option]
 
-/* For every command that loads a model, in the order of the help: more about the model may stand
- * between the two. HOST_FLAGS are the options that boards have, too, as far as the command is
- * one of theirs. */
+/* Rows for every command that loads a model, in the order of the help; more about the model may
+ * come between the two. HOST_FLAGS are the options that boards have, too, as far as the command has
+ * them. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
         HOST_FLAGS(MODEL), HOST_ROW(KV_FILE), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \

@@ -22,13 +22,13 @@ static void put(struct writer *w, const char *text, size_t bytes)
     w->n += bytes;
 }
 
-/* For a word, or of a path. */
+/* Copies a word, or a path. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
 }
 
-/* The row whose boot argument the n bytes at text begin with, up to its "="; NULL: none. */
+/* Returns the row whose boot argument begins the n bytes at text, up to its "="; NULL: none. */
 static const struct command_option *row_at(const char *text, size_t n)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Copy in (n bytes) to out (most) with "mem=" as "--mem", "ctx=1024" as "--ctx 1024" and so on,
- * by the rows of host_args.h. Returns how many bytes; text that does not fit is copied
- * unchanged, and cut. */
+/* Copies `in` (n bytes) to out (most) with "mem=" as "--mem", "ctx=1024" as "--ctx 1024" and so on,
+ * by the rows of host_args.h. Returns how many bytes; text that does not fit is copied unchanged,
+ * and cut. */
 size_t host_option_names_rewrite(const char *in, size_t n, char *out, size_t most);
 
 #endif

@@ -17,7 +17,7 @@ struct stream {
     struct shown_text text;
     struct word_wrap wrap;
     bool wraps;
-    bool is_line; /* what a call of fprintf writes is one line */
+    bool is_line; /* one call of fprintf writes one line */
     char out[OUT_BYTES];
     size_t n;
     bool failed; /* with errno */
@@ -58,7 +58,7 @@ static void put_shown(void *stream, const char *text, size_t bytes)
     word_wrap_put(&s->wrap, text, bytes);
 }
 
-/* 0: nothing is wrapped. The window may change at any time. */
+/* 0: nothing is wrapped. The window may change its width at any time. */
 static uint32_t columns_of(const struct stream *s)
 {
     return s->wraps ? host_terminal_columns() : 0;
