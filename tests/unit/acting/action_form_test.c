@@ -85,7 +85,7 @@ static void test_questions(void)
     OK(asks_about("is the light on", "light"),
        "so is a question about an output, without its mark");
     OK(asks_about("How warm is it?", "temperature"), "another word finds the temperature");
-    OK(asks_about("How long have you been up?", "uptime"), "the uptime by other words");
+    OK(asks_about("How long have you been up?", "uptime"), "other words find the uptime, too");
     OK(!asks_about("The door is open.", "door"), "a statement asks for nothing");
     OK(!asks_about("Is the window open?", "door"),
        "a question about something else asks for nothing");

@@ -67,7 +67,8 @@ static void test_asked(void)
         OK(!asks(NULL, rows[i].text, "light", !rows[i].value), "%s: and not the other",
            rows[i].text);
     }
-    OK(asks("The fan is loud.", "Turn it off.", "fan", 0), "named in an earlier turn");
+    OK(asks("The fan is loud.", "Turn it off.", "fan", 0),
+       "the line named in an earlier turn is meant");
     OK(!asks("Turn the fan off.", "Thanks, I'm going out.", "fan", 0) &&
            strstr(why, "nobody has said that fan goes off") != NULL,
        "but what an earlier turn asked for is over: %s", why);
@@ -118,7 +119,8 @@ static void test_pulses(void)
     OK(!pulses("Pulse the light for 200 ms", 2000) &&
            strstr(why, "nobody has said 2000 ms") != NULL,
        "another one: %s", why);
-    OK(!pulses("Pulse the light for 99999999999999999999 ms", 1215752191), "too many digits");
+    OK(!pulses("Pulse the light for 99999999999999999999 ms", 1215752191),
+       "too many digits are refused");
     OK(!pulses("Pulse the fan for 200 ms", 200) && !pulses("Don't pulse the light", 5) &&
            !pulses("The light", 5),
        "another line, or none: %s", why);

@@ -169,7 +169,8 @@ static void test_done(void)
     OK(does("{\"action\":\"uptime\"}", "uptime is 12 s"), "uptime: %s", said);
     OK(does(" {\"value\" : \"\\u006fn\", \"action\":\"li\\u0067ht\"} \n", "light is on"),
        "other JSON that says the same is the same");
-    OK(fake.touched == (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6), "no line but those of pins=");
+    OK(fake.touched == (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6),
+       "only the lines of pins= are touched");
     OK(a.list[0].done == 3 && a.list[2].done == 2, "refused lines are counted");
 }
 

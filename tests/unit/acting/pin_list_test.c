@@ -26,11 +26,11 @@ static void test_good(void)
     OK(reads("light:3,fan_2:40:low,door:5:in,bell:0:in:low,gate:1023:out") && list.n == 5 &&
            is_pin(1, "fan_2", 40, false, true) && is_pin(2, "door", 5, true, false) &&
            is_pin(3, "bell", 0, true, true) && is_pin(4, "gate", 1023, false, false),
-       "several, with their words");
+       "several pins are read, with their words");
     OK(reads("a:0,b:1,c:2,d:3,e:4,f:5,g:6,h:7,i:8,j:9,k:10,l:11,m:12,n:13,o:14,p:15") &&
            list.n == PINS_MOST,
        "16 pins are read");
-    OK(reads("abcdefghijklmnopqrstuvw:3"), "a name of 23 letters");
+    OK(reads("abcdefghijklmnopqrstuvw:3"), "a name of 23 letters is accepted");
     OK(pin_list_find(&list, "abcdefghijklmnopqrstuvw", 23) == 0 &&
            pin_list_find(&list, "abcdefghijklmnopqrstuvw", 22) == PINS_MOST &&
            pin_list_find(&list, "abc", 3) == PINS_MOST && pin_list_find(&list, "", 0) == PINS_MOST,

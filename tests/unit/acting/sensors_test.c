@@ -19,7 +19,7 @@ static void test_good(void)
     OK(reads("room:i2c1:0x48:tmp105") && list.n == 1 && strcmp(list.sensor[0].name, "room") == 0 &&
            list.sensor[0].bus == 1 && list.sensor[0].address == 0x48 &&
            strcmp(list.sensor[0].kind->name, "tmp105") == 0,
-       "a name, a bus, an address, a kind");
+       "a name, a bus, an address and a kind are read");
     OK(reads(
            "temperature:i2c0:0x08:lm75,b:i2c9:0x77:tmp117,c:i2c1:0x1f:mcp9808,d:i2c1:0x49:tmp102") &&
            list.n == SENSORS_MOST && list.sensor[2].address == 0x1f && list.sensor[1].bus == 9,

@@ -30,7 +30,7 @@ int main(void)
     OK(!api_has_token("Bearer ", 7, ""), "an empty token is none");
     OK(host("10.0.2.15") && host("127.0.0.1:8080") && host("[fe80::1]:80") && host("[::1]") &&
            host("localhost:3") && host("ingot") && host("INGOT.local:80"),
-       "numbers, localhost and the name");
+       "numbers, localhost and the name are accepted");
     OK(!host("evil.example") && !host("ingot.evil.example") && !host("ingot.local.evil") &&
            !host("xingot.local") && !host("") && !host(":80") && !host("[::1") &&
            !host("1.2.3.4.evil.example") && !host("notlocalhost"),
@@ -40,6 +40,6 @@ int main(void)
     OK(!origin("http://evil.example", "10.0.2.15") && !origin("http://10.0.2.15:81", "10.0.2.15") &&
            !origin("null", "10.0.2.15") && !origin("", "") &&
            !origin("https://10.0.2.15", "10.0.2.15"),
-       "pages of others");
+       "pages of others are refused");
     return tap_done();
 }

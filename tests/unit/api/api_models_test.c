@@ -43,7 +43,7 @@ int main(void)
            strcmp(put("gpt-4", ""), "none") == 0 && strcmp(put("", ""), "none") == 0,
        "other names");
     OK(asks("/v1/models/a", "a") && asks("/models/a/b", "a/b") && asks("/models/", ""),
-       "paths with a name");
+       "paths with a name are read");
     OK(api_model_asked("/v1/models") == NULL && api_model_asked("/v1/modelsx") == NULL &&
            api_model_asked("/") == NULL,
        "other paths do not name a model");

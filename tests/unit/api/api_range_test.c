@@ -38,7 +38,7 @@ int main(void)
     unsigned n = 0;
 
     OK(is("bytes 0-9/10", false, 0, 9, 10) && is("bytes 4096-4096/5000", false, 4096, 4096, 5000),
-       "ranges");
+       "ranges are read");
     OK(is("bytes 0-18446744073709551613/18446744073709551615", false, 0, UINT64_MAX - 2,
           UINT64_MAX),
        "the longest range is read");

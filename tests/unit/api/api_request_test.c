@@ -45,7 +45,7 @@ static void test_good(void)
            "{\"model\":\"m\",\"stream\":true,\"stream_options\":{\"include_usage\":true}," HELLO
            "}") &&
            request.streams && request.wants_usage && strcmp(request.model, "m") == 0,
-       "a stream with figures");
+       "a stream with figures is translated");
     OK(translate(
            API_CHAT,
            "{" HELLO
@@ -109,7 +109,7 @@ static void test_refused(void)
            is_refused(API_CHAT, "{" HELLO ",\"stream\":1}", "stream") &&
            is_refused(API_CHAT, "{" HELLO ",\"logit_bias\":[1]}", "logit_bias") &&
            is_refused(API_CHAT, "{" HELLO ",\"logit_bias\":{\"x\":1}}", "logit_bias"),
-       "values of another kind");
+       "values of another kind are refused");
     OK(is_refused(API_CHAT, "{\"messages\":[]}", "messages") &&
            is_refused(API_CHAT, "{\"messages\":\"x\"}", "messages") &&
            is_refused(API_CHAT, "{\"messages\":[3]}", "messages") &&

@@ -54,7 +54,7 @@ static void test_damaged(void)
 {
     app_rig_damage(&shelf[1]);
     OK(change("two", -1) && said_this("error: ") && said_this("back to the previous model"),
-       "a damaged file");
+       "a damaged file leads back to the previous model");
     OK(app_rig_hash(&r) == one, "leaves the one before, too");
     app_rig_damage(&shelf[1]); /* as it was */
 }

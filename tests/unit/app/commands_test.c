@@ -190,7 +190,7 @@ static void test_lock(void)
            s->n_ids == 0 && !app.chat.started,
        "/lock starts a new conversation");
     OK(!options_given(&options, OPTION_SYSTEM) && options.reply.system_bytes == 0,
-       "not under the system message of a request before");
+       "the system message of a request before is gone");
     OK(answers("/retry", "no turn to answer again"), "/retry has nothing to answer again");
     reply("bade");
     OK(answers("/retry", "prompt + ") && strstr(text, "/switch") == NULL && app.chat.turns.n == 1,

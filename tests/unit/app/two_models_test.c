@@ -43,7 +43,7 @@ int main(void)
     alone[0] = app_rig_hash(&rigs[0]);
     OK(app_rig_open(&rigs[1], "two", 2, shelf[1].bytes / 2) == ERR_OK &&
            rigs[1].app.target.model.plan.residency == PLAN_STREAMED,
-       "another one, with two cores, whose weights stream");
+       "another one opens with two cores, and its weights stream");
     alone[1] = app_rig_hash(&rigs[1]);
     OK(app_rig_hash(&rigs[0]) == alone[0] && alone[0] != alone[1],
        "the first computes what it did before there was a second");

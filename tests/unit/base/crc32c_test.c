@@ -25,17 +25,17 @@ static void test_published(void)
 
     OK(crc32c(0, "123456789", 9) == 0xe3069283u, "the check value of \"123456789\" is right");
     memset(b, 0, sizeof b);
-    OK(crc32c(0, b, 32) == 0x8a9136aau, "32 bytes of zeros");
+    OK(crc32c(0, b, 32) == 0x8a9136aau, "the CRC of 32 bytes of zeros is right");
     memset(b, 0xff, sizeof b);
-    OK(crc32c(0, b, 32) == 0x62a8ab43u, "32 bytes of ones");
+    OK(crc32c(0, b, 32) == 0x62a8ab43u, "the CRC of 32 bytes of ones is right");
     for (uint8_t i = 0; i < 32; i++) {
         b[i] = i;
     }
-    OK(crc32c(0, b, 32) == 0x46dd794eu, "32 incrementing bytes");
+    OK(crc32c(0, b, 32) == 0x46dd794eu, "the CRC of 32 incrementing bytes is right");
     for (uint8_t i = 0; i < 32; i++) {
         b[i] = (uint8_t)(31 - i);
     }
-    OK(crc32c(0, b, 32) == 0x113fdb5cu, "32 decrementing bytes");
+    OK(crc32c(0, b, 32) == 0x113fdb5cu, "the CRC of 32 decrementing bytes is right");
     OK(crc32c(0, NULL, 0) == 0 && crc32c(7, b, 0) == 7, "no bytes change nothing");
 }
 
@@ -75,7 +75,7 @@ static void test_each_bit(void)
         b[bit / 8] = (uint8_t)(1u << bit % 8);
         equal = equal && crc32c(0xffffffffu, b, 16) == crc_by_bits(0xffffffffu, b, 16);
     }
-    OK(equal, "each single bit of 16 bytes");
+    OK(equal, "each single bit of 16 bytes changes it as it should");
 }
 
 enum { LONGEST = 1 << 15, TIMES = 200 };
@@ -158,7 +158,7 @@ static void test_joins(void)
     }
     OK(good == TIMES, "%d bytes cut anywhere: joined, the CRC of all", LONGEST);
     OK(crc32c_power(CRC32C_STRIPE * 3) == crc32c_shift(crc32c_power(0), 3),
-       "by stripes: the same CRC");
+       "stripes give the same CRC");
 }
 
 /* As the CPU does it, where it can; then by the reference, as one without an instruction. */

@@ -37,7 +37,7 @@ static void test_transfer(void)
     OK(bcm_dma_start(&dma, 0x3f300020, to, BYTES) && (engine[STATUS] & ACTIVE), "it starts");
     OK(dma.block[1] == 0x7e300020 && dma.block[2] == (uint32_t)((uintptr_t)to + 0xc0000000) &&
            dma.block[3] == BYTES && engine[BLOCK] == (uint32_t)((uintptr_t)dma.block + 0xc0000000),
-       "from the port to the buffer, by the bus's addresses");
+       "bytes go from the port to the buffer, by the bus's addresses");
     OK(dma_log_flushed(to, BYTES, 0, dma_log.n) && n_late == 0, "the buffer is flushed before");
     OK(dma_log_flushed(dma.block, sizeof dma.block, 0, dma_log.n),
        "the control block is flushed before");

@@ -162,7 +162,7 @@ static void test_refused(void)
 
     OK(bcm_i2c_write(&bus, 0x49, bytes, 2) == ERR_NO_DEVICE &&
            bcm_i2c_read(&bus, 0x49, bytes, 2) == ERR_NO_DEVICE,
-       "no device at that address");
+       "there is no device at that address");
     m.refuses = 2;
     OK(bcm_i2c_write(&bus, DEVICE, bytes, 4) == ERR_NO_DEVICE, "the third byte is refused");
     m.refuses = 99;

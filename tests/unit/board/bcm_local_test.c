@@ -137,7 +137,8 @@ static void test_left_on(uintptr_t local, uintptr_t arm)
        "no FIQ and no timer is left on");
     b.wire[UART / 32] = 1u << UART % 32;
     core_settle();
-    OK(uart_served == 1 && core.taken == 1 && irq_strays(&line) == 0, "the UART interrupts");
+    OK(uart_served == 1 && core.taken == 1 && irq_strays(&line) == 0,
+       "the UART's interrupt is served");
 }
 
 /* The VideoCore shares the registers. */

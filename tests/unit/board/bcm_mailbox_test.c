@@ -91,7 +91,7 @@ static void write_register(unsigned at, uint32_t value)
         return;
     f.n_asked++;
     OK((value & 15) == 8 && bus == ((uint32_t)(uintptr_t)m->message | ALIAS),
-       "the message's address on the bus, channel 8");
+       "the message's address on the bus is sent on channel 8");
     if (f.is_dead)
         return;
     take_message((uintptr_t)m->message - (uintptr_t)m);

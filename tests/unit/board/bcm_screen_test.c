@@ -90,10 +90,10 @@ int main(void)
 
     OK(open_display(good) == ERR_OK && f.n * 4 == sizeof asked &&
            memcmp(f.asked, asked, sizeof asked) == 0,
-       "the display's own size in 16 bits, one message");
+       "one message asks for the display's own size in 16 bits");
     OK((uintptr_t)screen.pixels == 0x3e402000 && screen.width == 1920 && screen.height == 1080 &&
            screen.pitch == 3840 && screen.bits == 16,
-       "its address without the alias of the bus");
+       "its address is without the alias of the bus");
     OK(mapped == 0x3e402000 && mapped_bytes == 1080 * 3840, "is mapped, cached");
     screen.flush(screen.pixels, 128);
     OK(dma_log.n != 0 && dma_log.events[0].kind == DMA_FLUSHED &&
@@ -105,7 +105,7 @@ int main(void)
     bad = good;
     bad.bytes *= 2;
     bad.pitch *= 2;
-    OK(open_display(bad) == ERR_OK && screen.bits == 32, "rows of 32 bits a pixel");
+    OK(open_display(bad) == ERR_OK && screen.bits == 32, "rows of 32 bits a pixel are accepted");
     bad = good;
     bad.width = 0;
     OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "a screen without a size is refused");
@@ -135,7 +135,8 @@ int main(void)
        "without memory for 720p there is no picture");
     bad = good;
     bad.bytes--;
-    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory for less than its rows");
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0,
+       "memory for less than its rows is refused");
     bad = good;
     bad.address = 0x3ffff000;
     OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory beyond what the bus reaches");

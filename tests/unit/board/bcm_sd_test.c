@@ -111,7 +111,7 @@ static void test_emmc2(void)
     f.untunable = 1 << 2; /* SDR50 */
     OK(opens(&place) && reads(3, 9) && d->card.timing == SD_TIMING_HIGH && !fake.at_1v8 &&
            d->device.error_message == NULL,
-       "EMMC2: then to high speed at 3.3 V, not to 12.5 MB/s");
+       "EMMC2: then to high speed at 3.3 V, and not to 12.5 MB/s");
 }
 
 /* A Compute Module 4: eight lines, where they are wired. */
@@ -232,11 +232,11 @@ static void test_module_5(void)
        d->device.error_message);
     OK(config[0] == 1u << 31, "CM5: it is there for the controller");
     OK(d->card.bits == 8 && d->card.timing == SD_TIMING_HIGH && reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
-       "CM5: eight bits at 1.8 V");
+       "the eMMC of a CM5 has eight bits at 1.8 V");
     OK((config[PIN_SELECT] & 3) == 1, "CM5: the pins are an eMMC's");
     OK(gpio[1] == (PIN_POWER | 1 << 2), "CM5: no pin is touched");
     (void)sdhci_set_bus(&d->s.host, 400000, 1, SD_TIMING_DEFAULT);
-    OK((config[PIN_SELECT] & 3) == 2, "CM5: at its first speed as a card's");
+    OK((config[PIN_SELECT] & 3) == 2, "at its first speed its pins are a card's");
 }
 
 int main(void)

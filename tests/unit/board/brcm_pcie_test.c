@@ -231,7 +231,7 @@ static void test_2711(void)
     OK((word(0xb8) & 15) == 2 && (word(0xdc) & 0xffff000f) == 2 &&
            (word(0x43c) & 0xffffff) == 0x060400 && !(word(0x4dc) & 0xc00) && !(word(0x188) & 12) &&
            !(word(0x4204) & 0x08200002),
-       "generation, class, no saving of power, byte order");
+       "generation, class, power saving and byte order are set");
     OK(word(0x40a4) == 0x5a5a5a5a && word(0x1104) == 0x5a5a5a5a,
        "BCM2711 gets no settings of BCM2712");
 }
@@ -296,7 +296,8 @@ static void test_enable(void)
     f.bar_bytes = 16;
     OK(brcm_pcie_enable(&p, &bytes) == 0 && p.why != NULL, "ports of x86 are none: %s", p.why);
     f.never_trains = true;
-    OK(brcm_pcie_config(&p, 0) == UINT32_MAX && !f.early, "gone: ones, and no access");
+    OK(brcm_pcie_config(&p, 0) == UINT32_MAX && !f.early,
+       "a device that is gone reads as ones, without an access");
 }
 
 /* Each ends in time, by its name, with the device held. */

@@ -121,7 +121,7 @@ static void test_capacities(const struct device_tree *tree)
 
     device_tree_capacities(tree, with_clocks, 2, capacity);
     OK(capacity[0] == 446 * 1400 && capacity[1] == 1024 * 2000 && capacity[2] == 9,
-       "capacities times clocks, in the order of the ids");
+       "capacities are multiplied by clocks, in the order of the ids");
     device_tree_capacities(tree, without, 3, capacity);
     OK(capacity[0] == 1024 && capacity[1] == 512 && capacity[2] == 446,
        "no clocks where one core has none");
@@ -145,19 +145,20 @@ static void test_nodes(const struct device_tree *tree)
     OK(!device_tree_next(tree, &node), "the end stays the end");
     OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
     OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,
-       "a path without unit address");
-    OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address");
+       "a path without unit address is found");
+    OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address is found");
     OK(device_tree_find(tree, &node, "/soc/serial:115200n8") && node.depth == 2,
        "text after a colon is not part of the path");
-    OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address");
-    OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"), "a prefix of a unit address");
+    OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address is not found");
+    OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"),
+       "a prefix of a unit address is not found");
     OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node is not found");
     OK(!device_tree_find(tree, &node, "soc") && !device_tree_find(tree, &node, ""),
-       "relative and empty paths");
+       "relative and empty paths are not found");
     OK(device_tree_find(tree, &node, "/cpus/cpu@2") &&
            device_tree_lists(tree, &node, "riscv,isa-extensions", "v") &&
            !device_tree_lists(tree, &node, "riscv,isa-extensions", "vv"),
-       "entries of a list of strings");
+       "entries of a list of strings are found");
     device_tree_begin(&node);
     OK(device_tree_next_compatible(tree, &node, "arm,pl011") && node.depth == 2,
        "the second compatible string is found");
@@ -178,9 +179,9 @@ static void test_ranges(const struct device_tree *tree)
     OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "there is no third range");
     device_tree_find(tree, &node, "/soc/serial");
     OK(device_tree_reg(tree, &node, 0, &base, &bytes) && base == 0xfe201000 && bytes == 0x200,
-       "reg through ranges");
+       "reg is translated through ranges");
     OK(device_tree_reg(tree, &node, 1, &base, NULL) && base == 0x400000010,
-       "reg through the second row of ranges");
+       "reg is translated through the second row of ranges");
     OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "a reg that leaves its window");
     OK(!device_tree_reg(tree, &node, 3, &base, &bytes), "a reg that no window has");
     device_tree_find(tree, &node, "/soc/bus/hidden");
@@ -196,9 +197,9 @@ static void test_questions(const struct device_tree *tree)
     uint64_t base = 0, bytes = 0, ids[6];
     uint32_t baud = 0;
 
-    OK(strcmp(device_tree_bootargs(tree), "model=a.ingot n=32") == 0, "bootargs");
+    OK(strcmp(device_tree_bootargs(tree), "model=a.ingot n=32") == 0, "bootargs are read");
     OK(device_tree_initrd(tree, &base, &bytes) && base == 0x48000000 && bytes == 0x1234,
-       "initrd, 32 and 64 bits mixed");
+       "an initrd is read from 32 and 64 bits");
     OK(device_tree_console(tree, &node, &baud) && baud == 115200 &&
            strcmp(node.name, "serial@7e201000") == 0,
        "stdout-path by alias, with a rate (%u)", baud);
@@ -338,7 +339,7 @@ static void test_structure(struct writer *w)
     begin(w, "");
     end(w);
     finish(w, 0);
-    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "two roots");
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "two roots are refused");
 
     memset(w, 0, sizeof *w);
     begin(w, "");
@@ -395,7 +396,7 @@ static void test_qemu_machine(const struct device_tree *tree, uint64_t ram, cons
     OK(device_tree_next_type(tree, &node, "memory") &&
            device_tree_reg(tree, &node, 0, &base, &bytes) && base == ram && bytes == 512u << 20,
        "512 MiB where RAM begins");
-    OK(device_tree_cpus(tree, 0, ids, 8) == 4 && ids[0] == 0 && ids[3] == 3, "4 cores");
+    OK(device_tree_cpus(tree, 0, ids, 8) == 4 && ids[0] == 0 && ids[3] == 3, "4 cores are found");
     OK(device_tree_console(tree, &node, &baud) &&
            device_tree_lists(tree, &node, "compatible", uart),
        "the console is a %s", uart);
@@ -419,7 +420,8 @@ static void test_qemu(void)
 
     if (bytes == 0) {
         OK(true, "QEMU for arm64 # SKIP qemu-system-aarch64 is not installed");
-    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's arm64 virt")) {
+    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK,
+                  "the tree of QEMU's arm64 virt opens")) {
         test_qemu_machine(&tree, 0x40000000, "arm,pl011", 32);
         method = device_tree_find(&tree, &node, "/psci")
                      ? device_tree_string(&tree, &node, "method")
@@ -430,10 +432,11 @@ static void test_qemu(void)
     bytes = qemu_tree("qemu-system-riscv64", "virt", data, sizeof data);
     if (bytes == 0) {
         OK(true, "QEMU for riscv64 # SKIP qemu-system-riscv64 is not installed");
-    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's riscv64 virt")) {
+    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK,
+                  "the tree of QEMU's riscv64 virt opens")) {
         test_qemu_machine(&tree, 0x80000000, "ns16550a", 8);
         OK(device_tree_timebase(&tree) == 10000000, "the timebase is 10 MHz");
-        OK(strcmp(device_tree_bootargs(&tree), "n=32 temp=0") == 0, "bootargs");
+        OK(strcmp(device_tree_bootargs(&tree), "n=32 temp=0") == 0, "bootargs are read");
     }
 }
 

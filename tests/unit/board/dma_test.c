@@ -27,7 +27,7 @@ static void test_flush(void)
     test_lines(100, 200, 1, 4);
     dma_log.n = 0;
     dma_flush(place, 0);
-    OK(dma_log.events[0].kind != DMA_FLUSHED, "no bytes: no line");
+    OK(dma_log.events[0].kind != DMA_FLUSHED, "no bytes flush no line");
 }
 
 static void test_sync(void)
@@ -41,7 +41,7 @@ static void test_sync(void)
     w.coherent = false;
     dma_log.n = 0;
     dma_sync(&w, place, 64);
-    OK(dma_log_flushed(place, 64, 0, dma_log.n), "not coherent: flushed");
+    OK(dma_log_flushed(place, 64, 0, dma_log.n), "memory that is not coherent is flushed");
     OK(dma_log.events[0].kind == DMA_ORDERED, "after the register that says that it may be");
 }
 
@@ -54,7 +54,7 @@ static void test_reach(void)
     OK(!dma_reaches(&w, place, 257) && !dma_reaches(&w, place + 256, 0),
        "coherent memory ends at its last byte");
     w.coherent = false;
-    OK(dma_reaches(&w, place + 64, 128), "not coherent: whole lines");
+    OK(dma_reaches(&w, place + 64, 128), "memory that is not coherent needs whole lines");
     OK(!dma_reaches(&w, place + 64, 100) && !dma_reaches(&w, place + 32, 64) &&
            !dma_reaches(&w, place + 32, 32),
        "a line that holds other data is not the master's");

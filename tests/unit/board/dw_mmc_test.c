@@ -44,10 +44,10 @@ static void test_card(void)
     OK(open_plain() == ERR_OK && d->device.error_message == NULL, "an SD card starts: %s",
        error_message());
     OK(f.card_hz == 49500000 && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH,
-       "at the whole clock of the block and 4 bits");
+       "it runs at the whole clock of the block with 4 bits");
     OK(reads(10, 1, 64) && f.n_pio == 0, "a sector is read by DMA");
     OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB are read by DMA");
-    OK(f.n_gated == 0 && d->card.n_errors == 0, "without errors");
+    OK(f.n_gated == 0 && d->card.n_errors == 0, "there are no errors");
 }
 
 /* CMD8 is not answered: the stop after it resets the controller. */
@@ -81,7 +81,7 @@ static void test_emmc(void)
        "an eMMC, after CMD8 and CMD55 failed: %s", error_message());
     OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
            f.card_hz == 49500000,
-       "4 bits, high speed");
+       "it has 4 bits and high speed");
     OK(reads(50, 300, 64), "with 4 bits and high speed, sectors are read");
     fake.garbled = 1;
     OK(reads(51, 300, 64) && d->card.n_errors == 1, "the card is read after an error");

@@ -212,7 +212,7 @@ static void test_broken_caches(void)
     t.pptt_bytes = 36;
     for (uint32_t uid = 0; uid < 4; uid++)
         (void)add_node(10, 0, uid, add_cache(0, 0), 0);
-    OK(guesses(0, 0, 0), "caches without a size");
+    OK(guesses(0, 0, 0), "caches without a size are skipped");
     power_up();
     t.pptt_bytes = 36;
     ring = add_cache(32, 36);

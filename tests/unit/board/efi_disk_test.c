@@ -52,7 +52,7 @@ static void test_transfers(void)
        "a buffer that the firmware would refuse is not given to it");
     OK(plug(4096) && disk.device.n_sectors == 8 * FAKE_BLOCKS &&
            transfer(5, 9, 0, false) == ERR_OK && holds(5, 9, 0),
-       "sectors across blocks of 4 KiB");
+       "sectors are moved across blocks of 4 KiB");
     memset(buffer, 0xa5, SECTOR_BYTES);
     OK(transfer(9, 1, 0, true) == ERR_OK && holds(9, 1, 0) && stick.flushes == 1 &&
            stick.bytes[8 * SECTOR_BYTES + 1] == (uint8_t)(1 ^ (8 * SECTOR_BYTES + 1) >> 8),

@@ -72,7 +72,7 @@ static void test_memory(void)
                                                 .attributes = EFI_MEMORY_SPECIFIC };
     fw.n_map = 4;
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
-       "64 GiB: all of the range above 4 GiB, and not the memory of a card");
+       "of 64 GiB it takes the range above 4 GiB, and not the memory of a card");
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
     OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024),
        "it takes 6 TiB of a large one");

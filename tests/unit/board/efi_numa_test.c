@@ -44,10 +44,10 @@ static void test_srat(void)
 {
     OK(efi_numa_nodes(&none, NULL) == 1, "a machine that says nothing has one node");
     begin_srat();
-    OK(by_acpi() == 1, "a table without ranges");
+    OK(by_acpi() == 1, "a table without ranges gives one node");
     add_range(0, 0xa0000, true);
     add_range(0, 1 << 30, true);
-    OK(by_acpi() == 1, "two ranges of one node");
+    OK(by_acpi() == 1, "two ranges of one node are one node");
     add_range(7, 1 << 30, false);
     add_range(8, 0, true);
     OK(by_acpi() == 1, "a range that is switched off, and an empty one");
@@ -93,7 +93,7 @@ static unsigned by_tree(bool numbered)
 int main(void)
 {
     test_srat();
-    OK(by_tree(true) == 2, "three memory nodes of a tree, two of them of one numa-node-id");
-    OK(by_tree(false) == 1, "a tree without numbers");
+    OK(by_tree(true) == 2, "two of three memory nodes share a numa-node-id");
+    OK(by_tree(false) == 1, "a tree without numbers gives one node");
     return tap_done();
 }

@@ -135,7 +135,7 @@ static void test_load_options(void)
     load_options(plain, 2 * 6);
     OK(reads("temp=0"), "text without a NUL at its end is read");
     fake_remove(1);
-    OK(reads(""), "no loaded image");
+    OK(reads(""), "without a loaded image there is no option");
 }
 
 static void test_length(void)

@@ -422,7 +422,7 @@ static void test_sgmii(void)
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_SGMII | GEM_CONFIG_PCS)) ==
                (GEM_CONFIG_SGMII | GEM_CONFIG_PCS),
        "SGMII: the PCS is chosen, and negotiates");
-    OK(f.pcs_early == 0, "SGMII: in this order");
+    OK(f.pcs_early == 0, "SGMII is set up in this order");
 }
 
 static void test_refused(void)

@@ -120,7 +120,7 @@ static void test_delivery(void)
     begin();
     OK(irq_take(33, count, &uart) == ERR_OK && fake.enabled[0] == 33 && fake.n_on == 1,
        "a line is enabled, and the core takes interrupts");
-    OK(fake.masked_while_enabling && !fake.masked, "with interrupts masked meanwhile");
+    OK(fake.masked_while_enabling && !fake.masked, "interrupts are masked meanwhile");
     OK(irq_take(7, count, &card) == ERR_OK && fake.n_on == 1,
        "a second interrupt shares the handler");
     fire(33);

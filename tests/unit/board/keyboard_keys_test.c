@@ -89,7 +89,7 @@ static const char *type_rows(uint8_t modifiers)
 static void check_text(const char *got, const char *want, const char *layout, const char *what)
 {
     printf("# %s, %s: %s\n", layout, what, got);
-    OK(strcmp(got, want) == 0, "the row of keys");
+    OK(strcmp(got, want) == 0, "the row of keys is right");
 }
 
 static void test_layouts(void)
@@ -118,37 +118,37 @@ static void test_accents(void)
     begin(KEYBOARD_FR);
     type(NONE, 0x2f), type(NONE, 0x08);   /* ^ e */
     type(SHIFT, 0x2f), type(SHIFT, 0x0c); /* dots I */
-    OK(strcmp(typed(), "êÏ") == 0, "accents and letters");
+    OK(strcmp(typed(), "êÏ") == 0, "accents and letters are joined");
     type(NONE, 0x2f), type(NONE, 0x1b); /* ^ x */
     OK(strcmp(typed(), "^x") == 0, "without such a letter both are typed");
     type(NONE, 0x2f), type(NONE, 0x2f), type(NONE, 0x08); /* ^ ^ e */
     OK(strcmp(typed(), "^e") == 0, "an accent pressed twice is typed by itself");
     type(NONE, 0x2f), type(SHIFT, 0x2f);
-    OK(strcmp(typed(), "^¨") == 0, "two accents");
+    OK(strcmp(typed(), "^¨") == 0, "two accents are typed");
     type(NONE, 0x2f), type(NONE, 0x2a), type(NONE, 0x08); /* taken back */
     OK(strcmp(typed(), "e") == 0, "Backspace takes an accent back");
     type(NONE, 0x2f), type(NONE, 0x28);
     OK(strcmp(typed(), "\r") == 0, "Enter drops it");
     begin(KEYBOARD_DE);
     type(NONE, 0x2e), type(NONE, 0x04), type(SHIFT, 0x2e), type(SHIFT, 0x18);
-    OK(strcmp(typed(), "áÙ") == 0, "accents, de");
+    OK(strcmp(typed(), "áÙ") == 0, "accents of de are joined");
 }
 
 static void test_others(void)
 {
     begin(KEYBOARD_US);
     type(NONE, 0x52), type(NONE, 0x51), type(NONE, 0x4f), type(NONE, 0x50);
-    OK(strcmp(typed(), "\x1b[A\x1b[B\x1b[C\x1b[D") == 0, "arrows");
+    OK(strcmp(typed(), "\x1b[A\x1b[B\x1b[C\x1b[D") == 0, "arrows send their sequences");
     type(NONE, 0x4a), type(NONE, 0x4d), type(NONE, 0x4c), type(NONE, 0x2a), type(NONE, 0x28);
-    OK(strcmp(typed(), "\x1b[H\x1b[F\x1b[3~\x7f\r") == 0, "editing keys");
+    OK(strcmp(typed(), "\x1b[H\x1b[F\x1b[3~\x7f\r") == 0, "editing keys send their sequences");
     type(LEFT_CTRL, 0x06), type(LEFT_CTRL, 0x50), type(LEFT_ALT, 0x05);
     OK(strcmp(typed(), "\x03\x1b[1;5D\x1b"
                        "b") == 0,
        "Ctrl and Alt change what a key sends");
     type(LEFT_CTRL, 0x1e), type(NONE, 0x3a), type(NONE, 0xff);
-    OK(strcmp(typed(), "") == 0, "keys that say nothing");
+    OK(strcmp(typed(), "") == 0, "keys without a meaning send nothing");
     type(NONE, 0x5f), type(NONE, 0x57), type(NONE, 0x62), type(NONE, 0x58);
-    OK(strcmp(typed(), "7+0\r") == 0, "the digits' block");
+    OK(strcmp(typed(), "7+0\r") == 0, "the digits' block types");
     begin(KEYBOARD_FR); /* Ctrl goes by what is printed */
     type(LEFT_CTRL, 0x14);
     OK(strcmp(typed(), "\x01") == 0, "Ctrl by what is printed");
@@ -159,7 +159,7 @@ static void test_caps(void)
     begin(KEYBOARD_DE);
     type(NONE, 0x39);
     type(NONE, 0x04), type(SHIFT, 0x04), type(NONE, 0x1e), type(NONE, 0x33), type(NONE, 0x2d);
-    OK(keys.caps && strcmp(typed(), "Aa1Öß") == 0, "Caps Lock, letters alone");
+    OK(keys.caps && strcmp(typed(), "Aa1Öß") == 0, "Caps Lock changes letters alone");
     type(NONE, 0x39), type(NONE, 0x04);
     OK(!keys.caps && strcmp(typed(), "a") == 0, "Caps Lock ends");
 }
@@ -192,13 +192,13 @@ static void test_reports(void)
 
     begin(KEYBOARD_US);
     keyboard_keys_report(&keys, two, 8, now), keyboard_keys_report(&keys, one, 8, now);
-    OK(strcmp(typed(), "ab") == 0, "two keys at once");
+    OK(strcmp(typed(), "ab") == 0, "two keys at once are typed");
     keyboard_keys_report(&keys, many, 8, now), keyboard_keys_report(&keys, one, 8, now);
     OK(strcmp(typed(), "") == 0 && keys.modifiers == 0, "too many keys at once type nothing");
     keyboard_keys_report(&keys, two, 2, now);
-    OK(strcmp(typed(), "") == 0, "two bytes");
+    OK(strcmp(typed(), "") == 0, "a report of two bytes is ignored");
     keyboard_keys_report(&keys, two, 3, now); /* short: 5 is let go of */
-    OK(strcmp(typed(), "a") == 0 && keys.held[1] == 0, "three bytes");
+    OK(strcmp(typed(), "a") == 0 && keys.held[1] == 0, "a report of three bytes is read");
     for (unsigned i = 0; i < 100; i++)
         type(NONE, 0x52);
     OK(strlen(typed()) == KEYBOARD_OUT / 3 * 3,

@@ -145,7 +145,7 @@ static void test_decay(void)
     OK(page[0] == 0 && memcmp(page, page + 1, 4095) == 0,
        "memory that cannot be mapped is not written either");
     map_says = ERR_OK;
-    OK(!mapped_wrong, "one page, uncached");
+    OK(!mapped_wrong, "one page is mapped, uncached");
 }
 
 static void test_watchdog(void)
@@ -155,7 +155,7 @@ static void test_watchdog(void)
     regs[PM_RSTC] = 0x102;
     bcm_watchdog_arm(base, 15000);
     OK(regs[PM_WDOG] == (0x5a000000 | 15 * 65536), "15 s are %x", (unsigned)regs[PM_WDOG]);
-    OK(regs[PM_RSTC] == 0x5a000122, "a full reset, the other bits kept");
+    OK(regs[PM_RSTC] == 0x5a000122, "the reset is full, and the other bits are kept");
     bcm_watchdog_arm(base, BCM_WATCHDOG_MAX_MILLIS);
     OK((regs[PM_WDOG] & 0xffffff) <= 0xfffff, "the longest fits the counter");
     regs[PM_RSTC] = 0x122;
@@ -184,12 +184,13 @@ static void test_pins(void)
     regs[1] = 0xffffffff;
     bcm_gpio_function(base, 14, BCM_PIN_ALT0);
     bcm_gpio_function(base, 15, BCM_PIN_INPUT);
-    OK(regs[1] == (0xffffffff & ~(7u << 12) & ~(7u << 15)) + (4u << 12), "pins 14 and 15 alone");
+    OK(regs[1] == (0xffffffff & ~(7u << 12) & ~(7u << 15)) + (4u << 12),
+       "only pins 14 and 15 change");
     bcm_gpio_function(base, 53, BCM_PIN_ALT3);
     OK(regs[5] == 7u << 9, "pin 53 gets its function");
     bcm_gpio_write(base, 42, true);
     bcm_gpio_write(base, 29, false);
-    OK(regs[0x20 / 4] == 1u << 10 && regs[0x28 / 4] == 1u << 29, "set and clear");
+    OK(regs[0x20 / 4] == 1u << 10 && regs[0x28 / 4] == 1u << 29, "one pin is set and one cleared");
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, true);
     OK(regs[0xe4 / 4] == 1u << 30, "BCM2711 sets its pull");
     bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, false);

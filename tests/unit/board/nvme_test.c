@@ -47,7 +47,7 @@ static void test_open(bool coherent)
     OK(fake_open() == ERR_OK && device.error_message == NULL &&
            device.n_sectors == DISK_BYTES / 512 && device.writable &&
            device.queue_depth == NVME_DEPTH && device.max_sectors == 2048,
-       "opened");
+       "the drive opens");
     OK(strcmp(device.name, "NVMe drive at 0x10000000") == 0, "its name: %s", device.name);
     OK(is_well() && f.n_doorbells == 5, "%u admin commands, in order", f.n_doorbells);
     power_up(coherent, 9);
@@ -59,7 +59,7 @@ static void test_open(bool coherent)
        "a longer transfer is refused");
     power_up(coherent, 9);
     f.gone = true;
-    OK(fake_open() == ERR_NO_DEVICE, "nothing at the address");
+    OK(fake_open() == ERR_NO_DEVICE, "there is nothing at the address");
 }
 
 /* A drive for servers may have 32 (its NN), of which the second and the fifth are in use here. */
@@ -104,7 +104,7 @@ static void test_transfers(bool coherent)
     OK(transfer(100, 40, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
            f.disk[140 * 512 - 1] == 0xc3 && f.disk[140 * 512] == disk_byte(140 * 512) &&
            f.n_flushes == 1,
-       "40 sectors written, and flushed");
+       "40 sectors are written, and flushed");
     f.controller[525] = 0;
     (void)device.reset(&device);
     OK(transfer(0, 1, 0, true) == ERR_OK && f.n_flushes == 1, "no flush where there is no cache");
@@ -192,7 +192,7 @@ static void test_parts(bool coherent)
     struct block_request a, b, whole;
 
     power_up(coherent, 12);
-    OK(fake_open() == ERR_OK && device.n_sectors == DISK_BYTES / 512, "blocks of 4 KiB");
+    OK(fake_open() == ERR_OK && device.n_sectors == DISK_BYTES / 512, "blocks of 4 KiB are read");
     for (uint32_t skip = 0; skip < 8; skip++) {
         bool fine = true;
         for (uint32_t n = 1; n < 20; n += 5)
@@ -229,7 +229,7 @@ static void test_whole(bool coherent)
     OK(transfer(3, 200, 4032, false) == ERR_OK && holds(3, 200, 4032) && f.n_whole == 1,
        "a long read by address and length");
     OK(transfer(3, 32, 0, false) == ERR_OK && holds(3, 32, 0) && f.n_whole == 1,
-       "a short one by pages");
+       "a short read is split into pages");
     memset(cores.buffer, 0xc3, 100 * 512);
     OK(transfer(100, 100, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
            f.disk[200 * 512 - 1] == 0xc3 && f.n_whole == 2,
@@ -268,7 +268,7 @@ static void test_faults(void)
     f.extra_id = 1;
     r = request(9, 2, 0, false);
     (void)device.submit(&device, &r);
-    OK(finish(&r, POLLS) == ERR_IO, "an answer that nobody asked for");
+    OK(finish(&r, POLLS) == ERR_IO, "an answer that nobody asked for is an error");
     f.extra_id = 0;
     OK(transfer(9, 2, 0, false) == ERR_OK, "is forgotten with a fresh start");
     r = request(9, 2, 0, false);
@@ -293,7 +293,8 @@ static void test_pulled(bool coherent)
     f.silent = true;
     (void)device.submit(&device, &r);
     f.gone = true;
-    OK(finish(&r, MANY) == ERR_IO && slot_asked == 0, "pulled with a request in flight");
+    OK(finish(&r, MANY) == ERR_IO && slot_asked == 0,
+       "a drive that is pulled fails the request in flight");
     OK(transfer(9, 2, 0, false) == ERR_IO && transfer(9, 2, 0, true) == ERR_IO && slot_asked == 2,
        "each request looks for it");
     slot_is_full = true;
@@ -364,7 +365,8 @@ static void test_refused(void)
     OK(fake_open() == ERR_OK && says("no namespace 1"), "a drive without a namespace says so");
     power_up(true, 9);
     f.cap[1] |= 1u << 16;
-    OK(fake_open() == ERR_OK && says("larger than 4 KiB"), "large pages alone");
+    OK(fake_open() == ERR_OK && says("larger than 4 KiB"),
+       "a drive with large pages alone says so");
     power_up(true, 9);
     f.never_ready = true;
     OK(fake_open() == ERR_OK && says("does not become ready") && f.now < 2000000,
@@ -386,7 +388,7 @@ static void test_short_queues(void)
 
     power_up(true, 9);
     f.cap[0] = 1u << 24 | 7;
-    OK(fake_open() == ERR_OK && device.queue_depth == 2, "queues of eight entries");
+    OK(fake_open() == ERR_OK && device.queue_depth == 2, "queues of eight entries are enough");
     for (unsigned i = 0; i < 50; i++)
         fine = fine && transfer(i, 2, 0, false) == ERR_OK && holds(i, 2, 0);
     OK(fine && is_well(), "the queues go round");

@@ -137,7 +137,7 @@ int main(void)
     struct device_tree tree;
 
     make_tree(&w, mmio_add(read_plic, write_plic, BYTES));
-    if (!OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a PLIC"))
+    if (!OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a PLIC opens"))
         return tap_done();
     test_left_on(&tree);
     test_strays();

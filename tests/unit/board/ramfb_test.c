@@ -112,7 +112,7 @@ int main(void)
     OK(((uint64_t)word(0) << 32 | word(4)) == (uintptr_t)screen.pixels && word(8) == 0x34325258 &&
            word(12) == 0 && word(16) == screen.width && word(20) == screen.height &&
            word(24) == screen.pitch,
-       "with its pixels, XR24, its size");
+       "the setup has its pixels, XR24 and its size");
     OK(screen.pixels == all.base + all.bytes && (uintptr_t)screen.pixels % 4096 == 0 &&
            screen.bits == 32 &&
            screen.pixels + (size_t)screen.height * screen.pitch <= memory + sizeof memory,
@@ -127,7 +127,7 @@ int main(void)
     OK(open_display(bad) == ERR_IO, "one that answers with an error");
     bad.fails = false;
     bad.unknown = true;
-    OK(open_display(bad) == ERR_NOT_FOUND && d.at == 9, "no display among the files");
+    OK(open_display(bad) == ERR_NOT_FOUND && d.at == 9, "there is no display among the files");
     bad.n_files = UINT32_MAX;
     OK(open_display(bad) == ERR_RANGE && d.at == 0, "more files than there can be");
     bad = good;

@@ -44,7 +44,8 @@ static void test_order(void)
        "the first byte in is the first out");
     receive_ring_put(&ring, 0);
     receive_ring_put(&ring, 255);
-    OK(receive_ring_take(&ring) == 0 && receive_ring_take(&ring) == 255, "bytes of any value");
+    OK(receive_ring_take(&ring) == 0 && receive_ring_take(&ring) == 255,
+       "a byte may have any value");
 }
 
 static void test_full(void)

@@ -89,7 +89,7 @@ static void test_left(void)
     f.words[0x403c / 4] = 20;
     OK(open_link(&r) == ERR_OK && r.peripherals == BEHIND + 0x400000 && r.window.offset == 0 &&
            r.window.end == (uint64_t)1 << 35,
-       "another firmware's windows");
+       "another firmware's windows are read");
 
     firmware_left();
     f.words[0x402c / 4] = 0xfffff01c; /* 4 KiB for its interrupts, as Linux has it */

@@ -18,10 +18,10 @@ static void test_csd(void)
     sd_facts_words(csd, small);
     OK(sd_facts_bits(csd, 96, 8) == 0x32, "a byte of the CSD is where it belongs");
     csd[2] |= 5u << 30;
-    OK(sd_facts_bits(csd, 94, 10) == 0x0c9, "bits of the CSD across words");
+    OK(sd_facts_bits(csd, 94, 10) == 0x0c9, "a field of the CSD may cross words");
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 0xf23u << 9 && !f.by_sector,
-       "version 1: C_SIZE 0xf22, C_SIZE_MULT 7, blocks of 512");
-    OK(f.max_hz == 25000000 && f.has_switch, "25 MHz, class 10");
+       "a CSD of version 1 gives C_SIZE 0xf22, C_SIZE_MULT 7 and blocks of 512");
+    OK(f.max_hz == 25000000 && f.has_switch, "it has 25 MHz and class 10");
     sd_facts_words(csd, large);
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 60873u * 1024 && f.by_sector,
        "a CSD of version 2 gives 29.7 GiB");
@@ -42,7 +42,7 @@ static void test_other_registers(void)
        "eMMC has a 26 of its own");
     OK(sd_facts_tran_speed(0x07, false) == 0, "a reserved unit is not a rate");
     sd_facts_scr(&f, scr);
-    OK(f.has_4_bits && f.has_count && f.has_switch, "SCR: four bits, CMD23");
+    OK(f.has_4_bits && f.has_count && f.has_switch, "the SCR has four bits and CMD23");
     scr[0] = 0;
     sd_facts_scr(&f, scr);
     OK(!f.has_switch, "version 1.0 has no CMD6");
@@ -72,10 +72,10 @@ static void test_start(void)
     open_card();
     OK(device.error_message == NULL && device.n_sectors == FAKE_SD_SECTORS, "the card starts");
     OK(fake.n_log == sizeof sequence && memcmp(fake.log, sequence, sizeof sequence) == 0,
-       "with the commands of figures 4-1 to 4-3, in their order");
+       "the commands are those of figures 4-1 to 4-3, in their order");
     OK(h.hz == 50000000 && h.bits == 4 && h.timing == SD_TIMING_HIGH && fake.width == 4 &&
            fake.mode == 1,
-       "four bits at high speed on both sides");
+       "both sides have four bits at high speed");
     OK(device.max_sectors == 128 && device.writable, "requests as large as the host takes");
 
     set_up(SD_CAN_HIGH_SPEED);
@@ -113,12 +113,12 @@ static void test_emmc(void)
        "an eMMC starts if the slot may have one");
     OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
            fake.ext_csd[185] == 1,
-       "eight bits at 52 MHz");
+       "both sides have eight bits at 52 MHz");
     OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "the eMMC reads");
     fake.garbled = 2;
     OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.best == SD_RUNG_DEFAULT && h.hz == 26000000 &&
            fake.ext_csd[185] == 0,
-       "after errors slower");
+       "after errors it runs slower");
 }
 
 static void test_no_start(void)
@@ -226,7 +226,8 @@ static void test_writes(void)
     OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one");
     h.host.abilities &= ~(uint32_t)SD_CAN_WRITE;
     open_card();
-    OK(!device.writable && device.submit(&device, &r) == ERR_UNSUPPORTED, "locked: refused");
+    OK(!device.writable && device.submit(&device, &r) == ERR_UNSUPPORTED,
+       "a locked card is refused");
 }
 
 /* The card takes the data, and says in a later answer that it could not store them: CMD13's after CMD24 and after a counted
@@ -283,7 +284,7 @@ static void test_retries(void)
            h.hz == 25000000,
        "two: started afresh and slower");
     fake.late = 2;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs are tried again");
     fake.ecc = 1;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "one CARD_ECC_FAILED is tried again");
     fake.ecc = 1000;
@@ -311,7 +312,7 @@ static void test_removal(void)
     h.fault = SD_FAULT_DATA_TIMEOUT;
     while (!r.done)
         (void)device.poll(&device);
-    OK(r.status == ERR_REMOVED, "taken out during a transfer");
+    OK(r.status == ERR_REMOVED, "a card that is taken out during a transfer is reported");
     OK(read_at(3, 2) == ERR_REMOVED, "the next request finds the card still out");
     h.present = true;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card reads when it is back");

@@ -10,11 +10,12 @@ static void test_uhs(void)
     fake.modes = 0x1f;
     open_card();
     OK(h.timing == SD_TIMING_SDR104 && h.hz == 208000000 && h.n_tunes == 1 && fake.mode == 3,
-       "SDR104, tuned");
+       "SDR104 is tuned");
     h.host.wants_tuning = true;
     OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2, "tuned again when the controller asks");
     fake.garbled = 1;
-    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3, "tuned again after a wrong CRC");
+    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3,
+       "it is tuned again after a wrong CRC");
     h.host.retune_ticks = 1;
     OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "tuned again when its time has come");
 

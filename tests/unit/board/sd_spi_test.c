@@ -90,7 +90,7 @@ static void test_writes(void)
     OK(read_sectors(90, 64) == ERR_OK && read_sectors(163, 2) == ERR_OK, "read back");
     OK(write_sectors(N_SECTORS - 2, 2, 3) == ERR_OK &&
            write_sectors(N_SECTORS - 1, 2, 3) == ERR_RANGE,
-       "up to the last sector, not beyond");
+       "writes reach the last sector, and no further");
     OK(!fake.early && card.n_errors == 0, "no block came while the card was busy");
     fresh();
     fake.no_status = true;
@@ -123,14 +123,14 @@ static void test_write_faults(void)
     fake.status = 0;
     OK(write_sectors(330, 4, 9) == ERR_OK, "the card works again");
     fake.stuck = true;
-    OK(write_sectors(340, 2, 10) == ERR_TIMEOUT, "busy for good: given up after a time");
+    OK(write_sectors(340, 2, 10) == ERR_TIMEOUT, "a card that stays busy is given up after a time");
     fake.stuck = false;
     fake.busy = 0;
     fake.writing = false;
     fake.now += 3000000;
     OK(write_sectors(340, 2, 10) == ERR_OK, "a card that was given up is looked for again");
     fake.present = false;
-    OK(write_sectors(350, 2, 11) == ERR_REMOVED, "taken out");
+    OK(write_sectors(350, 2, 11) == ERR_REMOVED, "a card that is taken out is reported");
 }
 
 static void test_checksums(void)
@@ -141,7 +141,7 @@ static void test_checksums(void)
     memset(ones, 0xff, sizeof ones);
     OK(sd_spi_crc7(cmd0, 5) == 0x95 && sd_spi_crc7(cmd8, 5) == 0x87 &&
            sd_spi_crc7(cmd17, 5) == 0x55,
-       "CRC7 of the Physical Layer's examples");
+       "CRC7 of the Physical Layer's examples is right");
     OK(sd_spi_crc16(ones, sizeof ones) == 0x7fa1, "CRC16 of the Physical Layer's example is right");
     OK(sd_spi_crc16((const uint8_t *)"123456789", 9) == 0x31c3, "CRC16 of 123456789 is right");
 }
@@ -182,10 +182,10 @@ static void test_reads(void)
     OK(read_sectors(0, 1) == ERR_OK && fake.commands[17] == 1 && fake.commands[12] == 0,
        "one sector is read by CMD17");
     OK(read_sectors(1, 64) == ERR_OK && fake.commands[18] == 1 && fake.commands[12] == 1,
-       "64 sectors by one CMD18, stopped once");
+       "one CMD18 reads 64 sectors, and is stopped once");
     OK(read_sectors(N_SECTORS - 3, 3) == ERR_OK, "the last sectors are read");
-    OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "not beyond");
-    OK(card.n_errors == 0 && !fake.streaming, "no errors so far");
+    OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "a read beyond them is refused");
+    OK(card.n_errors == 0 && !fake.streaming, "there are no errors so far");
 }
 
 static void test_faults(void)
@@ -203,9 +203,9 @@ static void test_faults(void)
     fake.mute_block = NEVER;
     fake.lose_stop = true;
     OK(read_sectors(8, 8) == ERR_OK && read_sectors(50, 9) == ERR_OK && !fake.streaming,
-       "CMD12 unheard: told again");
+       "a CMD12 that was not heard is sent again");
     fake.present = false;
-    OK(read_sectors(8, 8) == ERR_REMOVED, "taken out");
+    OK(read_sectors(8, 8) == ERR_REMOVED, "a card that is taken out is reported");
     fake.present = true;
     fake.streaming = false;
     fake.n_out = fake.at_out = 0;

@@ -91,7 +91,7 @@ static void test_ends(void)
     OK(d->s.host.dma_end == (uint64_t)1 << 30, "an alias on a bus of 32 bits ends at 1 GiB");
     setup.window.offset = 0;
     (void)sdhci_open(&d->s, &setup);
-    OK(d->s.host.dma_end == (uint64_t)4 << 30, "the bus's own addresses at 4 GiB");
+    OK(d->s.host.dma_end == (uint64_t)4 << 30, "the bus's own addresses end at 4 GiB");
     setup.window.end = 0xfc000000;
     (void)sdhci_open(&d->s, &setup);
     OK(d->s.host.dma_end == 0xfc000000, "DMA ends where the device tree says");

@@ -41,8 +41,9 @@ static void test_uhs(void)
     OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
            reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
        "the card runs SDR104 at 1.8 V");
-    OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
-    OK(d->s.host.retune_ticks == 16000000, "to be tuned again after 16 s");
+    OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3,
+       "tuning takes 3 blocks");
+    OK(d->s.host.retune_ticks == 16000000, "it is tuned again after 16 s");
     OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "the tuned card reads");
 
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);

@@ -29,15 +29,16 @@ static void test_paths(void)
     test_path("ADMA2, 96 bits", PLAIN_CAPS | CAPABLE_ADMA2 | CAPABLE_64_BITS_3, 2, SDHCI_ADMA, 12);
     test_path("ADMA2, 128 bits", PLAIN_CAPS | CAPABLE_ADMA2 | CAPABLE_64_BITS_4, 3, SDHCI_ADMA, 16);
     test_path("SDMA", PLAIN_CAPS | CAPABLE_SDMA, 1, SDHCI_SDMA, 0);
-    OK(f.n_dma_stops > 0, "SDMA stopped at a boundary");
+    OK(f.n_dma_stops > 0, "SDMA stops at a boundary");
     test_path("PIO", PLAIN_CAPS & ~(uint32_t)CAPABLE_SDMA, 1, SDHCI_PIO, 0);
 
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, 0, 1);
     setup.window.coherent = false;
     (void)open_with(&setup);
-    OK(read_at(1, 2, 64) == ERR_OK && d->s.path == SDHCI_ADMA, "not coherent: whole lines by DMA");
+    OK(read_at(1, 2, 64) == ERR_OK && d->s.path == SDHCI_ADMA,
+       "without coherence DMA moves whole lines");
     OK(read_at(1, 2, 16) == ERR_OK && holds(1, 2, 16) && d->s.path == SDHCI_PIO,
-       "not coherent: shared lines by the core");
+       "without coherence the core moves shared lines");
     setup = plain_setup();
     setup.window.end = (uintptr_t)world + BUFFER_AT + 4096;
     (void)open_with(&setup);
@@ -45,7 +46,8 @@ static void test_paths(void)
        "memory that DMA does not reach is the core's");
     OK(transfer(4, 16, 0, true) == ERR_OK && fake.has_written && d->s.path == SDHCI_PIO,
        "PIO writes");
-    OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0, "the buffer's contents");
+    OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0,
+       "the buffer's contents are written");
     memset(fake.written, 0, sizeof fake.written);
     OK(transfer(9, 8, 0, true) == ERR_OK && d->s.path == SDHCI_ADMA &&
            memcmp(fake.written + 9 * 512, world + BUFFER_AT, 8 * 512) == 0,
@@ -167,7 +169,7 @@ static void test_mover(void)
     setup.base_hz = 250000000;
     OK(open_with(&setup) == ERR_OK && d->device.error_message == NULL && d->card.hz == 50000000 &&
            !(reg(SDHCI_CONTROL) & CONTROL_HIGH_SPEED),
-       "a controller without capabilities");
+       "a controller without capabilities opens");
     OK(read_at(7, 8, 0) == ERR_OK && holds(7, 8, 0) && d->s.path == SDHCI_MOVER,
        "another DMA engine moves the data");
     OK((mover_enabled & (STATUS_READABLE | STATUS_TRANSFER)) == STATUS_TRANSFER,
@@ -213,7 +215,7 @@ static void test_faults(void)
     f.n_commands = 0;
     OK(read_at(3, 2, 0) == ERR_REMOVED && f.n_commands == 0, "taken out: nothing is sent");
     f.regs[SDHCI_PRESENT / 4] |= PRESENT_INSERTED;
-    OK(read_at(3, 2, 0) == ERR_OK && holds(3, 2, 0), "put back");
+    OK(read_at(3, 2, 0) == ERR_OK && holds(3, 2, 0), "a card that is put back is read");
     f.stuck = true;
     OK(read_at(3, 2, 0) == ERR_TIMEOUT, "a controller that does nothing");
     power_up(PLAIN_CAPS, 0, 1);

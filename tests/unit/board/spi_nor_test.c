@@ -86,7 +86,7 @@ static void test_nor(void)
     memcpy(chip.id, "\xef\x40\x18", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_OK && !nor.long_addresses &&
            nor_reads(&d, 12345, 3),
-       "16 MiB with three bytes of address");
+       "16 MiB need three bytes of address");
     memcpy(chip.id, "\xff\xff\xff", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_NO_DEVICE,
        "without a chip there is no device");

@@ -49,7 +49,7 @@ static void test_steppings(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0xfc000000);
     end(&w);
-    OK(is(window_of(), 0, 0xfc000000), "C0: all below the peripherals");
+    OK(is(window_of(), 0, 0xfc000000), "C0 sees all below the peripherals");
     begin_tree(2);
     begin(&w, "aliases");
     text(&w, "emmc2bus", "/emmc2-bus@fe000000");
@@ -57,12 +57,12 @@ static void test_steppings(void)
     begin_bus("emmc2-bus@fe000000");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0xfc000000);
     end(&w);
-    OK(is(window_of(), 0, 0xfc000000), "a bus of another name, by its alias");
+    OK(is(window_of(), 0, 0xfc000000), "a bus of another name is found by its alias");
     begin_tree(1);
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0xc0000000, 0, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0xc0000000, 0x40000000), "a root with addresses of one cell");
+    OK(is(window_of(), 0xc0000000, 0x40000000), "a root may have addresses of one cell");
 }
 
 static void test_rows(void)
@@ -120,7 +120,7 @@ static void test_silence(void)
     begin_tree(2);
     begin_bus("emmc2bus");
     end(&w);
-    OK(is(window_of(), 0, 0), "a bus without dma-ranges");
+    OK(is(window_of(), 0, 0), "without dma-ranges there is no window");
     begin_tree(2);
     OK(is(window_of(), 0, 0), "without such a bus there is no window");
     begin_tree(2);

@@ -186,7 +186,7 @@ static void test_keyboard_with_hub(void)
        "reports of more than 8 bytes are taken by their first 8");
     OK(ends_with(found[0], ", port 1.1") && ends_with(found[1], ", port 1.2.1") &&
            reads(found[0], 3) && reads(found[1], 4) && n_wrong == 0,
-       "and drives at either hub");
+       "drives at either hub are read");
     pull(&f.units[1]);
     f.now += 300;
     (void)usb_look();

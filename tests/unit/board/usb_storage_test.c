@@ -76,7 +76,7 @@ static void test_well(void)
 {
     OK(open_drive() == ERR_OK && device.error_message == NULL && device.n_sectors == DISK_SECTORS &&
            device.writable,
-       "opened");
+       "the drive opens");
     OK(reads(0, 1) && reads(7, 64) && reads(DISK_SECTORS - 1, 1), "sectors are read");
     memset(buffer, 0x5a, 1024);
     OK(move(9, 2, true) == ERR_OK && u->disk[9 * 512] == 0x5a && u->disk[11 * 512 - 1] == 0x5a &&
@@ -155,7 +155,7 @@ static void test_far(void)
            device.n_sectors == first + DISK_SECTORS,
        "a drive of more than 2 TiB tells its size");
     OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "READ (10) reaches up to sector 2^32");
-    OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "across it");
+    OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "READ (16) reads across it");
     OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "READ (16) reads beyond it");
     memset(buffer, 0x5a, 512);
     OK(move(border + 3, 1, true) == ERR_OK && u->disk[(border + 3 - first) * 512] == 0x5a &&
@@ -168,7 +168,7 @@ static void test_pulled(void)
     (void)open_drive();
     u->fault = PULLED;
     u->times = 1;
-    OK(move(5, 9, false) == ERR_IO, "pulled in the middle");
+    OK(move(5, 9, false) == ERR_IO, "a drive that is pulled in the middle fails");
     u->times = 0;
     OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "an unplugged drive stays gone");
     plug(u);

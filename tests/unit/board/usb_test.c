@@ -92,7 +92,7 @@ static void test_own_ports(void)
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 3, 0);
     OK(open_all() == 2 && has_name(found[0], ", port 1") && has_name(found[1], ", port 3"),
-       "two drives, by their ports");
+       "two drives are named by their ports");
     OK(found[0]->submit(found[0], &r[0]) == ERR_OK && found[1]->submit(found[1], &r[1]) == ERR_OK,
        "both are asked at once");
     for (unsigned i = 0; i < POLLS && !(r[0].done && r[1].done); i++)

@@ -46,12 +46,12 @@ static void test_open(void)
     power_up();
     OK(probe() == ERR_OK && device.n_sectors == FAKE_SECTORS && device.writable &&
            device.queue_depth == VIRTIO_BLK_DEPTH && device.max_sectors == VIRTIO_BLK_MAX_SECTORS,
-       "opened");
+       "the device opens");
     OK(strcmp(device.name, "virtio-blk at 0xa003e00") == 0, "its name: %s", device.name);
     OK(f.taken[1] == FEATURE_HIGH_VERSION_1 && f.taken[0] == 0,
        "no feature is taken but version 1");
     OK(f.n_ready == 1 && f.n_early == 0, "the rings are ordered before the queue is ready");
-    OK(driver.avail.flags == AVAIL_NO_INTERRUPT, "no interrupts");
+    OK(driver.avail.flags == AVAIL_NO_INTERRUPT, "it sends no interrupts");
     power_up();
     f.torn = 2;
     OK(probe() == ERR_OK && device.n_sectors == FAKE_SECTORS,
@@ -125,7 +125,7 @@ static void test_segments(void)
     f.seg_max = 5;
     OK(probe() == ERR_OK && device.max_sectors == 40, "segments of whole sectors: %u sectors",
        (unsigned)device.max_sectors);
-    OK(transfer(50, 40, 0, false) == ERR_OK && holds(50, 40, 0), "five segments");
+    OK(transfer(50, 40, 0, false) == ERR_OK && holds(50, 40, 0), "a read may have five segments");
     OK(transfer(50, 9, 0, false) == ERR_OK && holds(50, 9, 0) && f.n_wrong == 0,
        "nine sectors after them are right");
     power_up();

@@ -196,13 +196,13 @@ static void test_open(void)
 {
     power_up();
     OK(open_it() == ERR_OK && why == NULL && memcmp(address, f.config, 6) == 0,
-       "opened, with its address");
+       "the device opens, with its address");
     OK(f.taken[0] == (1u << 5 | 1u << 16) && f.taken[1] == FEATURE_HIGH_VERSION_1,
        "address, link and version 1 are all that is taken");
     OK(f.n_early == 0 && f.n_unordered == 0, "the rings are ordered before the queues are ready");
     OK(driver.receives.avail.flags == AVAIL_NO_INTERRUPT &&
            driver.sends.avail.flags == AVAIL_NO_INTERRUPT,
-       "no interrupts");
+       "it sends no interrupts");
     OK(driver.receives.avail.index == VIRTIO_NET_SLOTS && driver.sends.avail.index == 0,
        "all buffers wait for frames, and nothing is sent");
     power_up();

@@ -40,7 +40,7 @@ static void test_stops(void)
            section.head.stops[0] == ((const struct ingot_tokenizer *)(void *)tokenizer)->eos &&
            section.head.stops[1] == 5 && section.head.n_stops == INGOT_MAX_STOPS &&
            section.head.stops[2] != 5,
-       "eos, then the model's further ones, once each");
+       "eos comes first, then the model's other ones, once each");
     OK(stops_at("</s>") && stops_at("<|im_end|>") && stops_at("<|eot_id|>") &&
            stops_at("<end_of_turn>") && stops_at("<|end|>") && !stops_at("<|im_start|>") &&
            !stops_at("<s>"),

@@ -93,7 +93,7 @@ static void test_facts(void)
     for (int i = 0; i < FACTS; i++)
         (void)remember_fact(i, &lesson);
     for (int i = 0; i < FACTS; i++)
-        OK(hash_of(facts[i].question) == now[i], "another start, the same bits");
+        OK(hash_of(facts[i].question) == now[i], "another start has the same bits");
     /* gone again: the head sees what it saw */
     chat_fabric_clear(&chat);
     open_learning(false);
@@ -158,7 +158,7 @@ static void test_refused(void)
                ERR_TOO_LONG &&
            chat_fabric_remember(&chat, FABRIC_WIKI, line, FABRIC_TEXT_BYTES, &lesson) ==
                ERR_TOO_LONG,
-       "a text of too many bytes, an answer of too many tokens");
+       "so are a text of too many bytes and an answer of too many tokens");
     OK(fabric_of(&chat)->fabric.n_notes == 0 && rig.session.hash.value == other,
        "neither leaves anything behind");
     OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&

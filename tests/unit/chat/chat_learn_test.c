@@ -196,7 +196,7 @@ static void test_refused(void)
         long_answer[i] = (char)('a' + i * 7 % 26);
     long_answer[sizeof long_answer - 1] = '\0';
     OK(teach(QUESTION, long_answer, &lesson) == ERR_TOO_LONG && lessons_of(&chat)->lessons.n == 0,
-       "an answer of too many tokens");
+       "an answer of too many tokens is refused");
     OK(teach(QUESTION, "", &lesson) == ERR_BAD_ARGUMENT, "a question without an answer is refused");
     stop_after = 0;
     OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && lessons_of(&chat)->lessons.n == 0 &&

@@ -54,7 +54,7 @@ static void check_cache(void)
 
     memcpy(ids, s->ids, n * sizeof *ids);
     start_over(REPLY);
-    OK(session_append(s, ids, n, NULL) == ERR_OK, "the same tokens at once");
+    OK(session_append(s, ids, n, NULL) == ERR_OK, "the same tokens are appended at once");
     picked = sampler_pick(&chat.sampler, s->logits, s->model->image.header->params.vocab, s->ids,
                           s->n_cached, s->model->kernels, s->scratch.memory);
     OK(picked == first, "go on as the second reply did");

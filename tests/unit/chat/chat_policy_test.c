@@ -79,7 +79,7 @@ static void test_watched(void)
     OK(experience()->totals.turns == LINES - 1 && experience()->patterns.n != 0 &&
            experience()->totals.steps != 0,
        "all but the last are judged, %u patterns", experience()->patterns.n);
-    OK(rig.model.arena.regions[ARENA_LEARN].high_water != 0, "in the planned region");
+    OK(rig.model.arena.regions[ARENA_LEARN].high_water != 0, "it lies in the planned region");
     chat_clear(&chat);
     OK(experience()->totals.turns == LINES, "a conversation that ends judges its last turn");
 }
@@ -158,7 +158,7 @@ static void test_temperature(void)
 
     OK(same(&warm, &warm_plain) && same(&cool, &cool_plain) && same(&as_set, &plain) &&
            !same(&warm, &cool),
-       "halved and raised");
+       "the temperature is halved and raised");
 }
 
 static void test_context(void)
@@ -181,7 +181,7 @@ static void test_context(void)
        "a quarter of the context: %u turns, then %u", n, chat.turns.n);
     prefer(POLICY_CONTEXT, 0);
     policy_of(&chat)->took[POLICY_CONTEXT] = 0;
-    OK(chat_room(&chat) == rig.session.context / 4 * 3, "by default three quarters");
+    OK(chat_room(&chat) == rig.session.context / 4 * 3, "three quarters are the default");
     rig.session.n_ids = rig.session.context - 2;
     OK(chat_room(&chat) == rig.session.context / 4, "a context that is full makes it small");
     options.load.policy = POLICY_WATCH;
@@ -246,7 +246,7 @@ static void test_streamed(void)
         *(i == 0 ? &plain : &watched) = said_of(lines[1]);
     }
     OK(rig.model.plan.head.tiled && same(&plain, &watched) && experience()->patterns.n == 1,
-       "streamed, with its head in tiles: the same bits, and seen");
+       "a streamed model with its head in tiles gives the same bits, and is seen");
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void test_saved(void)
     OK(load_prefix(0) == ERR_NOT_FOUND && strstr(saved.error_message, "is empty") != NULL,
        "a blank file: %s", saved.error_message);
     OK(save_prefix(1) == ERR_OK && chat.session->n_ids == 0 && answers(1),
-       "saved, and there for the conversation after it");
+       "it is saved, and there for the conversation after it");
     OK(load_prefix(1) == ERR_OK && chat.opening.prefix.n > 8 && chat.session->n_ids == 0,
        "loaded: %u tokens", (unsigned)chat.opening.prefix.n);
     OK(answers(1) && chat.turns.n == 1, "the reply is that of a prompt that was computed");
@@ -205,7 +205,7 @@ static void test_other(void)
     change(with_turns);
     OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "turns: %s", saved.error_message);
     change(not_all_cached);
-    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state");
+    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state are refused");
     change(of_a_chat);
     OK(is_refused(ERR_NOT_FOUND, "is empty"), "a conversation is not a prefix");
     put_one(2);

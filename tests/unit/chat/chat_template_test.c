@@ -114,7 +114,7 @@ static void test_bad(void)
            "%s: %s", bad_templates[i].what, error_message);
     }
     OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && error_message[0] == '\0',
-       "no template: not a word");
+       "without a template nothing is said");
 }
 
 static void test_prompts(void)
@@ -125,7 +125,7 @@ static void test_prompts(void)
     make_vocabulary(smollm2->bos, smollm2->eos, INGOT_TOKEN_CONTROL);
     build(NULL, smollm2->jinja);
     OK(strncmp(render(smollm2, "", false, out), "<|im_start|>user", 16) == 0,
-       "an empty system prompt: no block, not even the model's own");
+       "an empty system prompt makes no block, not even the model's own");
     build("llama3.1", NULL);
     OK(strncmp(render(smollm2, "", false, out), "<|im_start|><|start_header_id|>system", 37) == 0,
        "an empty system prompt has a block where the template always has one");

@@ -46,7 +46,7 @@ static void test_conversation(void)
     OK(s->n_cached + 1 == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "the cache holds both turns as the template has them, and the first reply whole");
     start_over(5);
-    OK(session_append(s, wanted, n - 5, NULL) == ERR_OK, "the same tokens at once");
+    OK(session_append(s, wanted, n - 5, NULL) == ERR_OK, "the same tokens are appended at once");
     for (int i = 0; i < 5; i++) {
         again[i] = sampler_pick(&chat.sampler, s->logits, s->model->image.header->params.vocab,
                                 s->ids, s->n_cached, s->model->kernels, s->scratch.memory);
@@ -126,7 +126,7 @@ static void test_stop_string(void)
     start_over(20);
     options.show.quiet = true;
     OK(say("bade", true) == ERR_OK && printed_ids(first, 24) == 20 && strstr(text, "[") == NULL,
-       "a reply of twenty tokens, quietly");
+       "a reply of twenty tokens is printed without a figure");
     while (at < 16 && (piece_of(first[at], &bytes), bytes < 3))
         at++;
     if (!OK(at < 16, "a token of %u bytes", (unsigned)bytes))
@@ -268,7 +268,8 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     size_t n;
 
     start_over(12);
-    OK(say("bade", true) == ERR_OK && printed_ids(first, 16) == 12, "a reply of twelve tokens");
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 16) == 12,
+       "a reply of twelve tokens is printed");
     at = find_marker(first, 12, marker);
     if (!OK(at != 0, "whose token %u, \"%s\", shall end its thoughts", at, marker))
         return;
@@ -307,7 +308,7 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     put_template(strings);
     start_over(5);
     options.show.quiet = true;
-    OK(say("bade", true) == ERR_OK, "a reply in thoughts");
+    OK(say("bade", true) == ERR_OK, "a reply with thoughts is generated");
     *strstr(text, "\nids:") = '\0';
     snprintf(plain, sizeof plain, "%.900s", text);
     start_over(5);
@@ -319,7 +320,7 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     say("bade", true);
     OK(strstr(text, "\33[2m") != NULL && strstr(text, plain) == strstr(text, "\33[2m") + 4 &&
            strncmp(strstr(text, plain) + strlen(plain), "\33[0m", 4) == 0,
-       "dimmed on a terminal");
+       "the thoughts are dimmed on a terminal");
     start_over(5);
     console_find_terminal(&console, CONSOLE_VT);
     options.show.quiet = true;

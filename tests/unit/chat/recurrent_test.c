@@ -180,7 +180,7 @@ static void test_chunks(void)
     for (int i = 0; i < 4; i++)
         good += rig_start(0, chunks[i], false) == ERR_OK &&
                 session_append(&rig.session, ids, N, NULL) == ERR_OK && is_after(N);
-    OK(good == 4, "the same logits in chunks of 1, 2, 7, 32 and whole");
+    OK(good == 4, "chunks of 1, 2, 7, 32 and all tokens give the same logits");
 }
 
 static void test_cut(void)
@@ -327,7 +327,7 @@ static void test_chat(void)
     start_over(6);
     say("bade", true);
     say("gogo", true);
-    OK(chat_retry(&chat) == ERR_OK && is_true(), "a turn answered again");
+    OK(chat_retry(&chat) == ERR_OK && is_true(), "a turn is answered again");
     options.reply.stop[0][0] = 'a';
     options.reply.n_stops = 1;
     OK(say("bade gogo", true) == ERR_OK && is_true(), "a reply cut at a stop string");

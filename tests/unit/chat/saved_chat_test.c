@@ -200,10 +200,11 @@ static void test_contradictions(void)
        "a token of no vocabulary: %s", saved.error_message);
     OK(load_changed(TURNS + 16, 3, 4) == ERR_BAD_MODEL && turns.n == 0,
        "a turn that begins before the one before it is refused");
-    OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL, "a reply beyond the tokens");
+    OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL,
+       "a reply beyond the tokens is refused");
     OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL, "a text at another's place is refused");
     OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
-       "a text beyond the texts");
+       "a text beyond the texts is refused");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
            strstr(saved.error_message, "another version of Ingot (2): save again") != NULL,
        "a file of before: %s", saved.error_message);

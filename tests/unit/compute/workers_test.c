@@ -159,7 +159,7 @@ static void test_refusals(void)
     workers_start(&workers, &some, 5);
     OK(workers.n_cores == 3, "two of four cores do not start, and the others work: %u of 5",
        workers.n_cores);
-    OK(workers.capacity[1] == 2 && workers.capacity[2] == 3, "each with its own speed");
+    OK(workers.capacity[1] == 2 && workers.capacity[2] == 3, "each core has its own speed");
     if (held.entry != NULL) {
         (void)start_well(some.cores.context, 1, held.entry, held.arg);
     }

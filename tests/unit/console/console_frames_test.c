@@ -35,7 +35,7 @@ static void test_check(void)
     OK(is_good("123456789*f4", 9) && is_good("123456789*F4", 9), "a line with its check is good");
     OK(!is_good("123456789*f5", 9) && !is_good("123456789", 9) && !is_good("*f", 0) &&
            !is_good("123456789*fg", 9) && !is_good("", 0),
-       "lines without it");
+       "a line without it is not");
     for (unsigned i = 0; i < 9; i++) {
         for (unsigned a = 1; a < 256;
              a++) { /* one character in any way, and two neighbours by a bit each */
@@ -77,7 +77,7 @@ static void test_past(void)
     OK(f.latest == 3 && found(3, "{3}*39\n"), "the latest is found");
     OK(found(1, "{1}*13\n{2}*2c\n{3}*39\n"), "all of them are found");
     OK(!console_frames_find(&f, 4, &past) && !console_frames_find(&f, 0, &past),
-       "none of the others");
+       "none of the others is found");
 
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';

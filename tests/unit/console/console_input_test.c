@@ -47,14 +47,15 @@ static void test_editing(void)
     plug_in("ax\b\n", 4, 64, true);
     next_line(64);
     OK(wrote("ax\b \b\r\n"), "the screen shows it, too");
-    OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"), "over whole characters");
+    OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"),
+       "it takes whole characters back");
     plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
     next_line(64);
     OK(wrote("\xe4\xb8\xad\b \b\b \b\r\n"), "a wide character takes two columns");
     OK(reads("\b\x7f"
              "a\b\b\bb\n",
              "b"),
-       "not beyond the beginning");
+       "it does not go beyond the beginning");
     OK(reads("one two\x15three\n", "three"), "Ctrl-U takes the line back");
     OK(reads("one two  \x17"
              "2\n",
@@ -197,7 +198,7 @@ static void test_silence(void)
            bytes == 0,
        "silence ends the wait for a slow line");
     OK(terminal.ticks > 500000 + 9900000 && terminal.ticks < 500000 + 10500000,
-       "after three seconds");
+       "it ends after three seconds");
     console_platform.console.nap = NULL;
 }
 
@@ -221,7 +222,7 @@ static void test_forgotten(void)
 
     plug_in(in, sizeof in - 1, 64, true);
     console_find_terminal(&console, CONSOLE_VT);
-    OK(is(next_line(64), "secret") && is(next_line(64), "more"), "two lines");
+    OK(is(next_line(64), "secret") && is(next_line(64), "more"), "two lines are read");
     before = terminal.out_bytes;
     console_forget(&console);
     OK(memmem(terminal.out + before, terminal.out_bytes - before, "\33[2J\33[3J", 8) != NULL,

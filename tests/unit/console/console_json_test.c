@@ -82,7 +82,7 @@ static void test_request_id(void)
     console_printf(&console, "error: y\n");
     OK(wrote("{\"event\":\"log\",\"id\":\"a\\\"\\n\",\"ms\":0,\"text\":\"x\"}\n"
              "{\"event\":\"error\",\"id\":\"a\\\"\\n\",\"name\":\"failed\",\"text\":\"y\"}\n"),
-       "a text, escaped");
+       "a text is escaped");
     console_request_id(&console, "-12", false);
     console_token_begin(&console, 7);
     console_token_end(&console);
@@ -108,12 +108,12 @@ static void test_json_output(void)
     console_printf(&console, "o\n\n");
     OK(wrote("{\"event\":\"text\",\"text\":\"one\"}\r\n"
              "{\"event\":\"text\",\"text\":\"two\"}\r\n"),
-       "texts by the line, empty ones left out");
+       "texts come by the line, and empty ones are left out");
     console_printf(&console, "\nerror: no\n");
     console_log(&console, "error: so");
     OK(wrote("{\"event\":\"error\",\"name\":\"failed\",\"text\":\"no\"}\r\n"
              "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"so\"}\r\n"),
-       "errors by name");
+       "errors have names");
     console_printf(&console, "half");
     console_log(&console, "x");
     OK(wrote("{\"event\":\"text\",\"text\":\"half\"}\r\n"
@@ -122,7 +122,7 @@ static void test_json_output(void)
     console_printf(&console, "\xc3\xa9\xff\33[1m\xe4\xb8\n");
     OK(wrote("{\"event\":\"text\",\"text\":\"\xc3\xa9" UTF8_REPLACEMENT
              "\\u001b[1m" UTF8_REPLACEMENT "\"}\r\n"),
-       "UTF-8, and no control characters");
+       "UTF-8 passes, and control characters do not");
     console_style(&console, CONSOLE_ERROR);
     console_repeat_log(&console);
     OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
@@ -146,7 +146,7 @@ static void test_json_events(void)
     console_token_end(&console);
     OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"a\\nb\"}\n"
              "{\"event\":\"token\",\"id\":null,\"text\":\"\"}\n"),
-       "tokens");
+       "tokens are events");
     console_event_begin(&console, "'done','reason':'%s','n':%u", "end", 5u);
     console_event_end(&console);
     console_event_end(&console);
@@ -166,7 +166,7 @@ static void test_json_events(void)
     OK(wrote("{\"event\":\"progress\",\"percent\":14,\"text\":\"card\"}\n"
              "{\"event\":\"progress\",\"percent\":85,\"text\":\"card\"}\n"
              "{\"event\":\"progress\",\"percent\":100,\"text\":\"card\"}\n"),
-       "progress");
+       "progress is an event");
 }
 
 /* A line as a program sends it: its result, and what it holds. */

@@ -40,14 +40,14 @@ static void test_progress(void)
     console_progress(&console, "loading", 0, 1 << 20);
     terminal.ticks += 499000;
     console_progress(&console, "loading", 1 << 19, 1 << 20);
-    OK(wrote(""), "no progress line in the first half second");
+    OK(wrote(""), "there is no progress line in the first half second");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1 << 19, 1 << 20);
     OK(wrote("\33[2m[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
        "one progress line appears after half a second");
     terminal.ticks += 99000;
     console_progress(&console, "loading", 600 << 10, 1 << 20);
-    OK(wrote(""), "not sooner than 100 ms after the one before");
+    OK(wrote(""), "it comes no sooner than 100 ms after the one before");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1000000, 1 << 20);
     OK(wrote(GONE

@@ -128,7 +128,7 @@ static void test_error_messages(void)
     OK(wrote(
            "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"a\\u001b[6n\\u009bb\\u202ec\\u0013.ingot"
            "\"}\r\n"),
-       "in JSON as escapes");
+       "JSON has escapes for them");
 }
 
 /* Colours, the prompt and the line that is edited are ours. */

@@ -175,7 +175,7 @@ int main(void)
              (long)getpid());
     for (unsigned n = 1; n <= 9; n++)
         test_card(path, n, &remainders);
-    OK(remainders == 0xff, "with each number of bits in the last byte");
+    OK(remainders == 0xff, "the last byte has each number of bits once");
     unlink(path);
     free(volume);
     return tap_done();

@@ -70,13 +70,13 @@ static void fill_card(void)
            add_text("boot/CONFIG.TXT", "words") == ERR_OK &&
            add_text("boot/deep/notes.txt", "text\n") == ERR_OK &&
            add_text("boot/deep/more notes.txt", "more\n") == ERR_OK,
-       "files and folders");
+       "files and folders are added");
     OK(card_add_room(&card, "saves/chat.sav", 3 << 20) == ERR_OK,
        "room for a conversation is added");
     OK(card_add_file(&card, "models/a.ingot", in_folder("a")) == ERR_OK &&
            card_add_file(&card, "models/größe 模型 𝄞 long name.ingot", in_folder("b")) == ERR_OK &&
            add_text("models/empty.ingot", "") == ERR_OK,
-       "models");
+       "models are added");
     for (int i = 0; i < N_MODELS - 3; i++) {
         snprintf(name, sizeof name, "models/model-number-%d.ingot", i);
         if (add_text(name, name) != ERR_OK) {
@@ -247,7 +247,7 @@ static void test_two_partitions(void)
     fill_card();
     OK(card_add_text(&boot, "config.txt", "words\n", 6) == ERR_OK &&
            card_add_room(&boot, "start.elf", 50 << 20) == ERR_OK,
-       "files to start from");
+       "there are files to start from");
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         OK(write_disk(kinds[i].name, 0, kinds[i].table, &boot) == ERR_OK, "%s %s", kinds[i].name,
            card.error_message);
@@ -287,7 +287,7 @@ static void test_long_file(void)
 
         OK(f != NULL && fread(want, 1, sizeof want, f) == sizeof want &&
                memcmp(buffer, want, sizeof want) == 0,
-           "the file's last bytes");
+           "the file's last bytes are right");
         if (f != NULL) {
             fclose(f);
         }

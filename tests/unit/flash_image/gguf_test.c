@@ -413,13 +413,14 @@ static void test_gguf_vocab(const struct ingot_file *f)
     const uint32_t *byte_tokens = (const void *)(f->image.tokenizer + t->byte_tokens);
     const uint32_t *offsets = (const void *)(f->image.tokenizer + t->text_offsets);
 
-    OK(t->bos == 1 && t->eos == 2 && t->unk == INGOT_NO_TOKEN && t->flags == 3, "special tokens");
-    OK(byte_tokens[10] == 5 && byte_tokens[11] == INGOT_NO_TOKEN, "byte tokens");
+    OK(t->bos == 1 && t->eos == 2 && t->unk == INGOT_NO_TOKEN && t->flags == 3,
+       "special tokens are read");
+    OK(byte_tokens[10] == 5 && byte_tokens[11] == INGOT_NO_TOKEN, "byte tokens are read");
     OK(offsets[7] - offsets[6] == 2 &&
            memcmp(f->image.tokenizer + t->text + offsets[6], " a", 2) == 0,
        "U+2581 is a space");
     /* " a" (6), "b" (7; 8 is equal, 9 empty); "<|im_end|>" (4, user) became a control token */
-    OK(t->n_sorted == 2 && sorted[0] == 6 && sorted[1] == 7, "sorted texts");
+    OK(t->n_sorted == 2 && sorted[0] == 6 && sorted[1] == 7, "texts are sorted");
     OK(f->image.tokenizer[t->types + 4] == INGOT_TOKEN_CONTROL,
        "the end of a turn is a control token, whatever the file calls it");
 }
@@ -464,7 +465,7 @@ int main(void)
 {
     static const char *const names[] = { "small.gguf", "packed", NULL };
 
-    if (!OK(folder_make(), "a folder for files")) {
+    if (!OK(folder_make(), "the test has a folder for files")) {
         return tap_done();
     }
     test_chat_templates();

@@ -44,7 +44,7 @@ static void test_shared_keys(void)
     OK(source.rope != NULL && source.rope[63] == 1.0f && source.rope[64] == 1e30f &&
            source.rope[SOURCE_ROPE_LOCAL * 256 + 200] == 1.0f && p->rope_base == 1e6f &&
            p->rope_base_local == 1e4f,
-       "a quarter of a global layer's frequencies turns, all of a local one's");
+       "a quarter of a global layer's frequencies turns, and all of a local one's do");
 }
 
 static void test_keys_as_values(void)

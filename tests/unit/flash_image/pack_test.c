@@ -308,10 +308,11 @@ static void test_llama2c(void)
     test_nmse(folder_path("small.bin"), "q8_0", 1e-4);
     OK(pack(folder_path("small.bin"), folder_path("a"), "q4_0") == ERR_OK &&
            pack(folder_path("small.bin"), folder_path("b"), "q4_0") == ERR_OK,
-       "packed twice");
+       "the model is packed twice");
     a = bytes_load(folder_path("a"));
     b = bytes_load(folder_path("b"));
-    OK(a.n > 4096 && a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "equal bytes each time");
+    OK(a.n > 4096 && a.n == b.n && memcmp(a.data, b.data, a.n) == 0,
+       "the bytes are equal each time");
     bytes_free(&a);
     bytes_free(&b);
     for (size_t n = 0; n < whole.n; n += 1 + whole.n / 53) {
@@ -414,7 +415,7 @@ int main(void)
                                          "small.bin",     "tok300.bin", "other.bin",
                                          "tokenizer.bin", NULL };
 
-    if (!OK(folder_make(), "a folder for files")) {
+    if (!OK(folder_make(), "the test has a folder for files")) {
         return tap_done();
     }
     test_assets();

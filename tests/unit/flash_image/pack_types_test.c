@@ -102,18 +102,18 @@ static void test_other_mixtures(void)
     set_source(256, 512, 32, false, SOURCE_F32);
     OK(mixture_is("q5_k_m", INGOT_ATTN_V, "66665565565565565565565565566666") &&
            mixture_is("q5_k_m", INGOT_ATTN_OUT, "55555555555555555555555555555555"),
-       "Q5_K_M: as Q4_K_M in more bits");
+       "Q5_K_M is Q4_K_M with more bits");
     OK(mixture_is("q3_k_m", INGOT_ATTN_V, "55444444444444444444444444444444") &&
            mixture_is("q3_k_m", INGOT_FFN_DOWN, "55444444444444444444444444444444") &&
            mixture_is("q3_k_m", INGOT_ATTN_OUT, "44444444444444444444444444444444") &&
            mixture_is("q3_k_m", INGOT_ATTN_Q, "33333333333333333333333333333333"),
-       "Q3_K_M: values, down and the attention's output in 4 and 5 bits");
+       "Q3_K_M has values, down and the attention's output in 4 and 5 bits");
     source.params.n_heads = 8;
     source.params.n_kv_heads = 4;
     OK(mixture_is("q2_k", INGOT_ATTN_V, "33333333333333333333333333333333") &&
            mixture_is("q2_k", INGOT_FFN_DOWN, "33333333333333333333333333333333") &&
            mixture_is("q2_k", INGOT_FFN_GATE, "22222222222222222222222222222222"),
-       "Q2_K: values and down in 3 bits");
+       "Q2_K has values and down in 3 bits");
     source.params.n_kv_heads = 2;
     OK(mixture_is("q2_k", INGOT_ATTN_V, "44444444444444444444444444444444"),
        "values that four heads share in 4");
@@ -130,14 +130,14 @@ static void test_mix(void)
        "Q4_K_M: Q6_K in the layers that GGUF has");
     OK(mix_is(INGOT_ATTN_K, "4444444444444444444444") &&
            mix_is(INGOT_FFN_UP, "4444444444444444444444"),
-       "Q4_K_M: Q4_K in the other matrices");
+       "Q4_K_M has Q4_K in the other matrices");
     OK(chosen("q4_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
            chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K,
        "the output matrix is Q6_K");
     set_source(256, 512, 2, true, SOURCE_F32);
     OK(chosen("Q4_K_M", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q6_K,
        "a tied embedding is the output: Q6_K");
-    OK(mix_is(INGOT_ATTN_V, "46"), "two layers");
+    OK(mix_is(INGOT_ATTN_V, "46"), "two layers are mixed, too");
     OK(chosen("q4_k", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K &&
            chosen("q4_k", INGOT_FFN_DOWN, 1) == INGOT_Q4_K,
        "Q4_K alone is not mixed");
@@ -158,7 +158,7 @@ static void test_columns(void)
     OK(chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("q2_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
-       "in place of 3 and 2 bits IQ4_NL, of types with three or four values Q4_0");
+       "IQ4_NL replaces 3 and 2 bits, and Q4_0 replaces types with three or four values");
     OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
            chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
        "1536 are one");
@@ -189,11 +189,11 @@ static void test_experts(void)
     OK(pack_parse_type("q6_k", &o) && pack_parse_experts("Q3_K", &o) &&
            pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q3_K,
-       "experts in a type of their own");
+       "experts have a type of their own");
     OK(pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_Q6_K &&
            pack_choose_type(&o, &source, INGOT_FFN_GATE, 0) == INGOT_Q6_K &&
            pack_choose_type(&o, &source, INGOT_ROUTER, 1) == INGOT_F32,
-       "dense matrices in the other, routers in F32");
+       "dense matrices have the other type, and routers are F32");
     source.params.experts.hidden = 96;
     set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_IQ4_NL,
@@ -201,8 +201,9 @@ static void test_experts(void)
     o.type_given = false;
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,
-       "other matrices as in the file");
-    OK(!pack_parse_experts("q4_k_m", &o) && !pack_parse_experts("q9", &o), "no mixture of types");
+       "other matrices are as in the file");
+    OK(!pack_parse_experts("q4_k_m", &o) && !pack_parse_experts("q9", &o),
+       "a mixture of types is refused");
 }
 
 static void test_stand_ins(void)
@@ -345,7 +346,7 @@ int main(void)
 {
     static const char *const names[] = { "synth", NULL };
 
-    if (!OK(folder_make(), "a folder for files")) {
+    if (!OK(folder_make(), "the test has a folder for files")) {
         test_few_bits();
         return tap_done();
     }

@@ -46,7 +46,8 @@ static void test_forms(void)
 
     OK(reads(PARAMETERS SEC1, &sec1) && sec1.is_private && sec1.has_public,
        "a key of SEC 1 is read");
-    OK(reads(PKCS8, &pkcs8) && pkcs8.is_private && pkcs8.has_public, "PKCS 8, in lines of DOS");
+    OK(reads(PKCS8, &pkcs8) && pkcs8.is_private && pkcs8.has_public,
+       "a key of PKCS 8 with DOS lines is read");
     OK(reads("Bag Attributes\n" SPKI, &spki) && !spki.is_private && spki.has_public,
        "a public key is read");
     OK(memcmp(sec1.private, pkcs8.private, PEM_PRIVATE_BYTES) == 0 && sec1.private[0] == 0xc9 &&

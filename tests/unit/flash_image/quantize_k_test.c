@@ -286,10 +286,10 @@ static void test_worked_example(void)
     OK(p4[3456 + 2] == 0x34 && p4[3456 + 3] == 0x12 && p4[3456 + 18] == 0x78 &&
            p4[3456 + 19] == 0x16 && p4[3513] == (41 | (54 & 3) << 6) &&
            (p4[3577] & 15) == 54 >> 2 && p4[3877] == 0xb0,
-       "the worked example of FORMAT.md, Q4_K");
+       "the worked example of FORMAT.md is right for Q4_K");
     OK(p6[5042] == 0x34 && p6[5043] == 0x12 && p6[5105] == 99 && p6[5477] == 0xd0 &&
            p6[6245] == 0x80,
-       "the worked example of FORMAT.md, Q6_K");
+       "the worked example of FORMAT.md is right for Q6_K");
 }
 
 /* ---- quantizers ------------------------------------------------------------------------------ */
@@ -422,7 +422,7 @@ static void test_edges(const struct k_type *k)
     w[4] = -3e38f;
     OK(isnan(block_error(w, k)), "scales beyond fp16 are refused");
     w[3] = w[4] = -5e9f;
-    OK(isnan(block_error(w, k)), "negative ones as well");
+    OK(isnan(block_error(w, k)), "negative ones are as well");
 }
 
 /* Blocks and floats of another implementation, where they are. */

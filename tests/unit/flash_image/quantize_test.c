@@ -169,15 +169,15 @@ static void test_q8_blocks(void)
        100 * (1 - sum / plain_sum));
     memset(w, 0, sizeof w);
     OK(quantize_block_q8(w, fit_ones, block) && block_error(w, block, false) == 0,
-       "a block of zeros, Q8_0");
+       "a block of zeros stays zero in Q8_0");
     OK(quantize_block_q4(w, fit_ones, block) && block_error(w, block, true) == 0,
-       "a block of zeros, Q4_0");
+       "a block of zeros stays zero in Q4_0");
     w[3] = 1e9f;
     OK(!quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
        "a scale beyond fp16 is refused");
     w[3] = 5e5f;
     OK(quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
-       "beyond that of nibbles alone");
+       "a scale beyond that of nibbles alone is refused for them");
 }
 
 /* If some columns count a hundred times as much, they are kept better than without saying so. */
@@ -237,10 +237,10 @@ static void test_interleave(void)
     }
     bytes = (const void *)q8;
     OK(sizeof q8 == 1088 && bytes[818] == 0x34 && bytes[819] == 0x12 && bytes[869] == 77,
-       "the worked example of FORMAT.md, Q8_0");
+       "the worked example of FORMAT.md is right for Q8_0");
     bytes = (const void *)q4;
     OK(sizeof q4 == 576 && bytes[434] == 0x78 && bytes[435] == 0x56 && bytes[485] == 0xb3,
-       "the worked example of FORMAT.md, Q4_0");
+       "the worked example of FORMAT.md is right for Q4_0");
     for (size_t r = 2; r < 8; r++) {
         for (size_t c = 0; c < 16; c++) {
             padding += q4[1][0].d[r] != 0 || q4[1][0].q[block_place(r, c)] != 0x88;

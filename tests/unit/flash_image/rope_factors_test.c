@@ -50,7 +50,7 @@ static void test_all(void)
 {
     OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 2.0f &&
            factor(SOURCE_ROPE_LONG, 5) == 2.0f && factor(SOURCE_ROPE_LOCAL, 5) == 1.0f,
-       "all but the local ones");
+       "all but the local ones are scaled");
     s.params.rope_base_local = s.params.rope_base;
     OK(rope_factors_scale_all(&s, 0.5f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 1.0f &&
            factor(SOURCE_ROPE_LONG, 5) == 1.0f && factor(SOURCE_ROPE_LOCAL, 5) == 0.5f,

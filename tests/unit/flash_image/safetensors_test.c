@@ -292,7 +292,7 @@ int main(void)
     test_header();
     test_hostile();
     test_cut();
-    if (OK(folder_make(), "a folder for files")) {
+    if (OK(folder_make(), "the test has a folder for files")) {
         test_tensors();
         test_index();
         folder_remove(names);

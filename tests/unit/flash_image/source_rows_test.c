@@ -46,7 +46,7 @@ static void test_runs(const uint8_t *data, enum source_type type)
     OK(first_of(&query, 0) == 1 && first_of(&query, 3) == 4, "rows of the first run");
     OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20, "rows of the next runs");
     OK(first_of(&gate, 0) == 5 && first_of(&gate, 4) == 13 && first_of(&gate, 11) == 24,
-       "rows of the other matrix");
+       "rows of the other matrix are read");
     /* The end is that of the last row, and not of a run that is not there. */
     OK(source_row_data(&gate, gate.rows) == data + source_type_bytes(type, ROWS * COLS),
        "the end is that of its last row");
@@ -88,7 +88,7 @@ static void test_stacks(const uint8_t *data, enum source_type type)
     struct source_tensor one = source_expert(&gates, 3), other = source_expert(&alone, 2);
 
     OK(one.stack == 0 && one.stack_step == 0 && one.rows == 3, "a matrix of a stack stands alone");
-    OK(first_of(&one, 0) == 19 && first_of(&one, 2) == 21, "one expert of fused ones");
+    OK(first_of(&one, 0) == 19 && first_of(&one, 2) == 21, "one expert of fused ones is read");
     OK(first_of(&other, 0) == 13 && first_of(&other, 5) == 18,
        "one of those that follow each other is found");
 }
@@ -99,7 +99,7 @@ static void test_transposed(void)
     float out[ROWS];
 
     source_read_row(&t, 0, out);
-    OK((unsigned)out[0] == 1 && (unsigned)out[ROWS - 1] == ROWS, "a transposed row");
+    OK((unsigned)out[0] == 1 && (unsigned)out[ROWS - 1] == ROWS, "a transposed row is read");
 }
 
 int main(void)

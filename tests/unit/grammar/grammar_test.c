@@ -61,7 +61,7 @@ static void test_long(void)
     text[0] = '(';
     OK(walk(text, sizeof text, &complete) == 601 && !complete, "at most 600 of them are taken");
     text[500] = ')';
-    OK(walk(text, 501, &complete) == 500, "not 499");
+    OK(walk(text, 501, &complete) == 500, "499 are too few");
     text[500] = 'a';
     text[501] = ')';
     OK(walk(text, 502, &complete) == 502 && complete, "500 repetitions are allowed");
@@ -145,11 +145,11 @@ static void test_hostile_gbnf(void)
     OK(is_quick(repeated("root ::= r0\n", 2046, "r%u ::= \"x\" r1 r2 r3 | ", "\"y\""), false),
        "rules that are not there");
     OK(is_quick(repeated("root ::= \"(\" ", 600, "(\"a%u\" root)? ", "\")\""), false),
-       "calls of one rule");
+       "calls of one rule are fast");
     OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text is fast");
-    OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times +");
-    OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ?");
-    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices");
+    OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times + are fast");
+    OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ? are fast");
+    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices, too");
     OK(is_quick(repeated("root ::= ", 2500, "\"a\"? [b-z]? ", "\"!\""), false),
        "5,000 items that may be left out");
     OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark is fast");
@@ -166,7 +166,7 @@ static void test_hostile_rules(void)
                                999 - i, 1000 - i);
     }
     (void)snprintf(hostile + at, sizeof hostile - at, "r1000 ::= \"x\"?\ns1000 ::= \"y\" root?\n");
-    OK(is_quick(hostile, false), "2,000 rules that name each other");
+    OK(is_quick(hostile, false), "2,000 rules that name each other are fast");
 }
 
 static void test_hostile_schemas(void)
@@ -187,7 +187,7 @@ static void test_hostile_schemas(void)
     OK(is_quick(repeated("{\"$defs\":{\"x\":{}},\"allOf\":[", 8000,
                          "{\"$ref\":\"#/allOf/%u/title\",\"title\":{}},", "true]}"),
                 true),
-       "8,000 references into a long schema");
+       "8,000 references into a long schema are fast");
     OK(is_quick(repeated("{\"enum\":[", 4000, "\"%u-a-choice\",", "\"x\"]}"), true),
        "an enum of 4,000 is fast");
     OK(is_quick(repeated("{\"type\":\"object\",\"properties\":{", 600,
@@ -198,7 +198,7 @@ static void test_hostile_schemas(void)
     for (unsigned i = 0; i < 60; i++) {
         (void)strcat(hostile, "}");
     }
-    OK(is_quick(hostile, true), "arrays of arrays");
+    OK(is_quick(hostile, true), "arrays of arrays are fast");
     OK(is_quick(repeated("{\"anyOf\":[", 500,
                          "{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":%u}},",
                          "{\"type\":\"null\"}]}"),
@@ -375,7 +375,7 @@ static void test_random_paths(void)
 
     OK(compile_schema("{\"properties\":{\"a\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
                       "\"b\":{}},\"required\":[\"a\",\"b\"]}"),
-       "a schema for random paths");
+       "the schema for random paths compiles");
     for (unsigned round = 0; round < 400; round++) {
         static char text[20000];
         size_t n = 0;

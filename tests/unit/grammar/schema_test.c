@@ -217,7 +217,7 @@ static void test_numbers(void)
     CHECK(samples);
     OK(!compile_schema("{\"type\":\"number\",\"minimum\":2,\"maximum\":1}") &&
            !compile_schema("{\"type\":\"integer\",\"minimum\":1.2,\"maximum\":1.8}"),
-       "ranges without a number");
+       "ranges without a number are refused");
     test_ranges();
 }
 
@@ -282,7 +282,7 @@ static void test_strings(void)
            strstr(compiled_error_message, "/pattern of the schema") != NULL,
        "%s", compiled_error_message);
     OK(!compile_schema("{\"type\":\"string\",\"pattern\":\"^a$\",\"minLength\":2}"),
-       "a pattern that its length rules out");
+       "a pattern that its length rules out is refused");
 }
 
 /* ---- arrays and objects -------------------------------------------------------------------------- */

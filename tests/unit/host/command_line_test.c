@@ -126,7 +126,7 @@ static void check_values(void)
     OK(a.options.sampler.temp > 0.49f && a.options.sampler.temp < 0.51f, "--temp=0.5 is read");
     OK(a.options.reply.n == 7, "-n 7 is read");
     OK(strcmp(a.model, "model") == 0, "the model is read");
-    OK(a.quiet && a.options.show.quiet, "-q: no log, no figures");
+    OK(a.quiet && a.options.show.quiet, "-q hides log and figures");
     OK(a.card_rate == 20000000, "--card 20M is read");
     OK(a.options.reply.n_stops == 2, "--stop is read twice");
     for (int i = 0; i < 11; i++) {

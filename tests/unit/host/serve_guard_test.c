@@ -53,7 +53,7 @@ static void check_hosts(void)
        "names that the owner allows");
     OK(!serve_allow_host(&g, "http://a") && !serve_allow_host(&g, "*") &&
            !serve_allow_host(&g, "") && !serve_allow_host(&g, "a b"),
-       "not a name");
+       "this is not a name");
 }
 
 static void check_origins(void)
@@ -101,7 +101,7 @@ static void check_origins(void)
        "origins that the owner allows");
     OK(!serve_allow_origin(&g, "app.example") && !serve_allow_origin(&g, "http://a/b") &&
            !serve_allow_origin(&g, "http://") && !serve_allow_origin(&g, ""),
-       "not an origin");
+       "this is not an origin");
     OK(serve_allow_origin(&g, "*") && serve_is_allowed("http://any", &g) &&
            serve_is_allowed("null", &g),
        "* allows every origin");

@@ -32,7 +32,7 @@ int main(void)
 {
     struct serve_pace p = { .waits = false };
 
-    OK(delay_after(70, 9000, 1) > 60000, "a byte every nine seconds");
+    OK(delay_after(70, 9000, 1) > 60000, "a byte every nine seconds is too slow");
     OK(delay_after(70, 1000000, 1) == 70000,
        "a caller that takes nothing has used up the whole time");
     OK(delay_after(100, 100, SERVE_PACE_BYTES / 20) > 45000 &&
@@ -40,7 +40,7 @@ int main(void)
        "half of what has to be taken: half of the time");
     OK(delay_after(3600, 1000, SERVE_PACE_BYTES) == 0,
        "a caller that takes just enough is never late, for an hour");
-    OK(delay_after(3600, 10000, 20 * SERVE_PACE_BYTES) < 10000, "in larger pieces");
+    OK(delay_after(3600, 10000, 20 * SERVE_PACE_BYTES) < 10000, "larger pieces do as well");
     OK(delay_after(3655, 50000, 50 * SERVE_PACE_BYTES) == 5000, "pauses do not add up");
     OK(stream_delay(3600, 20000, 0, 1) == 0, "a server that has a byte every twenty seconds");
     OK(stream_delay(3600, 1000, 100, 52) == 0,

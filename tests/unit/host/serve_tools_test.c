@@ -54,7 +54,7 @@ static void check_texts(void)
        "a call has to come");
     OK(matches(CALL("light", "{\"on\": true}")) && matches("\n\n" CALL("level", "{\"to\":7}")) &&
            matches(CALL("now", "{}")),
-       "each function with its own arguments");
+       "each function takes its own arguments");
     OK(!matches(CALL("light", "{\"to\": 7}")) && !matches(CALL("level", "{\"to\": true}")) &&
            !matches(CALL("level", "{\"to\": 10}")) && !matches(CALL("now", "{\"on\": true}")),
        "no function takes another's arguments");
@@ -158,13 +158,13 @@ static void check_formats(void)
     OK(ask(USER, FORMAT ",\"tools\":" TOOLS) && request.may_call && matches("{\"sum\":4}") &&
            matches(CALL("now", "{}")) && !matches("Hello") && !matches("") &&
            !matches("{\"sum\":4}" CALL("now", "{}")),
-       "functions beside a format");
+       "functions may stand beside a format");
     OK(ask(USER, FORMAT ",\"tools\":" TOOLS ",\"tool_choice\":\"required\"") &&
            !matches("{\"sum\":4}") && matches(CALL("now", "{}")),
        "a call that has to come leaves no room for the format");
     OK(ask(USER, FORMAT ",\"tools\":" TOOLS ",\"tool_choice\":\"none\"") && !request.may_call &&
            matches("{\"sum\":4}") && !matches(CALL("now", "{}")),
-       "without calls the format alone");
+       "without calls the format alone is left");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_object\"},\"tools\":" TOOLS) &&
            matches("{\"a\":[1]}") && matches(CALL("now", "{}")) && !matches("x"),
        "any object matches, or a call");
@@ -212,7 +212,7 @@ static void check_choices(void)
            "\"tools\":[{\"type\":\"function\",\"name\":\"flat\",\"parameters\":{\"properties\":"
            "{\"a\":{\"type\":\"null\"}}}}]") &&
            matches(CALL("flat", "{\"a\":null}")) && !matches(CALL("flat", "{\"a\":1}")),
-       "a function's members beside its type; parameters without a type");
+       "a function's members may be beside its type, and parameters may lack a type");
 }
 
 /* One keyword of one function refuses nothing. */
@@ -365,7 +365,7 @@ static void check_histories(void)
            "\"n\":1") &&
            request.n_turns == 2 && request.turns[1].instructed &&
            strcmp(request.turns[1].system.bytes, "Be short.") == 0 && !request.has_system,
-       "instructions in the middle");
+       "instructions may be in the middle");
     OK(ask("{\"role\":\"assistant\",\"content\":\"Hi!\"}," USER, "\"n\":1") &&
            request.n_turns == 2 && !request.turns[0].spoken && request.turns[1].spoken,
        "a greeting before anybody asks");
@@ -381,7 +381,7 @@ static void check_histories(void)
            "\"n\":1") &&
            strcmp(request.turns[0].user.bytes,
                   "cut \xef\xbf\xbd, \xef\xbf\xbd, \xf0\x9f\x98\x80 \\ud83d") == 0,
-       "halves of surrogate pairs");
+       "halves of surrogate pairs are replaced");
     OK(refused(USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{}}]}",
                "\"n\":1", "messages") &&
            strstr(error_message.text, "messages[1]") != NULL &&
@@ -427,7 +427,7 @@ static void check_sampling(void)
            request.sampler.presence == -2 && request.sampler.frequency == 0.5f &&
            request.sampler.repeat_last == 1 << 20 &&
            refused(USER, "\"presence_penalty\":2.5", "presence_penalty"),
-       "penalties");
+       "penalties are read");
     OK(ask(USER, "\"logit_bias\":{\"5\":-100,\"a b\":1.5,\"7\":false}") &&
            strcmp(request.biases.bytes, "[[5,-100],[\"a b\",1.5],[7,false]]") == 0 &&
            ask(USER, "\"logit_bias\":[[5,1],[\"x\",false]]") &&
@@ -451,7 +451,7 @@ static void check_found(void)
     OK(c.whole && c.content == strlen("Well.") && c.name_bytes == 5 &&
            c.arguments_bytes == strlen("{\"a\": \"}\\\"]\", \"b\": [1, {}]}") &&
            memcmp(c.arguments, "{\"a\"", 4) == 0,
-       "a call's parts");
+       "a call's parts are found");
     serve_call_find(&c, text, strlen(text) - 20, true);
     OK(c.found && !c.whole, "one that was cut is not whole");
     serve_call_find(&c, "Hi <tool", 8, false);

@@ -170,12 +170,12 @@ static void test_files(void)
     OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"),
        "another file is refused, and one without sound");
     file[22] = 2;
-    OK(loads(file, n, NULL), "two channels");
+    OK(loads(file, n, NULL), "two channels are read");
     file[22] = 9;
     OK(loads(file, n, "1 to 8 channels"), "nine channels are refused");
     file[22] = 1;
     file[34] = 8;
-    OK(loads(file, n, "16-bit"), "8 bits");
+    OK(loads(file, n, "16-bit"), "8 bits are refused");
     file[34] = 16;
     memset(file + 24, 0, 4);
     OK(loads(file, n, "samples"), "a sound without a rate is refused");

@@ -181,7 +181,7 @@ static void check_answers(void)
     drain();
     OK(has("transfer-encoding: chunked\r\n") && has("\r\n\r\n01f3\r\nxxx") &&
            strcmp(out + n_out - 7, "\r\n0\r\n\r\n") == 0 && c.stage == HTTP_READS,
-       "a stream in chunks");
+       "a stream is sent in chunks");
     begin((struct http_answer){ .status = 200, .streams = true }, false);
     site_.waits = true;
     (void)take(GET);
@@ -371,11 +371,11 @@ static void check_sockets(void)
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY KEY "\r\n");
     drain();
-    OK(has("400 Bad Request"), "two keys");
+    OK(has("400 Bad Request"), "two keys are refused");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");
     drain();
-    OK(has("400 Bad Request"), "two versions");
+    OK(has("400 Bad Request"), "two versions are refused");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE "Content-Length: 3\r\n" KEY "\r\nabc");
     drain();

@@ -296,7 +296,8 @@ static void check_limits(void)
     }
     memcpy(text + n, "0\r\n\r\n", 5);
     run(text, n + 5, NULL, 0, log);
-    OK(strlen(log) == 3000 + strlen("POST /a [] keeps\n"), "extensions beside pieces of a body");
+    OK(strlen(log) == 3000 + strlen("POST /a [] keeps\n"),
+       "extensions beside pieces of a body are read");
     for (n = 0; n < 200; n++) {
         memcpy(text + 2 * n, "\r\n", 2);
     }
@@ -373,7 +374,7 @@ static void check_fields(void)
            http_decode_path("/abcdefg%", 9, path, sizeof path) == HTTP_PATH_WRONG &&
            http_decode_path("/a%1", 4, path, sizeof path) == HTTP_PATH_WRONG &&
            http_decode_path("/%7f", 4, path, sizeof path) == HTTP_PATH_WRONG,
-       "paths");
+       "paths are decoded");
 }
 
 int main(void)

@@ -77,7 +77,8 @@ static void check_choice(void)
            sockets.all[1]->group != sockets.all[0]->group &&
            serve_room_count(&sockets, sockets.all[9]->caller) == 3,
        "connections of a caller are a group");
-    OK(given_up(NULL) == 9, "the longest silent connection of the address with the most");
+    OK(given_up(NULL) == 9,
+       "the longest silent connection of the address with the most is given up");
     OK(given_up(&caller) == 6, "a caller gives up a connection of its own");
     sockets.all[9]->broken = true;
     OK(serve_room_count(&sockets, sockets.all[9]->caller) == 2,

@@ -109,7 +109,7 @@ static void check_tuning(const struct kernel_tuning *t, const char *core)
     OK(core == NULL ? t->core == NULL : t->core != NULL && strcmp(t->core, core) == 0,
        "%s: found as %s, %zu bytes ahead", core != NULL ? core : "unknown",
        t->core != NULL ? t->core : "unknown", t->ahead);
-    OK(t->ahead % 64 == 0 && t->ahead <= 4096, "whole lines, within a page");
+    OK(t->ahead % 64 == 0 && t->ahead <= 4096, "the distance has whole lines, within a page");
 }
 
 static void test_tuning(void)
@@ -125,8 +125,8 @@ static void test_tuning(void)
     check_tuning(kernel_tuning_riscv64(NULL), NULL);
     OK(kernel_tuning_riscv64("thead,c910")->without & CPU_RV64_V, "the V of a C910 is a draft");
     OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "without Zicbop nothing is prefetched");
-    OK(kernel_tuning_x86_64("AuthenticAMD")->ahead == 0, "no prefetch on AMD's cores");
-    OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192, "two pages ahead on Intel's");
+    OK(kernel_tuning_x86_64("AuthenticAMD")->ahead == 0, "AMD's cores get no prefetch");
+    OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192, "Intel's get it two pages ahead");
 }
 
 static void test_cache(void)
@@ -140,7 +140,8 @@ static void test_cache(void)
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, CCIDX, 1023ull << 32 | 7 << 3 | 2) == 512 << 10,
        "the same as CCIDX writes it");
     OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0, "a core without a second level has none");
-    OK(kernel_cache_arm64(1 << 3 | 3, 0, 0x707fe03a) == 0, "one for instructions alone");
+    OK(kernel_cache_arm64(1 << 3 | 3, 0, 0x707fe03a) == 0,
+       "a cache for instructions alone is left out");
 }
 
 int main(void)

@@ -293,7 +293,7 @@ static void test_conflict(void)
         (void)fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f);
         OK(f.conflicts == 0 && changes(0, h) && f.conflicts == 1 && f.conflict[0] == FABRIC_WIKI &&
                f.conflict[1] == FABRIC_CONTESTED,
-           "they want opposites of one state");
+           "two facts want opposites of one state");
         OK(h[40] < -0.9f, "of two opposites the surer one speaks: %.3f", (double)h[40]);
     }
     f.spaces[FABRIC_WIKI].open = 0.95f;
@@ -337,7 +337,7 @@ static void test_forget(void)
     fabric_drop_examples(&f, 4);
     OK(f.notes[4].n_examples == 0 && fabric_is_sound(&f, 1000) &&
            fabric_free_examples(&f) == room.examples - f.n_examples,
-       "a note without its examples");
+       "a note may lose its examples");
 }
 
 static void test_room(void)
@@ -403,7 +403,7 @@ static void test_kept(void)
        "the saved fabric comes back");
     see_turn(4);
     (void)changes(4, after);
-    OK(memcmp(before, after, sizeof before) == 0, "with the same bits");
+    OK(memcmp(before, after, sizeof before) == 0, "the bits are the same");
     for (size_t i = 0; i < kept_bytes && strange < 100000; i += 1 + i / 64) {
         uint8_t was = kept[i];
 
@@ -432,7 +432,7 @@ int main(void)
 {
     OK(fabric_find("wiki", 4) == FABRIC_WIKI && fabric_find("wik", 3) == FABRIC_SPACES &&
            fabric_find("", 0) == FABRIC_SPACES,
-       "namespaces by name");
+       "namespaces are found by name");
     test_gates();
     test_untouched();
     test_step();

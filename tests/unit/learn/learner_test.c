@@ -148,7 +148,7 @@ static void check_ewc_penalty(void)
     OK(kept && w[0] > 0.99f, "a strong EWC penalty goes to its anchor and never past it");
     for (int i = 0; i < 20; i++)
         (void)ewc_end_task(&e, w);
-    OK(e.tasks == EWC_MOST_TASKS && !ewc_end_task(&e, w), "no more than ten tasks");
+    OK(e.tasks == EWC_MOST_TASKS && !ewc_end_task(&e, w), "there are no more than ten tasks");
 }
 
 static void check_tasks(void)

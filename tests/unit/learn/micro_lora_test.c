@@ -124,7 +124,7 @@ static void check_choice(void)
         right = right && logits[c.ids[k]] > expected - 0.01f && logits[c.ids[k]] < expected + 0.01f;
         sum += c.errors[k];
     }
-    OK(c.n == MICRO_LORA_CANDIDATES + 1 && right, "32 best logits, from the best down");
+    OK(c.n == MICRO_LORA_CANDIDATES + 1 && right, "the 32 best logits come, from the best down");
     OK(c.ids[c.n - 1] == 0 && fabsf(sum + c.errors[c.n - 1]) < 1e-6f,
        "the worst of all is there as target, and the errors sum to nothing");
     micro_lora_choose(&c, &plain, logits, VOCAB, c.ids[0]);

@@ -32,7 +32,7 @@ static void check_find(struct patterns *p)
     for (int i = 0; i < PATTERNS_BEST; i++)
         ordered = ordered && found[i].index == (uint32_t)i &&
                   fabsf(found[i].cosine - (float)(8 - i) / sqrtf(204.0f + 0.0f)) < 1e-5f;
-    OK(ordered, "the nearest, by their cosines");
+    OK(ordered, "the nearest come in the order of their cosines");
     OK(p->list[4].uses == 1 && p->list[5].uses == 0, "whose uses are counted");
 }
 

@@ -94,7 +94,7 @@ static void test_files(struct rig *r)
     unsigned left = 0;
 
     r->setup.memory_bytes = 700 << 10;
-    OK(fails(r, INGOT_NO_MEMORY), "memory for the tables alone");
+    OK(fails(r, INGOT_NO_MEMORY), "memory for the tables alone is not enough");
     r->setup.memory_bytes = setup.memory_bytes;
     r->setup.context = 513;
     OK(fails(r, INGOT_BAD_ARGUMENT), "a context beyond the model's is refused");
@@ -109,7 +109,7 @@ static void test_files(struct rig *r)
     OK(fails(r, INGOT_BAD_VERSION), "another version is refused");
     r->file[8] ^= 1;
     r->file[5000] ^= 1;
-    OK(fails(r, INGOT_DAMAGED), "a bit of the tables");
+    OK(fails(r, INGOT_DAMAGED), "a wrong bit of the tables is found");
     r->file[5000] ^= 1;
     r->reads_left = 0;
     OK(fails(r, INGOT_READ_FAILED), "no read works");
@@ -209,7 +209,7 @@ static void test_order(struct rig *r)
 
     (void)ingot_open(&r->setup, &r->model);
     OK(ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER && r->session == NULL,
-       "a session before the weights");
+       "a session before the weights is refused");
     OK(ingot_load(r->model) == INGOT_OK && ingot_load(r->model) == INGOT_WRONG_ORDER &&
            ingot_error_message(r->model)[0] != '\0',
        "loaded twice: %s", ingot_error_message(r->model));
@@ -368,7 +368,7 @@ static void test_lengths(struct rig *r)
     OK(ingot_append(r->session, ids, 600) == INGOT_TOO_LONG && rig_length(r) == before,
        "tokens beyond the context: %s", ingot_error_message(r->model));
     OK(ingot_tokenize(r->session, text, 100, true, few, 2, &n) == INGOT_TOO_LONG && n == 0,
-       "more tokens than room");
+       "more tokens than there is room for are refused");
     ids[1] = 0xffffffff;
     OK(ingot_append(r->session, ids, 2) == INGOT_BAD_ARGUMENT && rig_length(r) == before,
        "an id that is not a token's: %s", ingot_error_message(r->model));
@@ -390,7 +390,7 @@ static void test_closed(struct rig *r)
            ingot_model_describe(r->model, &info) == INGOT_WRONG_ORDER &&
            ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
            ingot_error_message(r->model)[0] == '\0',
-       "a closed model");
+       "a closed model is refused");
     r->session = NULL;
     (void)rig_start(r);
     (void)ingot_close(r->model);

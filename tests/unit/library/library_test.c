@@ -67,7 +67,7 @@ static void test_memory(void)
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r) && rig_guarded(&r),
        "with the least it answers");
     (void)ingot_model_describe(r.model, &info);
-    OK(info.residency == INGOT_STREAMED, "with the least memory its weights stream");
+    OK(info.residency == INGOT_STREAMED, "its weights stream with the least memory");
     (void)ingot_close(r.model);
     rig_memory(&r, needed.least - slack);
     OK(ingot_open(&r.setup, &r.model) == INGOT_NO_MEMORY,
@@ -199,7 +199,7 @@ static void test_defaults(void)
 
     OK(start_with(&r, &greedy) && ingot_model_defaults(r.model, &p) == INGOT_OK && p.temp == 0 &&
            p.top_k == 40 && p.top_p > 0.94f && p.top_p < 0.96f && p.repeat_last == 0,
-       "a file's temperature, and the others as ever");
+       "a file's temperature is used, and the other defaults stay");
     (void)rig_turn(&r, RIG_QUESTION);
     OK(rig_generate(&r, NULL, NULL) == INGOT_OK && strcmp(r.said, RIG_ANSWER) == 0,
        "a reply without parameters has it: \"%s\"", r.said);
@@ -276,7 +276,8 @@ static void test_tokens(struct rig *r)
     (void)ingot_tokens(r->session, &ids, &n_reply);
     memcpy(again, ids + n, (n_reply - n) * sizeof *ids);
     (void)ingot_model_describe(r->model, &info);
-    OK(ingot_cut(r->session, n) == INGOT_OK && rig_length(r) == n, "cut back to the question");
+    OK(ingot_cut(r->session, n) == INGOT_OK && rig_length(r) == n,
+       "the session is cut back to the question");
     for (size_t i = 0; i < n_reply - n; i++) {
         uint32_t id;
         const char *piece;
@@ -400,7 +401,7 @@ static void test_threads(unsigned asked, unsigned start)
        start, r.said);
     (void)ingot_model_describe(r.model, &info);
     OK(info.n_cores == start + 1, "%u at work", info.n_cores);
-    OK(ingot_close(r.model) == INGOT_OK, "closed");
+    OK(ingot_close(r.model) == INGOT_OK, "the model closes");
     for (unsigned core = 1; core <= crew.n_started; core++)
         pthread_join(crew.threads[core], NULL);
     OK(crew.n_running == 0, "its threads have ended");

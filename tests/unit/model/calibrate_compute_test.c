@@ -90,7 +90,7 @@ static void test_little_memory(enum ingot_type type)
     }
     least += (size_t)image->segments[1].bytes;
     memory = (struct memory_range){ aligned_alloc(4096, least), least };
-    OK(finds_rest(memory), "with room for one layer, layers");
+    OK(finds_rest(memory), "room for one layer gives layers");
     free(memory.base);
 }
 

@@ -165,11 +165,11 @@ static void test_states(void)
            "a device in state %u is opened for ourselves alone", (unsigned)state);
     }
     OK(cards[0].filter == (EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST | EFI_NETWORK_ALL_MULTICAST),
-       "with frames for groups");
+       "the filter lets frames for groups in");
     power_up();
     cards[0].mode.filters = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST | EFI_NETWORK_ALL;
     OK(open_it() == NULL && cards[0].wrong == 0 && (cards[0].filter & EFI_NETWORK_ALL),
-       "or with all frames");
+       "or it lets all frames in");
 }
 
 static void test_refused(void)

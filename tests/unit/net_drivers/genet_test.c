@@ -213,7 +213,7 @@ static void test_open(void)
 
     power_up(0);
     OK(open_with(NULL) == ERR_OK && why == NULL && memcmp(address, left, 6) == 0 && f.n_wrong == 0,
-       "opened, with the address that the firmware left");
+       "it opens, with the address that the firmware left");
     OK(*reg(GENET_PORT) == 3 && *reg(GENET_RECEIVE_FLUSH) == 0 && *reg(GENET_SEND_FLUSH) == 0 &&
            (*reg(GENET_RECEIVE_BUFFER) & 2) != 0,
        "the port is the external PHY's, and nothing is left in reset");
@@ -222,7 +222,7 @@ static void test_open(void)
            (*reg(GENET_RGMII) & (GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY |
                                  GENET_RGMII_NO_OUT_OF_BAND)) ==
                (GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY),
-       "a link of 1000 Mbit/s, with frames for groups");
+       "the link has 1000 Mbit/s and takes frames for groups");
     power_up(0);
     OK(open_with(own) == ERR_OK && memcmp(address, own, 6) == 0 &&
            *reg(GENET_ADDRESS_HIGH) == 0xdca632aa && *reg(GENET_ADDRESS_LOW) == 0xbbcc,
@@ -348,7 +348,7 @@ static void test_refused(void)
     OK(open_with(NULL) == ERR_UNSUPPORTED && strstr(why, "address") != NULL, "%s", why);
     power_up(0);
     *reg(GENET_ADDRESS_HIGH) |= 0x01000000;
-    OK(open_with(NULL) == ERR_UNSUPPORTED, "the address of a group");
+    OK(open_with(NULL) == ERR_UNSUPPORTED, "the address of a group is refused");
     power_up(0);
     f.silent = true;
     OK(open_with(NULL) == ERR_NO_DEVICE && strstr(why, "PHY") != NULL && !genet_is_up(&driver),

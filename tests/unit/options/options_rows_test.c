@@ -109,10 +109,10 @@ static void test_kept(void)
     struct options_kept kept;
     char text[OPTIONS_VALUE_BYTES];
 
-    OK(parse(before) == ERR_OK, "options");
+    OK(parse(before) == ERR_OK, "the options are read");
     options_keep(&kept, &o);
     OK(options_parse(&o, after, &report) == ERR_OK && o.reply.n_stops == 2 && o.reply.n == 4,
-       "others over them");
+       "later ones replace them");
     options_put_back(&o, &kept);
     OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40 && near(o.sampler.presence, 0) &&
            o.sampler.seed == 7 && o.reply.n == 3 && o.reply.think == THINK_HIDE &&
@@ -132,7 +132,7 @@ static void test_sampler(void)
 
     sampler_params_default(&p);
     (void)parse("");
-    OK(memcmp(&p, &o.sampler, sizeof p) == 0, "the defaults of the sampler");
+    OK(memcmp(&p, &o.sampler, sizeof p) == 0, "the defaults of the sampler are the same");
     OK(options_of_name("repeat_penalty") == OPTION_REPEAT && options_of_name("rep") == OPTION_COUNT,
        "an option has one more name");
 }

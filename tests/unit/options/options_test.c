@@ -59,12 +59,12 @@ static void test_all_words(void)
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0 &&
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
-       "texts");
+       "texts are read");
     OK(strcmp(o.acting.pins, "light:3,door:5:in:low") == 0 &&
            strcmp(o.acting.actions, "porch") == 0 &&
            strcmp(o.acting.sensors, "room:i2c1:0x48:tmp105") == 0,
        "what the model may do");
-    OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset, and how many turns");
+    OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset and turns are read");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt is read");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
@@ -75,18 +75,18 @@ static void test_all_words(void)
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
-       "numbers");
+       "numbers are read");
     OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20 &&
            o.load.adapters == UINT64_C(2) << 20 && o.machine.dmaend == 0x48000000,
-       "64-bit numbers");
+       "64-bit numbers are read");
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
            o.acting.dry && o.machine.pio && o.show.quiet && o.show.trace == 1,
-       "flags");
+       "flags are read");
     OK(o.machine.screen == SCREEN_OFF && o.machine.keyboard == 3 && o.load.kv.types.keys == KV_Q8 &&
            o.reply.think == THINK_OFF && o.reply.overflow == OVERFLOW_SINKS &&
            o.load.experts == EXPERTS_AHEAD && o.load.spec == SPECULATIVE_NGRAM &&
            o.line.term == CONSOLE_VT,
-       "choices");
+       "choices are read");
     OK(o.reply.n_stops == 2 && strcmp(o.reply.stop[0], "User:") == 0 &&
            strcmp(o.reply.stop[1], "a\nb") == 0,
        "stop strings add up");
@@ -120,7 +120,7 @@ static void test_all_words(void)
            o.load.kv.types.values == KV_F16 && parse("kv=card,f32,q8") == ERR_OK &&
            o.load.kv.card && o.load.kv.types.keys == KV_F32 && o.load.kv.types.values == KV_Q8 &&
            parse("kv=f16,") != ERR_OK && parse("kv=f16,q8,q8") != ERR_OK,
-       "keys and values apart");
+       "keys and values have formats of their own");
 }
 
 /* Five stop strings, and one that is too long. */
@@ -145,10 +145,10 @@ static void test_stops(void)
 static void test_defaults(void)
 {
     OK(parse("") == ERR_OK && option_set_is_empty(&o.given) && !options_given(&o, OPTION_N),
-       "nothing given");
+       "nothing is given");
     OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
            near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
-       "the defaults");
+       "the defaults are set");
     OK(o.sampler.repeat_last == 64 && near(o.sampler.presence, 0) && near(o.sampler.frequency, 0) &&
            o.sampler.n_biases == 0,
        "no penalty is set");
@@ -172,16 +172,16 @@ static bool prompt_is(const char *args, const char *expected)
 
 static void test_quotes(void)
 {
-    OK(prompt_is("prompt=word n=1", "word") && o.reply.n == 1, "without quotes to the next space");
+    OK(prompt_is("prompt=word n=1", "word") && o.reply.n == 1, "a space ends a bare text");
     OK(prompt_is("prompt=\"\"", ""), "an empty text is given");
     OK(prompt_is("prompt=", ""), "as is nothing at all");
-    OK(prompt_is("prompt=\"a\\nb\\t\\\"c\\\" \\\\n\"", "a\nb\t\"c\" \\n"), "escapes");
+    OK(prompt_is("prompt=\"a\\nb\\t\\\"c\\\" \\\\n\"", "a\nb\t\"c\" \\n"), "escapes are read");
     OK(prompt_is("prompt=\"\\x \\\" \"", "\\x \" "), "an unknown escape stays as it is");
-    OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "quotes in the middle, no escapes outside");
+    OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "escapes count only in quotes");
     OK(prompt_is("prompt=\"n=5 root=x\" temp=1", "n=5 root=x") && o.reply.n == 0 &&
            near(o.sampler.temp, 1),
        "words inside are text");
-    OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes");
+    OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes are accepted");
     OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.reply.n == 3 &&
            !options_given(&o, OPTION_PROMPT) && options_refused(&o, OPTION_PROMPT) &&
            strstr(said, "!the closing quote of prompt=\"") == said,
@@ -236,11 +236,11 @@ static void test_malformed(void)
     OK(refused("ctx=0", "ctx=0"), "a context of 0 is refused");
     OK(refused("cores=0", "cores=0") && refused("cores=9", "cores=9 cannot be used: cores takes a "
                                                            "count from 1 to 8"),
-       "cores");
-    OK(refused("seed=18446744073709551616", "seed=1844"), "a seed beyond 64 bits");
+       "a number of cores is checked");
+    OK(refused("seed=18446744073709551616", "seed=1844"), "a seed beyond 64 bits is refused");
     OK(refused("mem=16X", "mem=16X") && refused("mem=0", "mem=0") && refused("mem=K", "mem=K"),
-       "sizes");
-    OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits");
+       "wrong sizes are refused");
+    OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits is refused");
     OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
        "a value for a flag is refused");
     OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "both fail");
@@ -277,9 +277,9 @@ static void test_unknown(void)
 {
     const char *none = "docs/OPTIONS.md lists those there are.";
 
-    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "letters swapped");
+    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters are understood");
     OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
-    OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
+    OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals are understood");
     OK(strstr(said, "docs/OPTIONS.md") != NULL, "the place where they are listed");
     OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen is understood");
     OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word is known");
@@ -291,7 +291,7 @@ static void test_unknown(void)
                 "?"
                 "?",
                 none),
-       "odd bytes");
+       "odd bytes are shown harmless");
     OK(suggests("aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
                 "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...", none),
        "a long word is cut");
@@ -320,7 +320,7 @@ static void test_set(void)
        "it is set");
     OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
            strcmp(o.reply.prompt, "a \"b\" \\n") == 0,
-       "no quotes, no escapes");
+       "quotes and escapes are kept");
     OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "a flag is set");
     OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
        "an unknown option is silent");
@@ -389,7 +389,7 @@ static void test_u64(void)
        "hexadecimals are read");
     OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
            u64_is("2GiB", true, UINT64_C(2) << 30),
-       "sizes");
+       "sizes are read");
     OK(!options_read_u64("", false, &value) && !options_read_u64("0x", false, &value) &&
            !options_read_u64("-1", false, &value) && !options_read_u64("1.5G", true, &value) &&
            !options_read_u64("1Ki", true, &value) && !options_read_u64("1KK", true, &value) &&
@@ -407,7 +407,7 @@ static void test_pins(void)
            strstr(said, "pinned=5") != NULL && said[0] != '!',
        "a number is the one of before, and the new name is said: %s", said);
     OK(parse("pins=99") == ERR_BAD_ARGUMENT && strstr(said, "pinned takes") != NULL,
-       "with its bounds");
+       "its bounds are told");
     OK(parse("pins=light:3:up") == ERR_BAD_ARGUMENT && o.acting.pins[0] == '\0' && said[0] == '!' &&
            strstr(said, "in, out or low") != NULL && options_refused(&o, OPTION_PINS),
        "a bad list says what is wrong with it: %s", said);
@@ -472,12 +472,12 @@ static void test_sampling_of_models(void)
        "an option goes before the model's default");
     OK(!options_given(&o, OPTION_TOP_K), "the model's default does not count as given");
     options_take_sampling(&o, &none);
-    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "a model without defaults");
+    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "without defaults it stays");
     (void)parse("temp=0.5 repeat_last_n=9 seed=3");
     given = options_given_sampling(&o);
     OK(given.given == (INGOT_SAMPLES_TEMP | INGOT_SAMPLES_REPEAT_LAST) && near(given.temp, 0.5f) &&
            given.repeat_last == 9 && near(given.repeat, 0) && given.top_k == 0,
-       "as a model's defaults");
+       "a model's defaults may be a part");
 }
 
 int main(void)

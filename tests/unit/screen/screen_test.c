@@ -142,11 +142,11 @@ static void test_colours(void)
     screen_refresh(&s, true);
     OK(cell_is_drawn(0, 0, 0xff6060, 0) && cell_is_drawn(0, 1, 0x30a8b0, 0) &&
            cell_is_drawn(0, 2, 0, 0x30a8b0),
-       "colours of 32 bits");
+       "a colour has 32 bits");
     begin(640, 480, 16, 0);
     put("\33[1;31mE");
     screen_refresh(&s, true);
-    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "colours of 16 bits");
+    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "a colour has 16 bits");
 }
 
 /* A clock that goes on at each look: drawing takes 1 ms, as it seems. */
@@ -193,12 +193,13 @@ static void test_check(void)
     OK((b = good, b.pitch = 1276, screen_check(&b)) == ERR_UNSUPPORTED,
        "a pitch shorter than a row is refused");
     OK((b = good, b.pitch = 1282, screen_check(&b)) == ERR_UNSUPPORTED, "an odd pitch is refused");
-    OK((b = good, b.width = 63, screen_check(&b)) == ERR_UNSUPPORTED, "seven columns");
+    OK((b = good, b.width = 63, screen_check(&b)) == ERR_UNSUPPORTED, "seven columns are refused");
     OK((b = good, b.height = 31, screen_check(&b)) == ERR_UNSUPPORTED,
        "a screen of one row is refused");
     OK((b = good, b.height = 1u << 31, screen_check(&b)) == ERR_UNSUPPORTED,
-       "more rows than any display");
-    OK((b = good, b.pixels++, screen_check(&b)) == ERR_UNSUPPORTED, "pixels at an odd address");
+       "more rows than any display has are refused");
+    OK((b = good, b.pixels++, screen_check(&b)) == ERR_UNSUPPORTED,
+       "pixels at an odd address are refused");
 }
 
 static void test_glyphs(void)
@@ -207,7 +208,7 @@ static void test_glyphs(void)
 
     OK(glyph_rows('A') != glyph_rows('B') && glyph_rows(0xe9) != glyph_rows(0xfffd) &&
            glyph_rows(0x3a9) != glyph_rows(0xfffd) && glyph_rows(0x416) != glyph_rows(0xfffd),
-       "letters of Latin, Greek and Cyrillic");
+       "Latin, Greek and Cyrillic letters differ");
     OK(glyph_rows(0x65e5) == glyph_rows(0xfffd) && glyph_rows(0x10ffff) == glyph_rows(0xfffd) &&
            glyph_rows(0) == glyph_rows(0xfffd),
        "characters that the font lacks are U+FFFD");

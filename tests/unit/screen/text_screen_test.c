@@ -84,7 +84,7 @@ static void test_text(void)
     OK(is(0, "one") && is(1, "two") &&
            is(2, "thr\xc3\xa9"
                  "e"),
-       "lines, with and without CR");
+       "lines end with and without CR");
     OK(at(2, 5), "the cursor is after the last character");
     put("\b\b\bX");
     OK(is(2, "thX\xc3\xa9"
@@ -192,7 +192,7 @@ static void test_looks(void)
     OK(looks(3, 6, 0) && looks(4, 9, 0) && looks(5, TEXT_GREY, 0),
        "a reply and an error have their colours, and plain returns");
     OK(looks(6, 0, TEXT_GREY) && looks(7, TEXT_GREY, 4) && looks(8, 11, 4),
-       "reversed, a background, a bright one");
+       "reversed text, a background and a bright one are shown");
     OK(looks(9, 11, 4) && looks(10, TEXT_GREY, 0), "colours out of 256 change nothing");
 }
 

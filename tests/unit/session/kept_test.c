@@ -99,7 +99,7 @@ static void test_memory(const char *name)
     OK(ask(2, 200) == 64 && is(2, 200), "no block of a third prompt is kept");
     OK(ask(3, 100) == 0 && is(3, 100), "one that begins otherwise has none");
     OK(ask(0, 230) == 192 && is(0, 230) && ask(1, 230) == 192 && is(1, 230),
-       "whichever came between");
+       "a prompt keeps its blocks, whichever came between");
     OK(ask(0, 192) == 128 && is(0, 192), "the last token is computed, for its logits");
 }
 

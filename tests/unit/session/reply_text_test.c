@@ -138,7 +138,7 @@ static void test_stops(void)
     set_stops("aab", "ab", "b");
     OK(stops_at("xaab", "x", 2), "of those that end together the longest counts");
     set_stops("caf\xc3\xa9", NULL, NULL);
-    OK(stops_at("un caf\xc3\xa9!", "un ", 1), "characters of several bytes");
+    OK(stops_at("un caf\xc3\xa9!", "un ", 1), "a character of several bytes is shown whole");
     begin(false);
     feed("caf\xc3", 1);
     OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped,
@@ -205,7 +205,8 @@ static void test_thoughts(void)
 {
     static const char both[] = "<think>\nwell\n</think>\n\nYes.";
 
-    OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."), "dimmed");
+    OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
+       "thoughts are dimmed");
     OK(becomes(THINK_DIM, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
        "as it may be asked for");
     OK(becomes(THINK_SHOW, false, both, both), "shown as they are");
@@ -214,7 +215,7 @@ static void test_thoughts(void)
     OK(becomes(THINK_HIDE, true, "mmm</think>Yes <think>.", "(thinking: 10 tokens)\nYes <think>."),
        "where the template opens them");
     OK(becomes(THINK_HIDE, false, "\n [THINK]a[/THINK] b", "\n (thinking: 9 tokens)\nb"),
-       "other marks, behind white space");
+       "other marks are found, behind white space");
     OK(becomes(THINK_HIDE, false, "A <think> in a text</think>", "A <think> in a text</think>"),
        "a mark further on is text");
     OK(becomes(THINK_HIDE, false, "<thin ice>", "<thin ice>") &&

@@ -46,7 +46,7 @@ static void test_greedy(void)
     l[1] = 3;
     s = greedy(1.2f);
     OK(pick(&s, l, 6, recent, 2) == 3, "a token that was there is penalized");
-    OK(pick(&s, l, 6, recent, 3) == 1, "3 / 1.2 once, not twice: still level with id 3");
+    OK(pick(&s, l, 6, recent, 3) == 1, "a penalty counts once: 3 / 1.2 is still level with id 3");
     l[5] = 2.6f;
     OK(pick(&s, l, 6, recent, 3) == 5, "the penalty makes another token win");
     l[4] = -1;
@@ -79,7 +79,7 @@ static void test_damaged(void)
     OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN, "greedy sampling finds no token");
     sampler_params_default(&p);
     sampler_init(&s, &p);
-    OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN && s.n_nan == 3, "drawn: nothing to pick");
+    OK(pick(&s, l, 4, NULL, 0) == SAMPLER_NO_TOKEN && s.n_nan == 3, "drawing finds no token");
     l[1] = -1e30f;
     OK(pick(&s, l, 4, NULL, 0) == 1, "the only number wins");
     l[3] = INFINITY;
@@ -270,7 +270,7 @@ static void test_sequence(void)
     uint32_t hash = sequence_hash(42);
 
     OK(hash == sequence_hash(42), "equal seeds give equal sequences");
-    OK(hash != sequence_hash(43) && hash != sequence_hash(0), "other seeds others");
+    OK(hash != sequence_hash(43) && hash != sequence_hash(0), "other seeds give other tokens");
     if (!OK(hash == 0x87386ea7u, "the sequence that every ISA gives")) {
         printf("# %#x\n", hash);
     }
@@ -352,11 +352,11 @@ static void test_many(void)
         many[i] = (float)(state >> 12) * 0x1p-16f;
     }
     many[MANY - 1] = 17; /* in a block that is not whole */
-    OK(wrong_of_many(1) == 0, "the best of many blocks");
+    OK(wrong_of_many(1) == 0, "the best of many blocks are found");
     for (uint32_t i = 0; i < TOP_K; i++) {
         many[128 * i + i] = 18 + (float)i * 0.01f;
     }
-    OK(wrong_of_many(5) == 0, "one of the best in each of as many blocks");
+    OK(wrong_of_many(5) == 0, "one of the best is found in each of as many blocks");
     for (uint32_t i = 0; i < 30; i++) {
         many[640 + 2 * i] = 20 + (float)i * 0.1f;
     }
@@ -364,11 +364,11 @@ static void test_many(void)
     for (uint32_t i = 0; i < MANY; i++) {
         many[i] = (float)(int)(many[i] / 4);
     }
-    OK(wrong_of_many(3) == 0, "equal logits in all blocks: the lower ids");
+    OK(wrong_of_many(3) == 0, "of equal logits in all blocks the lower ids go first");
     for (uint32_t i = 0; i < MANY; i++) {
         many[i] = i % 4000 < 30 ? many[i] : -INFINITY;
     }
-    OK(wrong_of_many(4) == 0, "most blocks masked");
+    OK(wrong_of_many(4) == 0, "most blocks may be masked");
 }
 
 /* top_k beyond the vocabulary has all logits as candidates, and no top_k those that may be picked. */

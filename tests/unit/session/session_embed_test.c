@@ -68,7 +68,7 @@ static void test_beside_talk(void)
         mean = embed(text, N);
         same = same && mean != NULL && memcmp(mean, alone, dim_bytes()) == 0;
     }
-    OK(same, "the same bits in chunks of 1, 7 and 32");
+    OK(same, "chunks of 1, 7 and 32 give the same bits");
 
     start(0);
     if (session_append(&rig.session, talk, TALK + 1, NULL) != ERR_OK)

@@ -115,17 +115,17 @@ static void test_steps(void)
     good = add(0, LIMIT - 5) == ERR_OK;
     for (uint32_t n = LIMIT - 5; n < LIMIT + 5; n++)
         good = good && add(n, n + 1) == ERR_OK && is(n + 1);
-    OK(good, "token after token across the limit");
+    OK(good, "token after token crosses the limit");
     for (uint32_t n = LIMIT + 4; n > LIMIT - 4; n--) {
         (void)session_cut(&rig.session, n - 1);
         back = back && add(n - 1, n) == ERR_OK && is(n);
     }
-    OK(back, "cut back below it token by token");
+    OK(back, "it is cut back below it token by token");
     (void)session_cut(&rig.session, 5);
     OK(add(5, LENGTH) == ERR_OK && is(LENGTH), "the sequence passes the limit at once again");
     (void)session_cut(&rig.session, 20);
     OK(session_run(&rig.session, NULL) == ERR_OK && is(20),
-       "cut, and computed without a token more");
+       "it is cut, and computed without a new token");
 }
 
 static int calls_left;

@@ -105,7 +105,7 @@ static void test_cuts(const char *types)
         end = n + 1 + (random >> 16) % 250 % (LENGTH - n);
         good = cut_is_true(n, end, &computed);
     }
-    OK(good, "eight times more, at random");
+    OK(good, "eight more cuts at random agree");
     session_clear(&rig.session);
     append(0, 300);
     OK(is(300), "the sequence is right from the beginning, too");
@@ -185,7 +185,7 @@ static void test_memory(void)
     OK(kv_cache_bytes(&layers, CONTEXT, flat) == f16 && kv_types_equal(flat, kv_both(KV_F16)),
        "flat16 is f16");
     OK(kv_cache_bytes(&layers, CONTEXT, tiers) == f16 / (CONTEXT / KV_TILE) * (5 + 5 + 14),
-       "one hot tile and one warm one, four more of each, all others cold");
+       "one tile is hot and one warm, four more of each are in use, and all others are cold");
     OK(kv_cache_bytes(&layers, 64, tiers) == f16 / (CONTEXT / KV_TILE), "a short context has one");
 }
 

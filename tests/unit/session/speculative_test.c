@@ -141,7 +141,7 @@ static void test_room(struct rig_limits l)
     rig_open(l.least, 0, false);
     OK(model_most_guesses(s->model) == 8 &&
            s->model->plan.memory.scratch == plain + 8 * VOCAB * sizeof(float),
-       "eight rows more where weights stream");
+       "eight more rows are planned where weights stream");
     rig.guesses = MODEL_GUESSES;
     rig_open(0, 0, false);
     OK(model_most_guesses(s->model) == 8, "guesses that are asked for get room for eight");
@@ -370,7 +370,7 @@ static void test_costs(void)
     }
     OK(speculative_length(&timed, 0.5f) == 0, "half of them right: none pays");
     OK(speculative_length(&timed, 0.7f) == 1, "one, where two tokens cost less than two passes");
-    OK(speculative_length(&timed, 0.97f) == 7, "seven for two groups of four");
+    OK(speculative_length(&timed, 0.97f) == 7, "two groups of four give seven");
     for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
         learn(n, 9);
     }

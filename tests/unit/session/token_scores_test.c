@@ -65,10 +65,10 @@ static void test_random(void)
                     logits[k] = next_float(spreads[j]);
                 good = is_right(sizes[i], n, random_state % sizes[i]) && good;
             }
-    OK(good, "random logits");
+    OK(good, "random logits are scored");
     for (uint32_t k = 0; k < MOST; k++)
         logits[k] = (float)(k % 7);
-    OK(is_right(MOST, 5, 3), "equal ones: the lower id first");
+    OK(is_right(MOST, 5, 3), "equal ones are listed by the lower id");
 }
 
 static void test_damaged(void)

@@ -319,7 +319,7 @@ static void test_memory(void)
 
     OK(taken == memory.in_reach + BOUNCE_ALIGN && range.base == taken + BOUNCE_BYTES &&
            range.base + range.bytes == memory.beyond,
-       "from the front of a range, whole lines of the cache");
+       "it is taken from the front of a range, in whole lines of the cache");
     OK(bounce_take_memory(&small, DMA_END) == NULL && small.bytes == BOUNCE_BYTES - 1 &&
            bounce_take_memory(&none, DMA_END) == NULL,
        "not from one that is too small");

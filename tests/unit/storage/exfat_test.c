@@ -329,12 +329,12 @@ static void test_sets(void)
     unsigned n = 0;
 
     (void)load("gpt.img");
-    OK(open_damaged(4, 0x21, 2, true) == ERR_OK, "a set with other attributes, signed");
+    OK(open_damaged(4, 0x21, 2, true) == ERR_OK, "a set with other attributes is accepted, signed");
     OK(open_damaged(4, 0x21, 2, false) == ERR_BAD_FILESYSTEM && why_has("damaged"),
        "not signed: %s", fs.why);
     OK(fat32_count_models(&fs, &n) == ERR_OK && n == 41 && open_model("n1") == ERR_OK,
        "the others are still there: %u", n);
-    OK(open_damaged(1, 1, 1, true) == ERR_BAD_FILESYSTEM, "too few entries");
+    OK(open_damaged(1, 1, 1, true) == ERR_BAD_FILESYSTEM, "too few entries are refused");
     OK(open_damaged(1, 19, 1, true) == ERR_BAD_FILESYSTEM && open_model("n1") == ERR_OK,
        "too many, and those after it are found");
     OK(open_damaged(1, 5, 1, true) == ERR_BAD_FILESYSTEM &&
@@ -342,7 +342,7 @@ static void test_sets(void)
        "more than it has, and the file right after it is found");
     OK(open_damaged(35, 0, 1, true) == ERR_BAD_FILESYSTEM, "a file without a name is refused");
     OK(open_damaged(35, 255, 1, true) == ERR_BAD_FILESYSTEM && open_model("n1") == ERR_OK,
-       "a name longer than its pieces");
+       "a name longer than its pieces is refused");
     OK(open_damaged(64, 0xc0, 1, true) == ERR_BAD_FILESYSTEM, "a second stream is refused");
     OK(open_damaged(32 + 20, 1, 4, true) == ERR_BAD_FILESYSTEM && why_has("outside"),
        "a first cluster that is none: %s", fs.why);
@@ -374,7 +374,8 @@ static void test_chains(void)
 
     (void)load("pieces.img");
     fat = disk + START + 32 * 512;
-    OK(mount() == ERR_OK && open_model("a") == ERR_OK && !entry.contiguous, "a file in pieces");
+    OK(mount() == ERR_OK && open_model("a") == ERR_OK && !entry.contiguous,
+       "a file in pieces opens");
     cluster = entry.cluster;
     link = fat + cluster * 4;
     put(link, cluster, 4);

@@ -96,7 +96,7 @@ static void test_cards(void)
     OK(shell("$CARD again.img --root notes:boot/deep/notes.txt *.ingot && "
              "cmp card.img again.img"),
        "card.sh makes the same bytes again");
-    OK(shell("$CARD pieces.img --fragment a.ingot"), "a card with a model in pieces");
+    OK(shell("$CARD pieces.img --fragment a.ingot"), "the test has a card with a model in pieces");
     check_card("pieces.img", 1, 10);
     OK(shell("truncate -s 64M bare.img && mkfs.vfat -F 32 -s 1 bare.img && mmd -i"
              " bare.img ::MODELS && mcopy -i bare.img a.ingot ::MODELS/A.Ingot"),

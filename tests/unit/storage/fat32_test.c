@@ -155,7 +155,7 @@ static void test_chains(void)
     OK(open_x() == ERR_OK && file.n_extents == 3 &&
            file_read_now(&reading, &file, 0, buffer, 4 * 512) == ERR_OK && buffer[0] == 10 &&
            buffer[512] == 11 && buffer[1024] == 5 && buffer[1536] == 100,
-       "three pieces, back too");
+       "three pieces are read, though one lies before the first");
     volume_link(5, 11);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file is found");
     volume_link(5, 5);
@@ -165,7 +165,7 @@ static void test_chains(void)
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 11);
     put_le(volume_cluster(2) + 28, 9000 * 512, 4);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "more turns than extents");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "more turns than extents are a cycle");
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 100);
     volume_link(100, 10);
@@ -181,9 +181,10 @@ static void test_chains(void)
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("leaves"), "a chain out of the volume is refused");
     new_x(VOLUME_CLUSTERS, 2 * 512);
     volume_chain(VOLUME_CLUSTERS, 2);
-    OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 2, "a file in the last clusters");
+    OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 2,
+       "a file may lie in the last clusters");
     new_x(0, 100);
-    OK(open_x() == ERR_BAD_FILESYSTEM, "bytes without a cluster");
+    OK(open_x() == ERR_BAD_FILESYSTEM, "bytes without a cluster are refused");
     new_x(VOLUME_CLUSTERS + 2, 100);
     OK(open_x() == ERR_BAD_FILESYSTEM, "a first cluster outside is refused");
     new_x(10, 0xffffffff);
@@ -222,7 +223,7 @@ static void test_pieces(void)
     fake_init(&fake, volume, VOLUME_DATA + 4002);
     OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_TRUNCATED,
-       "a card cut inside the file");
+       "a card that is cut inside the file is refused");
     for (uint32_t cut = 0; cut < 2; cut++) { /* of two sectors a cluster */
         new_x(4000, 100);
         volume[13] = 2;
@@ -273,7 +274,7 @@ static void test_names(void)
     OK(strcmp(name, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80z") == 0,
        "characters of one to four bytes: %s", name);
     OK(fat32_find(&fs, "A\xc3\x89\xe4\xb8\xad\xf0\x9f\x98\x80Z", &entry) == ERR_OK,
-       "found by capitals");
+       "capitals find it");
     OK(fat32_find(&fs, "short~1.ing", &entry) == ERR_OK, "a file is found by its short name");
     name = long_name_of(mixed, 6, (uint8_t)(sum + 1));
     OK(strcmp(name, "SHORT~1.ING") == 0, "a wrong checksum drops the long name: %s", name);
@@ -289,7 +290,7 @@ static void test_names(void)
     OK(strlen(file.name) == 255, "cut to whole characters for messages: %d",
        (int)strlen(file.name));
     units[13] = 0;
-    OK(strlen(long_name_of(units, 13, sum)) == 39, "13 units, no terminator");
+    OK(strlen(long_name_of(units, 13, sum)) == 39, "13 units need no terminator");
 
     volume_format();
     volume_add_long(mixed, 6, sum);
@@ -360,7 +361,8 @@ static void test_folders(void)
            fat32_open_file(&fs, &entry, &table, &file) == ERR_NOT_FOUND,
        "a folder is not a file");
     unsigned models = 9;
-    OK(fat32_count_models(&fs, &models) == ERR_OK && models == 0, "no folder models: no model");
+    OK(fat32_count_models(&fs, &models) == ERR_OK && models == 0,
+       "without a folder models there is no model");
     OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"), "%s", fs.why);
 }
 

@@ -278,7 +278,7 @@ static void test_writes(void)
     OK(elsewhere, "no read goes outside the extents");
     OK(file_write_now(&read_a, &file, 299 * SECTOR_BYTES, text, 2 * SECTOR_BYTES) == ERR_RANGE &&
            file_write_now(&read_a, &file, 1, text, SECTOR_BYTES) == ERR_RANGE,
-       "not beyond the file, and whole sectors");
+       "a write beyond the file is refused, and so are other sizes");
     fake.fail_times = 100;
     OK(file_write_now(&read_a, &file, 100 * SECTOR_BYTES, text, SECTOR_BYTES) == ERR_IO &&
            read_a.failed_sector == 10,
@@ -360,7 +360,7 @@ static void test_memory(void)
     make_pieces();
     OK(file_memory(&file, 99 * 512 + 7, 505) == disk + 1099 * 512 + 7,
        "it may lie inside one extent");
-    OK(file_memory(&file, 99 * 512 + 7, 506) == NULL, "not across two");
+    OK(file_memory(&file, 99 * 512 + 7, 506) == NULL, "it does not cross two");
     OK(file_memory(&file, 101 * 512, 199 * 512) == disk + 2000 * 512,
        "it may be the whole last extent");
 }

@@ -98,7 +98,7 @@ static void test_card(void)
            strstr(console, "models/b.ingot, 4.00 KiB") != NULL,
        "several models are logged");
     OK(file.timeout.platform == &platform && file.timeout.limit_ticks == 5 * platform.clock.hz,
-       "with five seconds of patience");
+       "its patience is five seconds");
     OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path is found");
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name is found");
     OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);

@@ -145,7 +145,7 @@ static void test_there_and_back(void)
     memset(card_data, 0, sizeof card_data);
     insert_card();
     OK(load() == ERR_NOT_FOUND && is_cleared(), "%s", use.error_message);
-    OK(save(1) == ERR_OK && load() == ERR_OK && counts_are(1), "saved, and loaded");
+    OK(save(1) == ERR_OK && load() == ERR_OK && counts_are(1), "counts are saved and loaded");
     for (uint32_t i = 0; i < MOST; i++)
         sum += found.found[i];
     OK(sum == found.total && found.found[2] - found.found[1] == 3 * 3,

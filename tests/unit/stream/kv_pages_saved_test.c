@@ -38,7 +38,7 @@ static void test_saved(void)
     append_both(90);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && s->n_cached == 150 &&
            append_both(2),
-       "loaded to the card");
+       "the conversation is loaded to the card");
     session_clear(&reference);
     memset(reference.kv.layers[0].place, 0x11, 5000);
     OK(saved_chat_read(&saved, &save_file, &other, NULL, NULL) == ERR_OK &&

@@ -61,7 +61,7 @@ static void test_prediction(void)
     OK(plan.prediction.decode_ns == 0, "a card of unknown rate predicts nothing");
     (void)plan_with(0);
     OK(plan.residency == PLAN_RESIDENT && within(plan.prediction.decode_ns, compute, 2),
-       "unless nothing streams");
+       "that holds unless nothing streams");
 }
 
 /* The parts of a layer beside its matrices, and the checksum of what comes. */
@@ -264,7 +264,7 @@ static void test_chunk(void)
            2 * INGOT_PAGE;
     request.arena_bytes = full;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk == 128,
-       "room for all: 128 tokens");
+       "room for all gives 128 tokens");
     request.arena_bytes = full - (1u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk < 128,
        "a MiB less: %u tokens, and still resident", plan.chunk);

@@ -434,7 +434,7 @@ static void test_choice(void)
        "%u of 378 plans have the head in tiles, %u a part of it, each by 3 %% faster than with it in memory",
        tiled, parts);
     plan_rated(27, 100);
-    OK(plan.head.tiled && plan.layers.n_streamed < 23, "as with 27 layers and a card as fast");
+    OK(plan.head.tiled && plan.layers.n_streamed < 23, "27 layers plan the same");
     plan_rated(27, 300);
     OK(!plan.head.tiled, "not where the cores are what takes the time");
     plan_rated(5, 100);

@@ -29,11 +29,11 @@ int main(void)
     OK(is("", "") && is("f", "Zg==") && is("fo", "Zm8=") && is("foo", "Zm9v") &&
            is("foob", "Zm9vYg==") && is("fooba", "Zm9vYmE=") && is("foobar", "Zm9vYmFy") &&
            is("\xff\xfe\xfb", "//77"),
-       "the vectors of RFC 4648");
+       "the vectors of RFC 4648 are right");
     OK(refused("Zg") && refused("Zg=") && refused("Z===") && refused("Zg==Zg==") &&
            refused("Z*==") && refused("Zg=a") && refused("====") && refused("Zm9v\n"),
        "text that is not base64");
-    OK(refused("Zh==") && refused("Zm9="), "bits behind the last byte");
+    OK(refused("Zh==") && refused("Zm9="), "bits behind the last byte are refused");
     OK(refused("Zm9vYmE="), "more than fits");
     return tap_done();
 }

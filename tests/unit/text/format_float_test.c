@@ -53,14 +53,15 @@ static void test_words(void)
 {
     char text[FORMAT_NUMBER_BYTES];
 
-    OK(is(format_float(text, 0.0f), "0") && is(format_float(text, -0.0f), "0"), "both zeros");
+    OK(is(format_float(text, 0.0f), "0") && is(format_float(text, -0.0f), "0"),
+       "both zeros are written");
     OK(is(format_float(text, NAN), "null") && is(format_float(text, INFINITY), "null") &&
            is(format_float(text, -INFINITY), "null"),
        "text that is not a number");
     OK(is(format_float(text, -0.00123456789f), "-1.23456784e-3"), "a small number is written");
     OK(is(format_fixed(text, -0.00004), "0.0000") && is(format_fixed(text, -0.00006), "-0.0001") &&
            is(format_fixed(text, 12.34567), "12.3457") && is(format_fixed(text, -7.5), "-7.5000"),
-       "four digits");
+       "four digits are written");
     OK(is(format_fixed(text, (double)NAN), "null") && is(format_fixed(text, 1e9), "null") &&
            is(format_fixed(text, (double)-INFINITY), "null"),
        "four digits of what has none");

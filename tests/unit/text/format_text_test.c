@@ -89,18 +89,23 @@ static bool size(uint64_t value, const char *expected)
 
 static void test_figures(void)
 {
-    OK(milli(12345, 2, "12.35") && milli(12344, 2, "12.34"), "rounded half up");
-    OK(milli(12345, 3, "12.345") && milli(12345, 1, "12.3") && milli(12500, 0, "13"), "decimals");
-    OK(milli(7, 3, "0.007") && milli(0, 2, "0.00") && milli(999, 0, "1"), "small numbers");
+    OK(milli(12345, 2, "12.35") && milli(12344, 2, "12.34"), "halves are rounded up");
+    OK(milli(12345, 3, "12.345") && milli(12345, 1, "12.3") && milli(12500, 0, "13"),
+       "decimals are written");
+    OK(milli(7, 3, "0.007") && milli(0, 2, "0.00") && milli(999, 0, "1"),
+       "small numbers are written");
     OK(milli(9999, 1, "10.0") && milli(UINT64_MAX, 3, "18446744073709551.615"), "carries");
-    OK(ratio(1, 3, 2, "0.33") && ratio(2, 3, 2, "0.67") && ratio(7, 0, 2, "-"), "ratios");
+    OK(ratio(1, 3, 2, "0.33") && ratio(2, 3, 2, "0.67") && ratio(7, 0, 2, "-"),
+       "ratios are written");
     OK(ratio(UINT64_MAX, UINT64_MAX - 1, 2, "1.00") && ratio(UINT64_MAX, 1, 0, "18446744073709552"),
        "ratios beyond 64 bits stay defined");
-    OK(size(0, "0 B") && size(1023, "1023 B") && size(1024, "1.00 KiB"), "bytes");
-    OK(size(12288, "12.0 KiB") && size(1572864, "1.50 MiB") && size(1u << 30, "1.00 GiB"), "sizes");
+    OK(size(0, "0 B") && size(1023, "1023 B") && size(1024, "1.00 KiB"), "bytes are written");
+    OK(size(12288, "12.0 KiB") && size(1572864, "1.50 MiB") && size(1u << 30, "1.00 GiB"),
+       "sizes are written");
     OK(size(1048575, "1.00 MiB") && size(1047000, "1022.5 KiB") && size(1048524, "1023.9 KiB"),
        "one unit up where rounding would give 1024");
-    OK(size(UINT64_MAX, "16.0 EiB") && size(UINT64_C(5) << 40, "5.00 TiB"), "large sizes");
+    OK(size(UINT64_MAX, "16.0 EiB") && size(UINT64_C(5) << 40, "5.00 TiB"),
+       "large sizes are written");
 }
 
 __attribute__((format(printf, 1, 2))) static const char *line(const char *format, ...)

@@ -58,14 +58,15 @@ static void test_values(void)
     OK(gives("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t"),
        "every escape of a letter is read");
     OK(gives("\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00\"", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
-       "escapes by number, a surrogate pair among them");
-    OK(gives("\"\xc3\xa9\xf0\x9f\x98\x80\"", "\xc3\xa9\xf0\x9f\x98\x80"), "UTF-8 as it stands");
+       "escapes by number are read, a surrogate pair among them");
+    OK(gives("\"\xc3\xa9\xf0\x9f\x98\x80\"", "\xc3\xa9\xf0\x9f\x98\x80"),
+       "UTF-8 is read as it stands");
     v = only("-12.5e+3");
     OK(v.kind == JSON_NUMBER && strcmp(v.text, "-12.5e+3") == 0 && v.bytes == 8,
        "a number is read");
     OK(only("true").kind == JSON_TRUE && only("false").kind == JSON_FALSE &&
            only("null").kind == JSON_NULL,
-       "words");
+       "words are read");
     OK(only(" \t\"x\" ").kind == JSON_TEXT && json.error_message == NULL,
        "white space around a value is skipped");
 }
@@ -96,7 +97,7 @@ static void test_members(void)
     }
     OK(same, "members in their order, until the end");
     OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1,
-       "columns of values");
+       "values have their columns");
     open_text("{}");
     OK(json_member(&json, &v) == JSON_END, "an empty object ends");
 }
@@ -238,10 +239,11 @@ static void test_escapes(void)
     }
     OK(good, "every character comes back from its escape");
     OK(escapes("\n", "\\n") && escapes("\t", "\\t"), "short where there is a letter");
-    OK(escapes("\33", "\\u001b") && escapes("\177", "\\u007f"), "control characters by number");
+    OK(escapes("\33", "\\u001b") && escapes("\177", "\\u007f"),
+       "control characters are escaped by number");
     OK(escapes("\302\233", "\\u009b") && escapes("\342\200\256", "\\u202e") &&
            escapes("\342\201\251", "\\u2069"),
-       "C1, and marks that turn the direction, as well");
+       "so are C1 and marks that turn the direction");
     OK(escapes("/", "/") && escapes("\303\251", "\303\251"), "a slash and an e as they are");
 }
 

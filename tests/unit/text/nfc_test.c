@@ -70,7 +70,7 @@ static void test_marks(void)
     n = nfc_normalize((const uint8_t *)text, 401, out, sizeof out);
     memcpy(form, "\u00e9", 2);
     memcpy(form + 2, text + 3, 398);
-    OK(n == 400 && memcmp(out, form, n) == 0, "200 marks on one letter");
+    OK(n == 400 && memcmp(out, form, n) == 0, "200 marks on one letter are kept");
 }
 
 static void test_room(void)

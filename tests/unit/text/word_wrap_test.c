@@ -151,7 +151,7 @@ static void test_all(void)
         }
         wrong += strcmp(shown, text) != 0;
     }
-    OK(wrong == 0, "every width from 16 to 100 columns");
+    OK(wrong == 0, "every width from 16 to 100 columns is right");
 }
 
 int main(void)

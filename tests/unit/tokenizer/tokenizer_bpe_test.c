@@ -171,14 +171,14 @@ static void test_characters(void)
     listed.source.vocab.bos = 1;
     listed_merge("\342\226\201", "a");
     listed_merge("a", "b");
-    if (!OK(open_listed(), "a section of characters by rank")) {
+    if (!OK(open_listed(), "a section of characters by rank opens")) {
         return;
     }
     GIVES("ab", false, TOKENIZER_PLAIN, 4, 3);
     GIVES("ab", false, TOKENIZER_CONTINUE, 5);
     GIVES("bcxyb", false, TOKENIZER_CONTINUE, 3, 6, 0, 0, 3);
     listed.source.vocab.flags |= INGOT_FUSE_UNK;
-    if (OK(open_listed(), "the same with unknown characters fused")) {
+    if (OK(open_listed(), "the same opens with unknown characters fused")) {
         GIVES("xyb xx", false, TOKENIZER_CONTINUE, 0, 3, 7, 0);
         GIVES("xcx", false, TOKENIZER_CONTINUE, 0, 6, 0);
     }
@@ -225,7 +225,7 @@ static void test_reader(void)
     struct ingot_merge *entry;
 
     list_hello(0);
-    if (!OK(open_listed(), "the section again, to damage")) {
+    if (!OK(open_listed(), "the section to damage opens")) {
         return;
     }
 #define MERGES() \

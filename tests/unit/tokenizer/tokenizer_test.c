@@ -204,7 +204,7 @@ static void test_stories(void)
     OK(text_gives(&f, "Once upon a time", false, TOKENIZER_BOS, "1 403 407 261 378"),
        "tok512 encodes the reference prompt");
     OK(text_gives(&f, "", false, TOKENIZER_BOS, "1"), "tok512 gives only BOS without a text");
-    OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "no text, no tokens");
+    OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "without text there are no tokens");
     OK(tokenizer_piece(&f.t, 403, 1, &bytes)[0] == 'O' && bytes == 4,
        "the space in front falls away after BOS");
     OK(tokenizer_piece(&f.t, 403, 2, &bytes)[0] == ' ' && bytes == 5,
@@ -267,7 +267,7 @@ static void test_merges(void)
                   "a",
                   false, 0, "5 6 5 6"),
        "U+2581 counts as a space");
-    OK(text_gives(&f, "\xc3\xa9", false, 0, "15 16"), "an unknown character as byte tokens");
+    OK(text_gives(&f, "\xc3\xa9", false, 0, "15 16"), "an unknown character becomes byte tokens");
     OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"), "without byte tokens it is one unknown token");
     OK(text_gives(&f,
                   "\xc3"
@@ -314,11 +314,11 @@ static void test_special(void)
                                            { "<|end|>", 7, true } };
 
         OK(gives(&f, parts, 2, 0, "3 10 11 0 0 0 0 0 13"), "text merges over parts");
-        OK(gives(&f, parts, 3, 0, "3 10 11 0 0 0 0 0 13 3"), "three parts");
+        OK(gives(&f, parts, 3, 0, "3 10 11 0 0 0 0 0 13 3"), "three parts are encoded");
         parts[0] = (struct tokenizer_part){ "<|en", 4, true };
         parts[1] = (struct tokenizer_part){ "d|>", 3, true };
-        OK(gives(&f, parts, 2, 0, "11 0 0 0 0 0 13"), "no control token across a border");
-        OK(gives(&f, NULL, 0, TOKENIZER_BOS, "1"), "no parts at all");
+        OK(gives(&f, parts, 2, 0, "11 0 0 0 0 0 13"), "a control token never crosses a border");
+        OK(gives(&f, NULL, 0, TOKENIZER_BOS, "1"), "no parts at all are encoded");
     }
     fixture_close(&f);
     open_small(&f, INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX);
@@ -437,7 +437,7 @@ static void test_utf8(void)
     OK(writes("\x80\xff"
               "b",
               R R "b"),
-       "stray bytes");
+       "stray bytes are replaced");
     OK(writes("x\xf0\x9f\x98", "x" R), "a character cut off at the end");
     OK(utf8_decode((const uint8_t *)"\xf0\x9f\x98\x80", 4) == 0x1f600 &&
            utf8_decode((const uint8_t *)"\xe2\x82\xac", 3) == 0x20ac &&

@@ -144,7 +144,7 @@ static void test_resumed(void)
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK &&
            memcmp(disk, sent, BYTES) == 0 && transfer.resumed_at == TRANSFER_STEP_BYTES,
-       "on from what an earlier try left");
+       "it goes on from what an earlier try left");
     OK(heard.n[TRANSFER_THERE] == 1 && heard.crc == crc32c(0, sent, TRANSFER_STEP_BYTES),
        "the checksum shows it");
     begin();
@@ -187,7 +187,7 @@ static void test_lost(void)
     send_from(2048, 4096);
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK && memcmp(disk, sent, BYTES) == 0,
-       "frames out of order, and twice");
+       "frames may come out of order, and twice");
 }
 
 static void test_failures(void)

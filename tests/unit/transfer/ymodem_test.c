@@ -127,7 +127,7 @@ static void test_files(void)
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 2 && ymodem.n_files == 2 &&
            strcmp(name, "two") == 0,
-       "two files in a row");
+       "two files in a row are received");
 }
 
 /* A sender whose block is spoilt each time. */
@@ -172,7 +172,7 @@ static void test_noise(void)
     send_block(1, sent, 1024, 1024, false);
     send_byte(4);
     send_byte(4);
-    OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 0, "too few bytes");
+    OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 0, "too few bytes are noticed");
 }
 
 /* Files whose length is not what the header says. */
