@@ -1,5 +1,6 @@
-/* Included by whatever has a main(): a program that hangs ends by itself and says its name, after
- * INGOT_TEST_SECONDS or 600. Its own output may be stuck in a buffer, so this writes past it. */
+/* Every program with a main() includes this: if it hangs, it ends by itself and prints its name,
+ * after INGOT_TEST_SECONDS or 600. Its own output may be stuck in a buffer, so this writes past
+ * it. */
 #ifndef INGOT_TESTS_ALARM_H
 #define INGOT_TESTS_ALARM_H
 
@@ -14,7 +15,7 @@ enum { ALARM_SECONDS = 600 };
 
 static char alarm_line[256];
 
-/* Calls that a handler may make: write and _exit. */
+/* Uses only calls that a signal handler may make: write and _exit. */
 static void alarm_rings(int number)
 {
     (void)number;

@@ -1,8 +1,8 @@
-/* An image that says what a position costs a head's attention, 2048 positions long: queries that are
- * ready, scores, softmax, what is attended; heads of 64, as smol135 has them. The boot argument is how
- * keys and values are stored, as kv= says it. A line a block of queries, of one token or as a prompt
- * has them: "attention: HEADS TOKENS POSITIONS TICKS HZ", where each query of each head that sees a
- * position counts it. */
+/* An image that measures what a position costs a head's attention, 2048 positions long: preparing
+ * queries, scores, softmax, attended values. Heads have 64 numbers, as in smol135. The boot argument
+ * is the type of keys and values, as for kv=. It prints a line for each block of queries, of one token
+ * or as a prompt has them: "attention: HEADS TOKENS POSITIONS TICKS HZ". POSITIONS counts each
+ * position once for each query of each head that sees it. */
 #include <assert.h>
 
 #include "board/board.h"
@@ -47,7 +47,7 @@ static void fill_cache(void)
     }
 }
 
-/* `heads` query heads of the last n_tokens positions. */
+/* `heads` query heads for the last n_tokens positions. */
 static void measure(uint32_t heads, uint32_t n_tokens)
 {
     struct attention_block b = { .kv = &kv,

@@ -9,14 +9,14 @@ enum {
     HIDDEN = 1536,
     HEAD = 64, /* of smol135 */
     K_ROWS = 512,
-    K_COLS = 2048, /* columns of tl2: the K formats need a multiple of 256 */
+    K_COLS = 2048, /* columns of tl2, because the K formats need a multiple of 256 */
     TOKENS = 64,
     GEMM_ROWS = 128,
-    GEMM_K_COLS = 512, /* rows as the runtime deals them */
+    GEMM_K_COLS = 512, /* as many rows as the runtime deals */
     FEW_QUERIES = 3,
-    FEW_POSITIONS = 48, /* decode: the queries of one kv head */
+    FEW_POSITIONS = 48, /* a decode has the queries of one kv head */
     MANY_QUERIES = 30,  /* prefill */
-    SPACE = 1 << 20,    /* of y, of x and of what x is made from; w has two */
+    SPACE = 1 << 20,    /* of y, of x and of the floats that x is made from; w has two */
 };
 
 static struct calls_state {
@@ -59,7 +59,7 @@ const struct kernel_call kernel_calls[] = {
            (cols) == BLOCK_K_COLS ? K_COLS : HIDDEN),
 #define TYPE_TABLED_AGAIN(...)
 #include "flash_image/format/types.def"
-    MATRIX(gemv_f32_f16_f32, 8, DIM), /* an adapter's A: the first half of what expand ends */
+    MATRIX(gemv_f32_f16_f32, 8, DIM), /* an adapter's A is the first half of what expand ends */
 #define TYPE_FLOATS(NAME, id, name, ...) CHUNK(gemm_f32_##name##_f32, DIM),
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
     CHUNK(gemm_f32_##layout##x8_##act##x4, (cols) == BLOCK_COLS ? DIM : GEMM_K_COLS),
@@ -158,7 +158,7 @@ size_t kernel_call_weight_bytes(const struct kernel_call *call)
     return (call->rows + 7) / 8 * (call->cols / weights.cols) * weights.bytes;
 }
 
-/* Whole tiles, of 64 rows at most; 32 tokens share what a gemm decodes nearly as well as 64 do. */
+/* Whole tiles of at most 64 rows; 32 tokens share the work of decoding nearly as well as 64 do. */
 struct kernel_call kernel_call_small(const struct kernel_call *call)
 {
     struct kernel_call small = *call;
@@ -196,7 +196,7 @@ static void fill_floats(void *to, size_t n)
     }
 }
 
-/* For ordinary size, as scales of blocks and as cached keys. */
+/* Makes numbers of ordinary size, for scales of blocks and for cached keys. */
 static void fill_halves(void *to, size_t n)
 {
     uint16_t *out = to;
@@ -232,7 +232,8 @@ static void fill_weights(const struct kernel_call *call)
     }
 }
 
-/* state.from = floats of all tokens, quantized to state.x; then interleaved, if `chunk`. */
+/* Sets state.from to the floats of all tokens, and quantizes them to state.x; interleaves them too
+ * if `chunk`. */
 static void fill_activations(size_t cols, size_t tokens, bool is_k, bool chunk)
 {
     struct block_q8 *q8 = (struct block_q8 *)state.x;
@@ -256,7 +257,7 @@ static void fill_activations(size_t cols, size_t tokens, bool is_k, bool chunk)
     memcpy(state.x, state.from, SPACE / 2);
 }
 
-/* A step that leaves what was accumulated as large as it was. */
+/* A factor that keeps what was accumulated at its size. */
 static void fill_scores(size_t n)
 {
     struct score_row *row = (struct score_row *)state.y;
@@ -394,7 +395,7 @@ static bool run_attention(const struct kernel_call *call, void (*function)(void)
     }
 }
 
-/* Vector ops of feed-forwards and mixers. */
+/* Runs the vector ops of feed-forwards and mixers. */
 static bool run_mixer(const struct kernel_call *call, void (*function)(void))
 {
     struct state_shape head = { call->rows, call->cols, call->cols };
@@ -423,7 +424,7 @@ static bool run_mixer(const struct kernel_call *call, void (*function)(void))
     }
 }
 
-/* The table of IQ4_NL, or one as the packer finds for FIG4. */
+/* The table of IQ4_NL, or a table as the packer finds it for FIG4. */
 static void set_table(bool fig4, size_t ahead)
 {
     static const int8_t iq4_nl[NIBBLES] = { -127, -104, -83, -65, -49, -35, -22, -10,

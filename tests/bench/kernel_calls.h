@@ -17,23 +17,23 @@ extern const size_t kernel_n_calls;
 /* Multiply-adds of a product, scores of a softmax, else elements. */
 size_t kernel_call_items(const struct kernel_call *call);
 
-/* Bytes of weights a gemv or gemm goes over once; 0 for other ops. */
+/* Bytes of weights that a gemv or gemm reads once; 0 for other ops. */
 size_t kernel_call_weight_bytes(const struct kernel_call *call);
 
-/* The same with fewer rows, if the op has a matrix: for traces. */
+/* The same call with fewer rows if the op has a matrix; traces use it. */
 struct kernel_call kernel_call_small(const struct kernel_call *call);
 
-/* memory: KERNEL_CALLS_BYTES, 64-byte aligned, used from here on. */
+/* memory: KERNEL_CALLS_BYTES, 64-byte aligned; it is used from here on. */
 enum { KERNEL_CALLS_BYTES = 5 << 20 };
 void kernel_calls_init(uint8_t *memory);
 
-/* Inputs as the op reads them, always the same. */
+/* Fills the inputs as the op reads them, always the same. */
 void kernel_call_fill(const struct kernel_call *call);
 
-/* `ahead` is what a gemv gets. */
+/* `ahead` goes to a gemv. */
 void kernel_call_run(const struct kernel_call *call, void (*function)(void), size_t ahead);
 
-/* A function that returns at once: what the call itself costs. */
+/* A function that returns at once, to measure the call itself. */
 void kernel_call_nothing(void);
 
 #endif

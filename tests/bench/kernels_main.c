@@ -13,7 +13,8 @@
 #include "runtime/console/console.h"
 #include "tests/bench/kernel_calls.h"
 
-/* Items of one measurement, about: the counter steps by 16 or 100. The references are slow. */
+/* About as many items for one measurement: the counter steps by 16 or 100. The references are
+ * slow. */
 enum { ITEMS = 1 << 20, REFERENCE_ITEMS = 1 << 16 };
 
 static struct platform platform;

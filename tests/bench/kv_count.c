@@ -21,7 +21,7 @@ static void fill(float *x, uint32_t seed)
     }
 }
 
-/* A tile of each, of keys at once where they want that. */
+/* Fills a tile of each; keys at once if the format wants that. */
 static void put(const struct kernels *k, struct kv_types t)
 {
     static _Alignas(64) float floats[KV_TILE * D], work[3 * D];

@@ -21,13 +21,13 @@
 #include "kernels/kernels.h"
 
 enum {
-    WEIGHTS_BYTES = 256 << 20, /* of each thread: beyond any cache */
+    WEIGHTS_BYTES = 256 << 20, /* bytes of each thread, which no cache holds */
     X_BYTES = 1 << 20,
     Y_BYTES = 1 << 20,
     N_TOKENS = 64,
     TURNS = 100,
-    COUNTED = 95,          /* which of them in ascending order */
-    READ_BYTES = 16 << 20, /* of one turn; of the next two about */
+    COUNTED = 95,          /* index of the chosen turn in ascending order */
+    READ_BYTES = 16 << 20, /* bytes of one turn; of the next two, about */
     GEMV_BYTES = 16 << 20,
     GEMM_MACS = 1 << 27,
     PEAK_TURNS = 1 << 17,
@@ -44,7 +44,7 @@ typedef void gemv_function(float *y, const void *w, const void *x, size_t rows, 
                            size_t ahead);
 typedef void gemm_function(float *y, const void *w, const void *x, const struct gemm_shape *shape);
 
-/* Bytes of 8 rows of a block; sizes as smol135 has them, of the K formats as tl2 has. */
+/* Bytes of 8 rows of a block. Sizes are those of smol135, and of tl2 for the K formats. */
 struct size {
     size_t rows, cols;
 };
@@ -67,14 +67,14 @@ static const struct format {
 #include "flash_image/format/types.def"
 };
 
-/* One measurement, done by each thread with its own memory. */
+/* One measurement, which each thread makes with its own memory. */
 struct job {
     const struct kernel_row *row; /* NULL: `function` instead */
     void (*function)(unsigned thread);
     const struct format *format;
     struct size size;
-    double work;         /* of one turn: bytes or multiply-adds */
-    double rates[TURNS]; /* work per second, of all threads, ascending in the end */
+    double work;         /* work of one turn: bytes or multiply-adds */
+    double rates[TURNS]; /* work per second of all threads, sorted at the end */
 };
 enum { READ, PEAK_AVX2, PEAK_AVX_VNNI, PEAK_VNNI, FIRST_ROW }; /* of state.jobs */
 
@@ -84,12 +84,12 @@ static struct native_state {
     const char *only;
     pthread_barrier_t barrier;
     uint8_t *weights[MAX_THREADS];
-    size_t at[MAX_THREADS]; /* in weights: where the next matrix is */
+    size_t at[MAX_THREADS]; /* where the next matrix is in `weights` */
     uint8_t *x[MAX_THREADS];
     float *y[MAX_THREADS];
     struct job jobs[MAX_JOBS];
     size_t n_jobs;
-    const struct job *job; /* at work; NULL: the end */
+    const struct job *job; /* the measurement at work; NULL: the end */
 } state = { .n_threads = 1, .only = "" };
 
 static double seconds(void)
@@ -111,7 +111,7 @@ static uint8_t *map_memory(size_t bytes)
     if (madvise(p, bytes, state.small_pages ? MADV_NOHUGEPAGE : MADV_HUGEPAGE) != 0) {
         fprintf(stderr, "native: pages as the system likes\n");
     }
-    memset(p, 0x11, bytes); /* finite as fp16 and as f32, and ordinary */
+    memset(p, 0x11, bytes); /* finite and of ordinary size, as fp16 and as f32 */
     return p;
 }
 
@@ -120,7 +120,8 @@ static bool is_gemm(const struct job *job)
     return job->row->op == job->format->gemm;
 }
 
-/* Each job goes on from where the last one stopped: nothing is in a cache when it is read. */
+/* Each measurement continues where the last one stopped, so nothing is in a cache when it is
+ * read. */
 static const uint8_t *next_weights(unsigned thread, size_t bytes)
 {
     size_t at = state.at[thread] + bytes > WEIGHTS_BYTES ? 0 : state.at[thread];
@@ -238,7 +239,8 @@ static void add_job(struct job job)
     state.jobs[state.n_jobs++] = job;
 }
 
-/* About `work`, and a whole number of times `each`, so that a rate counts all that is done. */
+/* Makes about `work`, and a whole number of times `each`, so that a rate counts everything that is
+ * done. */
 static double whole(size_t work, size_t each)
 {
     return (double)(each > work ? each : work / each * each);

@@ -1,4 +1,4 @@
-// Functions by which native_main.c measures this computer: reading alone, multiplying alone.
+// Functions with which native_main.c measures this computer: reading alone, and multiplying alone.
 #include "kernels/x86_64/asm.h"
 
 // void bench_read(const void *from, size_t bytes)

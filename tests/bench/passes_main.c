@@ -21,7 +21,7 @@ static struct kernels kernels;
 static struct platform platform;
 static struct console console;
 
-/* Columns of a K format are whole blocks. */
+/* The columns of a K format are whole blocks. */
 static size_t whole(uint8_t type, size_t cols)
 {
     return (1u << type & ACTIVATIONS_Q8K) != 0 ? (cols + 255) / 256 * 256 : cols;
@@ -37,7 +37,7 @@ static void prepare(uint8_t type, size_t cols, uint32_t n)
     }
 }
 
-/* The same weights again and again: instructions do not mind. */
+/* Uses the same weights again and again, which instructions do not notice. */
 static void multiply(uint8_t type, size_t rows, size_t cols, uint32_t n)
 {
     struct linear_input in = { x, whole(type, cols), n, 0 };

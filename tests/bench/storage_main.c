@@ -19,8 +19,8 @@
 enum {
     PASSES = 3,
     PIECE_BYTES = 4 << 20,
-    LARGE_BYTES = 8 << 20, /* of "whole": as a layer of a model that is worth a drive */
-    FIRST_BYTES = 8 << 20, /* of a device, unless all of it is read */
+    LARGE_BYTES = 8 << 20, /* for "whole": a piece like a layer of a model that is worth a drive */
+    FIRST_BYTES = 8 << 20, /* bytes of a device, unless all of it is read */
     TIMEOUT_SECONDS = 30,
     SMALL_BYTES = 64 << 10
 };
@@ -33,12 +33,12 @@ static struct bench_state {
     struct block_device *devices[BOARD_MAX_BLOCK];
     uint64_t most_bytes;
     uint32_t piece_bytes;
-    struct watch { /* on the host of the SD card that is read */
+    struct watch { /* counts on the host of the SD card that is read */
         const struct sd_host_ops *ops;
         struct sd_host_ops watched;
         uint64_t busy_ticks, started, bytes;
         unsigned n_commands, n_small, n_elsewhere;
-        const uint8_t *next; /* where the next block of data belongs */
+        const uint8_t *next; /* where the next block of data must go */
     } watch;
 } state;
 
@@ -111,7 +111,7 @@ static void __attribute__((noreturn)) give_up(const struct block_device *device,
     board.power_off(1);
 }
 
-/* The time of reading alone; the sum is taken between. */
+/* The time of reading alone; the checksum is taken between. */
 static void read_all(const struct block_device *device, unsigned pass, uint8_t *buffer,
                      uint64_t bytes)
 {
@@ -128,7 +128,7 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
         ticks += board.ticks() - start;
         if (e != ERR_OK)
             give_up(device, e);
-        if (at < FIRST_BYTES) /* what follows takes an emulated core long, and is zeros */
+        if (at < FIRST_BYTES) /* the rest takes an emulated core long, and is zeros */
             crc = crc32c(crc, buffer, state.piece_bytes);
     }
     console_printf(&state.console, "storage-bench: %u %llu %llu %llu %08x %s\n", pass,

@@ -24,7 +24,7 @@ struct box box;
 
 static struct fake {
     uint64_t pages
-        [BOX_MOST_PAGES]; /* of devices that are mapped; a block takes its first and last page */
+        [BOX_MOST_PAGES]; /* pages of devices that are mapped; of a block, its first and last page */
     uint64_t ends[BOX_MOST_PAGES];
     unsigned n_pages;
     uint64_t ticks;
@@ -65,7 +65,7 @@ static void add_block(uint64_t start, uint64_t end)
         word_at(box.mailbox)[MAILBOX_WRITE / 4] = 0; /* nobody has asked yet */
 }
 
-/* RAM, which a board may try: a file without contents that is as long as the address space. */
+/* RAM that a board may probe: a file without contents that is as long as the address space. */
 static void lay_ram(uint64_t start, uint64_t end)
 {
     const uint64_t gib = UINT64_C(1) << 30, low = UINT64_C(2) << 30;
@@ -77,7 +77,7 @@ static void lay_ram(uint64_t start, uint64_t end)
         if (ftruncate(file, (off_t)(gib << 10)) != 0)
             exit(1);
     }
-    /* The tree, and whatever else is this program's own, lies there already. */
+    /* The tree, and everything else of this program, is there already. */
     (void)mmap((void *)(uintptr_t)start, end - start, PROT_READ | PROT_WRITE,
                MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, (off_t)at);
 }
@@ -115,8 +115,8 @@ void box_print_registers(void)
 
 /* ---- caches ---- */
 
-/* Lines that were flushed, or that a bus master has used, as the master sees them: it does not look into a core's caches. A line
- * that nobody flushed is dirty, and memory still has older bytes. */
+/* Lines that were flushed or that a bus master used, as the master sees them: it does not look into
+ * a core's caches. A line that nobody flushed is dirty, and memory still has older bytes. */
 enum { LINE_BYTES = 64, MOST_LINES = 512, BEFORE = 0xa5 };
 
 static struct cached {
@@ -146,7 +146,7 @@ static struct cached *line_of(uintptr_t at)
     return line;
 }
 
-/* Write a dirty line to memory, over what a master wrote there; then fetch the line anew. */
+/* Writes a dirty line to memory, over what a master wrote there, and fetches the line again. */
 static void flush_line(uintptr_t at)
 {
     struct cached *line = line_of(at);
@@ -179,12 +179,12 @@ static void answer_tag(uint32_t *tag)
     case 0x00000001: values[0] = 1700000000; break; /* its date */
     case 0x00010002: values[0] = box.revision; break;
     case 0x00010005: memcpy(values, box.memory, sizeof box.memory); break;
-    case 0x00028001: /* power: device 0 is the card */
+    case 0x00028001: /* power; device 0 is the card */
         printf("power %u %u\n", values[0], values[1]);
         box.is_powered = true;
         values[1] = 1;
         break;
-    case 0x00030002: /* clocks; 1 is that of Arasan's controller */
+    case 0x00030002: /* clocks; clock 1 is that of Arasan's controller */
         if (values[0] == 1 && !box.is_powered)
             printf("power comes after the clock\n");
         /* fall through */
@@ -194,7 +194,7 @@ static void answer_tag(uint32_t *tag)
     }
 }
 
-/* A message has 30 bits of its address, and it lies near `box`. */
+/* A message has 30 bits of address, and is near `box`. */
 static uint32_t *whole_address(uint32_t word)
 {
     const uint64_t gib = UINT64_C(1) << 30, here = (uintptr_t)&box;
@@ -207,7 +207,7 @@ static uint32_t *whole_address(uint32_t word)
     return (uint32_t *)(uintptr_t)at;
 }
 
-/* The message as memory has it, answered. False: memory has none, since nobody flushed it. */
+/* Answers the message as memory has it. False: memory has none, because nobody flushed it. */
 static bool answer(const uint32_t *message)
 {
     uint32_t copy[MOST_WORDS], n = *master_word(message) / 4;
@@ -243,7 +243,7 @@ static void serve_mailbox(void)
 
 /* ---- time ---- */
 
-/* Bits that a device clears or sets by itself: the end of a reset, a clock that is stable. */
+/* Bits that a device clears or sets by itself, such as the end of a reset or a stable clock. */
 static void act(void)
 {
     for (unsigned i = 0; i < box.n_acts; i++) {
@@ -302,7 +302,7 @@ void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), vo
     printf("release %u %lx\n", core, (unsigned long)release);
 }
 
-/* Nothing here sleeps, wakes or ends. */
+/* Nothing sleeps, wakes or ends here. */
 void semihosting_exit(int status)
 {
     exit(status);

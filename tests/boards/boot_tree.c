@@ -34,7 +34,8 @@ static void start_core(void *arg)
     (void)arg;
 }
 
-/* How the devices of a bus see memory, by its alias, as the cards' driver asks for it. */
+/* Prints how the devices of a bus see memory. The bus has an alias, as the cards' driver asks for
+ * it. */
 static void print_window(const char *alias)
 {
     struct dma_window window = tree_window(boot_tree(), alias, false);
@@ -44,7 +45,8 @@ static void print_window(const char *alias)
                (unsigned long long)window.end);
 }
 
-/* After boot_start: the machine as the program gets it, then storage, which the board looks for. */
+/* Prints the machine after boot_start as the program gets it, then the storage that the board
+ * finds. */
 void image_main(const struct machine *machine)
 {
     struct block_device *devices[BOARD_MAX_BLOCK] = { NULL };
@@ -94,7 +96,7 @@ static bool is_word(const char *word, const char *name)
     return strncmp(word, name, strlen(name)) == 0;
 }
 
-/* The firmware's. False: it is another's. */
+/* Whether it is the firmware's. False: somebody else's. */
 static bool read_firmware(const char *word, uint64_t value)
 {
     if (is_word(word, "domain="))

@@ -1,5 +1,6 @@
-/* The firmware below a board's image, as OpenSBI's sources have it (1.2, which HSS contains: sbi_hsm_hart_start, sbi_ecall_base.c and HSS's
- * opensbi_service.c), and PSCI. It prints what it is asked to do. */
+/* The firmware below a board's image, as OpenSBI's sources have it (1.2, which HSS contains:
+ * sbi_hsm_hart_start, sbi_ecall_base.c and HSS's opensbi_service.c), and PSCI. It prints what it is
+ * asked to do. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,9 +20,9 @@ enum {
 };
 enum { RESET_SHUTDOWN, RESET_COLD, RESET_WARM };
 
-static uint32_t started; /* harts, by bit; the one that runs is one of them */
+static uint32_t started; /* harts as bits; the running one is among them */
 
-/* As HSS says of itself: SBI 1.0, its own number, OpenSBI 1.2; and of the machine. */
+/* HSS reports SBI 1.0, its own number, OpenSBI 1.2, and the machine. */
 static struct sbi_result tell(uint64_t function)
 {
     static const uint64_t values[] = { 0x01000000, 8, 0x00010002, 1, 0x1cf, 1, 0 };
@@ -31,7 +32,8 @@ static struct sbi_result tell(uint64_t function)
     return (struct sbi_result){ 0, values[function] };
 }
 
-/* A hart of the monitor, or of another domain (a payload that another core owns), is not ours to start. */
+/* A hart of the monitor, or of another domain (a payload that another core owns), cannot be started
+ * by us. */
 static int64_t start_hart(uint64_t id, uint64_t address)
 {
     started |= 1u << box.hart;

@@ -1,5 +1,6 @@
-/* A firmware of EFI with one fault, for tests/boot/efi_faults.t. The program is linked with this before efi_start (--wrap): Ingot gets
- * copies of the firmware's tables, in which a function refuses or fails. The test writes the fault's name into the program's file. */
+/* A firmware of EFI with one fault, for tests/boot/efi_faults.t. The program is linked with this before efi_start (--wrap): Ingot
+ * gets copies of the firmware's tables, in which one function refuses or fails. The test writes the fault's name into the
+ * program's file. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ enum { HANDLES = 16, LARGE = 32 * 1024, FAILING = 4, PAGES_MOST = 64 * 1024 * 10
 #define DEVICE_ERROR (EFI_ERROR_BIT | 7)
 #define NOT_FOUND (EFI_ERROR_BIT | 14)
 
-/* The test looks for the mark and writes behind it. */
+/* The test finds the mark and writes behind it. */
 static volatile char fault[] = "INGOT-FAULT=none\0\0\0\0\0\0\0\0\0\0\0\0";
 enum { MARK = 12 };
 
@@ -63,7 +64,7 @@ static bool same(const struct efi_guid *a, const struct efi_guid *b)
 
 /* ---- disks ----------------------------------------------------------------------------------- */
 
-/* Large reads are those of weights. One fails, and works when it is repeated; or all fail. */
+/* Large reads are reads of weights. One fails and works when it is repeated, or all fail. */
 static efi_status EFI_API read_blocks(struct efi_block *block, uint32_t id, uint64_t lba,
                                       uint64_t bytes, void *to)
 {
@@ -78,7 +79,7 @@ static efi_status EFI_API read_blocks(struct efi_block *block, uint32_t id, uint
     return d->real->read(d->real, id, lba, bytes, to);
 }
 
-/* The first write finds that the medium has just been taken out. */
+/* The first write finds that the medium was taken out. */
 static efi_status EFI_API write_blocks(struct efi_block *block, uint32_t id, uint64_t lba,
                                        uint64_t bytes, const void *from)
 {
@@ -99,7 +100,7 @@ static efi_status EFI_API flush_blocks(struct efi_block *block)
     return d->real->flush(d->real);
 }
 
-/* One interface for each handle, as the firmware has it. */
+/* Each handle has one interface, as in the firmware. */
 static efi_status take_disk(efi_handle handle, struct efi_block *real, void **interface)
 {
     unsigned i = 0;
@@ -192,8 +193,8 @@ static efi_status EFI_API allocate_pages(uint32_t how, uint32_t type, uint64_t n
 
 /* ---- the device tree ------------------------------------------------------------------------- */
 
-/* The property that names the UART gets another name. Devicetree Specification 0.4, 5.2: the second word has the bytes, highest
- * first. */
+/* Renames the property that names the UART. Devicetree Specification 0.4, 5.2: the second word has
+ * the bytes, highest first. */
 static void forget_uart(struct efi_system_table *system)
 {
     static const char name[] = "stdout-path";
@@ -213,7 +214,7 @@ static void forget_uart(struct efi_system_table *system)
 
 /* ---- code and data --------------------------------------------------------------------------- */
 
-/* An instruction is replaced by itself: firmware that maps code read-only stops the program. */
+/* Replaces an instruction by itself: firmware that maps code read-only stops the program. */
 static void write_code(void)
 {
     volatile uint8_t *code = (volatile uint8_t *)(uintptr_t)__real_efi_start;

@@ -53,10 +53,10 @@ static void core_main(void *arg)
 static void start_others(const struct machine *machine)
 {
     for (unsigned core = 1; core < machine->n_cores; core++)
-        (void)board.start_core(core, core_main, NULL); /* fewer is not a fault of the line's */
+        (void)board.start_core(core, core_main, NULL); /* fewer are not a fault of the line */
 }
 
-/* For an assembly kernel: the references keep to registers that the compiler knows. */
+/* Runs an assembly kernel; the references keep to registers that the compiler knows. */
 static void compute(const struct machine *machine)
 {
     struct tester t;

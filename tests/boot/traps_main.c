@@ -21,11 +21,11 @@ static uint32_t data[16];
 static struct traps_state {
     void (*volatile trap)(void);
     bool all;
-    _Atomic uint32_t at_work; /* cores that count, or are about to trap with the others */
+    _Atomic uint32_t at_work; /* cores that count, or are about to trap together */
     _Atomic uint32_t counts[BOARD_MAX_CORES];
 } state;
 
-/* The compiler may not see what is there, nor turn the call before it into a jump. */
+/* The compiler may neither see what is there nor turn the call before it into a jump. */
 static uintptr_t hidden(uintptr_t address)
 {
     __asm__ volatile("" : "+r"(address)::"memory");
@@ -88,7 +88,7 @@ static void trap_stack_overflow(void)
     data[0] = descend(0);
 }
 
-/* The largest that a guard stops: its lowest byte is the first that is touched. */
+/* The largest frame that a guard stops: its lowest byte is touched first. */
 __attribute__((noinline)) static unsigned leap(unsigned depth)
 {
     volatile uint8_t frame[LEAP_BYTES];
@@ -102,7 +102,7 @@ static void trap_stack_leap(void)
     data[0] = leap(0);
 }
 
-/* Just below this core's trap stack, as its own overflow would. */
+/* Writes just below this core's trap stack, as its own overflow would. */
 static void trap_trap_stack(void)
 {
     write_word((uintptr_t)stack_trap_bottom(core_number()) - sizeof(uint32_t));
@@ -114,7 +114,7 @@ __attribute__((noinline)) static void fill(volatile uint8_t *bytes, size_t n)
         bytes[i] = 0x41;
 }
 
-/* Beyond its array, as far as its record of the caller. */
+/* Writes beyond its array, up to its record of the caller. */
 __attribute__((noinline)) static void smash(size_t n)
 {
     volatile uint8_t bytes[64];
@@ -129,7 +129,7 @@ static void trap_stack_smash(void)
     (void)hidden(0);
 }
 
-/* Not a trap: two boots are to have two of them. */
+/* Is not a trap: two boots are to have two of them. */
 static void trap_canary(void)
 {
     extern uintptr_t __stack_chk_guard;
@@ -137,7 +137,8 @@ static void trap_canary(void)
     panic("the canary is %lx", (unsigned long)__stack_chk_guard);
 }
 
-/* All zero bits are undefined for good on both ISAs. The registers: the first, a middle, a late. */
+/* All zero bits are undefined for ever on both ISAs. The registers are the first, a middle and a
+ * late one. */
 static void trap_undefined(void)
 {
 #ifdef __aarch64__
@@ -169,7 +170,7 @@ static void trap_panic(void)
     panic("%s: %d of %u, %x, %lx, %c%%", "as asked", -3, 4u, 0xabcu, 0x123456789abcdeful, 'z');
 }
 
-/* The report reads from an address that is not mapped. */
+/* Makes the report read from an address that is not mapped. */
 static void trap_in_panic(void)
 {
     panic("one %s", (const char *)hidden((uintptr_t)UNMAPPED << GIB_SHIFT));
@@ -195,7 +196,7 @@ static void say(const char *text)
         board.putc(*text);
 }
 
-/* Not a trap: newlib's malloc, which gets nothing from _sbrk. */
+/* Is not a trap: newlib's malloc, which gets nothing from _sbrk. */
 static void trap_malloc(void)
 {
     static const size_t sizes[] = { 1, 100, 4096, 1u << 20 };
@@ -235,7 +236,7 @@ static const struct {
     { "malloc", trap_malloc },
 };
 
-/* Two frames above every trap, and neither a tail call. */
+/* Puts two frames above every trap, neither of them a tail call. */
 __attribute__((noinline)) static void spring(void)
 {
     state.trap();
@@ -276,7 +277,7 @@ static void start_others(void)
     core_main((void *)(uintptr_t)(state.all ? &yes : &no));
 }
 
-/* The start of the name of the trap. */
+/* Finds the start of the name of the trap. */
 static const char *open_screen(const struct machine *machine)
 {
     static const char word[] = "screen ";

@@ -1,5 +1,5 @@
-/* Replies of any bytes: what is taken for a call has values within the table, doing it touches its own line alone, and what is
- * said of it is ASCII in a text of JSON. */
+/* Replies of any bytes: what is taken for a call has values within the table, acting on it touches
+ * only its own line, and its answer is ASCII in a text of JSON. */
 #include <stdlib.h>
 #include <string.h>
 

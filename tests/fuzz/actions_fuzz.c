@@ -1,5 +1,5 @@
-/* pins=, sensors= and a text of actions, of any bytes: a sentence or a table, no line that was not named is touched, and the
- * table's words and grammar have room and are sound. */
+/* pins=, sensors= and a text of actions, of any bytes: they give an error sentence or a table, no
+ * line that was not named is touched, and the table's words and grammar have room and are sound. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static void check_table(void)
     must(grammar_open(&g, memory, bytes, &error_message) == ERR_OK);
 }
 
-/* The bytes as what a person says of each pin: a call that is refused says why in ASCII's printable part, and what
- * was heard is the same for the same text. */
+/* Takes the bytes as a person's words about each pin: a refused call says why in printable ASCII,
+ * and the same text is heard the same way. */
 static void check_heard(const char *text, size_t bytes)
 {
     char why[ACTION_TEXT_BYTES] = "";
@@ -51,7 +51,7 @@ static void check_heard(const char *text, size_t bytes)
     }
 }
 
-/* A sentence, or sensors whose names, buses and addresses are as the actions want them. */
+/* Makes a sentence, or sensors whose names, buses and addresses are as the actions want them. */
 static void check_sensors(const char *text)
 {
     struct sensor_list l;
@@ -67,7 +67,7 @@ static void check_sensors(const char *text)
     fake_sensors = why == NULL ? text : "";
 }
 
-/* A line without its end, as a text; *at goes after it. */
+/* Returns a line without its end as a text; *at goes after it. */
 static char *take_line(const uint8_t **at, size_t *left)
 {
     const uint8_t *end = *left != 0 ? memchr(*at, '\n', *left) : NULL;
@@ -81,7 +81,7 @@ static char *take_line(const uint8_t **at, size_t *left)
     return text;
 }
 
-/* The first line is pins=, the second sensors=, the rest the text. */
+/* Takes the first line as pins=, the second as sensors=, the rest as the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *pins = take_line(&data, &size), *sensors = take_line(&data, &size);

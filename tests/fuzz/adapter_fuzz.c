@@ -1,6 +1,7 @@
-/* The reader of adapters, in a compact spelling: the numbers of the header, then pairs, then the data's
- * bytes. Checksums and sizes that follow are put right first, or no mutation would get beyond them; a
- * flag leaves them as they stand. Input that the reader accepts is loaded from memory, and multiplied. */
+/* The reader of adapters, with input in a compact form: the numbers of the header, then pairs, then the
+ * data's bytes. Checksums and sizes that follow from others are put right first, or no mutation would get
+ * beyond them; a flag leaves them as they are. Input that the reader accepts is loaded from memory, and
+ * multiplied. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ enum {
 static _Alignas(64) uint8_t file[MOST_BYTES], memory[4 * MOST_BYTES];
 static struct adapters adapters;
 
-/* Pairs one after the other, and what follows from their ranks. */
+/* Lays pairs one after the other, and computes what follows from their ranks. */
 static void set_places(struct adapter_header *h, struct adapter_pair *pairs)
 {
     uint64_t end = 0;
@@ -85,7 +86,8 @@ static size_t lay_out(const uint8_t *data, size_t size, unsigned flags)
     return front + rest;
 }
 
-/* The whole way of a board, from a device in memory, for a base that has the embedding alone. */
+/* Goes the whole way of a board, from a device in memory, for a base that has only the
+ * embedding. */
 static void load(size_t bytes)
 {
     static const struct ingot_layer layer = { .mixer = INGOT_MIXER_ATTENTION };

@@ -1,5 +1,5 @@
-/* Any text through byte-level BPE: the ids are those of a merge that looks at all pairs every
- * time, and with every pattern of words the text comes back and no control token does. */
+/* Any text through byte-level BPE: the ids are those of a merge that looks at all pairs every time,
+ * and with every pattern of words the text comes back and no control token appears. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +34,8 @@ static bool is_listed(const char *text)
     return false;
 }
 
-/* Six letters, then joins of two texts before, so that one text has several ways to come about
- * and merges get into each other's way. The same every time. */
+/* Six letters, then joins of two earlier texts, so that one text has several ways to come about and
+ * merges get into each other's way. The list is the same every time. */
 static void build(void)
 {
     static const char *const letters[] = { "a", "b", "\304\240", "<", "1", "n" };
@@ -78,7 +78,7 @@ static size_t encode(const char *text, size_t bytes, uint32_t *ids)
     return n;
 }
 
-/* The place of a pair in the list of merges, or JOINS. */
+/* Returns the place of a pair in the list of merges, or JOINS. */
 static uint32_t naive_rank(uint32_t left, uint32_t right, uint32_t *id)
 {
     const struct tokenizer *t = &bpe.t;

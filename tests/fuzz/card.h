@@ -1,4 +1,4 @@
-/* A card in memory, for fuzzers: mount it, list it, resolve and read its models. */
+/* A card in memory, for fuzzers, which mount it, list it, and resolve and read its models. */
 #ifndef INGOT_TESTS_FUZZ_CARD_H
 #define INGOT_TESTS_FUZZ_CARD_H
 
@@ -38,7 +38,7 @@ static enum err card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* Whatever resolves must lie on the device and cover the file; reading it must not fail. */
+/* Whatever resolves must be on the device and cover the file, and reading it must not fail. */
 static void read_file(const struct fat32_entry *entry, uint64_t n_sectors)
 {
     static struct file_extent extents[FILE_MAX_EXTENTS];
@@ -73,7 +73,7 @@ static void read_model(const char *name, uint64_t n_sectors)
         read_file(&entry, n_sectors);
 }
 
-/* A new file where the card lets it: it is there afterwards, or an error says why. */
+/* Makes a new file if the card allows it: it is there afterwards, or an error says why. */
 static void write_file(struct block_device *dev, const char *folder, const char *name)
 {
     static struct file_extent extents[64];
@@ -95,7 +95,7 @@ static void write_file(struct block_device *dev, const char *folder, const char 
         read_file(&entry, dev->n_sectors);
 }
 
-/* The whole of a card, of size bytes; with `writes` they change. */
+/* Runs all of this on a card of size bytes; with `writes` they change. */
 static void read_card(const uint8_t *data, size_t size, bool writes)
 {
     union {

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             }
         }
     }
-    /* Without the archive around it: most changes of an archive are found before. */
+    /* Takes what is in an archive alone: most changes of an archive are found before. */
     (void)card_inflate(copy, size, whole, sizeof whole);
     free(copy);
     free(out);

@@ -61,7 +61,7 @@ static void check_line(const char *line, size_t bytes)
     }
 }
 
-/* Read every line; a hash of them and of how each ended. */
+/* Reads every line, and returns a hash of them and of how each ended. */
 static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool work_between)
 {
     struct console_rig rig = { .putc = drop,
@@ -113,8 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     whole = read_all(data, size, size + 1, false);
     single = read_all(data, size, 1, false);
     (void)read_all(data, size, 100, true);
-    /* Ctrl-C takes effect when it arrives, which here depends on the portions; and so may what
-     * Ctrl-D finds at the end of the input */
+    /* Ctrl-C acts when it arrives, which here depends on the portions, and so does Ctrl-D at the
+     * end of the input */
     must(memchr(data, 3, size) != NULL || memchr(data, 4, size) != NULL || whole == single);
     return 0;
 }

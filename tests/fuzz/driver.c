@@ -1,6 +1,6 @@
-/* Runs a fuzz target without a fuzzing engine: every file of the corpus as it is, then random
- * mutations of them until the time is up. The target is libFuzzer's, so that clang's engine can
- * be linked instead (make fuzz-libfuzzer). usage: TARGET [--seconds S] [--seed N] FILE... */
+/* Runs a fuzz target without a fuzzing engine: first every file of the corpus unchanged, then
+ * random mutations of them until the time is up. The target is libFuzzer's, so that clang's engine
+ * can be linked instead (make fuzz-libfuzzer). usage: TARGET [--seconds S] [--seed N] FILE... */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static size_t mutate_once(uint8_t *data, size_t bytes)
     return bytes;
 }
 
-/* A copy on the heap of just the right size, so that ASan sees a read beyond it. */
+/* A copy on the heap of exactly its size, so that ASan sees a read beyond it. */
 static void run_one(const uint8_t *data, size_t bytes)
 {
     uint8_t *copy = malloc(bytes != 0 ? bytes : 1);

@@ -1,5 +1,5 @@
-/* The input is a disk with a GPT and exFAT, or exFAT alone (exfat_seed.py): read as it is, and once more with its
- * checksums made right, so that what they protect is met as well. */
+/* The input is a disk with a GPT and exFAT, or exFAT alone (exfat_seed.py). It is read unchanged,
+ * and again with its checksums made right, so that what they protect is reached as well. */
 #include "runtime/storage/partitions.h"
 #include "tests/fuzz/card.h"
 
@@ -22,7 +22,7 @@ static void put32(uint8_t *p, uint32_t value)
     memcpy(p, &value, sizeof value);
 }
 
-/* A header in the second sector, its table after it. */
+/* A header in the second sector, with its table after it. */
 static void sign_gpt(size_t size)
 {
     uint8_t *h = disk + SECTOR_BYTES;

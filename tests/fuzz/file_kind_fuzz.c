@@ -1,4 +1,5 @@
-/* The kinds of files, over arbitrary bytes, in every place: each refusal has an error message. */
+/* The recognition of files, over arbitrary bytes and in every place: each refusal has an error
+ * message. */
 #include <stdint.h>
 #include <stdlib.h>
 

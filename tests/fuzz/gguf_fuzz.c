@@ -1,6 +1,6 @@
-/* The GGUF parser over arbitrary bytes; what it lets pass is read as the packer reads it. The
- * bytes are tried as they are, and again with others after them, so that a short seed's tensors
- * find their data. */
+/* The GGUF parser over arbitrary bytes; what it accepts is read as the packer reads it. The bytes
+ * are tried as they are, and again with others after them, so that a short seed's tensors find
+ * their data. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20, PART_BYTES = 1 << 20, F
 
 static struct source source;
 
-/* Memory for the widest row of a tensor, once. */
+/* Memory for the widest row of a tensor, allocated once. */
 static const struct rows_buffers *row_buffers(void)
 {
     static struct rows_buffers b;
@@ -37,8 +37,8 @@ static const struct rows_buffers *row_buffers(void)
     return &b;
 }
 
-/* The first and the last row, and the first group in every fourth type: quantizers search, and took
- * most of the time. Another input begins with another type. */
+/* Quantizes the first and the last row, and the first group in every fourth type: quantizers
+ * search, and took most of the time. Another input begins with another type. */
 static void use_tensor(const struct source_tensor *t, unsigned first_type)
 {
     static float row[ROW_FLOATS];
@@ -60,7 +60,7 @@ static void use_tensor(const struct source_tensor *t, unsigned first_type)
     }
 }
 
-/* The matrix, or of several the first and the last. */
+/* The matrix, or the first and the last of several. */
 static void use_stack(const struct source_tensor *t, unsigned first_type)
 {
     struct source_tensor one = *t;
@@ -91,7 +91,7 @@ static void must(bool condition)
     }
 }
 
-/* The reader takes the packer's files. */
+/* The packer's files must be accepted by the reader. */
 static void use_section(uint8_t *section, uint64_t bytes)
 {
     uint8_t chat[CHAT_MOST_BYTES] __attribute__((aligned(8)));
@@ -151,8 +151,8 @@ static struct gguf_part filled(const char *path, uint8_t *room, const uint8_t *d
     return (struct gguf_part){ path, room, PART_BYTES };
 }
 
-/* The start of a second GGUF in the bytes, as the second part of a model; what the name of a file says
- * of it in any case. */
+/* Takes the start of a second GGUF in the bytes as the second part of a model; in any case parses a
+ * file's name. */
 static void parse_parts(const uint8_t *data, size_t size)
 {
     static uint8_t room[2][PART_BYTES];

@@ -1,5 +1,5 @@
-/* Compiled grammars, GBNF, JSON Schema and choices: the first byte says which. The boards' reader must take
- * every compiled grammar, and whatever it takes is run within its bounds. Nothing takes long: not even of 32 KiB. */
+/* Compiled grammars, GBNF, JSON Schema and choices; the first byte says which. The boards' reader must take every
+ * compiled grammar, and whatever it takes runs within its bounds. Nothing takes long, not even 32 KiB. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct grammar_machine machine;
 static uint32_t memory[MOST / 4], work[GRAMMAR_WORK_BYTES / 4];
 static char text[MOST];
 
-/* Bytes of the input itself, which often begin what is allowed, and then all others. */
+/* Tries bytes of the input itself, which often begin what is allowed, and then all others. */
 static void run(const struct grammar *g, const uint8_t *data, size_t size)
 {
     unsigned level = 0;

@@ -1,4 +1,4 @@
-/* config.json over arbitrary bytes: what passes is in the reader's bounds. */
+/* config.json over arbitrary bytes: what the reader accepts is within its bounds. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

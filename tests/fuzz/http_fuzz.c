@@ -1,5 +1,6 @@
-/* Any bytes as what a caller sends over one connection: requests, or frames of a WebSocket. Given whole and in pieces, the site sees the
- * same and the same bytes go out; nothing is read or written beyond its room, and no step goes on for ever. */
+/* Any bytes as one connection of a caller: requests, or frames of a WebSocket. Whole and in pieces, the site
+ * sees the same and the same bytes go out; nothing is read or written out of bounds, and no step goes on for
+ * ever. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static void must(bool condition)
     }
 }
 
-/* A site that answers each request by what it saw of it, a WebSocket's message by the message. */
+/* A site that answers each request with what it saw of it, and a WebSocket's message with the
+ * message. */
 struct run {
     struct http_connection c;
     char seen[SEEN_BYTES]; /* (n_seen) what was asked, with marks between */
@@ -169,7 +171,7 @@ static const struct http_site site = {
     .said = on_said,
 };
 
-/* All that can go out now. The room is exact, so that a byte beyond it is seen. */
+/* Sends everything that can go out now. The room is exact, so that a byte beyond it is seen. */
 static void drain(struct run *r)
 {
     enum http_stage stage;
@@ -188,7 +190,7 @@ static void drain(struct run *r)
     } while (n != 0 || stage != r->c.stage);
 }
 
-/* Pieces of `step` bytes (0: all of it). */
+/* Sends the input in pieces of `step` bytes (0: at once). */
 static void feed(struct run *r, const uint8_t *data, size_t size, size_t step)
 {
     size_t at = 0;

@@ -39,7 +39,7 @@ static uint64_t round_up(uint64_t n)
     return (n + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
 }
 
-/* The file from its header on, as its sections lie: meta of meta_bytes behind the header. */
+/* Builds the file from its header on, as its sections lie: meta of meta_bytes behind the header. */
 struct file {
     struct ingot_header header;
     struct ingot_section *section[SECTIONS];
@@ -69,7 +69,7 @@ static void lay_sections(struct file *f, unsigned flags, size_t size)
     }
 }
 
-/* Copies the sections to their pages; returns what is left, a text. */
+/* Copies the sections to their pages; returns what is left, which is a text. */
 static const uint8_t *fill_sections(struct file *f, const uint8_t *data)
 {
     uint64_t at = 0;
@@ -118,7 +118,7 @@ static void seal(struct file *f)
     f->header.header_crc32c = crc32c(0, &f->header, sizeof f->header);
 }
 
-/* meta is of just its size, so that ASan sees a step beyond. */
+/* meta has exactly its size, so that ASan sees a read beyond. */
 static const uint8_t *open_file(struct file *f, const uint8_t *data, size_t size)
 {
     struct ingot_header *h = &f->header;
@@ -170,7 +170,7 @@ static void encode(const struct tokenizer *t, const char *text, size_t bytes, bo
     }
 }
 
-/* The text, each chat string, and every token's piece. */
+/* Encodes the text and each chat string, and reads every token's piece. */
 static void use_tokenizer(const struct image *img, const char *text, size_t bytes)
 {
     struct tokenizer t;
@@ -188,7 +188,7 @@ static void use_tokenizer(const struct image *img, const char *text, size_t byte
     }
 }
 
-/* Every tensor lies inside its segment, every segment in the file. */
+/* Checks that every tensor is inside its segment, and every segment inside the file. */
 static void use_tables(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->tensors.count; i++) {
@@ -201,7 +201,7 @@ static void use_tables(const struct image *img)
     }
 }
 
-/* A plan fits the memory that it was made for, or says what does not. */
+/* Checks that a plan fits the memory that it was made for, or says what does not. */
 static void use_plan(const struct image *img)
 {
     static struct plan plan;
@@ -238,7 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     text = open_file(&f, data, size);
     text_bytes = size - (size_t)(text - data);
-    /* The weights are not needed here: as much file as the header says. */
+    /* The weights are not needed here: the file is as long as the header says. */
     if (image_check_header(&img, &f.header, f.header.file_bytes) != ERR_OK) {
         must(img.error_message[0] != '\0'); /* every refusal has an error message */
     } else {

@@ -1,5 +1,5 @@
-/* A line of any bytes to the reader of JSON: what it hands out lies in the line, ended by NUL, and
- * is UTF-8; written again with json_escape() and read again it is the same. */
+/* A line of any bytes to the reader of JSON: what it returns is inside the line, ended by NUL, and
+ * UTF-8; written again with json_escape() and read again it is the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +96,8 @@ static void check_value(const struct json *j, const struct json_value *v)
     check_again(v);
 }
 
-/* The contents of a list or an object, down to its leaves: each lies in what it is in. */
+/* Reads the contents of a list or an object, down to its leaves: each is inside what contains
+ * it. */
 static void check_nested(const struct json_value *outer, unsigned depth)
 {
     struct json_value v;
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(j.error_message != NULL && j.column >= 1 && j.column <= n + 1);
     }
     if (first.kind != JSON_END) {
-        check_value(&j, &first); /* what came later has left it alone */
+        check_value(&j, &first); /* later values have left it alone */
     }
     free(line);
     return 0;

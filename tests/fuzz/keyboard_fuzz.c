@@ -1,5 +1,5 @@
-/* Any bytes as a layout and a keyboard's reports, with time that goes by between them. The output is whole
- * characters of UTF-8 and keys that a terminal has, however late somebody takes it. */
+/* Any bytes as a layout and a keyboard's reports, with time going by between them. The output is
+ * whole characters of UTF-8 and keys that a terminal has, however late somebody takes it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Bytes that must follow: a character's. */
+/* How many bytes of a character must follow. */
 static unsigned check_byte(unsigned due, uint8_t byte)
 {
     if (due != 0) {

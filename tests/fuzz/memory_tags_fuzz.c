@@ -1,5 +1,5 @@
-/* Any reply, in portions that its first byte tells: what is shown and what is to be done is the same however
- * it was cut; no tag that is known is shown; what is to be done is within its bounds. */
+/* Any reply, in portions whose lengths its first byte gives: what is shown and what is to be done
+ * do not depend on the cuts; no known tag is shown; what is to be done is within its bounds. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as the messages of a request: they are refused with an error message, or take turns, begin and end with the
- * user, and lie in the request. */
+/* Any bytes as the messages of a request: they are refused with an error message, or they take
+ * turns, begin and end with the user, and are inside the request. */
 #include <stdlib.h>
 #include <string.h>
 

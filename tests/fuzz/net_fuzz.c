@@ -25,7 +25,7 @@ enum {
     HZ = 1000000,
     STEP_MS = 250,
     REST_MS =
-        90000, /* after which every connection has ended: NET_IDLE_SECONDS and what lwIP waits for */
+        90000, /* time after which every connection has ended: NET_IDLE_SECONDS and lwIP's own waits */
     FRAME_MOST = 1514,
     ETHERNET = 14,
     IP4 = 20,
@@ -34,7 +34,8 @@ enum {
     TCP_ACKNOWLEDGES = 8,
     TCP_FLAGS = 13,
     DHCP_XID = 4,
-    QUESTION_MS = 3700 * 1000, /* in which one for the time comes, if the board has an address */
+    QUESTION_MS =
+        3700 * 1000, /* time in which a question for the time comes, if the board has an address */
     NTP_ORIGINATE = 24,
     NTP_TRANSMIT = 40,
 };
@@ -48,9 +49,9 @@ static struct rig {
     const uint8_t *frame; /* that waits; NULL: none */
     size_t bytes;
     uint8_t sequence[4], acknowledges[4],
-        xid[4]; /* that the board sent last, and what it waits for */
+        xid[4]; /* what the board sent last, and what it waits for */
     bool asked;
-    uint8_t port[2], nonce[8]; /* of its question for the time */
+    uint8_t port[2], nonce[8]; /* port and number of its question for the time */
 } rig;
 
 static void must(bool condition)
@@ -93,7 +94,7 @@ static void write32(uint8_t *p, uint32_t value)
     }
 }
 
-/* The numbers that the next answer has to have. SYN and FIN count as a byte. */
+/* Writes the numbers that the next answer must have. SYN and FIN count as a byte. */
 static void note_tcp(const uint8_t *ip, size_t bytes)
 {
     const uint8_t *tcp = ip + IP4;

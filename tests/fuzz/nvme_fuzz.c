@@ -1,5 +1,5 @@
-/* Any bytes as what an NVMe controller says: its identify pages, then completions in place of answers.
- * The driver refuses it or keeps its books: a request ends once, and its slot is free from then on. */
+/* Any bytes as the answers of an NVMe controller: its identify pages, then completions. The driver
+ * refuses it or keeps its books: a request ends once, and its slot is free from then on. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void obey_admin(const struct nvme_command *c)
     fake.admin_done++;
 }
 
-/* The bytes are the controller's whole answer, phase and all. */
+/* The bytes are the controller's whole answer, with its phase. */
 static void answer(void)
 {
     uint8_t *entry = (uint8_t *)&driver.completions[fake.io_done++ % NVME_ENTRIES];

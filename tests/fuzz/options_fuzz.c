@@ -1,4 +1,5 @@
-/* Boot arguments of any bytes: what is stored stays in its bounds, and an error has an error message. */
+/* Boot arguments of any bytes: stored values are within their bounds, and an error has an error
+ * message. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ static void listen(void *context, bool fatal, const char *error_message)
     }
 }
 
-/* Bytes above 0x7f stand for pieces of words, so that random bytes make arguments that nearly
- * are some; the rest is itself. */
+/* Bytes above 0x7f stand for pieces of words, so that random bytes make arguments that are nearly
+ * right; other bytes stand for themselves. */
 static char *make_args(const uint8_t *data, size_t size)
 {
     static const char *const piece[] = {
@@ -73,7 +74,7 @@ static void check(const struct options *p)
     must(options_given(p, OPTION_MEM) == (p->load.mem > 0));
 }
 
-/* Numbers of the characters that numbers have. */
+/* Makes numbers out of the characters that numbers have. */
 static void check_numbers(const uint8_t *data, size_t size)
 {
     char text[24];

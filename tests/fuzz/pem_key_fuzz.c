@@ -1,4 +1,5 @@
-/* Any text as a key: refused with an error message, or a key whose public half begins as a point does. */
+/* Any text as a key: it is refused with an error message, or its public half begins as a point
+ * does. */
 #include <stdlib.h>
 
 #include "flash_image/signing/pem_key.h"

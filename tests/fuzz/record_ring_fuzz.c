@@ -1,5 +1,5 @@
-/* A log of any bytes: what its reader hands out lies in the file, in order, and an append after it is the
- * newest. Its CRCs are put right where the input's first byte says so. */
+/* A log of any bytes: what its reader returns is inside the file, in order, and an append after it
+ * is the newest record. The first byte of the input says whether its CRCs are put right. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as a program's line: the request that is taken apart of it, its list of ids, and the same bytes in the
- * ring of the console, where one that cancels is looked for, with frames and without. */
+/* Any bytes as a program's line: they are parsed as a request, as its list of ids, and in the ring
+ * of the console, where a cancelling line is looked for, with frames and without. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void check_ids(const char *list)
     must(error_message != NULL || (count == n && list == NULL));
 }
 
-/* Pairs with numbers of tokens: texts need a tokenizer. The list is overwritten. */
+/* Reads pairs with numbers of tokens; texts need a tokenizer. The list is overwritten. */
 static void check_biases(char *list, size_t bytes)
 {
     static struct ingot_header header = { .params.vocab = 1000 };
@@ -115,7 +115,7 @@ static void check_request(char *line, size_t n)
     }
 }
 
-/* Whether a request of some id is cancelled, before it begins and as its lines come. */
+/* Looks whether a request of some id is cancelled, before it begins and as its lines come. */
 static void check_cancel(const uint8_t *data, size_t n, bool frames)
 {
     static char line[256];

@@ -1,5 +1,5 @@
-/* safetensors files over arbitrary bytes: what passes lies in the file, and is placed as the
- * tensors of a model of each style of names. */
+/* safetensors files over arbitrary bytes: accepted tensors are inside the file, and are placed as
+ * those of a model in each style of names. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct source source;
 
-/* A family with sizes that the seed's tensors have. */
+/* A family with the sizes of the seed's tensors. */
 static void begin(enum ingot_family family)
 {
     memset(&source, 0, sizeof source);
@@ -61,7 +61,7 @@ static void read_ends(const struct source_tensor *t)
     }
 }
 
-/* For a stack every expert that is there. */
+/* Returns every expert of a stack that is there. */
 static void read_experts(const struct source_tensor *t)
 {
     for (uint32_t i = 0; t->data != NULL && i < t->stack; i++) {
@@ -87,7 +87,8 @@ static void place_quantized(const struct safetensors *f, enum ingot_family famil
     if (e != ERR_OK && source.error_message[0] == '\0') {
         abort(); /* every refusal has an error message */
     }
-    /* F8, which a folder may have under any name of a method, has no values before its scales are there and have their shape. */
+    /* F8, which a folder may have under any name of a method, has no values until its scales are
+     * there and have their shape. */
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
         if (e == ERR_OK || source.tensors[i].type != SOURCE_F8) {
             read_ends(&source.tensors[i]);

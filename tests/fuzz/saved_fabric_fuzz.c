@@ -1,5 +1,5 @@
-/* Any bytes over those of a file of memories (runtime/saved/saved_chat.h), with its CRCs made right or
- * left wrong: it is loaded, or refused with an error message and nothing of it is at work. */
+/* Any bytes over those of a file of memories (runtime/saved/saved_chat.h), with its CRCs made right
+ * or left wrong: it is loaded, or it is refused with an error message and none of it is in use. */
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include "tests/unit/chat/chat_rig.h"

@@ -1,5 +1,6 @@
-/* Any bytes over those of a file of lessons (runtime/saved/saved_chat.h), with its CRCs made right or left
- * wrong: they are loaded, or refused with an error message and nothing is half learnt. */
+/* Any bytes over those of a file of lessons (runtime/saved/saved_chat.h), with its CRCs made right
+ * or left wrong: they are loaded, or they are refused with an error message and nothing is half
+ * learnt. */
 #include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"

@@ -1,5 +1,6 @@
-/* Any bytes over those of a prefix's file (runtime/saved/saved_chat.h), with its CRCs made right or left
- * wrong: it is loaded, or refused with an error message, and a reply is that of a prompt which was computed. */
+/* Any bytes over those of a prefix's file (runtime/saved/saved_chat.h), with its CRCs made right or left wrong:
+ * it is loaded or refused with an error message, and in both cases a reply is as if the prompt had been
+ * computed. */
 #include "runtime/features/prefix/chat_prefix.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -77,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     e = chat_prefix_load(&chat, &saved, &file, NULL, NULL);
     must(e == ERR_OK || saved.error_message[0] != '\0');
     must(chat.session->n_ids == 0 && (e == ERR_OK) == (chat.opening.prefix.n != 0));
-    if (n_inputs++ % 16 == 0 && (data[0] & 0x80) != 0) { /* else the states may be another's */
+    if (n_inputs++ % 16 == 0 && (data[0] & 0x80) != 0) { /* else the states may belong to another */
         must(strncmp(reply(), expected, REPLY_BYTES - 1) == 0);
     }
     return 0;

@@ -20,7 +20,8 @@ static void must(bool condition)
     }
 }
 
-/* The kept part is JSON that says the same, on one line, or nothing; its figures are numbers, or not known. */
+/* The kept part is JSON on one line that says the same, or nothing; its figures are numbers or
+ * unknown. */
 static void take_news(const struct board_event *e)
 {
     struct serve_figures figures;
@@ -39,7 +40,7 @@ static void take_news(const struct board_event *e)
     cJSON_Delete(object);
 }
 
-/* Models go to the end of a list, which stays one, until there is no room. */
+/* Adds models to the end of a list, which stays a list, until there is no room. */
 static void take_model(const struct board_event *e)
 {
     char list[SERVE_EVENT_BYTES] = "";
@@ -57,7 +58,7 @@ static void take_model(const struct board_event *e)
     }
 }
 
-/* Parameters that nobody chose become numbers within their bounds, and nothing else changes. */
+/* Random parameters become numbers within their bounds, and nothing else changes. */
 static void take_defaults(const struct board_event *e)
 {
     struct ingot_sampling s;
@@ -100,7 +101,7 @@ static void take_event(const char *line, size_t bytes)
     board_event_free(&e);
 }
 
-/* Each line of what is written is an object, and nothing in it is a key. */
+/* Each line that is written is an object, and no byte of it is a key. */
 static void check_lines(const char *text, size_t n, size_t longest)
 {
     size_t most = 0;
@@ -146,7 +147,7 @@ static void write_request(enum serve_kind kind, const char *body, size_t bytes)
     serve_request_free(&q);
 }
 
-static const char *loaded; /* the name that a body chose; NULL: none */
+static const char *loaded; /* the name that a body asked for; NULL: none */
 
 static void load(void *context, const char *model)
 {
@@ -166,7 +167,7 @@ static bool look(void *context, uint32_t i, struct serve_look *l)
     return i == 0;
 }
 
-/* A body that chooses a model: one of those that there are is loaded, or the error says why not. */
+/* Takes a body that chooses a model: a model of the list is loaded, or the error says why not. */
 static void choose(const char *body, size_t bytes)
 {
     const struct serve_backend backend = { .look = look, .load = load };

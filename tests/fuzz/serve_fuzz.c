@@ -23,7 +23,7 @@ static void must(bool condition)
     }
 }
 
-/* A request's logit_bias has become a list of pairs, which a model's side reads. */
+/* The request's logit_bias has become a list of pairs, as a model's side reads it. */
 static void check_biases(const struct serve_request *q)
 {
     cJSON *list;
@@ -78,7 +78,7 @@ static void check(const struct serve_request *q)
     }
 }
 
-/* The error's own JSON is JSON, in UTF-8. */
+/* The error is written as JSON, in UTF-8. */
 static void check_error(const struct serve_error *e, enum serve_dialect dialect)
 {
     struct serve_text out = { .n = 0 };
@@ -116,7 +116,7 @@ static void add_member(struct serve_text *to, const cJSON *object, const char *n
     }
 }
 
-/* The content, name and arguments of a message or a delta. */
+/* Returns the content, name and arguments of a message or a delta. */
 static void add_parts(struct serve_text said[3], const cJSON *message)
 {
     const cJSON *calls = cJSON_GetObjectItemCaseSensitive(message, "tool_calls");
@@ -141,7 +141,7 @@ static void add_events(struct serve_text said[3], const char *text)
     }
 }
 
-/* A reply that comes byte by byte. */
+/* Feeds a reply byte by byte. */
 static void check_reply(const char *text, size_t n)
 {
     struct serve_job *j = serve_job_new();
@@ -182,7 +182,7 @@ static void check_reply(const char *text, size_t n)
 
 /* ---- every API's writer ------------------------------------------------------------------------ */
 
-/* The text that the pieces of a reply said. */
+/* The text of the pieces of a reply. */
 struct pieces {
     struct serve_text open; /* bytes of the item at work */
     uint32_t items;
@@ -210,7 +210,7 @@ static void take_piece(const struct serve_stream *s, const struct serve_piece *p
     }
 }
 
-/* Each line that begins as an object, behind "data: " or not, is one. */
+/* Each line that begins as an object, behind "data: " or not, is an object. */
 static void check_lines(const char *text)
 {
     while (*text != '\0') {
@@ -259,7 +259,7 @@ static void check_dialects(const char *text, size_t n, bool thinks)
     }
 }
 
-/* Without a NUL, which no text has, nor characters that are not whole. */
+/* Copies the bytes without NUL, which no text has, and without broken characters. */
 static void take_reply(const uint8_t *data, size_t size)
 {
     char text[256];

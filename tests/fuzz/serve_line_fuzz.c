@@ -1,5 +1,6 @@
-/* Any bytes as messages of a WebSocket, one a line: refused with an error message, or a request whose reply is played here; every event that
- * goes is a line of JSON with the request's id. */
+/* Any bytes as messages of a WebSocket, one for each line: they are refused with an error message,
+ * or become a request whose reply is played here; every event that is sent is a line of JSON with
+ * the request's id. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void must(bool condition)
     }
 }
 
-/* Lines of JSON, of which the last is a `done`. */
+/* Checks lines of JSON, of which the last is a `done`. */
 static void check_events(struct serve_text *out)
 {
     char *at = out->bytes;

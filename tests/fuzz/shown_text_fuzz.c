@@ -1,6 +1,7 @@
-/* Any bytes, in portions that the first of them tells, to what a terminal may get: valid UTF-8 without a
- * control character comes out, the same however it was cut, and showing it again changes nothing. The
- * escapes of JSON leave printable ASCII and characters that are none of these. */
+/* Any bytes, in portions whose lengths the first of them give, on their way to a terminal: valid
+ * UTF-8 without a control character comes out, the same however it was cut, and showing it again
+ * changes nothing. The escapes of JSON leave printable ASCII and characters that are none of
+ * these. */
 #include <stdlib.h>
 #include <string.h>
 

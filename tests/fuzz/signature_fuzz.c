@@ -1,6 +1,6 @@
-/* A signature's block in a compact spelling: the size of the file in pages, how many parts it has, a flag that puts right what
- * follows from them, the block's bytes. The signature itself is taken to hold: what the reader lets pass has all
- * its digests inside its bytes. */
+/* A signature's block in a compact form: the file's size in pages, how many parts it has, a flag that corrects
+ * dependent fields, the block's bytes. The signature itself counts as valid: a block that the reader accepts has
+ * all its digests inside its bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     file_bytes = (uint64_t)(data[0] | data[1] << 8) * INGOT_PAGE;
     n_parts = (uint32_t)(data[2] | data[3] << 8) % (SIGNATURE_MOST_PARTS + 1);
     bytes = signature_block_bytes(n_parts);
-    b = calloc(1, (size_t)bytes); /* no more: the sanitizer sees what is beyond */
+    b = calloc(1, (size_t)bytes); /* and no more, so that the sanitizer sees a read beyond */
     must(b != NULL);
     memcpy(b, data + HEAD, size - HEAD < bytes ? size - HEAD : (size_t)bytes);
     if ((data[4] & KEEP) == 0) {

@@ -1,6 +1,6 @@
-/* Any bytes, in portions, to a text screen of a size that the first of them tell: the cursor stays on it, its
- * cells are printable, and a cell that is not noted as changed is what it was before, `moved` rows further
- * down. However the bytes were cut, the cells are the same. */
+/* Any bytes, in portions, to a text screen whose size the first bytes give: the cursor stays on it, its
+ * cells are printable, and a cell that is not marked as changed is the same as before, `moved` rows
+ * further down. The cells do not depend on the cuts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void check(const struct text_screen *t)
     }
 }
 
-/* The screen of somebody who draws only changes. */
+/* The screen of a caller that draws only changes. */
 static void draw_changes(struct text_screen *t, struct text_cell *seen)
 {
     memmove(seen, seen + (size_t)t->moved * t->columns,

@@ -1,5 +1,5 @@
-/* Any text, as parts with and without trust: the ids are those of a merge that searches all
- * pairs every time, user text makes no control token, and what was encoded decodes to itself. */
+/* Any text, as parts with and without trust: the ids are those of a merge that searches all pairs
+ * every time, a user's text makes no control token, and encoded text decodes to itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static void must(bool condition)
     }
 }
 
-/* Ten letters, then joins of two pieces before, with few different scores, so that ties and
- * chains of merges are common. The same every time. */
+/* Ten letters, then joins of two earlier pieces, with few different scores, so that ties and chains
+ * of merges are common. The list is the same every time. */
 static void add_pieces(struct vocabulary *v, uint32_t first)
 {
     static const char *const letter[] = { "a", "b", " ", "a", "b", ">", "[", "\xc3\xbc", "e", "n" };
@@ -118,7 +118,7 @@ static size_t encode(const struct tokenizer *t, const struct tokenizer_part *par
     return n_ids;
 }
 
-/* The id of a NORMAL token, by looking at all of them. */
+/* Finds the id of a NORMAL token by looking at all of them. */
 static uint32_t naive_find(const struct tokenizer *t, const char *s, size_t n)
 {
     for (uint32_t id = 0; id < t->head->n_tokens; id++) {
@@ -130,7 +130,7 @@ static uint32_t naive_find(const struct tokenizer *t, const char *s, size_t n)
     return INGOT_NO_TOKEN;
 }
 
-/* Vocabulary 0 without special tokens: merge the best pair until there is none. */
+/* Vocabulary 0 has no special tokens: merge the best pair until there is none. */
 static size_t naive_encode(const struct tokenizer *t, const char *s, size_t n, uint32_t *ids)
 {
     size_t start[MOST_NAIVE + 1];

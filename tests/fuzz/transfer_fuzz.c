@@ -1,4 +1,5 @@
-/* Any bytes on the line while a board waits for a file, in frames and by YMODEM: it ends, and writes nothing beyond the file. */
+/* Any bytes on the line while a board waits for a file, in frames and by YMODEM: the transfer ends,
+ * and writes nothing beyond the file. */
 #include <stdlib.h>
 
 #include "runtime/transfer/transfer_receive.h"

@@ -1,5 +1,6 @@
-/* Any text through a Unigram vocabulary with every way to treat spaces: the ids spell the text as these
- * ways make it, and their scores add up to the most that any cut gives, searched from the other end. */
+/* Any text through a Unigram vocabulary with every treatment of spaces: the ids spell the text as that
+ * treatment makes it, and their scores add up to the best sum of all cuts, which is searched from the
+ * other end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void must(bool condition)
     }
 }
 
-/* Letters, then joins of two pieces before; scores are eighths, so that sums are exact. */
+/* Letters, then joins of two earlier pieces. Scores are eighths, so that sums are exact. */
 static void add_pieces(struct vocabulary *v)
 {
     static const char *const letter[] = { "a", "b", " ", "c", "\xc3\xbc", "\xe4\xbd\xa0" };
@@ -73,7 +74,7 @@ static size_t character(const char *s, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* The text as the flags make it. */
+/* Changes the text as the flags say. */
 static size_t prepare(const char *in, size_t n, uint32_t flags, char *out)
 {
     bool squeeze = (flags & INGOT_SQUEEZE_SPACES) != 0;
@@ -97,7 +98,7 @@ static size_t prepare(const char *in, size_t n, uint32_t flags, char *out)
     return at;
 }
 
-/* The piece of just these bytes, the first of equal ones; INGOT_NO_TOKEN: none. */
+/* Finds the piece of exactly these bytes, the first of equal ones; INGOT_NO_TOKEN: none. */
 static uint32_t find(const char *s, size_t n)
 {
     for (uint32_t id = FIRST; id < FIRST + PIECES; id++) {
@@ -108,7 +109,7 @@ static uint32_t find(const char *s, size_t n)
     return INGOT_NO_TOKEN;
 }
 
-/* The most that the rest of the text gives, from its end. Characters begin where starts says. */
+/* Finds the best sum of the rest of the text, from its end. Characters begin where starts says. */
 static double best(const char *s, size_t n, bool split)
 {
     static double from[MOST_TEXT + 3];
@@ -143,7 +144,7 @@ static double best(const char *s, size_t n, bool split)
     return from[0];
 }
 
-/* The sum of the ids' scores; they spell s. */
+/* Adds up the ids' scores; they spell s. */
 static double sum_of(const uint32_t *ids, size_t n_ids, const char *s, size_t n)
 {
     double sum = 0;
@@ -206,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             memcpy(text + n, p, strlen(p));
             n += strlen(p);
         } else {
-            text[n++] = (char)(data[i] * 3); /* any byte, characters that are cut too */
+            text[n++] = (char)(data[i] * 3); /* any byte, and characters that are cut */
         }
     }
     try(text, n, (uint32_t)(data[0] & 7) << 5 | (data[0] & 8 ? INGOT_ADD_SPACE_PREFIX : 0u));

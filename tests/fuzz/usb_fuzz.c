@@ -1,5 +1,6 @@
-/* Any bytes as what a USB drive, keyboard or hub says of itself: its configuration, a command's status and sense, its size. The
- * accepted ones keep to the limits that the driver counts on. */
+/* Any bytes as what a USB drive, keyboard or hub reports about itself: its configuration, a
+ * command's status and sense, its size. Accepted values are within the limits that the driver
+ * relies on. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ enum { REQUESTS = USB_STORAGE_DEPTH + 1, ROUNDS = 8, POLLS = 400, MOST = 48, ANS
 enum {
     OWN_ANSWER = 0x10,
     REFUSED = 0x20
-}; /* in the byte that a command takes; the four below are the fault */
+}; /* bits in the byte that a command takes; the lower four are the fault */
 
 static struct usb_storage drive;
 static struct xhci host;
@@ -26,7 +26,7 @@ static _Alignas(64) uint8_t buffers[REQUESTS][MOST * 512];
 
 static struct input {
     const uint8_t *at, *end;
-    bool lies; /* about its size: then it is not known which bytes are right */
+    bool lies; /* it lied about its size, so nobody knows which bytes are right */
     uint8_t mood;
 } input;
 
@@ -35,7 +35,8 @@ static uint8_t take(void)
     return input.at < input.end ? *input.at++ : 0;
 }
 
-static uint8_t contents[FAKE_DISK_SECTORS * 512]; /* of the drive; what is written are these, too */
+static uint8_t
+    contents[FAKE_DISK_SECTORS * 512]; /* bytes of the drive; written bytes are the same */
 
 static void make_contents(void)
 {

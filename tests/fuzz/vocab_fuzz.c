@@ -1,6 +1,6 @@
-/* A GGUF with a byte-level vocabulary and merges, damaged in any way: what the parser and the
- * packer let pass is a section that the reader takes, and text comes back through it without a
- * control token other than the one for unknown characters, which is then neither BOS nor EOS. */
+/* A GGUF with a byte-level vocabulary and merges, damaged in any way: if the parser and the packer
+ * accept it, the reader accepts its section, and text comes back through it without a control token
+ * other than the one for unknown characters, which is then neither BOS nor EOS. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void must(bool condition)
     }
 }
 
-/* Every byte of the text that has a token, in order. */
+/* Collects every byte of the text that has a token, in order. */
 static bool comes_back(const struct tokenizer *t, const char *text, size_t bytes,
                        const uint32_t *ids, size_t n)
 {

@@ -25,7 +25,7 @@ static const struct broken_row {
 #undef BROKEN_ROW
 };
 
-/* Nothing but the intended fault may be seen, save that the assembly rows compute nothing. */
+/* Only the intended fault may be seen, except that the assembly rows compute nothing. */
 static bool is_caught(const struct broken_row *row, uint32_t faults)
 {
     uint32_t of_data = TESTER_VALUE | TESTER_GUARD_HIT | TESTER_INPUT;
@@ -33,7 +33,7 @@ static bool is_caught(const struct broken_row *row, uint32_t faults)
     return row->fault & of_data ? faults == row->fault : (faults & ~of_data) == row->fault;
 }
 
-/* One TAP line; true if it was caught. */
+/* Prints a TAP line; true if the fault was caught. */
 static bool test_broken_row(const struct broken_row *row, uint64_t seed, uint32_t features,
                             int number)
 {
@@ -67,7 +67,7 @@ static void leave(int number)
     _exit(TRAPPED);
 }
 
-/* A read beyond an input ends the process, so another one does it. */
+/* A read beyond an input ends the process, so another process does it. */
 static bool fence_traps(void)
 {
     struct sigaction action = { .sa_handler = leave, .sa_flags = SA_ONSTACK };

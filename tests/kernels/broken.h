@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Each must be caught: a TAP line each, numbered on from *tap_number. Those that need more than the
- * CPU's features are skipped. Returns the number that were not. */
+/* Runs each of them: it must be caught. Prints a TAP line each, numbered on from *tap_number, and
+ * skips those that need more than the CPU's features. Returns how many were not caught. */
 int broken_test(uint64_t seed, uint32_t features, int *tap_number);
 
 #endif

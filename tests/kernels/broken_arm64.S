@@ -39,7 +39,7 @@ func broken_depth
     ret
 endfunc broken_depth
 
-// Takes a register for zero that was not cleared.
+// Takes a register for zero that nobody cleared.
 func broken_zero
     cbz     x2, 2f
 1:
@@ -59,7 +59,7 @@ func broken_saved_sve, sve
     ret
 endfunc broken_saved_sve
 
-// The last lane of a vector that was not cleared.
+// Uses the last lane of a vector that nobody cleared.
 func broken_zero_sve, sve
     ptrue   p0.s
     cbz     x2, 2f
@@ -76,7 +76,7 @@ func broken_zero_sve, sve
     ret
 endfunc broken_zero_sve
 
-// A whole vector at a time under a predicate that was not set.
+// Works on a whole vector under a predicate that nobody set.
 func broken_predicate, sve
     mov     x9, #0
 1:

@@ -1,10 +1,10 @@
-/* The kernels of broken_*.c and, without prototypes of an op, of broken_<isa>.S. */
+/* The kernels of broken_*.c and, without the prototypes of an op, those of broken_<isa>.S. */
 #ifndef INGOT_TESTS_KERNELS_BROKEN_KERNELS_H
 #define INGOT_TESTS_KERNELS_BROKEN_KERNELS_H
 
 #include "kernels/kernels.h"
 
-/* BROKEN(function, op, fault that the tester must report, features of the CPU it needs) */
+/* BROKEN(function, op, fault that the tester must report, features of the CPU that it needs) */
 #define BROKEN_KERNELS(BROKEN) \
     BROKEN(gemv_misses_last_row, gemv_f32_q4x8_q8, TESTER_VALUE, CPU_ANY) \
     BROKEN(gemv_writes_whole_groups, gemv_f32_q4x8_q8, TESTER_GUARD_HIT, CPU_ANY) \
@@ -70,6 +70,6 @@
 BROKEN_KERNELS(BROKEN_PROTOTYPE)
 BROKEN_OF_ISA(BROKEN_PROTOTYPE)
 #undef BROKEN_PROTOTYPE
-max_f32_fn max_reads_past_end; /* traps, so it is not in the list */
+max_f32_fn max_reads_past_end; /* it traps, so it is not in the list */
 
 #endif

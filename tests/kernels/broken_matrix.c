@@ -17,7 +17,7 @@ void gemv_writes_whole_groups(float *restrict y, const void *restrict w,
     gemv_f32_q4x8_q8_ref(y, w, x, (rows + 7) / 8 * 8, cols, ahead);
 }
 
-/* Pairs of products in 16 bits: right until both are -128 * -128. */
+/* Adds pairs of products in 16 bits, which is right until both are -128 * -128. */
 void gemv_wraps_pairs(float *restrict y, const void *restrict w, const struct block_q8 *restrict x,
                       size_t rows, size_t cols, size_t ahead)
 {
@@ -47,7 +47,7 @@ void gemv_wraps_pairs(float *restrict y, const void *restrict w, const struct bl
     }
 }
 
-/* One sum in order where the contract has 16 lanes. */
+/* Adds in one order where the contract has 16 lanes. */
 void gemv_sums_in_order(float *restrict y, const void *restrict w, const float *restrict x,
                         size_t rows, size_t cols, size_t ahead)
 {
@@ -62,7 +62,7 @@ void gemv_sums_in_order(float *restrict y, const void *restrict w, const float *
     }
 }
 
-/* The sub-blocks 4 to 7 with the mins of 0 to 3. */
+/* Uses the mins of sub-blocks 0 to 3 for 4 to 7. */
 void gemv_takes_low_mins(float *restrict y, const void *restrict w,
                          const struct block_q8k *restrict x, size_t rows, size_t cols, size_t ahead)
 {
@@ -82,7 +82,8 @@ void gemv_takes_low_mins(float *restrict y, const void *restrict w,
     }
 }
 
-/* The dot product of a sub-block in 16 bits: right until the values are extreme. */
+/* Computes the dot product of a sub-block in 16 bits, which is right until the values are
+ * extreme. */
 void gemv_wraps_sub_blocks(float *restrict y, const void *restrict w,
                            const struct block_q8k *restrict x, size_t rows, size_t cols,
                            size_t ahead)
@@ -129,7 +130,7 @@ void gemm_misses_last_token(float *restrict y, const void *restrict w,
     gemm_f32_q8x8_q8x4_ref(y, w, x, &less);
 }
 
-/* The fourth token of each group is an ulp off. */
+/* Makes the fourth token of each group wrong by an ulp. */
 void gemm_rounds_one_lane(float *restrict y, const void *restrict w,
                           const struct block_q8kx4 *restrict x,
                           const struct gemm_shape *restrict shape)
@@ -142,7 +143,8 @@ void gemm_rounds_one_lane(float *restrict y, const void *restrict w,
     }
 }
 
-/* Every group of tokens as if it were full: harmless until the lanes beyond hold garbage. */
+/* Treats every group of tokens as if it were full, which is harmless until the lanes beyond hold
+ * garbage. */
 void gemm_needs_all_lanes(float *restrict y, const void *restrict w,
                           const struct block_q8x4 *restrict x,
                           const struct gemm_shape *restrict shape)

@@ -57,7 +57,7 @@ void convert_truncates(uint16_t *restrict y, const float *restrict x, size_t n)
     }
 }
 
-/* One float too many: the sum is right, the read may trap. */
+/* Reads one float too many: the sum is right, the read may trap. */
 float max_reads_past_end(const float *x, size_t n)
 {
     volatile float beyond = x[n];
@@ -73,7 +73,7 @@ void rmsnorm_ignores_offset(float *y, const float *x, const float *restrict w, s
     rmsnorm_f32_ref(y, x, w, n, eps, 0.0f);
 }
 
-/* The mean of squares less the square of the mean, in one pass. */
+/* Computes the mean of squares less the square of the mean, in one pass. */
 void layernorm_cancels(float *y, const float *x, const float *restrict w, const float *restrict b,
                        size_t n, float eps)
 {
@@ -129,7 +129,7 @@ void interleave_forgets_zeros(struct block_q8x4 *restrict y, const struct block_
     }
 }
 
-/* Multiply and add, each rounded, where the contract has fma. */
+/* Multiplies and adds, each rounded, where the contract has fma. */
 void accumulate_rounds_twice(float *restrict o, const struct score_row *restrict s,
                              const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
@@ -143,7 +143,7 @@ void accumulate_rounds_twice(float *restrict o, const struct score_row *restrict
     }
 }
 
-/* The whole tile, as if nothing stale lay beyond n. */
+/* Reads the whole tile, as if nothing stale were beyond n. */
 void accumulate_reads_stale(float *restrict o, const struct score_row *restrict s,
                             const void *restrict v, size_t n_q, size_t n, size_t d)
 {

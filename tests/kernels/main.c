@@ -21,7 +21,7 @@
 #include "tests/alarm.h"
 #include "tests/kernels/broken.h"
 
-/* In pages of its own, so that the fences can be protected. */
+/* Puts it into pages of its own, so that the fences can be protected. */
 static _Alignas(TESTER_PAGE) uint8_t work_space[TESTER_WORK_BYTES];
 
 static void print_bytes(unsigned long bytes)
@@ -29,7 +29,7 @@ static void print_bytes(unsigned long bytes)
     printf("# vectors of %lu bits\n", 8 * bytes);
 }
 
-/* The feature where the lowest bit of `bits` is set. */
+/* Returns the feature of the lowest set bit of `bits`. */
 static uint32_t feature(uint64_t bits, uint32_t mask)
 {
     return mask * (uint32_t)(bits & 1);
@@ -106,7 +106,7 @@ static uint32_t avx_vnni(void)
     return feature(a >> 4, CPU_X86_AVX_VNNI);
 }
 
-/* These ask the operating system too. */
+/* These also ask the operating system. */
 static uint32_t cpu_features(void)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
@@ -128,7 +128,7 @@ static void print_fault(void *context, const char *line)
     printf("# %s\n", line);
 }
 
-/* One TAP line; true when the row is equal to its reference or needs more than this CPU has. */
+/* Prints a TAP line; true when the row equals its reference or needs more than this CPU has. */
 static bool test_row(const struct kernel_row *row, uint32_t features, uint64_t seed, int number)
 {
     struct tester t;
@@ -158,7 +158,7 @@ static void unprotect(void *page, size_t bytes)
     (void)mprotect(page, bytes, PROT_READ | PROT_WRITE);
 }
 
-/* The TAP line of the row is missing then, so prove fails too. */
+/* Then the row's TAP line is missing, so prove fails too. */
 static void on_fault(int number)
 {
     static const char text[] = "# trap: the next row's kernel touched memory beyond a buffer\n"
@@ -169,7 +169,7 @@ static void on_fault(int number)
     _exit(1);
 }
 
-/* On a stack of their own: the kernel's may be what is broken. */
+/* They have their own stack: the kernel's may be what is broken. */
 static void catch_traps(void)
 {
     static uint8_t memory[1 << 16];
@@ -196,7 +196,7 @@ struct arguments {
     uint64_t seed;
     const char *row;   /* NULL: all */
     bool kernels_only; /* no references */
-    bool broken_only;  /* no rows but those that must be caught */
+    bool broken_only;  /* the option means rows only, without those that must be caught */
 };
 
 static bool read_arguments(struct arguments *a, int argc, char **argv)
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
         printf("1..0 # SKIP no %s here\n", arguments.wanted);
         return 0;
     }
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a trap ends us without a flush */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a trap ends the process without a flush */
     printf("# seed %llu, features %s\n", (unsigned long long)arguments.seed,
            kernels_features_text(names, arguments.features));
     print_vector_length(arguments.features);

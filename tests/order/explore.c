@@ -1,5 +1,5 @@
-/* Why this file is long: who goes on and what each core may see are one state, and each step asks
- * both. */
+/* Why this file is long: which core goes on and what each core may see are one state, and each step
+ * asks both. */
 #include "tests/order/explore_memory.h"
 
 #include <stdio.h>
@@ -9,15 +9,15 @@
 
 enum {
     OBJECTS = 40,
-    VALUES = 400, /* of one object in one run */
+    VALUES = 400, /* most of one object in one run */
     CHOICES = 20000,
     STEPS = 20000, /* of one run */
-    SPINS = 300,   /* loads of one value in a row, after which a core waits for another */
+    SPINS = 300,   /* loads of one value in a row, after which a core waits for another core */
     STACK = 128 * 1024,
     SHADOW = 1 << 14, /* words of 8 bytes that a run touches; a power of two */
 };
 
-/* How far one has seen: the values of each object, and the steps of each core. */
+/* How far a view has seen: the values of each object, and the steps of each core. */
 struct view {
     uint16_t seen[OBJECTS];
     uint16_t steps[EXPLORE_CORES];
@@ -25,7 +25,7 @@ struct view {
 
 struct value {
     uint64_t bits;
-    struct view view; /* of its release, or of what it goes on with */
+    struct view view; /* view of its release, or of what it continues with */
 };
 
 struct object {
@@ -44,10 +44,10 @@ struct core {
     void (*entry)(void *arg);
     void *arg;
     struct view view;
-    unsigned stores, others; /* own; and those of others when its loop began anew */
-    unsigned object, value;  /* of its last load, if it was the last thing it did */
+    unsigned stores, others; /* its own; and those of others when its loop began anew */
+    unsigned object, value;  /* address of its last load, if that was the last thing it did */
     unsigned repeats;
-    bool is_stale; /* it has read a value that was not the last, since it yielded */
+    bool is_stale; /* since it yielded, it has read a value that was not the last */
 };
 
 struct shadow {
@@ -92,7 +92,7 @@ bool explore_runs(void)
 
 /* ---- choices and cores -------------------------------------------------------------------------- */
 
-/* Ends the run; does not return. The cores are left where they stand. */
+/* Ends the run and does not return. The cores are left where they are. */
 static void fault(const char *what)
 {
     snprintf(x.result.fault, sizeof x.result.fault, "%s", what);
@@ -135,7 +135,7 @@ static void switch_to(struct core *next)
         swapcontext(&before->context, &next->context);
 }
 
-/* Describes cores none of which can go on. */
+/* Describes cores of which none can go on. */
 static void stuck(void)
 {
     static const char *const names[] = { "", "runs", "spins", "sleeps", "waits", "ended" };
@@ -151,7 +151,7 @@ static void stuck(void)
     fault(text);
 }
 
-/* Before each step that others can see: who makes the next one? */
+/* Called before each step that others can see: chooses who makes the next one. */
 static void next_step(void)
 {
     struct core *able[EXPLORE_CORES];
@@ -278,7 +278,7 @@ static void race(const char *what, unsigned other)
     fault(text);
 }
 
-/* Steps count from 1: a core's step is the one that it made last. */
+/* Steps count from 1: a core's step is its latest. */
 void explore_touch(const volatile void *at, size_t bytes, bool writes)
 {
     unsigned self;
@@ -335,7 +335,7 @@ static void merge(struct view *into, const struct view *from)
             into->steps[i] = from->steps[i];
 }
 
-/* The first value is what memory holds: what was stored before any core but the first began. */
+/* The first value is the one in memory, stored before any core but the first began. */
 static unsigned object_of(const volatile void *address, uint64_t bits)
 {
     struct object *o;
@@ -361,7 +361,7 @@ static void take(unsigned index, unsigned value, int order)
         merge(&x.now->view, &x.objects[index].values[value].view);
 }
 
-/* Nothing has changed since this core's last load, which was the same. */
+/* Whether nothing has changed since this core's last load, which was the same. */
 static bool repeats(unsigned index)
 {
     struct core *core = x.now;
@@ -377,7 +377,7 @@ static bool repeats(unsigned index)
     return true;
 }
 
-/* The last value, or an older one that this core may still see. */
+/* Returns the last value, or an older one that this core may still see. */
 static unsigned readable(unsigned index, int order)
 {
     const struct object *o = &x.objects[index];
@@ -413,7 +413,7 @@ uint64_t explore_load(const volatile void *address, uint64_t memory, int order)
     return x.objects[index].values[value].bits;
 }
 
-/* follows: the value that a read-modify-write has read; NULL: a bare store. */
+/* follows: the value that a read-modify-write has read; NULL: a plain store. */
 static void store(unsigned index, uint64_t bits, int order, const struct value *follows)
 {
     struct object *o = &x.objects[index];
@@ -432,7 +432,7 @@ static void store(unsigned index, uint64_t bits, int order, const struct value *
     if (order == __ATOMIC_SEQ_CST)
         o->last_sc = o->n;
     o->n++;
-    x.now->view.steps[explore_core()]++; /* what follows is not released by it */
+    x.now->view.steps[explore_core()]++; /* what comes after it is not released by it */
     x.now->stores++;
     x.n_stores++;
 }
@@ -448,7 +448,7 @@ void explore_store(const volatile void *address, uint64_t memory, uint64_t bits,
     store(index, bits, weakened(address, order, EXPLORE_STORES), NULL);
 }
 
-/* The half that loads and the half that stores may be weakened apart. */
+/* The loading and the storing half may be weakened separately. */
 uint64_t explore_last(const volatile void *address, uint64_t memory, int order, unsigned *index)
 {
     *index = object_of(address, memory);
@@ -504,7 +504,7 @@ static void run_once(void)
     setcontext(&x.cores[0].context);
 }
 
-/* The next run differs in the last choice that has something left. False: there is none. */
+/* Changes the last choice that has an alternative left, for the next run. False: there is none. */
 static bool next_run(void)
 {
     while (x.n_choices > 0 && x.choices[x.n_choices - 1].taken + 1 == x.choices[x.n_choices - 1].of)

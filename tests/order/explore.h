@@ -24,7 +24,7 @@
 
 enum { EXPLORE_CORES = 4 };
 
-/* Which accesses of an object are made weaker than the source says. */
+/* How the accesses of an object are made weaker than the source says. */
 enum explore_kind {
     EXPLORE_LOADS = 1,
     EXPLORE_STORES = 2
@@ -34,13 +34,13 @@ enum explore_kind {
 struct explore_weaker {
     const volatile void *object; /* NULL: none */
     unsigned kinds;              /* of enum explore_kind */
-    bool relaxed;                /* false: acquire and release stay, sequential consistency goes */
+    bool relaxed; /* false: acquire and release stay, sequential consistency is dropped */
 };
 
 struct explore_bounds {
-    unsigned preemptions; /* of a core that could go on, in one run */
-    unsigned stale;       /* loads that do not give the last value, in one run */
-    unsigned long runs;   /* at most; reached: explore_result.cut */
+    unsigned preemptions; /* times that a core is passed over, in one run */
+    unsigned stale;       /* loads that return an older value, in one run */
+    unsigned long runs;   /* the most; explore_result.cut says whether it was reached */
 };
 
 struct explore_result {
@@ -49,25 +49,26 @@ struct explore_result {
     char fault[160]; /* empty: none was found */
 };
 
-/* Run program() on core 0 in every order within the bounds, until one has a fault. program sets up all
- * of its memory anew each time, and is the same each time but for what the cores do. */
+/* Runs program() on core 0 in every order within the bounds, until one has a fault. program sets up
+ * all of its memory anew each time, and must do the same each time, apart from what the cores
+ * do. */
 struct explore_result explore(void (*program)(void), const struct explore_bounds *bounds,
                               const struct explore_weaker *weaker);
 
-/* For programs: run entry(arg) on `core` (1 ..), which has seen what the caller has. */
+/* For programs: runs entry(arg) on `core` (1 ..), which has seen what the caller has. */
 void explore_start(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* A core's WFI: sleep, if *word still is `old` for this core, until explore_wake is called. */
+/* A core's WFI: sleeps, if *word is still `old` for this core, until explore_wake is called. */
 void explore_wait(const _Atomic uint32_t *word, uint32_t old);
 void explore_wake(void);
 
-/* In a loop that waits: go on once another core has stored something. */
+/* For a loop that waits: continues when another core has stored something. */
 void explore_yield(void);
 
 /* The calling core. */
 unsigned explore_core(void);
 
-/* A fault with this sentence, unless `good`. */
+/* Is a fault with this sentence, unless `good`. */
 void explore_check(bool good, const char *what);
 
 #endif

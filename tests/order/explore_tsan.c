@@ -57,7 +57,7 @@ void __tsan_write_range(void *at, size_t bytes)
     explore_touch(at, bytes, true);
 }
 
-/* Memory keeps the last value, which is what plain code finds there before and after a run. */
+/* Memory keeps the last value, which plain code finds there before and after a run. */
 #define CHANGE(type, bits, name, value) \
     type __tsan_atomic##bits##_##name(volatile type *at, type operand, int order); \
     type __tsan_atomic##bits##_##name(volatile type *at, type operand, int order) \

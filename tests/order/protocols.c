@@ -1,6 +1,6 @@
-/* The workers, the core that serves a card, and the ring of received bytes, in every order (explore.h).
- * Then the same with the orders of one object made weaker, which must be found: else the explorer
- * sees nothing, or the order is stronger than it need be. */
+/* Runs the workers, the core that serves a card, and the ring of received bytes in every order
+ * (explore.h). Then it weakens the orders of one object at a time; each of these must be found, or
+ * else the explorer sees nothing, or the order is stronger than it need be. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static const struct platform platform = {
 static struct workers workers;
 static unsigned items[EXPLORE_CORES];
 
-/* Each core writes its own, and after the barrier reads another's. */
+/* Each core writes its own word, and after the barrier reads another's. */
 static void count(void *arg, struct workers *w, unsigned core)
 {
     unsigned *rounds = arg;
@@ -213,7 +213,7 @@ static void card_is_reset(void)
     io_core_stop(&front);
 }
 
-/* /trace, while the core that serves is at work. */
+/* Runs /trace while the serving core is at work. */
 static void trace_begins(void)
 {
     struct block_request r;
@@ -335,7 +335,7 @@ static void tell(bool good, const char *row)
     n_failed += !good;
 }
 
-/* As the source is: no fault. */
+/* Runs the source unchanged: no fault. */
 static void test_row(const struct row *row)
 {
     static const struct explore_weaker nothing = { NULL, 0, false };

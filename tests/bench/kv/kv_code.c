@@ -47,7 +47,7 @@ uint32_t kv_n_apart(uint32_t n)
     return min_u32(n / 8, KV_APART);
 }
 
-/* The largest that is not yet apart; the first of equals. */
+/* The largest number that is not apart yet; the first of equal ones. */
 static uint32_t largest(const float *x, uint32_t n, const bool *apart)
 {
     uint32_t best = n;
@@ -80,8 +80,8 @@ static uint32_t power_within(uint32_t n)
     return p;
 }
 
-/* xorshift32 (Marsaglia): the top bit. Signs before the Hadamard matrix; after it they would do
- * nothing. */
+/* Returns the top bit of xorshift32 (Marsaglia). The signs must come before the Hadamard matrix;
+ * after it they would do nothing. */
 static void change_signs(float *x, uint32_t n)
 {
     uint32_t state = 0x9e3779b9u;
@@ -139,7 +139,7 @@ static void put(const struct kv_code *c, uint8_t *tile, uint32_t d, uint32_t j, 
     }
 }
 
-/* Numbers at .. at + n of position j. */
+/* Numbers `at` to `at` + n of position j. */
 static void get(const struct kv_code *c, float *x, const uint8_t *tile, uint32_t d, uint32_t j,
                 uint32_t at)
 {

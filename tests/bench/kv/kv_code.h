@@ -1,7 +1,7 @@
-/* Formats in plain C, for measurements (docs/KV.md): the images of boards are without them. A position
- * is a row of blocks, each of `block` numbers but for the last, which has what is left of the head's
- * width. Scores and attended values are those of the numbers that come back. ALGORITHMS of the formats
- * stand in their files. */
+/* Formats in plain C, for measurements (docs/KV.md); images of boards lack them. A position is a row
+ * of blocks, each of `block` numbers but for the last, which has what is left of the head's width.
+ * Scores and attended values are those of the numbers that come back. ALGORITHMS of the formats stand
+ * in their files. */
 #ifndef INGOT_BENCH_KV_CODE_H
 #define INGOT_BENCH_KV_CODE_H
 
@@ -11,7 +11,7 @@
 
 #include "runtime/compute/kv_format.h"
 
-enum { KV_CODE_MOST = 256 }; /* numbers of a block at most */
+enum { KV_CODE_MOST = 256 }; /* most numbers of a block */
 
 /* For a block of n numbers, 1 <= n <= block. Bytes need no alignment. */
 struct kv_code {
@@ -36,7 +36,7 @@ struct kv_code {
                               const void *values, size_t n_q, size_t n, size_t d);
 #include "tests/bench/kv/kv_types.def"
 
-/* A row. They rotate, where they do, by themselves. */
+/* A row of the table. Formats that rotate do it by themselves. */
 #define KV_CODE_ROW(name, block, cosine) \
     { \
 #name, block, false, false, cosine, kv_bytes_##name, kv_bytes_##name, kv_put_##name, \
@@ -44,22 +44,23 @@ struct kv_code {
             kv_accumulate_##name \
     }
 
-/* Numbers of `bits` bits, the lowest first, from bit `at` of zeroed bytes on. */
+/* Writes numbers of `bits` bits, the lowest bit first, from bit `at` of zeroed bytes on. */
 void kv_put_bits(uint8_t *to, uint32_t at, uint32_t bits, uint32_t value);
 uint32_t kv_get_bits(const uint8_t *from, uint32_t at, uint32_t bits);
 
-/* As fp16 in two bytes; beyond its range the largest it has. */
+/* Writes fp16 as two bytes; a number beyond its range becomes the largest. */
 void kv_put_half(uint8_t *to, float x);
 float kv_get_half(const uint8_t *from);
 
-/* How many of a block of n are kept apart from the others, and which: those of largest magnitude, the
- * first of equals. indices (kv_n_apart(n)), apart (n), which was false. */
+/* Returns how many of a block of n are kept apart, and finds which: those of largest magnitude, the
+ * first of equal ones. indices has kv_n_apart(n); apart (n) was false. */
 enum { KV_APART = 4 };
 uint32_t kv_n_apart(uint32_t n);
 void kv_set_apart(uint8_t *indices, bool *apart, const float *x, uint32_t n);
 
-/* x (n), any n: random signs, then the Hadamard matrix over sqrt of the largest power of two within
- * n, of the first and, where n is none, of the last so many numbers. And back. */
+/* Rotates x (n), for any n: random signs, then the Hadamard matrix over the square root of m, the
+ * largest power of two within n, for the first m numbers, and also for the last m unless n is a
+ * power of two. And rotates back. */
 void kv_turn(float *x, uint32_t n);
 void kv_turn_back(float *x, uint32_t n);
 

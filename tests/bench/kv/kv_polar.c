@@ -20,7 +20,7 @@ enum { BLOCK = 128 };
 
 #define PI 3.14159265358979323846
 
-/* For 0 <= x <= 1: halved twice, then the series. */
+/* For 0 <= x <= 1: halves x twice, then computes the series. */
 static double arc_tangent(double x)
 {
     double sum = 0.0, power;
@@ -37,7 +37,7 @@ static double arc_tangent(double x)
     return 4.0 * sum;
 }
 
-/* The angle of (x, y), in [0, 2 pi). */
+/* Returns the angle of (x, y), in [0, 2 pi). */
 static float angle_of(double x, double y)
 {
     double a = fabs(x), b = fabs(y), angle;
@@ -45,13 +45,13 @@ static float angle_of(double x, double y)
     if (a <= 0.0 && b <= 0.0) {
         return 0.0f;
     }
-    /* The first octant, then by symmetry the quadrant and the half. */
+    /* Computes the first octant, then the quadrant and the half by symmetry. */
     angle = b <= a ? arc_tangent(b / a) : PI / 2 - arc_tangent(a / b);
     angle = x < 0.0 ? PI - angle : angle;
     return (float)(y < 0.0 ? 2 * PI - angle : angle);
 }
 
-/* cos x and sin x, |x| < 4 pi, by their series. */
+/* Compute cos x and sin x for |x| < 4 pi, by their series. */
 static void cos_sin(float pair[2], double x)
 {
     double term = 1.0, sum[2] = { 0.0, 0.0 };
@@ -73,7 +73,8 @@ static uint32_t bytes_4b(uint32_t n)
     return 2 * RANGE_BYTES + ((n + 1) / 2 + 1) / 2;
 }
 
-/* Scale and least number of a range, and each number's level: bits at, at + 4, ... of `levels`. */
+/* Finds scale and least number of a range, and each number's level: bits at, at + 4, ... of
+ * `levels`. */
 static void put_range(uint8_t *to, uint8_t *levels, uint32_t at, const float *x, uint32_t n)
 {
     float min = x[0], max = x[0], scale;
@@ -84,7 +85,7 @@ static void put_range(uint8_t *to, uint8_t *levels, uint32_t at, const float *x,
     }
     kv_put_half(to, (max - min) / LEVELS);
     kv_put_half(to + 2, min);
-    /* Levels are of the numbers that the reader will see, rounded to fp16. */
+    /* Levels are chosen for the numbers that the reader will see, rounded to fp16. */
     scale = kv_get_half(to);
     min = kv_get_half(to + 2);
     for (uint32_t i = 0; i < n; i++) {
@@ -99,13 +100,14 @@ static float of_range(const uint8_t *from, uint32_t level)
     return fmaf((float)level + 0.5f, kv_get_half(from), kv_get_half(from + 2));
 }
 
-/* Angles from the one after the widest gap on, so that their range is the least: beyond 2 pi. */
+/* Sorts angles so that they begin after the widest gap and their range is the smallest; they may
+ * pass 2 pi. */
 static void begin_after_gap(float *angles, uint32_t n)
 {
     const float turn = (float)(2 * PI);
     float widest = -1.0f, first = angles[0];
 
-    /* For each angle the next one in the circle, and the gap to it. */
+    /* Finds for each angle the next one in the circle, and the gap to it. */
     for (uint32_t i = 0; i < n; i++) {
         float gap = turn, next = angles[i];
 
@@ -190,7 +192,8 @@ static const float later_rays[3][LATER][2] = {
       { .5006521f, .8656486f } },
 };
 
-/* Ray `index` of a level of the tree; the first angles go round, a quarter after the other. */
+/* Returns ray `index` of a level of the tree. The first angles go round, a quarter after the
+ * other. */
 static void ray_of(float ray[2], uint32_t level, uint32_t index)
 {
     const float *r = level == 0 ? first_rays[index % 4] : later_rays[level - 1][index % LATER];
@@ -210,7 +213,7 @@ static uint32_t angle_bits(uint32_t level)
     return level == 0 ? 4 : 2;
 }
 
-/* For a group of n, a power of two. */
+/* Encodes a group of n, a power of two. */
 static uint32_t group_bits(uint32_t n)
 {
     uint32_t bits = RADIUS_BITS;
@@ -222,7 +225,7 @@ static uint32_t group_bits(uint32_t n)
     return bits;
 }
 
-/* The next group of a block of which n numbers are left. */
+/* Returns the length of the next group of a block of which n numbers are left. */
 static uint32_t group_of(uint32_t n)
 {
     uint32_t group = GROUP;
@@ -243,7 +246,7 @@ static uint32_t bytes_r(uint32_t n)
     return (bits + 7) / 8;
 }
 
-/* The ray of longest projection of a pair, which becomes *radius. */
+/* Returns the ray on which a pair has its longest projection, which becomes *radius. */
 static uint32_t best_ray(const float pair[2], uint32_t level, float *radius)
 {
     uint32_t best = 0;
@@ -261,7 +264,7 @@ static uint32_t best_ray(const float pair[2], uint32_t level, float *radius)
     return best;
 }
 
-/* x (n) is used up; the group begins at bit `at`: radius, then angles, the first before the later. */
+/* Uses up x (n). The group begins at bit `at`: radius, then angles, the first before the later. */
 static void put_group(uint8_t *to, uint32_t at, float *x, uint32_t n)
 {
     uint32_t next = at + RADIUS_BITS;
@@ -280,7 +283,7 @@ static void put_group(uint8_t *to, uint32_t at, float *x, uint32_t n)
     kv_put_bits(to, at + 8, 8, half[1]);
 }
 
-/* From the last radius down. */
+/* Decodes from the last radius down. */
 static void get_group(float *x, const uint8_t *from, uint32_t at, uint32_t n)
 {
     uint8_t half[2] = { (uint8_t)kv_get_bits(from, at, 8), (uint8_t)kv_get_bits(from, at + 8, 8) };

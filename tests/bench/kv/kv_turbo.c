@@ -40,7 +40,7 @@ static const float centroids_3b[4] = { .2451f, .7560f, 1.3439f, 2.1519f };
 /* Centroids of one sign, ascending. */
 struct codebook {
     const float *centroids;
-    uint32_t bits; /* of an index, the sign's among them */
+    uint32_t bits; /* bits of an index, with its sign */
 };
 
 static const struct codebook book_4b = { centroids_4b, 4 }, book_3b = { centroids_3b, 3 };
@@ -133,7 +133,7 @@ static uint32_t bytes_1b(uint32_t n)
     return NORMS_BYTES + kv_n_apart(n) + (n + 7) / 8;
 }
 
-/* The numbers that are not apart, one after the other. */
+/* Lists the numbers that are not apart, one after the other. */
 static void gather(float *rest, const float *x, uint32_t n, const bool *apart)
 {
     for (uint32_t i = 0; i < n; i++) {

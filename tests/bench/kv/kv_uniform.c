@@ -18,7 +18,7 @@ struct range {
     float min, scale;
 };
 
-/* For the numbers that are not `apart`; NULL: of all. */
+/* Works on the numbers that are not `apart`; NULL: on all. */
 static struct range put_range(uint8_t *to, const float *x, uint32_t n, const bool *apart,
                               uint32_t bits)
 {

@@ -1,4 +1,5 @@
-/* The form of sentences: which ask for a line to be driven now, which ask to be told something, and which ask for nothing. */
+/* The forms of sentences: those that ask to drive a line now, those that ask for a value, and those
+ * that ask for nothing. */
 #include <string.h>
 
 #include "runtime/features/acting/action_form.h"
@@ -92,7 +93,8 @@ static void test_questions(void)
     OK(!asks_about("What does \"the door\" mean?", "door"), "a quotation asks for nothing");
 }
 
-/* Any bytes, of any length: nothing is read or written beyond them, which the sanitizers see. */
+/* Tries bytes of any kind and length: nothing is read or written beyond them, which the sanitizers
+ * watch. */
 static void test_any_bytes(void)
 {
     char text[FORM_BYTES + 1];

@@ -13,7 +13,7 @@
 static struct actions a;
 static char why[ACTION_TEXT_BYTES];
 
-/* For a conversation whose last turn is the question; before: NULL, or an earlier turn. */
+/* Asks with a conversation whose last turn is the question. before: NULL, or an earlier turn. */
 static bool asks(const char *before, const char *question, const char *name, uint32_t value)
 {
     struct action_call c = { .action = actions_find(&a, name, strlen(name)), .value = { value } };

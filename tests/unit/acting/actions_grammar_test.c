@@ -1,5 +1,5 @@
-/* The grammar of a table, made on the board: it takes what the reader of calls takes, and nothing else that begins
- * with a brace; all prose; every number of a range, and no other. */
+/* The grammar of a table, made on the board: it takes what the reader of calls takes, all prose,
+ * every number of a range and no other; it takes nothing else that begins with a brace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool make(const char *pins, const char *file, size_t *bytes)
            grammar_open(&grammar, memory, *bytes, &error_message) == ERR_OK;
 }
 
-/* Whether the grammar takes all of a text; *whole: and it may end there. */
+/* Whether the grammar takes all of a text. *whole: the text may end there. */
 static bool takes(const char *text, bool *whole)
 {
     grammar_begin(&machine, &grammar);
@@ -130,7 +130,8 @@ static void test_ranges(void)
     }
 }
 
-/* Calls that are changed at random: what the grammar lets a model end with is a call that the table has. */
+/* Changes calls at random: whatever the grammar lets a model end with is a call that the table
+ * has. */
 static void test_changed(void)
 {
     static const char *const seeds[] = { "{\"action\":\"light\",\"value\":\"on\"}",

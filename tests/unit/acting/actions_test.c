@@ -1,5 +1,5 @@
-/* A model's actions: the table, its file, its words for the model, and calls that are done, refused, or try to
- * get at a line that was not named. */
+/* A model's actions: the table, its file, its words for the model; calls that are done, that are
+ * refused, and that try to reach a line that was not named. */
 #include <stdio.h>
 #include <string.h>
 
@@ -280,7 +280,7 @@ static void test_hostile(void)
        "nothing was touched by any");
 }
 
-/* A call that no reader made, and pins that are asked for past the table: the last look is beside the line. */
+/* Tries a call that no reader made, and pins past the table: the last check is next to the line. */
 static void test_beside_the_line(void)
 {
     struct action forged = { .kind = ACTION_OUTPUT, .pin = 0, .name = "light" };

@@ -1,4 +1,4 @@
-/* A machine with 32 lines that notes what is done to which: line 14 is the serial line's. */
+/* A machine with 32 lines that notes what is done to which; line 14 belongs to the serial line. */
 #ifndef INGOT_TESTS_UNIT_ACTING_FAKE_LINES_H
 #define INGOT_TESTS_UNIT_ACTING_FAKE_LINES_H
 
@@ -116,7 +116,7 @@ static void fake_say(void *context, const char *error_message)
     strncat(fake_said, error_message, sizeof fake_said - strlen(fake_said) - 1);
 }
 
-/* Actions of pins= and of a file; "": none. */
+/* Opens the actions of pins= and of a file; "": none. */
 static inline void fake_open(struct actions *a, const char *pins, const char *file, bool dry)
 {
     struct pin_list list = { .n = 0 };

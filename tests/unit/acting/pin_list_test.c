@@ -1,4 +1,4 @@
-/* The values of pins=, and what it does not. */
+/* The values that pins= takes, and those that it does not. */
 #include <string.h>
 
 #include "runtime/options/pin_list.h"

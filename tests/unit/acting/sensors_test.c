@@ -1,4 +1,5 @@
-/* The values of sensors=, the meaning of a sensor's word by its datasheet, and sensors as actions: read, refused, not there. */
+/* The values of sensors=, the meaning of a sensor's word by its datasheet, and sensors as actions:
+ * read, refused, missing. */
 #include <stdio.h>
 #include <string.h>
 

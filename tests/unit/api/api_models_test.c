@@ -1,4 +1,4 @@
-/* The loaded model in the list, and by its name, with or without .ingot. */
+/* The loaded model in the list, and found by its name with or without .ingot. */
 #include "runtime/api/api_models.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Content-Range of a request, and what is not one. */
+/* Values of Content-Range, and requests without a range. */
 #include "runtime/api/api_upload.h"
 
 #include <string.h>

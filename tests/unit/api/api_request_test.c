@@ -1,4 +1,5 @@
-/* Requests of OpenAI's API become lines of mode=json that its own reader takes; what there is no word for is refused by name. */
+/* Requests of OpenAI's API become lines of mode=json that its own reader takes; fields that have no
+ * such word are refused by name. */
 #include "runtime/api/api_request.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static bool translate(enum api_kind kind, const char *text)
     return good;
 }
 
-/* The field has that value in the line, which is a good one. */
+/* Whether the field has that value in the line, which must be valid. */
 static bool has(enum json_field field, const char *value)
 {
     static char copy[16384];

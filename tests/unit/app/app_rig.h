@@ -10,7 +10,7 @@
 
 enum { APP_RIG_RAM = 16 << 20, APP_RIG_IDS = 12 };
 
-/* A model that there is by name; damaged: a bit of its weights is wrong. */
+/* A model that is found by name. damaged: a bit of its weights is wrong. */
 struct shelf_model {
     const char *name;
     uint8_t *packed;
@@ -37,8 +37,9 @@ static const uint32_t app_rig_ids[APP_RIG_IDS] = { 5, 9, 300, 17, 44, 45, 46, 7,
 
 static char said[1 << 15];
 static size_t said_bytes;
-static const char *typed = "";       /* at first */
-static int looks_before_ctrl_c = -1; /* at the input; -1: it never comes */
+static const char *typed = ""; /* at first */
+static int looks_before_ctrl_c =
+    -1; /* bytes of the input, after which Ctrl-C comes; -1: it never comes */
 
 static void app_rig_putc(void *context, char c)
 {
@@ -104,7 +105,7 @@ static enum err app_rig_find(void *context, enum app_file which, const char *nam
     return ERR_NOT_FOUND;
 }
 
-/* "typo" is a name that is none before anything is given up. */
+/* "typo" is refused before anything is given up. */
 static enum err app_rig_check(void *context, const char *name)
 {
     struct app_rig *r = context;
@@ -144,14 +145,14 @@ static void app_rig_shelf(void)
     }
 }
 
-/* A bit in the middle of the file, which is a layer's. */
+/* Flips a bit in the middle of the file, which belongs to a layer. */
 __attribute__((unused)) static void app_rig_damage(struct shelf_model *m)
 {
     m->packed[m->bytes / 2] ^= 4;
 }
 
-/* The application with a model of the shelf, on n cores, and `limit` bytes for its weights (0: none).
- * The memory is the rig's for good. */
+/* Opens the application with a model of the shelf, on n cores, with `limit` bytes for its weights
+ * (0: no limit). The rig's memory is never freed. */
 static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_cores, size_t limit)
 {
     struct app_setup setup = { .platform = &r->platform,
@@ -180,7 +181,8 @@ static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_co
     return app_open(&r->app);
 }
 
-/* Compute the ids anew, from the beginning; the hash of their logits. 0: no model is there. */
+/* Computes the ids anew, from the beginning, and returns the hash of their logits. 0: no model is
+ * there. */
 __attribute__((unused)) static uint64_t app_rig_hash(struct app_rig *r)
 {
     struct session *s = r->app.chat.session;

@@ -1,8 +1,8 @@
-/* Another model, and back to the one before where it cannot be had. */
+/* Loads another model, and returns to the one before if that fails. */
 #include "tests/unit/app/app_rig.h"
 
 static struct app_rig r;
-static uint64_t one, two; /* hashes of what the models compute */
+static uint64_t one, two; /* hashes of the models' results */
 
 static bool said_this(const char *text)
 {
@@ -12,7 +12,7 @@ static bool said_this(const char *text)
     return false;
 }
 
-/* As /model does. False: the name is none. */
+/* Acts as /model does. False: there is no model of that name. */
 static bool change(const char *name, int looks_until_ctrl_c)
 {
     app_rig_console(looks_until_ctrl_c);
@@ -59,7 +59,7 @@ static void test_damaged(void)
     app_rig_damage(&shelf[1]); /* as it was */
 }
 
-/* A swap takes the time that it takes, not the time since the machine's start. */
+/* Measures a swap from its own start, not from the machine's. */
 static void test_ready(void)
 {
     uint64_t before = console_millis(&console) + 1000;
@@ -126,7 +126,7 @@ static const char *event_after(const char *from, const char *event)
     return from == NULL ? NULL : strstr(from, text);
 }
 
-/* A program at the line of an application without a model. */
+/* A program talks to an application without a model. */
 static void test_json_without_model(struct app *app)
 {
     tell(app, "{\"prompt\":\"a\",\"temp\":0.5}\n{\"reset\":true,\"top_k\":3}\n{\"system\":\"a\"}\n"
@@ -144,7 +144,7 @@ static void test_json_without_model(struct app *app)
        "a person talks to the next model");
 }
 
-/* A person's input; the application goes on. */
+/* Types a person's input, and lets the application go on. */
 static void person(const char *lines)
 {
     app_rig_console(-1);
@@ -152,7 +152,7 @@ static void person(const char *lines)
     app_talk(&r.app);
 }
 
-/* A conversation is not lost by surprise. */
+/* A conversation is never lost without a warning. */
 static void test_leaving(void)
 {
     const char *more;
@@ -179,7 +179,8 @@ static void test_leaving(void)
     r.options.reply.n = 0;
 }
 
-/* `ready` comes between /model and its `done`, for a model and for none; a typo needs none. */
+/* `ready` comes between /model and its `done`, also when there was no model before; a typo needs
+ * none. */
 static void test_json_order(void)
 {
     const char *at;
@@ -225,7 +226,7 @@ static void test_no_way_back(void)
        "nothing is there any more: a conversation without a model");
 }
 
-/* No conversation there ever was, for one reason or another: the prompt comes all the same. */
+/* No conversation is there, for one reason or another: the prompt comes all the same. */
 static void test_none_at_start(const char *model, int looks, bool damage, const char *why)
 {
     static struct app_rig fresh[4];
@@ -247,7 +248,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
     test_json_without_model(&f->app);
 }
 
-/* For a program: what it would do at a prompt that is not JSON, too. */
+/* Runs for a program too, which gets at a prompt that is not JSON what a person gets. */
 static void test_ctrl_d_in_json(void)
 {
     tell(&r.app, "\4{\"command\":\"/off\"}\n");

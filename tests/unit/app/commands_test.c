@@ -42,7 +42,7 @@ static enum err no_model(void *context, const char *name)
     return ERR_NO_DEVICE;
 }
 
-/* The rig's session is talked to by an application whose files are none. */
+/* An application without files talks to the rig's session. */
 static void open_app(void)
 {
     static const struct app_files files = { .error_message = error_message,
@@ -173,7 +173,8 @@ static void lock_with_pin(void)
     (void)answers("/lock", "locked");
 }
 
-/* Text from before /lock is nowhere: not in the conversation, not for /retry, not in a system message of a request. */
+/* After /lock the earlier text is nowhere: not in the conversation, not for /retry, not in a system
+ * message of a request. */
 static void test_lock(void)
 {
     struct session *s = &rig.session;

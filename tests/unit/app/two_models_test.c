@@ -1,5 +1,5 @@
-/* Two applications in one process, each with memory, cores and files of its own, take turns and compute
- * what each of them computes alone. */
+/* Two applications in one process, each with its own memory, cores and files, take turns and
+ * compute what each computes alone. */
 #include "tests/unit/app/app_rig.h"
 
 enum { N = 2 };

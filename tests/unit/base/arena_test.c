@@ -1,4 +1,4 @@
-/* Regions are cut once, aligned, and their marks outlive a reset. */
+/* Regions are cut once and aligned, and their marks survive a reset. */
 #include <string.h>
 
 #include "runtime/base/arena.h"

@@ -64,7 +64,7 @@ static void test_against_bits(void)
     OK(pieces, "any cut into two pieces gives the same");
 }
 
-/* One message per single bit. */
+/* Each message has one bit set. */
 static void test_each_bit(void)
 {
     bool equal = true;
@@ -88,7 +88,7 @@ static uint64_t random_word(void)
     return seed >> 33;
 }
 
-/* Exactly n bytes, so that one read beyond them is seen, at an address of `start` modulo 8. */
+/* Copies exactly n bytes to an address of `start` modulo 8, so that a read beyond them is seen. */
 static bool equals_bits(uint32_t crc, size_t start, size_t n)
 {
     uint8_t *b = malloc(start + n);
@@ -140,7 +140,7 @@ static void test_cuts(void)
     OK(equal, "%d bytes in random pieces give the same, %d times", LONGEST, TIMES);
 }
 
-/* The CRC of two parts from theirs, wherever the cut is. */
+/* The CRC of two parts follows from theirs, wherever the cut is. */
 static void test_joins(void)
 {
     static uint8_t b[LONGEST];
@@ -161,7 +161,8 @@ static void test_joins(void)
        "stripes give the same CRC");
 }
 
-/* As the CPU does it, where it can; then by the reference, as one without an instruction. */
+/* Runs with the CPU's instruction if there is one, and then with the reference, as a CPU without it
+ * does. */
 static void test_all(const char *how, uint32_t features)
 {
     static struct kernels k;

@@ -1,4 +1,4 @@
-/* The contents of a trace: nothing while it is off or not there, else the latest events; and two of them
+/* The contents of a trace: nothing while it is off or missing, else the latest events. Two traces
  * know nothing of each other. */
 #include "runtime/base/trace.h"
 

@@ -1,4 +1,4 @@
-/* Which line UART10 of a Raspberry Pi 5 interrupts on, by the chip's stepping. */
+/* The interrupt of UART10 of a Raspberry Pi 5, by the chip's stepping. */
 #include "board/drivers/soc/bcm2712.h"
 
 #include "tests/unit/tap.h"

@@ -1,5 +1,5 @@
-/* The DMA engine beside Arasan's controller, whose caches nobody keeps coherent: what is flushed before
- * it starts and after it ended. Its registers are memory here. */
+/* The DMA engine beside Arasan's controller, whose caches nobody keeps coherent: which lines are
+ * flushed before it starts and after it ended. Its registers are memory here. */
 #include "board/drivers/dma/bcm_dma.h"
 
 #include "tests/unit/board/fakes/dma_log.h"

@@ -1,5 +1,6 @@
 /* Raspberry Pi 3's two controllers, the block beside the cores (QA7) and BCM2835's (7.5), as the
- * firmware leaves them: USB's interrupt on and asserted, an FIQ, timers, mailboxes. */
+ * firmware leaves them: USB's interrupt is on and asserted, and there are an FIQ, timers and
+ * mailboxes. */
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/bcm_local.h"
@@ -17,7 +18,7 @@ enum {
 
 static struct fake_bcm {
     uint32_t wire[2], enabled[2], basic_wire, basic, fiq;
-    uint32_t timers[4]; /* controls of the cores'; core 0's timers all assert */
+    uint32_t timers[4]; /* controls of the cores; core 0's timers are all asserted */
     uint32_t mailbox, mailbox_on, local_timer, bus, counters;
     bool routed;
     uint32_t timers_assert;

@@ -1,5 +1,6 @@
-/* Questions to the firmware of a Raspberry Pi, whose processor does not look into the cores' caches: what
- * is flushed before a message goes and after it came back. The registers do what the wiki says. */
+/* Questions to the firmware of a Raspberry Pi, whose processor does not look into the cores'
+ * caches: which lines are flushed before a message is sent and after it came back. The registers do
+ * what the wiki says. */
 #include "board/drivers/soc/bcm_mailbox.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ enum { BYTES = sizeof(struct bcm_mailbox) / 4096 * 4096 + 4096 };
 #define EMPTY (1u << 30)
 #define DONE 0x80000000u
 #define ALIAS 0xc0000000u
-#define FOREIGN 0x00000019u /* the answer of another channel */
+#define FOREIGN 0x00000019u /* it answers another channel */
 
 static struct bcm_mailbox *m; /* in the first GiB, as the firmware wants it */
 static uint8_t memory[BYTES], fetched[BYTES];
@@ -39,7 +40,7 @@ uint64_t generic_timer_hz(void)
 
 /* ---- the firmware ---- */
 
-/* The answer to a tag: its bytes, 0 for a tag that is not known. */
+/* Writes the answer to a tag: its bytes; 0 for an unknown tag. */
 static uint32_t answer(uint32_t tag, uint8_t *values)
 {
     const uint32_t temperature[2] = { 0, 48312 };
@@ -55,7 +56,8 @@ static uint32_t answer(uint32_t tag, uint8_t *values)
     return 0;
 }
 
-/* A header of two words, a tag of three, its values, a word of 0. All of it is in memory, or is not. */
+/* Checks a header of two words, a tag of three, its values and a word of 0. All of it is in memory,
+ * or none. */
 static void take_message(size_t at)
 {
     uint32_t head[5];
@@ -120,7 +122,7 @@ static void power_up(void)
 
 /* ---- questions ---- */
 
-/* The event of the write that sent the message. */
+/* Finds the event of the write that sent the message. */
 static unsigned sent(void)
 {
     unsigned i = 0;
@@ -130,7 +132,7 @@ static unsigned sent(void)
     return i;
 }
 
-/* For one message: the test's firmware knows one tag of them. */
+/* Answers one message; the test's firmware knows one of its tags. */
 static void test_tags(void)
 {
     static uint32_t many[BCM_MAILBOX_MAX_ANSWER / 4 + 1];

@@ -1,4 +1,4 @@
-/* The VideoCore's display: what is asked, all in one message, and answers that cannot be. */
+/* The VideoCore's display: one message asks for everything; and answers that cannot be right. */
 #include "board/drivers/soc/bcm_screen.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static struct firmware {
     uint32_t width, height;
     enum err answer;
     uint32_t address, bytes, pitch, depth, set_width;
-    uint32_t room; /* bytes that it has for a picture; 0: enough */
+    uint32_t room; /* bytes for a picture; 0: enough */
     bool no_order; /* it does not know the tag, and refuses the message */
     uint32_t asked[40];
     unsigned n;

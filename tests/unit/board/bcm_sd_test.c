@@ -1,10 +1,10 @@
-/* Raspberry Pi's SD controllers: what each does that a standard one does not. Time runs at the
- * 19.2 MHz of the Pi 3's counter, so that the clocks of a card count. */
+/* Raspberry Pi's SD controllers: how each differs from a standard one. Time runs at the 19.2 MHz of
+ * the Pi 3's counter, so that a card's clocks count. */
 #include "tests/unit/board/fakes/fake_sdhci.h"
 
 enum { TICKS_HZ = 19200000, CONFIG_WORDS = BCM_SD_CONFIG_BYTES / 4, GPIO_WORDS = 16 };
 enum { EMMC2_CAPS = 0x45ee6432, EMMC2_CAPS_2 = 0x0000a525 }; /* as a Pi 4 has them */
-enum { C2712_CAPS = 0x15eac832, C2712_CAPS_2 = 0x00002577 }; /* as a Pi 5, but for HS400 */
+enum { C2712_CAPS = 0x15eac832, C2712_CAPS_2 = 0x00002577 }; /* as on a Pi 5, but without HS400 */
 enum { PIN_SELECT = 0x44 / 4, LIMIT = 0x1ac / 4, PIN_1V8 = 1 << 3, PIN_POWER = 1 << 4 };
 
 static uint32_t config[CONFIG_WORDS], gpio[GPIO_WORDS];
@@ -59,7 +59,7 @@ static void test_arasan(void)
     OK(f.n_lost == 0 && reads(9, 2) && d->s.clock_hz == card_hz(),
        "Arasan: from fast to slow and back, no write is lost");
     (void)sdhci_start(&d->s.host, &stop);
-    f.pending = 0; /* it is still on the line */
+    f.pending = 0; /* the write before is still on its way to the card */
     (void)sdhci_poll(&d->s.host);
     OK(d->s.waits_for & STATUS_TRANSFER, "Arasan: a command is waited for before the end of busy");
 }
@@ -114,7 +114,7 @@ static void test_emmc2(void)
        "EMMC2: then to high speed at 3.3 V, and not to 12.5 MB/s");
 }
 
-/* A Compute Module 4: eight lines, where they are wired. */
+/* A Compute Module 4 has eight lines if they are wired. */
 static void test_module(unsigned wired)
 {
     struct bcm_sd_place place;
@@ -143,7 +143,7 @@ static struct bcm_sd_place slot(void)
     f.loses_writes = false;
     memset(config, 0, sizeof config);
     memset(gpio, 0, sizeof gpio);
-    config[PIN_SELECT] = 1 | 1 << 8; /* as nobody set it; other bits are not ours */
+    config[PIN_SELECT] = 1 | 1 << 8; /* its state before anybody set it; other bits are not ours */
     config[LIMIT] = 1;
     gpio[1] = PIN_POWER | 1 << 2; /* the firmware: power, and RP1's reset */
     gpio[2] = ~(uint32_t)(PIN_POWER | PIN_1V8 | 1 << 2);
@@ -179,7 +179,7 @@ static void test_slot(void)
        "BCM2712: one that cannot be tuned is started anew, as DDR50");
 }
 
-/* The core that serves the card goes on with its command while another one closes. */
+/* The core that serves the card continues its command while another core closes. */
 static void test_close_under_way(void)
 {
     struct bcm_sd_place place = emmc2();
@@ -216,7 +216,7 @@ static void test_close(void)
     OK(true, "one that was never opened is left alone");
 }
 
-/* A Compute Module 5: nothing is switched, 1.8 V for good, and nobody detects a card. */
+/* A Compute Module 5 switches nothing, stays at 1.8 V, and does not detect a card. */
 static void test_module_5(void)
 {
     struct bcm_sd_place place = slot();

@@ -1,5 +1,6 @@
-/* The PCIe ports of BCM2711 and BCM2712 against a model of their registers: the order of the steps, the waits between
- * them, the windows; and ports whose link does not come up, devices that do not answer. */
+/* The PCIe ports of BCM2711 and BCM2712 against a model of their registers: the order of the steps,
+ * the waits between them, the windows; ports whose link does not come up, and devices that do not
+ * answer. */
 #include "board/drivers/bus/brcm_pcie.h"
 
 #include <string.h>
@@ -21,10 +22,10 @@ static struct port {
     uint32_t words[WORDS], device[DEVICE_WORDS], index, rescal;
     uint32_t mdio[32], mdio_at;
     bool never_calibrates, never_trains, mdio_stuck, silent, endpoint;
-    uint32_t retries; /* reads of the device's id that say "not yet" */
+    uint32_t retries; /* reads of the device's id that answer "not yet" */
     uint64_t now, held, awake, lane, freed, bridge_free;
     bool is_held, is_free, bridge_held;
-    bool early; /* an access to the device without a link, or a wait too short */
+    bool early; /* the device was accessed without a link, or a wait was too short */
     char steps[STEPS];
     unsigned n_steps;
     uint32_t bar_bytes;
@@ -176,7 +177,7 @@ static struct brcm_pcie_place power_up(enum brcm_pcie_chip chip)
 
     memset(&f, 0, sizeof f);
     f.chip = chip;
-    memset(f.words, 0x5a, sizeof f.words); /* what a firmware may have left */
+    memset(f.words, 0x5a, sizeof f.words); /* values that a firmware may have left */
     f.words[0x9210 / 4] = 0;
     f.device[0] = 0x34831106;
     f.device[2] = 0x0c033001;
@@ -236,7 +237,8 @@ static void test_2711(void)
        "BCM2711 gets no settings of BCM2712");
 }
 
-/* The ports share the calibration: it is not begun anew under RP1's link, which the firmware has brought up. */
+/* The ports share the calibration, so it is not begun anew under RP1's link, which the firmware has
+ * brought up. */
 static void test_neighbour(void)
 {
     struct brcm_pcie_place place = power_up(BRCM_PCIE_2712);
@@ -300,7 +302,7 @@ static void test_enable(void)
        "a device that is gone reads as ones, without an access");
 }
 
-/* Each ends in time, by its name, with the device held. */
+/* Each fault ends in time, under its name, with the device held in reset. */
 static void test_failures(enum brcm_pcie_chip chip)
 {
     static const struct {

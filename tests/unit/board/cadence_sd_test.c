@@ -1,6 +1,6 @@
-/* Cadence's SD4HC in the PolarFire SoC: it is woken before it is touched, and a card is waited for until
- * the switch of its slot has settled. The standard registers are fake_sdhci.h's, those before them and
- * SYSREG are pages that see each access. */
+/* Cadence's SD4HC in the PolarFire SoC: it is woken before it is touched, and a card is waited for
+ * until the switch of its slot has settled. fake_sdhci.h has the standard registers; those before them
+ * and SYSREG are pages that see each access. */
 #include "board/drivers/sd/cadence_sd.h"
 
 #include <string.h>
@@ -15,14 +15,14 @@ enum {
     CLOCK_CR = 0x84,
     RESET_CR = 0x88,
     MMC = 1 << 3,
-    OTHERS = 0x0fc7fff7, /* blocks that are in use */
+    OTHERS = 0x0fc7fff7, /* blocks in use */
     PHY_DELAYS = 0x0a0b,
     BOUNCE_TICKS = 16000, /* 16 ms: as long as the maker's drivers ask HRS01 for */
 };
 
 static uint32_t hrs[0x200 / 4], sysreg[0x1000 / 4];
 static uint64_t settles_at;
-static bool lets_write; /* SYSREG is there; in the emulator it is not */
+static bool lets_write; /* there is a SYSREG; the emulator has none */
 static unsigned n_asleep;
 static struct block_device device;
 
@@ -31,7 +31,7 @@ static bool is_awake(void)
     return (sysreg[CLOCK_CR / 4] & MMC) && !(sysreg[RESET_CR / 4] & MMC);
 }
 
-/* The card's switch, as time goes by. */
+/* Moves the card's switch as time goes by. */
 static uint64_t ticks(void)
 {
     uint32_t card = f.now < settles_at ? 0 : PRESENT_INSERTED | PRESENT_STABLE;
@@ -76,7 +76,7 @@ static void write_sysreg(unsigned at, uint32_t value)
         reset_all();
 }
 
-/* A controller as firmware leaves it that has just read from the card, or has not. */
+/* Sets a controller as a firmware leaves it that has read from the card, or has not. */
 static void power_on(uint32_t clock, uint32_t soft_reset)
 {
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, 0, 3);
@@ -166,7 +166,7 @@ static void test_kind(void)
     sd->is_emmc = false;
     sd->host.setup.prepare_timing(sd, SD_TIMING_HIGH);
     OK(hrs[HRS06 / 4] == 0x1500, "an SD card at high speed: kind %x", hrs[HRS06 / 4] & 7);
-    /* No eMMC answers CMD1 here: what comes later may be an SD card. */
+    /* No eMMC answers CMD1 here, so an SD card may come later. */
     (void)sd->host.setup.identify_emmc(&sd->host.host, &sd->card);
     OK(!sd->is_emmc && hrs[HRS06 / 4] == 0x1500,
        "a card that does not answer as an eMMC is not one afterwards");

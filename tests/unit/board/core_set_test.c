@@ -1,4 +1,4 @@
-/* Sets of harts and SBI's windows of them, for a machine with more than 64 cores. */
+/* Sets of harts and SBI's windows of them, for machines with more than 64 cores. */
 #define BOARD_MOST_CORES 128
 #include "boot/riscv64/core_set.h"
 
@@ -7,7 +7,7 @@
 static struct core_set set;
 static uint64_t harts[CORE_SET_WORDS * CORE_SET_BITS];
 
-/* How often each core is in a window, all of the set's but `self`. */
+/* Counts how often each core is in a window; all of the set's but `self`. */
 static bool reaches(unsigned self, unsigned n, unsigned *n_windows)
 {
     unsigned reached = 0;

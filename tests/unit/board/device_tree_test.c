@@ -1,5 +1,5 @@
 /* The device tree reader against a tree made by hand, damaged in every way that a byte can be, and
- * against the trees of QEMU's machines where QEMU is there. */
+ * against the trees of QEMU's machines if QEMU is there. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
-/* capacity, mhz; 0: the tree does not say. */
+/* capacity and MHz; 0: the tree does not say */
 static void capacity(struct writer *w, uint32_t dmips, uint32_t mhz)
 {
     if (dmips != 0)
@@ -229,7 +229,8 @@ static void test_copy(const struct device_tree *tree)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Open a blob in a buffer of exactly its size, walk what opens; ASan watches the edges. */
+/* Opens a blob in a buffer of exactly its size, and walks it if it opens; ASan watches the
+ * edges. */
 static enum err open_exact(const uint8_t *data, size_t bytes)
 {
     uint8_t *blob = malloc(bytes);
@@ -353,7 +354,7 @@ static void test_structure(struct writer *w)
 
 /* ---- QEMU's trees ---------------------------------------------------------------------------- */
 
-/* Dump the tree of a machine to `data`; 0: that QEMU is not there. */
+/* Dumps the tree of a machine to `data`; 0: that QEMU is not there. */
 static size_t qemu_tree(const char *emulator, const char *machine, uint8_t *data, size_t room)
 {
     const char *folder = getenv("TMPDIR");
@@ -366,7 +367,7 @@ static size_t qemu_tree(const char *emulator, const char *machine, uint8_t *data
     file = mkstemp(path);
     if (file < 0)
         return 0;
-    (void)!write(file, command, 64); /* the kernel: anything, only -append asks for one */
+    (void)!write(file, command, 64); /* any kernel will do; -append needs one */
     close(file);
     snprintf(command, sizeof command,
              "command -v %s >/dev/null && %s -M %s,dumpdtb=%s -m 512M -smp 4 -nic none -nographic "

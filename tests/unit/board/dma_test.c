@@ -1,4 +1,4 @@
-/* Which lines of the caches a flush takes, and which buffers a master that is not coherent may have. */
+/* Which cache lines a flush takes, and which buffers a master that is not coherent may use. */
 #include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 

@@ -1,5 +1,5 @@
-/* Synopsys' SD controller: cards and eMMC from their start, every path of the data, and what follows a
- * command that failed. The driver runs against registers that do something (fake_dw_mmc.h). */
+/* Synopsys' SD controller: cards and eMMC from their start, every path of the data, and how it goes
+ * on after a failed command. The driver runs against registers that react (fake_dw_mmc.h). */
 #include "board/drivers/sd/dw_mmc.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void test_old_card(void)
 static void power_up_emmc(void)
 {
     power_up(HCON_32, RAM_AT);
-    f.regs[DW_UHS / 4] = 1 << 16; /* U-Boot read it at both edges */
+    f.regs[DW_UHS / 4] = 1 << 16; /* U-Boot read it at both edges of the clock */
     fake.is_emmc = true;
     fake.ext_csd[196] = 7;
     fake.ext_csd[213] = 0x10;
@@ -181,7 +181,7 @@ static uint64_t end_of_dma(uint32_t hcon, uint64_t window_end)
     return d->device.dma_end;
 }
 
-/* The device that the storage puts a bounce before. */
+/* The device that the storage puts behind a bounce. */
 static void test_ends(void)
 {
     const uint64_t world_end = (uintptr_t)world + WORLD_BYTES;
@@ -196,7 +196,7 @@ static void test_ends(void)
 
 /* ---- a controller that does not look into caches ---- */
 
-/* The event of the last command with data. */
+/* Finds the event of the last command with data. */
 static unsigned data_command(void)
 {
     unsigned i = dma_log.n;

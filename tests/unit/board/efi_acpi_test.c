@@ -1,4 +1,4 @@
-/* Cores by ACPI: the tables of a machine as its firmware may write them, and broken ones. */
+/* Cores from ACPI: the tables of a machine as its firmware may write them, and broken ones. */
 #include "board/efi/arm64/efi_acpi.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static void add_core(uint64_t id, bool enabled)
     add_entry(11, GICC_BYTES);
 }
 
-/* PSCI by HVC; a distributor, then cores 0, 0x100 and 0x200, of which the second is off, and 0x300. */
+/* Describes PSCI by HVC, a distributor, and the cores 0, 0x100 (which is off), 0x200 and 0x300. */
 static void power_up(void)
 {
     memset(&t, 0, sizeof t);
@@ -89,7 +89,7 @@ static void test_cores(void)
        "those that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
 }
 
-/* Two fast cores and two that save power, of ACPI 6.0; older tables have no such byte. */
+/* Describes two fast cores and two that save power, of ACPI 6.0; older tables lack that byte. */
 static void test_classes(void)
 {
     uint32_t capacity[BOARD_MAX_CORES];
@@ -137,7 +137,7 @@ static uint32_t add_cache(uint32_t kib, uint32_t next)
     return at;
 }
 
-/* A node that owns one cache, or two. flags 10: a core. */
+/* Adds a node that owns one cache or two. flags 10: a core. */
 static uint32_t add_node(uint32_t flags, uint32_t parent, uint32_t uid, uint32_t one, uint32_t two)
 {
     unsigned n = two != 0 ? 2 : 1;
@@ -221,9 +221,9 @@ static void test_broken_caches(void)
     OK(guesses(0, 0, 0), "a cache that leads to itself, and nodes that are their own parents");
     power_up();
     add_caches(128, 512);
-    acpi_put(t.pptt + 36 + 8, 0x7fffffff, 4);  /* the level after the last */
+    acpi_put(t.pptt + 36 + 8, 0x7fffffff, 4);  /* the level after the last one */
     acpi_put(t.pptt + 60 + 8, 0xfffffff0, 4);  /* the package's parent */
-    acpi_put(t.pptt + 60 + 16, 0xffffffff, 4); /* it owns more than it has room for */
+    acpi_put(t.pptt + 60 + 16, 0xffffffff, 4); /* it owns more than the table has room for */
     OK(guesses(512, 512, 1024), "places behind the table's end are not looked at");
     t.pptt_bytes -= 30;
     OK(guesses(0, 0, 0), "a table that ends in a core");

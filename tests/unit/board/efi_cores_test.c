@@ -1,5 +1,5 @@
-/* MP services of a PC's firmware, which may fail in each of their functions: what cannot be started is left out, and a
- * sentence says why there is one core. */
+/* MP services of a PC's firmware, of which each function may fail: cores that cannot start are left
+ * out, and a sentence says why there is only one. */
 #include "board/efi/efi_parts.h"
 #include "board/left_out.h"
 
@@ -26,7 +26,7 @@ static const struct efi_guid mp_guid = {
 
 static struct {
     struct fake_mp mp;
-    uint64_t n, broken; /* processors; the one of which nothing is known */
+    uint64_t n, broken; /* processors; the one about which nothing is known */
     uint64_t started[MOST];
     unsigned n_started;
     bool no_count, no_start;

@@ -1,4 +1,5 @@
-/* Disks of a firmware of EFI: pieces, blocks that are larger than sectors, errors, and media that are taken out. */
+/* Disks of a firmware of EFI: reads in pieces, blocks larger than sectors, errors, and media that
+ * are taken out. */
 #include "board/efi/efi_disk.h"
 
 #include "board/left_out.h"
@@ -138,7 +139,7 @@ static void test_order(void)
        "the disk that the program came from is the first");
 }
 
-/* Ten whole disks, of which eight have room, and the first is the one that the program came from. */
+/* Ten whole disks, of which eight find room; the program came from the first. */
 static void test_many(void)
 {
     enum { DISKS = 7, FIRST_OF_THEM = 20 };

@@ -1,5 +1,6 @@
-/* Reads in flight by BlockIO2: several at a time, in any order, with errors, refusals, resets and a drive that is unplugged; small
- * reads, writes and what the firmware's alignment does not take go by BlockIO. */
+/* Reads in flight by BlockIO2: several at a time, in any order, with errors, refusals, resets and a
+ * drive that is unplugged. Small reads, writes and buffers that the firmware's alignment does not
+ * take go by BlockIO. */
 #include "board/efi/efi_disk.h"
 
 #include "tests/unit/board/fakes/fake_efi.h"

@@ -1,7 +1,8 @@
-/* The parts that a firmware of EFI lacks or refuses: memory, a line, a display, other cores. Each costs its own effect alone. */
+/* Machines whose firmware of EFI lacks or refuses something: memory, a line, a display, other
+ * cores. Each fault costs only its own function. */
 #include "board/efi/efi_parts.h"
 
-#include "board/drivers/serial/serial.c" /* its state is in this test, as nobody else links it */
+#include "board/drivers/serial/serial.c" /* this test holds its state, because nobody else links it */
 #include "tests/unit/board/fakes/fake_efi.h"
 #include "tests/unit/board/fakes/tree_writer.h"
 
@@ -21,7 +22,7 @@ void core_halt(void)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* True: it has not panicked. */
+/* True: it did not panic. */
 static bool take_memory(void)
 {
     memset(&machine, 0, sizeof machine);
@@ -59,7 +60,8 @@ static void test_memory(void)
     fw.refuse_pages = true;
     OK(!take_memory() && strstr(panic_text, "the firmware gives no memory: AllocatePages") != NULL,
        "AllocatePages refuses all: %s", panic_text);
-    /* A PC with 64 GiB: what is below 4 GiB, what is above, and a card's memory that is there for those who ask for it. */
+    /* A PC with 64 GiB: memory below 4 GiB, memory above, and a card's memory that is there for
+     * callers that ask for it. */
     fake_power_up();
     fw.map[1].n_pages = 2047ull * FAKE_MIB / EFI_PAGE;
     fw.map[1].start = FAKE_MIB;
@@ -225,7 +227,7 @@ static efi_status EFI_API fake_blt(struct efi_graphics *g, void *pixels, uint32_
     return FAKE_ERROR; /* nobody can be told */
 }
 
-/* The first of two displays has nobody in front of it: the console is on the other. */
+/* Nobody sits in front of the first of two displays: the console is on the other. */
 static void test_two_displays(void)
 {
     static _Alignas(4096) uint8_t memory[1 << 20];

@@ -1,4 +1,5 @@
-/* How many nodes of memory a machine has, by its device tree and by ACPI's SRAT as firmware may write them. */
+/* The number of memory nodes of a machine, by its device tree and by ACPI's SRAT as firmware may
+ * write them. */
 #include "board/efi/efi_numa.h"
 
 #include <string.h>

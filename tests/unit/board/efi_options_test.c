@@ -1,4 +1,4 @@
-/* Boot options as a firmware of EFI gives them: the file beside the program, and the load options. */
+/* Boot options from a firmware of EFI: the file beside the program, and the load options. */
 #include "board/efi/efi_parts.h"
 #include "tests/unit/board/fakes/fake_efi.h"
 
@@ -13,7 +13,7 @@ static struct {
     struct efi_file root, file;
     const char *beside,
         *at_root;     /* contents of EFI/BOOT/ingot.txt and of ingot.txt; NULL: there is none */
-    const char *open; /* what is still to be read */
+    const char *open; /* bytes that are still to be read */
     bool broken;      /* reads fail */
     int n_open;
 } volume;

@@ -1,5 +1,6 @@
-/* The plan's prediction of streaming through firmware, against the time that it takes: the real driver, stream and plan over a firmware and
- * kernels that move a clock. Time is what a read and a product cost here, so that no emulator's and no computer's is in it. */
+/* The plan's prediction of streaming through firmware, against the time it takes: the real driver, stream and plan run over a
+ * firmware and kernels that move a clock. A read and a product have fixed costs here, so no emulator's or computer's time is
+ * in the result. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_disk.h"
 #include "board/isa.h"
@@ -10,12 +11,12 @@
 enum {
     HZ = 1000000000,
     LOOK_NS = 1000,    /* at the clock */
-    CALL_NS = 5000,    /* a call of the firmware's, whatever it does */
+    CALL_NS = 5000,    /* a call of the firmware, whatever it does */
     RATE = 10000000,   /* bytes a second of the drive */
-    TICK_NS = 1000000, /* EDK2 looks for reads that have ended so often (efi_storage.c) */
+    TICK_NS = 1000000, /* EDK2 polls for ended reads so often (efi_storage.c) */
     FLIGHTS = 16,
     BLOCK_BYTES = 512,
-    WORST_PERCENT = 15, /* what the prediction may be off */
+    WORST_PERCENT = 15, /* how far the prediction may be off */
     ROUNDS = 3
 };
 
@@ -191,7 +192,8 @@ static void power_up(bool flies)
 
 static struct platform platform = { .clock = { .ticks = sim_ticks, .hz = HZ } };
 
-/* The model streams; rates of the drive are measured as at a start, the others are what the kernels cost. */
+/* The model streams. The drive's rates are measured as at a start; the others are the costs of the
+ * kernels. */
 static void start(bool flies, size_t limit, uint64_t ps)
 {
     static _Alignas(4096) uint8_t room[2 << 20];
@@ -213,7 +215,8 @@ static void start(bool flies, size_t limit, uint64_t ps)
     fw.n_reads = fw.n_flown = 0;
 }
 
-/* Nanoseconds of a token, of those after the first two, which fill the ring; 0: a reply was wrong. */
+/* Returns nanoseconds per token, of the tokens after the first two, which fill the ring; 0: a reply
+ * was wrong. */
 static uint64_t token_ns(void)
 {
     uint64_t begin = 0;
@@ -231,7 +234,7 @@ static int off_percent(uint64_t predicted, uint64_t measured)
     return (int)((int64_t)predicted * 100 / (int64_t)measured - 100);
 }
 
-/* Picoseconds a byte with which computing takes `times` tenths of what the transfer takes. */
+/* Returns picoseconds per byte with which computing takes `times` tenths of the transfer's time. */
 static uint64_t ps_of(size_t limit, uint64_t tenths)
 {
     const struct plan *plan = &rig.model.plan;
@@ -265,7 +268,7 @@ static void test_way(bool flies, const char *what, size_t limit, uint64_t tenths
        fw.n_reads);
 }
 
-/* The test sees a plan that takes the one way for the other. */
+/* The test notices a plan that takes one way for the other. */
 static void test_other_way(size_t limit)
 {
     uint64_t ps = ps_of(limit, 10), measured;

@@ -1,5 +1,5 @@
-/* A file of this computer as a block device: what is read back after a write comes from the disk where
- * that is asked for. */
+/* A file of this computer as a block device: after a write, a read comes from the disk if that is
+ * asked for. */
 #include "board/host/file_device.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static bool is_right(void)
     return true;
 }
 
-/* Whether the file system gives up pages at all: one in memory has nowhere else to keep them. */
+/* Whether the file system drops pages at all: one in memory has no other place for them. */
 static bool can_forget(void)
 {
     int fd = open(path, O_RDWR);

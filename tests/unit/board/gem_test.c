@@ -1,5 +1,6 @@
-/* Cadence's GEM and its PHY over a model of their registers: frames both ways with descriptors of both widths and with caches that
- * hide memory, links that change, queues in trouble. The model reads and writes memory as a bus master sees it. */
+/* Cadence's GEM and its PHY over a model of their registers: frames both ways with descriptors of both widths and
+ * with caches that hide memory, links that change, queues in trouble. The model reads and writes memory as a bus
+ * master sees it. */
 #include "board/drivers/net/gem.h"
 
 #include <string.h>
@@ -23,11 +24,11 @@ static struct fake {
     bool holds;       /* it sends nothing for now */
     unsigned send_at; /* slots of its two queues */
     unsigned receive_at;
-    bool looked; /* at a descriptor without a buffer, since it was told last that there are some */
+    bool looked; /* it is at a descriptor without a buffer since it was last told of buffers */
     uint64_t offset;
     uint64_t ticks;
     unsigned pcs_early; /* writes to the PCS before it was chosen, which have no effect */
-    unsigned n_early;   /* descriptors handed over before the device sees the rest of them */
+    unsigned n_early;   /* descriptors handed over while the device cannot see the rest of them */
     uint8_t sent[MOST_SENT][GEM_BUFFER_BYTES];
     uint32_t sent_bytes[MOST_SENT], n_sent;
 } f;
@@ -49,7 +50,7 @@ static bool is_wide(void)
     return (f.regs[GEM_DMA / 4] & GEM_DMA_64) != 0;
 }
 
-/* Word `w` of the descriptor in slot `at` of the queue at a base register. */
+/* Returns word `w` of the descriptor in slot `at` of the queue at a base register. */
 static volatile uint32_t *word(unsigned base, unsigned top, unsigned at, unsigned w)
 {
     uint64_t start = f.regs[base / 4] | (is_wide() ? (uint64_t)f.regs[top / 4] << 32 : 0);
@@ -74,7 +75,8 @@ static uint8_t *buffer_of(uint32_t low, uint32_t high)
     return dma_log_seen((uintptr_t)(at - f.offset));
 }
 
-/* It sends what there is, and stops at a descriptor that is ours. A dirty line that a core writes back afterwards would undo that. */
+/* Sends what is there, and stops at a descriptor that is ours. A dirty line that a core writes back
+ * later would undo that. */
 static void send_all(void)
 {
     while (!f.holds && f.n_sent < MOST_SENT && !(*send_word(1) & GEM_SEND_OURS)) {
@@ -89,7 +91,7 @@ static void send_all(void)
     }
 }
 
-/* A frame arrives. False: there is no buffer. */
+/* Receives a frame. False: there is no buffer. */
 static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
 {
     uint32_t low = *receive_word(0);
@@ -106,8 +108,9 @@ static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
     return true;
 }
 
-/* At each barrier: a core's writes since the last one may have become visible in any order. A descriptor that was handed over
- * between two barriers must have had its other words right at the first of them. */
+/* Runs at each barrier. The core's writes since the last barrier may have become visible in any
+ * order, so a descriptor that was handed over in between must have had its other words right at the
+ * first of the two. */
 static struct gem_ring ordered;
 
 static void order(void)
@@ -169,7 +172,7 @@ void gem_write(const struct gem *g, unsigned reg, uint32_t value)
         send_all();
 }
 
-/* A link of so many Mbit/s in full duplex; 0: no cable. */
+/* Sets a link of so many Mbit/s in full duplex; 0: no cable. */
 static void plug(unsigned mbits)
 {
     f.phy[1] = mbits != 0 ? 0x796d : 0x7949;
@@ -181,7 +184,7 @@ static void power_up(void)
 {
     memset(&f, 0, sizeof f);
     memset(&dma_log, 0, sizeof dma_log);
-    memset(&driver, 0xa5, sizeof driver); /* what memory holds before anybody wrote it */
+    memset(&driver, 0xa5, sizeof driver); /* contents of memory before anybody wrote it */
     f.regs[GEM_ADDRESS_LOW / 4] = 0x12005452;
     f.regs[GEM_ADDRESS_HIGH / 4] = 0x5634;
     f.regs[GEM_DESIGN_1 / 4] = 2u << 25;
@@ -288,7 +291,8 @@ static void test_frames(const struct how *h)
        "%s: one that is too long is lost", h->name);
 }
 
-/* As many as there are buffers come at once; the next ones are lost by the device, and later ones come. */
+/* As many frames come at once as there are buffers; the device loses the next ones, and later ones
+ * come. */
 static void test_full(const struct how *h)
 {
     uint8_t frame[60] = { 0 }, back[GEM_FRAME_BYTES];
@@ -325,7 +329,7 @@ static void test_order(const struct how *h)
        "%s: a descriptor is handed over after its other words (%u early)", h->name, f.n_early);
 }
 
-/* Frames that are held go out later, each once. */
+/* Held frames are sent later, each once. */
 static void test_held(const struct how *h)
 {
     uint8_t frame[60] = { 0 };
@@ -342,7 +346,7 @@ static void test_held(const struct how *h)
     }
     OK(n == (h->coherent ? GEM_SLOTS : 1), "%s: a device that is busy takes %u frames", h->name, n);
     f.holds = false;
-    f.regs[GEM_SEND_STATUS / 4] = 0; /* it stopped a moment before the last one was there */
+    f.regs[GEM_SEND_STATUS / 4] = 0; /* it stopped a moment before the last one arrived */
     (void)gem_receive(&driver, frame, sizeof frame);
     for (unsigned i = 0; i < n; i++)
         right += f.sent[i][0] == i;
@@ -399,7 +403,7 @@ static void test_link(void)
     f.phy[5] = 0x40a1;
     OK(gem_is_up(&driver) && f.speed == 100 && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL),
        "the link has 100 Mbit/s");
-    f.phy[1] = 0x794d; /* a link, and the negotiation goes on */
+    f.phy[1] = 0x794d; /* there is a link, and the negotiation goes on */
     OK(!gem_is_up(&driver), "not before both sides have agreed");
     f.phy[0] = 0x2100;
     OK(gem_is_up(&driver) && f.speed == 100 && driver.link.full, "a speed that somebody has set");
@@ -407,7 +411,8 @@ static void test_link(void)
     OK(!gem_is_up(&driver), "a PHY that is gone has no link");
 }
 
-/* A PHY behind SGMII: the PCS negotiates, which a firmware may have switched off, and it is told so after it was chosen. */
+/* A PHY behind SGMII: the PCS negotiates, which a firmware may have switched off, and it is set up
+ * after it was chosen. */
 static void test_sgmii(void)
 {
     const struct gem_setup setup = { .mmio = 0x20112000,

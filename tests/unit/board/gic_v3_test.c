@@ -1,5 +1,5 @@
-/* GICv3 after firmware that used it (IHI 0069), with one security state: distributor, a redistributor
- * and the registers of the core. */
+/* GICv3 after firmware that used it (IHI 0069), with one security state: the distributor, a
+ * redistributor and the core's registers. */
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/core_registers.h"
@@ -87,7 +87,8 @@ void core_register_write(const char *name, uint64_t value)
     core_settle();
 }
 
-/* A machine with more regions than the driver has room for: their cores get no wake-ups. */
+/* A machine with more regions than the driver has room for: the cores in the rest get no
+ * wake-ups. */
 static void test_regions(uint32_t regions, uint32_t left_out)
 {
     static struct writer w;

@@ -1,5 +1,6 @@
-/* The lines of each board against a model of its registers: a line is set up without a wrong level in between, neighbours stay as
- * the firmware has them, and lines that the board has for itself are refused by name. */
+/* The lines of each board against a model of its registers: a line is set up without a wrong level
+ * in between, its neighbours stay as the firmware left them, and lines that the board uses itself
+ * are refused by name. */
 #include <string.h>
 
 #include "board/drivers/gpio/jh7110_gpio.h"
@@ -67,7 +68,7 @@ static void test_pl061(void)
 
 static struct {
     uint32_t control[28], out, enable, in, pad[29];
-    bool wrong; /* line 17 drove low as RIO's */
+    bool wrong; /* line 17 drives low as a line of RIO */
 } rp1;
 
 static uint32_t *rp1_place(unsigned offset)
@@ -160,7 +161,7 @@ static void test_jh7110(void)
     uintptr_t base = (uintptr_t)regs;
 
     for (unsigned i = 0; i < 32; i++)
-        regs[i] = 0x81c1a1b1; /* bits beyond the masks, and signals of peripherals */
+        regs[i] = 0x81c1a1b1; /* bits outside the masks, and signals of peripherals */
     regs[0x120 / 4 + 55] = 0x10;
     jh7110_gpio_setup(base, 55, true, true);
     OK(regs[13] == 0x80c1a1b1 && regs[16 + 13] == 0x81c1a1b1 && regs[0x120 / 4 + 55] == 0x11,

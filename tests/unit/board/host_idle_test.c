@@ -1,4 +1,4 @@
-/* Idle time by a text as in /proc/stat, and of this computer. */
+/* Idle time from a text like /proc/stat, and of this computer. */
 #include "board/host/host_idle.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const char text[] = "cpu  900 0 90 10000 20 0 0 0 0 0\n"
                            "cpu10 300 0 30 50 8 0 0 0 0 0\n"
                            "intr 12345 0 9\n";
 
-/* For `from`, the processors of a zero-ended list. */
+/* Reads the ticks of `from`, a zero-ended list of processors. */
 static bool read_ticks(const char *from, const unsigned *processors, uint64_t *ticks)
 {
     cpu_set_t set;

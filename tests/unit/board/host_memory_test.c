@@ -1,5 +1,6 @@
-/* How much memory a process takes for a model: the computer's, or what control groups of both versions, ulimit and a system that
- * promises no more than it has leave of it. The files of the groups are made here. */
+/* How much memory a process takes for a model: the computer's, or what is left by control groups of
+ * both versions, ulimit, and a system that promises no more than it has. The test makes the groups'
+ * files. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 static char root[256];
 static uint64_t promised = UINT64_MAX; /* bytes that the system gives at once */
 
-/* In the place of the C library's, for host_memory.c: a system with vm.overcommit_memory=2. */
+/* Replaces the C library's function for host_memory.c: a system with vm.overcommit_memory=2. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     if (bytes > promised) {
@@ -28,7 +29,7 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
     return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
 }
 
-/* A file under the root, with the folders that it needs. */
+/* Writes a file under the root, and makes the folders that it needs. */
 static void put(const char *path, const char *text)
 {
     char whole[512];
@@ -54,7 +55,7 @@ static void start_over(void)
         OK(false, "%s can be emptied", root);
 }
 
-/* Reserved and let go of again. */
+/* Reserves memory and frees it again. */
 static struct host_memory reserve(uint64_t most)
 {
     struct host_memory m = { .most = most, .root = root };

@@ -1,4 +1,4 @@
-/* Interrupts taken by line: a fake controller that fires, and every error. */
+/* Interrupts taken by line: a fake controller that raises them, and every error. */
 #include <string.h>
 
 #include "board/drivers/irq/irq_table.c"
@@ -100,7 +100,7 @@ static bool count(void *context)
     return true;
 }
 
-/* A device that interrupts for nothing but every so often. */
+/* A device whose interrupts mean nothing, now and then. */
 static bool count_vainly(void *context)
 {
     return ++*(unsigned *)context % (2 * IRQ_MOST_VAIN) == IRQ_MOST_VAIN;

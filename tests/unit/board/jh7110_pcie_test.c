@@ -1,4 +1,5 @@
-/* JH7110: a PCIe port that U-Boot has not woken, or that has no link, is not asked for its devices. */
+/* JH7110: the devices of a PCIe port are not looked for if U-Boot has not woken it, or if it has no
+ * link. */
 #include "board/drivers/bus/jh7110_pcie.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 static uint32_t crg[JH7110_STG_CRG_BYTES / 4], syscon[JH7110_STG_SYSCON_BYTES / 4];
 static const struct jh7110_stg stg = { (uintptr_t)crg, (uintptr_t)syscon };
 
-/* U-Boot with a drive at port 1 and nothing at port 0, which it holds again. */
+/* U-Boot found a drive at port 1 and nothing at port 0, which it holds in reset again. */
 static void firmware(void)
 {
     memset(crg, 0, sizeof crg);

@@ -1,5 +1,5 @@
-/* JH7110: a controller whose clock is off, or whose reset is on, is not touched, and the card's clock is
- * divided from what the registers say. */
+/* JH7110: a controller whose clock is off or that is held in reset is not touched, and the card's
+ * clock is divided from the registers' values. */
 #include "board/drivers/sd/jh7110_sd.h"
 
 #include <string.h>
@@ -14,11 +14,11 @@ enum {
 };
 
 static uint32_t crg[JH7110_CRG_BYTES / 4], syscon[JH7110_SYSCON_BYTES / 4];
-static struct jh7110_sd *sd; /* in the world, because the descriptors are */
+static struct jh7110_sd *sd; /* they are in the world, because the descriptors are */
 static struct block_device device;
 
-/* As U-Boot leaves it, with both slots in use: PLL 2 at 1188 MHz, AXI_CFG0 a third of it, SDIO an
- * eighth of that. */
+/* The clocks as U-Boot leaves them, with both slots in use: PLL 2 at 1188 MHz, AXI_CFG0 a third of
+ * it, SDIO an eighth of that. */
 static struct jh7110_clocks firmware(void)
 {
     memset(crg, 0, sizeof crg);

@@ -1,5 +1,5 @@
-/* A keyboard's reports as text: every key of every layout, accents, AltGr, Caps Lock, repeat, and reports
- * that are none. */
+/* A keyboard's reports as text: every key of every layout, accents, AltGr, Caps Lock, repeat, and
+ * malformed reports. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 enum { NONE = 0, LEFT_CTRL = 1, SHIFT = 2, LEFT_ALT = 4, ALT_GR = 64 };
 
-/* The location of keys on a desk: the digits' row from the key below Escape, then the rows of Q, A and Z with what
- * stands at their right; the one beside Shift begins the last. */
+/* The places of keys on a desk: the digits' row from the key below Escape, then the rows of Q, A
+ * and Z with the keys to their right; the key beside Shift begins the last row. */
 static const uint8_t rows[] = {
     0x35, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2d, 0x2e, /* digits */
     0x14, 0x1a, 0x08, 0x15, 0x17, 0x1c, 0x18, 0x0c, 0x12, 0x13, 0x2f, 0x30,       /* q */
@@ -18,7 +18,7 @@ static const uint8_t rows[] = {
     0x64, 0x1d, 0x1b, 0x06, 0x19, 0x05, 0x11, 0x10, 0x36, 0x37, 0x38,             /* z */
 };
 
-/* Accents come alone, since Space follows each. */
+/* Accents come alone, because Space follows each. */
 static const struct {
     const char *name, *plain, *shift, *alt_gr;
 } layouts[] = {
@@ -71,7 +71,7 @@ static const char *typed(void)
     return text;
 }
 
-/* Text is taken after each key, and accents are ended by Space. */
+/* Takes the text after each key, and ends accents with Space. */
 static const char *type_rows(uint8_t modifiers)
 {
     static char all[1024];
@@ -149,7 +149,7 @@ static void test_others(void)
     OK(strcmp(typed(), "") == 0, "keys without a meaning send nothing");
     type(NONE, 0x5f), type(NONE, 0x57), type(NONE, 0x62), type(NONE, 0x58);
     OK(strcmp(typed(), "7+0\r") == 0, "the digits' block types");
-    begin(KEYBOARD_FR); /* Ctrl goes by what is printed */
+    begin(KEYBOARD_FR); /* Ctrl goes by the printed letter */
     type(LEFT_CTRL, 0x14);
     OK(strcmp(typed(), "\x01") == 0, "Ctrl by what is printed");
 }

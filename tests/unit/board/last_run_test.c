@@ -97,8 +97,8 @@ static void test_long_text(void)
        "a long text is cut: %s", last.doing);
 }
 
-/* The register says "the watchdog's block reset us": after a hang, but after restart(), power_off() and
- * another program's doings as well. */
+/* The register says "the watchdog's block reset us" after a hang, but also after restart(),
+ * power_off() and another program's work. */
 static void test_fired(void)
 {
     (void)opened();

@@ -1,5 +1,5 @@
-/* An LED that flashes a number, by a clock that the test turns; and the pins that light the LED of each
- * Raspberry Pi, among neighbours that are the firmware's. */
+/* An LED that flashes a number, by a clock that the test moves; and the pins of each Raspberry Pi's
+ * LED, between neighbours that belong to the firmware. */
 #include <string.h>
 
 #include "board/drivers/soc/bcm_gpio.h"
@@ -44,7 +44,7 @@ static void show(unsigned code, uint64_t hz, uint64_t each_look)
     led_code_show(&led, code);
 }
 
-/* The time from edge i to the next in milliseconds, rounded. */
+/* Returns the time from edge i to the next, in rounded milliseconds. */
 static unsigned millis(unsigned i)
 {
     uint64_t end = i + 1 < n_edges ? edges[i + 1].at : now;
@@ -52,7 +52,7 @@ static unsigned millis(unsigned i)
     return (unsigned)((end - edges[i].at + HZ / 2000) / (HZ / 1000));
 }
 
-/* The edges from `first` on are this code's, up to the pause after it. */
+/* Whether the edges from `first` on, up to the pause after them, are this code. */
 static bool is_code_at(unsigned first, unsigned code)
 {
     unsigned last = first + 1 + 2 * code;
@@ -125,7 +125,7 @@ static void test_dark_display(void)
     OK(n_edges == 0, "a board without an LED goes on at once");
 }
 
-/* Firmware that left CNTFRQ 0, and a counter that is off. */
+/* The firmware left CNTFRQ 0, and the counter is off. */
 static void test_bad_clocks(void)
 {
     show(2, 0, 1);

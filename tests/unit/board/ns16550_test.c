@@ -1,5 +1,5 @@
-/* Synopsys's 16550 (DW_apb_uart), whose receiver may interrupt without data until its register is read,
- * and which complains of a write while it was busy until its status is read. */
+/* Synopsys's 16550 (DW_apb_uart), whose receiver may interrupt without data until its register is
+ * read, and which complains about a write while it was busy until its status is read. */
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.c"
 

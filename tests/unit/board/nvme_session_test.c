@@ -1,5 +1,5 @@
-/* A session over an NVMe drive whose reads fail, are given up, stay without an answer or get one that is not theirs, whose
- * namespace is away, or that stops with a fatal status. */
+/* A session over an NVMe drive with reads that fail, are aborted, stay unanswered or get a wrong
+ * answer, with a missing namespace, or with a fatal status. */
 #define FAKE_DISK_BYTES (1 << 20)
 
 #include "board/drivers/block/nvme.h"

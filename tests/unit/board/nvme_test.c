@@ -1,5 +1,5 @@
-/* The NVMe driver: order of memory and doorbells, phases, lists of pages, blocks that a request covers
- * in part, and controllers that do not as they should. */
+/* The NVMe driver: the order of memory and doorbells, phases, lists of pages, blocks that a request
+ * covers in part, and controllers that misbehave. */
 #include "board/left_out.h"
 #include "runtime/storage/file.h"
 #include "tests/unit/board/fakes/fake_nvme.h"
@@ -62,7 +62,8 @@ static void test_open(bool coherent)
     OK(fake_open() == ERR_NO_DEVICE, "there is nothing at the address");
 }
 
-/* A drive for servers may have 32 (its NN), of which the second and the fifth are in use here. */
+/* A drive for servers may have 32 namespaces (its NN), of which the second and the fifth are in use
+ * here. */
 static void test_namespaces(bool coherent)
 {
     uint32_t before = left_out_number(LEFT_OUT_NAMESPACES);
@@ -111,7 +112,7 @@ static void test_transfers(bool coherent)
     OK(is_well(), "requests keep their order");
 }
 
-/* A write is done once a flush that came after its data is, whatever else is on its way. */
+/* A write is done when a flush that came after its data is done, whatever else is on its way. */
 static void test_flush(bool backwards)
 {
     struct block_request reads[4], w = request(100, 40, 0, true);
@@ -141,7 +142,8 @@ static void test_flush(bool backwards)
        "the flush does, %s", backwards ? "after them" : "before them");
 }
 
-/* Round the queues several times, forwards and backwards, with all that may be in flight. */
+/* Goes round the queues several times, forwards and backwards, with as many in flight as
+ * possible. */
 static void test_many(bool coherent, bool backwards)
 {
     struct block_request r[NVME_DEPTH + 1];
@@ -204,7 +206,7 @@ static void test_parts(bool coherent)
     b = request(11, 8, 8192, true);
     OK(device.submit(&device, &a) == ERR_OK && device.submit(&device, &b) == ERR_BUSY,
        "a write with parts of blocks goes alone");
-    whole = request(8, 8, 16384, true); /* the block that the first one has a part of */
+    whole = request(8, 8, 16384, true); /* the block that the first request covers in part */
     OK(device.submit(&device, &whole) == ERR_BUSY,
        "a write with parts of blocks goes alone before one of whole blocks, too");
     for (unsigned i = 0; i < 3; i++) {
@@ -394,8 +396,8 @@ static void test_short_queues(void)
     OK(fine && is_well(), "the queues go round");
 }
 
-/* A file's reads over a drive whose blocks are 4 KiB: each request is three commands, and as many as the drive wants
- * are in flight, never more than the queue holds. */
+/* Reads a file on a drive with blocks of 4 KiB: each request is three commands, and as many are in
+ * flight as the drive wants, never more than the queue holds. */
 static void test_depth(uint32_t entries, uint32_t in_flight)
 {
     static struct file file;

@@ -1,4 +1,5 @@
-/* The PLIC as its specification has it, after firmware that left sources on and one claimed. */
+/* The PLIC as its specification describes it, after firmware that left sources on and one
+ * claimed. */
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/irq_table.c"
@@ -11,7 +12,7 @@ enum { THRESHOLD = 0x200000 + 0x1000 * CONTEXT, CLAIM = THRESHOLD + 4, UART = 10
 
 static struct fake_plic {
     uint32_t priority[SOURCES], enabled[SOURCES / 32];
-    bool wire[SOURCES], claimed[SOURCES]; /* claimed: not again until it is completed */
+    bool wire[SOURCES], claimed[SOURCES]; /* claimed: it comes again only after it is completed */
     uint32_t threshold;
 } p;
 

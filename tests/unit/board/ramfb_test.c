@@ -1,4 +1,4 @@
-/* QEMU's display, through a fw_cfg of the test's own: the file is found wherever it stands in the directory, the
+/* QEMU's display, through the test's own fw_cfg: the file is found anywhere in the directory, the
  * setup is as QEMU reads it, and a device that answers anything else is refused. */
 #include "board/drivers/screen/ramfb.h"
 

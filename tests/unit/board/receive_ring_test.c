@@ -1,4 +1,5 @@
-/* The ring between the UART's interrupt and the console: order, fullness, Ctrl-C, and two threads. */
+/* The ring between the UART's interrupt and the console: order, a full ring, Ctrl-C, and two
+ * threads. */
 #include <pthread.h>
 #include <string.h>
 

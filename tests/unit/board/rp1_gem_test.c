@@ -1,5 +1,6 @@
-/* A Raspberry Pi 5's Ethernet port against models of RP1's link, lines and controller: found behind the link, its PHY reset where the
- * firmware has left it in reset, its address out of the tree, memory as RP1 sees it. */
+/* A Raspberry Pi 5's Ethernet port against models of RP1's link, lines and controller: it is found
+ * behind the link, its PHY is reset where the firmware left it in reset, its address comes from the
+ * tree, and memory is as RP1 sees it. */
 #include "board/drivers/net/rp1_gem.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "tests/unit/tap.h"
 
 enum { PORT = 0x100000, BANK_1 = 0xd4000, RESET_LINE = 4, RESET_TICKS = 5000 };
-/* Low, as AddressSanitizer has the rest for itself. */
+/* It is low, because AddressSanitizer uses the rest. */
 #define BEHIND 0x60000000u
 #define DRIVER ((struct gem *)(uintptr_t)0x40000000)
 #define LINES ((uint8_t *)(uintptr_t)(BEHIND + RP1_GPIO_PLACE))
@@ -22,9 +23,9 @@ enum { PORT = 0x100000, BANK_1 = 0xd4000, RESET_LINE = 4, RESET_TICKS = 5000 };
 static struct {
     uint32_t port[0x9400 / 4], device[16], regs[0x1000 / 4];
     uint64_t ticks, low_since;
-    bool elsewhere; /* registers that are not the controller's */
+    bool elsewhere; /* accesses to registers that are not the controller's */
     bool held;      /* the PHY is in reset */
-    bool reset;     /* it was let go after RESET_TICKS at least */
+    bool reset;     /* it was released after at least RESET_TICKS */
 } f;
 
 static volatile uint32_t *line_word(unsigned offset)
@@ -32,7 +33,7 @@ static volatile uint32_t *line_word(unsigned offset)
     return (volatile uint32_t *)(LINES + (BANK_1 - RP1_GPIO_PLACE) + offset);
 }
 
-/* RIO's words that set and clear; this model obeys them whenever time goes by. */
+/* Obeys RIO's words that set and clear whenever time passes. */
 static void obey_lines(void)
 {
     if (*line_word(0x13000) >> RESET_LINE & 1) { /* out, clear */

@@ -1,5 +1,5 @@
-/* RP1's link as a firmware leaves it, and its USB controllers made hosts, against models of their registers: nothing is
- * read through a window that is not there, nothing is reset that others use. */
+/* RP1's link as a firmware leaves it, and its USB controllers as hosts, against models of their
+ * registers: nothing is read through a missing window, and nothing is reset that others use. */
 #include <string.h>
 
 #include "board/drivers/bus/brcm_pcie.h"
@@ -13,7 +13,7 @@ enum { PORT = 0x100000, WORDS = 0x9400 / 4 };
 static struct {
     uint32_t words[WORDS], device[16];
     unsigned writes; /* to anything but the index */
-    bool early;      /* the device's space without a link, or without its index */
+    bool early;      /* the device's space was accessed without a link, or without its index */
 } f;
 
 uint32_t brcm_pcie_read(uintptr_t at)
@@ -39,7 +39,7 @@ void brcm_pcie_write(uintptr_t at, uint32_t value)
         f.words[reg / 4] = value;
 }
 
-/* As Linux prints it of a Pi 5: BAR 1 of 4 MiB at 0, memory from 64 GiB of the bus on. */
+/* The link as Linux prints it on a Pi 5: BAR 1 of 4 MiB at 0, memory from 64 GiB of the bus on. */
 static void firmware_left(void)
 {
     memset(&f, 0, sizeof f);
@@ -81,7 +81,7 @@ static void test_left(void)
     OK(open_link(&r) == ERR_OK && f.words[0x04 / 4] == 6 && f.device[1] == 6,
        "memory and bus mastering are let, errors that wait are not cleared");
 
-    firmware_left(); /* BAR 1 behind another on the bus, the window not from 0 on, memory where cores have it */
+    firmware_left(); /* BAR 1 behind another BAR on the bus, a window that does not begin at 0, and memory where cores have it */
     f.device[5] = 0x80400000;
     f.words[0x400c / 4] = 0x80000000;
     f.words[0x4034 / 4] = 0;
@@ -92,7 +92,7 @@ static void test_left(void)
        "another firmware's windows are read");
 
     firmware_left();
-    f.words[0x402c / 4] = 0xfffff01c; /* 4 KiB for its interrupts, as Linux has it */
+    f.words[0x402c / 4] = 0xfffff01c; /* 4 KiB for its interrupts, as in Linux */
     f.words[0x4030 / 4] = 0xff;
     OK(open_link(&r) == ERR_OK && r.window.offset == (uint64_t)1 << 36,
        "a window of 4 KiB does not reach memory");
@@ -172,7 +172,7 @@ static void write_phy(uint32_t *word, uint32_t value, char name)
 {
     if (held(value) != held(*word)) {
         step(held(value) ? name : (char)(name + 'a' - 'A'));
-        d.early |= (d.role & 1 << 11) == 0; /* the core is held meanwhile */
+        d.early |= (d.role & 1 << 11) == 0; /* the core is held in reset meanwhile */
         d.early |= !held(value) && d.now - d.held < 10000;
         d.held = held(value) ? d.now : d.held;
         d.freed = d.now;

@@ -1,4 +1,5 @@
-/* The registers of cards, their start, and the block device over a host that does as told. */
+/* The registers of cards, their start, and the block device over a host that does what it is
+ * told. */
 #include <stdlib.h>
 
 #include "tests/unit/board/fakes/fake_sd_host.h"
@@ -7,7 +8,7 @@
 
 static void test_csd(void)
 {
-    /* A 1 GB card and a 32 GB card as they answer in the field, and a later version. */
+    /* A 1 GB card and a 32 GB card with real answers, and one of a later version. */
     static const uint8_t small[16] = { 0x00, 0x2f, 0x00, 0x32, 0x5f, 0x59, 0x83, 0xc8,
                                        0xbe, 0xfb, 0xcf, 0xff, 0x92, 0x40, 0x40, 0x00 };
     static const uint8_t large[16] = { 0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0x00, 0x00,
@@ -230,8 +231,8 @@ static void test_writes(void)
        "a locked card is refused");
 }
 
-/* The card takes the data, and says in a later answer that it could not store them: CMD13's after CMD24 and after a counted
- * CMD25, CMD12's where it does not know CMD23. */
+/* The card takes the data, and says in a later answer that it could not store it: in CMD13's after
+ * CMD24 and after a counted CMD25, and in CMD12's if it does not know CMD23. */
 static void test_unstored(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The speeds of an SD card: which is taken first, and which after one has failed. */
+/* The speeds of an SD card: which is tried first, and which after one has failed. */
 #include "tests/unit/board/fakes/fake_sd_host.h"
 
 static void test_uhs(void)
@@ -43,7 +43,7 @@ static void test_uhs(void)
 
 enum { UHS = PLAIN | SD_CAN_1V8 | SD_CAN_SDR50 | SD_CAN_SDR104 | SD_CAN_DDR50 | SD_TUNES_SDR50 };
 
-/* The mode in which the start ends, and how often the card was started for it. */
+/* Returns the mode in which the start ends, and how often the card was started for it. */
 static void test_rung(unsigned untunable, unsigned noisy, enum sd_timing timing, unsigned n_resets)
 {
     set_up(UHS);

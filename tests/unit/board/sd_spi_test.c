@@ -35,7 +35,7 @@ static const char *open_card(void)
     return device.error_message;
 }
 
-/* The status of a read, its data checked where that is ERR_OK. */
+/* Returns the status of a read, and checks its data if that is ERR_OK. */
 static enum err read_sectors(uint64_t sector, uint32_t n)
 {
     static uint8_t buffer[64 * SECTOR_BYTES] __attribute__((aligned(64)));
@@ -53,7 +53,8 @@ static enum err read_sectors(uint64_t sector, uint32_t n)
     return req.status;
 }
 
-/* The status of a write of what `seed` makes, looked for in the card where that is ERR_OK. */
+/* Returns the status of a write of the data of `seed`, and looks for it in the card if that is
+ * ERR_OK. */
 static enum err write_sectors(uint64_t sector, uint32_t n, unsigned seed)
 {
     static uint8_t buffer[64 * SECTOR_BYTES] __attribute__((aligned(64)));
@@ -212,7 +213,7 @@ static void test_faults(void)
     OK(read_sectors(8, 8) == ERR_OK, "the card is put back");
 }
 
-/* Busy for longer than any command waits for a card: who stops it must wait. */
+/* Is busy for longer than any command waits for a card, so whoever stops it must wait. */
 static void test_slow_stops(void)
 {
     fresh();

@@ -1,11 +1,12 @@
-/* An SD controller whose DMA ends before memory does, from the storage on top down to its registers:
- * what lies beyond still comes by DMA, through a bounce, and no core moves a byte of it at the port. */
+/* An SD controller whose DMA ends below the end of memory, from the storage down to its registers: data
+ * beyond that still comes by DMA, through a bounce, and no core moves a byte of it at the port. */
 #include <string.h>
 
 #include "runtime/storage/storage.h"
 #include "tests/unit/board/fakes/fake_sdhci.h"
 
-/* For the world: the driver's descriptors and the bounce lie below the end of DMA, models beyond it. */
+/* In this world the driver's descriptors and the bounce are below the end of DMA, and models beyond
+ * it. */
 enum { BOUNCE_AT = 256 << 10, END = BOUNCE_AT + BOUNCE_BYTES };
 
 static struct storage storage;
@@ -61,7 +62,7 @@ static bool is_there(uint64_t sector, uint32_t n, const uint8_t *at)
 
 static void test_way(const char *name, uint32_t caps, unsigned version, enum sdhci_path path)
 {
-    enum { ODD = 301 }; /* sectors: no multiple of anything */
+    enum { ODD = 301 }; /* sectors; a multiple of nothing */
     uint32_t before;
     uint8_t *to;
 
@@ -78,8 +79,8 @@ static void test_way(const char *name, uint32_t caps, unsigned version, enum sdh
        "%s: and back", name);
 }
 
-/* As the Pi's: cores see at 0 what the bus has at 0xc0000000, and nothing beyond 1 GiB. The driver
- * takes what its descriptors can hold. */
+/* As on a Pi: cores see at 0 what the bus has at 0xc0000000, and nothing beyond 1 GiB. The driver
+ * takes the part that its descriptors can hold. */
 static void test_ends(void)
 {
     struct sdhci_setup setup = plain_setup();
@@ -100,7 +101,7 @@ static void test_ends(void)
     OK(d->s.host.dma_end == 0, "if a core moves the data, DMA has no end");
 }
 
-/* A transfer that breaks is tried again by the card's driver, over the same half. */
+/* The card's driver repeats a transfer that fails, over the same half. */
 static void test_error(void)
 {
     open_storage(PLAIN_CAPS | CAPABLE_ADMA2, 1);

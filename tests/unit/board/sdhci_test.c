@@ -1,4 +1,4 @@
-/* The SD host controller's driver: every path of the data, and what a controller reports. */
+/* The SD host controller's driver: every path of the data, and a controller's reports. */
 #include <string.h>
 
 #include "tests/unit/board/fakes/fake_sdhci.h"
@@ -56,7 +56,7 @@ static void test_paths(void)
 
 /* ---- a controller that does not look into caches ---- */
 
-/* The event of the last command with data. */
+/* Finds the event of the last command with data. */
 static unsigned data_command(void)
 {
     unsigned i = dma_log.n;
@@ -68,7 +68,7 @@ static unsigned data_command(void)
     return 0;
 }
 
-/* A transfer of n sectors, from or to line 1 of the buffer. */
+/* Transfers n sectors from or to line 1 of the buffer. */
 static void test_flushes(const char *name, bool write, uint32_t n, bool has_table)
 {
     uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;

@@ -1,5 +1,5 @@
-/* The console's line over a PL011 whose registers do what DDI 0183 says: input comes whatever becomes of
- * its interrupt, in order, and no wait is without an end. */
+/* The console's line over a PL011 whose registers do what DDI 0183 says: input arrives in order
+ * whatever happens to its interrupt, and every wait ends. */
 #include "board/drivers/serial/serial.c"
 
 #include "board/drivers/serial/pl011.h"
@@ -21,12 +21,12 @@ enum {
 static struct fake_pl011 {
     char fifo[N_BYTES]; /* to be read */
     unsigned n, at;
-    const char *later; /* bytes that come one at a time, after each that is read */
+    const char *later; /* bytes that arrive one at a time, each after the last was read */
     char
         between; /* comes just before the FIFOs go on, which in QEMU leaves it at DR alone, its interrupt set */
     bool is_between;
     uint32_t mask, sent;
-    bool busy, dead; /* the transmitter never ends; no clock: it reads as 0 */
+    bool busy, dead; /* the transmitter never ends; without a clock it reads as 0 */
 } f;
 
 static struct pl011 uart;
@@ -179,7 +179,7 @@ static void test_no_timer(void)
        "there is no sleep after an interrupt without a byte");
 }
 
-/* A core that looks at a clock between naps comes back to it, and no byte is late. */
+/* A core that polls a clock between naps returns to it, and no byte is late. */
 static void test_nap(void)
 {
     begin();
@@ -222,7 +222,8 @@ static void test_early(void)
     OK(reads("sav"), "without a byte in between, none is made up");
 }
 
-/* A Pi 5's second line, which is polled: both are written, either is read, and one that has died holds nothing up. */
+/* A Pi 5's second line, which is polled: output goes to both, input comes from either, and a dead
+ * line does not hold the other up. */
 static struct {
     char sent[N_BYTES], typed[N_BYTES];
     unsigned n_sent, at;

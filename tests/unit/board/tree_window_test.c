@@ -1,5 +1,5 @@
-/* The RAM that EMMC2 sees, from trees as the firmware of a Pi 4 leaves them for each stepping, and from
- * trees that say nothing of use. */
+/* The RAM that EMMC2 sees, from trees as the firmware of a Pi 4 leaves them for each stepping, and
+ * from trees without that information. */
 #include "board/drivers/dma/tree_window.h"
 
 #include "tests/unit/board/fakes/tree_writer.h"

@@ -1,5 +1,5 @@
-/* A USB drive's answers to SCSI commands at its start: of what is wrong each has an error message, and what is only unusual is
- * taken. tests/fuzz/usb_storage_fuzz.c has any bytes in their place. */
+/* A USB drive's answers to SCSI commands at its start: wrong ones have an error message each, and
+ * those that are only unusual are taken. tests/fuzz/usb_storage_fuzz.c tries any bytes. */
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"

@@ -1,6 +1,6 @@
-/* The USB drive at a controller that does not look into caches (Raspberry Pi 4's VL805): lines that the driver did not
- * write back stay with the core, lines that it did not drop are read as they were, and a dirty line goes to memory
- * whenever the cache likes (dma_log.h). Nothing of a buffer is lost by it, and nothing beside one. */
+/* The USB drive at a controller that does not look into caches (Raspberry Pi 4's VL805): lines that the driver did
+ * not write back stay with the core, lines that it did not drop are read as they were, and a dirty line goes to
+ * memory at any time (dma_log.h). No byte of a buffer or beside one is lost by that. */
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
@@ -56,7 +56,7 @@ static enum err move(uint64_t sector, uint32_t n, uint8_t *buffer, bool write)
     return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
 }
 
-/* Dirty lines in the buffer and on both sides of it. */
+/* Makes lines in the buffer and on both sides of it dirty. */
 static void dirty(const uint8_t *buffer, size_t bytes)
 {
     uint8_t *from = world.area + (buffer - world.area) - BESIDE;
@@ -86,7 +86,7 @@ static bool reads(uint64_t sector, uint32_t n, uint8_t *buffer)
     return true;
 }
 
-/* And puts back what was there. */
+/* Puts back what was there. */
 static bool writes(uint64_t sector, uint32_t n, uint8_t *buffer)
 {
     size_t at = (size_t)sector * 512, bytes = n * 512u;
@@ -108,7 +108,7 @@ static void test_aligned(uint32_t block_bytes)
     unsigned good = 0, n = 0;
 
     open_drive(block_bytes);
-    for (unsigned i = 0; i < 40; i++) { /* each ring goes round, and the events' */
+    for (unsigned i = 0; i < 40; i++) { /* each ring goes round, and so does the ring of events */
         uint32_t sectors = lengths[i % 4];
         uint8_t *buffer = world.area + BORDER + (i % 3 == 0 ? -512 : (int)(i % 7 + 4) * LINE);
 
@@ -120,7 +120,8 @@ static void test_aligned(uint32_t block_bytes)
        block_bytes, good, n);
 }
 
-/* A line that the buffer shares with other data cannot be given to the controller: whoever asks copies then. */
+/* A line that the buffer shares with other data cannot be given to the controller, so the caller
+ * copies. */
 static void test_unaligned(void)
 {
     static const int edges[] = { 1, 4, 32, LINE - 4, -4 };

@@ -1,5 +1,5 @@
-/* USB as real controllers and devices do it: the registers of a VL805 and of RP1's controllers, hubs behind hubs, a keyboard
- * with a hub in it, devices that are slow to answer, disks that spin up, readers of several cards, a residue that is wrong. */
+/* USB as real controllers and devices behave: the registers of a VL805 and of RP1's controllers, hubs behind hubs, a keyboard
+ * with a hub in it, devices that answer slowly, disks that spin up, readers of several cards, a wrong residue. */
 #include "board/drivers/usb/usb.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
@@ -71,7 +71,7 @@ static bool ends_with(const struct block_device *device, const char *end)
     return n > m && strcmp(device->name + n - m, end) == 0;
 }
 
-/* The text typed at the keyboard. */
+/* Returns the text typed at the keyboard. */
 static int typed(void)
 {
     int c;
@@ -204,7 +204,7 @@ static void test_keyboard_with_hub(void)
        "the keyboard and the drive are back with their hub");
 }
 
-/* Five hubs are the most between a device and the controller (USB 2.0 4.1.1). */
+/* Between a device and the controller are at most five hubs (USB 2.0 4.1.1). */
 static void test_chain(uint32_t speed)
 {
     clear(&fake_rp1);
@@ -345,7 +345,7 @@ static void hang_at_modes(struct fake_unit *u)
         u->tag = 0;
 }
 
-/* A drive that has just come fails its first commands. */
+/* A drive that was just connected fails its first commands. */
 static unsigned inquiries;
 
 static void fail_inquiries(struct fake_unit *u)
@@ -409,7 +409,7 @@ static void test_answers(void)
        "a reader of four cards that has one, in its third slot");
 }
 
-/* An answer to a command that was given up is not the next one's. */
+/* An answer to an abandoned command does not belong to the next one. */
 static void test_late_command(void)
 {
     clear(&fake_vl805);

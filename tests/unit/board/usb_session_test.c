@@ -1,4 +1,5 @@
-/* A session over a USB drive that stalls, gives too little or too much, is silent, answers something else, or is pulled. */
+/* A session over a USB drive that stalls, sends too little or too much, is silent, answers
+ * something else, or is pulled. */
 #include "board/drivers/usb/usb_storage.h"
 
 #define FAKE_DISK_SECTORS 2048

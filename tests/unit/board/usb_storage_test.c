@@ -1,5 +1,5 @@
-/* The USB drive over a controller that is a model: what may go wrong in the middle of a request, that it is named as an
- * error, and that the next request, or the one after, reads what the drive has. */
+/* The USB drive over a controller that is a model: faults in the middle of a request are named as
+ * errors, and the next request, or the one after, reads the drive's data. */
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
@@ -11,8 +11,8 @@ static struct usb_storage drive;
 static struct xhci host;
 static struct block_device device;
 static struct fake_unit *const u = &f.units[0];
-/* A controller's transfer is in two parts where it crosses 64 KiB (6.4.1), and what goes wrong in the first leaves the
- * second: each fault is tried on either side of such a border and across it. */
+/* A controller splits a transfer that crosses 64 KiB (6.4.1), and a fault in the first part leaves
+ * the second: each fault is tried on either side of such a border and across it. */
 enum { BORDER = 64 * 1024, BUFFER_BYTES = 64 * 512 };
 
 static _Alignas(BORDER) uint8_t area[2 * BORDER];
@@ -55,7 +55,7 @@ static enum err move(uint64_t sector, uint32_t n, bool write)
     return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
 }
 
-/* The contents of a drive whose bytes begin with those of block `first`. */
+/* Checks the contents of a drive whose bytes begin with those of block `first`. */
 static bool reads_at(uint64_t first, uint64_t sector, uint32_t n)
 {
     memset(buffer, 0, BUFFER_BYTES);

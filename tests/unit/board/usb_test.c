@@ -1,5 +1,6 @@
-/* Several drives at a controller that is a model, at its own ports and behind hubs of each speed: which are found, that each
- * reads its own, that one in trouble leaves the others alone, and which is taken again after it was pulled. */
+/* Several drives at a controller that is a model, at its own ports and behind hubs of each speed: which are
+ * found, that each reads its own data, that a drive in trouble leaves the others alone, and which is taken
+ * again after it was pulled. */
 #include "board/drivers/usb/usb.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
@@ -64,7 +65,7 @@ static enum err read_from(struct block_device *device)
     return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
 }
 
-/* Which unit's data a device has; -1: it has none. */
+/* Returns the unit whose data a device has; -1: none. */
 static int unit_read(struct block_device *device)
 {
     if (read_from(device) != ERR_OK)
@@ -109,7 +110,7 @@ static void test_own_ports(void)
        "one that cannot be used is named, and the others are found");
 }
 
-/* One that is silent is let go of, and the other's read goes on. */
+/* A silent drive is given up, and the other's read continues. */
 static void test_trouble(void)
 {
     struct block_request r = { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[1] };
@@ -134,7 +135,7 @@ static void test_trouble(void)
        "a controller that was stopped begins anew for both");
 }
 
-/* Pulled, and put back into each other's ports. */
+/* Pulls two, and puts each into the other's port. */
 static void exchange(void)
 {
     for (unsigned u = 0; u < 2; u++)
@@ -205,8 +206,8 @@ static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const 
        "%s: and is back with both", name);
 }
 
-/* The result of the next looks, as its name's end and whether it can be used; NULL: nothing. Contacts settle between two of
- * them. */
+/* Checks the next reports, by the end of the name and whether it can be used; NULL: nothing.
+ * Contacts settle between two of them. */
 static const struct block_device *looks(void)
 {
     const struct block_device *d = NULL;
@@ -270,7 +271,7 @@ static void test_plugged(void)
        "a refused drive stays unusable when it is back");
 }
 
-/* One whose transfer failed for good is at its port as before, and nobody tells that it was pulled. */
+/* A drive whose transfer failed for good is still at its port, and nobody reports it as pulled. */
 static void test_failed(void)
 {
     clear();

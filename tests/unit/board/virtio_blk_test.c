@@ -1,5 +1,5 @@
-/* The virtio block device's driver: order of memory and registers, requests, and devices that do not
- * as they should. */
+/* The virtio block device's driver: the order of memory and registers, requests, and devices that
+ * misbehave. */
 #include "tests/unit/board/fakes/fake_virtio.h"
 
 enum { POLLS = 1000 };
@@ -198,8 +198,8 @@ static void test_faults(void)
     OK(r.done && r.status == ERR_IO, "a device that needs a reset is found out");
 }
 
-/* A device that has ended a request when it is reset: its data, its status and its element of the ring
- * are under way, and arrive at the next barrier. */
+/* A device that has just ended a request when it is reset: its data, its status and its element of
+ * the ring are on their way, and arrive at the next barrier. */
 static void test_reset_order(void)
 {
     struct block_request r = request(9, 1, 0, false);

@@ -1,5 +1,6 @@
-/* The virtio network device's driver over a device in place of virtio_mmio.c, which sees of the driver's memory what a barrier has
- * ordered: frames both ways, order, links, and devices that do not as they should. */
+/* The virtio network device's driver over a device in place of virtio_mmio.c, which sees of the
+ * driver's memory what a barrier has ordered: frames both ways, order, links, and devices that
+ * misbehave. */
 #include "board/drivers/net/virtio_net.h"
 
 #include <string.h>
@@ -106,7 +107,7 @@ static void take_sent(void)
     }
 }
 
-/* A frame arrives. bytes: of it; header: what the device says that it wrote before it. */
+/* Receives a frame. bytes: its length; header: what the device claims to have written before it. */
 static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t header)
 {
     const struct virtio_net_queue *q = seen_queue(0);
@@ -170,11 +171,12 @@ static void power_up(void)
     memset(&f, 0, sizeof f);
     memset(&dma_log, 0, sizeof dma_log);
     memset(&seen, 0, sizeof seen);
-    memset(&driver, 0xa5, sizeof driver); /* what memory holds before anybody wrote it */
+    memset(&driver, 0xa5, sizeof driver); /* contents of memory before anybody wrote it */
     dma_log.ordered = order;
     f.kind = 1;
     f.version = VERSION_MODERN;
-    f.features[0] = 1u << 5 | 1u << 16 | 1u << 0 | 1u << 15; /* and some that nobody wants */
+    f.features[0] = 1u << 5 | 1u << 16 | 1u << 0 |
+                    1u << 15; /* with some frames that nobody wants */
     f.features[1] = FEATURE_HIGH_VERSION_1;
     f.most = 256;
     memcpy(f.config, config, sizeof config);
@@ -305,7 +307,7 @@ static void test_refused(void)
     OK(open_it() == ERR_UNSUPPORTED && strstr(why, "virtqueues") != NULL, "%s", why);
 }
 
-/* Whether the driver gives such a device up, and touches nothing of what it says. */
+/* Whether the driver gives up such a device, and touches nothing that it named. */
 static bool is_given_up(unsigned which, uint32_t id, uint32_t bytes, uint16_t more)
 {
     uint8_t frame[60] = { 0 }, back[VIRTIO_NET_FRAME_BYTES];

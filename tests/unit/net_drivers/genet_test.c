@@ -160,7 +160,7 @@ static void power_up(uint32_t index)
 {
     memset(&f, 0, sizeof f);
     memset(&dma_log, 0, sizeof dma_log);
-    memset(&driver, 0xa5, sizeof driver); /* what memory holds before anybody wrote it */
+    memset(&driver, 0xa5, sizeof driver); /* contents of memory before anybody wrote it */
     *reg(GENET_REVISION) = 0x06000000;
     *reg(GENET_ADDRESS_HIGH) = 0xdca63201;
     *reg(GENET_ADDRESS_LOW) = 0x0203;

@@ -1,4 +1,5 @@
-/* ACPI's tables as a firmware writes them, for tests of what reads them. Sections are those of the ACPI Specification 6.4. */
+/* ACPI's tables as a firmware writes them, for tests of their readers. Section numbers are those of
+ * the ACPI Specification 6.4. */
 #ifndef INGOT_TESTS_UNIT_ACPI_TABLES_H
 #define INGOT_TESTS_UNIT_ACPI_TABLES_H
 
@@ -20,7 +21,7 @@ static inline void acpi_put(uint8_t *at, uint64_t value, unsigned bytes)
         at[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* The byte at `where` makes the sum 0. */
+/* Sets the byte at `where` so that the sum is 0. */
 static inline void acpi_close_sum(uint8_t *table, size_t bytes, size_t where)
 {
     uint8_t sum = 0;
@@ -31,7 +32,7 @@ static inline void acpi_close_sum(uint8_t *table, size_t bytes, size_t where)
     table[where] = (uint8_t)-sum;
 }
 
-/* The table is complete but for its head (5.2.6): write that, and list the table. */
+/* Writes the head of a table that is otherwise complete (5.2.6), and lists the table. */
 static inline void acpi_add(uint8_t *table, const char *signature, size_t bytes)
 {
     memcpy(table, signature, 4);
@@ -40,7 +41,8 @@ static inline void acpi_add(uint8_t *table, const char *signature, size_t bytes)
     acpi_put(acpi.xsdt + ACPI_HEAD_BYTES + 8 * acpi.n++, (uintptr_t)table, 8);
 }
 
-/* All tables are listed: write the list and the first table (5.2.5.3). Returns the first table, as EFI gives it. The next table begins a new list. */
+/* Writes the list of all tables and the first table (5.2.5.3). Returns the first table, as EFI
+ * gives it. The next table begins a new list. */
 static inline const uint8_t *acpi_close(void)
 {
     size_t bytes = ACPI_HEAD_BYTES + 8 * acpi.n;

@@ -1,6 +1,6 @@
-/* In the place of a core's caches and barriers (board/drivers/dma/dma.h): what drivers flush, in which
- * order with barriers and registers; and, of a piece of memory, what a bus master sees that does not
- * look into caches. Lines are 64 bytes. */
+/* Replaces a core's caches and barriers (board/drivers/dma/dma.h): it records what drivers flush, in
+ * which order with barriers and registers; and, for a piece of memory, what a bus master sees that
+ * does not look into caches. Lines are 64 bytes. */
 #ifndef INGOT_TESTS_UNIT_DMA_LOG_H
 #define INGOT_TESTS_UNIT_DMA_LOG_H
 
@@ -23,10 +23,10 @@ struct dma_event {
 static struct dma_log {
     struct dma_event events[DMA_LOG_EVENTS];
     unsigned n;
-    uint8_t *cores;        /* the memory as cores see it; NULL: all masters are coherent */
-    uint8_t *memory;       /* as the bus master sees it */
-    uint8_t *fetched;      /* as it was when each line was fetched: what differs now is dirty */
-    size_t bytes;          /* of each of the three */
+    uint8_t *cores;   /* the memory as cores see it; NULL: all masters are coherent */
+    uint8_t *memory;  /* the memory as the bus master sees it */
+    uint8_t *fetched; /* contents when each line was fetched: a line that differs now is dirty */
+    size_t bytes;     /* bytes of each of the three */
     void (*ordered)(void); /* called at each barrier; may be NULL */
 } dma_log;
 
@@ -50,7 +50,7 @@ size_t dma_cache_line_bytes(void)
     return DMA_LOG_LINE;
 }
 
-/* A dirty line goes to memory, and the line is fetched anew. */
+/* Writes a dirty line to memory, and fetches the line anew. */
 static inline void dma_log_clean(size_t at)
 {
     if (memcmp(dma_log.cores + at, dma_log.fetched + at, DMA_LOG_LINE) != 0)
@@ -78,7 +78,7 @@ void dma_flush_end(void)
 
 /* ---- a master that is not coherent ---- */
 
-/* Begin with all of memory as cores have it. */
+/* Begins with all of memory as cores have it. */
 static inline void dma_log_watch(uint8_t *cores, uint8_t *memory, uint8_t *fetched, size_t bytes)
 {
     dma_log.cores = cores;
@@ -89,7 +89,8 @@ static inline void dma_log_watch(uint8_t *cores, uint8_t *memory, uint8_t *fetch
     memcpy(fetched, cores, bytes);
 }
 
-/* A cache may write back a dirty line at any time: over what the master wrote to [at, at + bytes). */
+/* Lets a cache write back a dirty line, which it may do at any time: over what the master wrote to
+ * [at, at + bytes). */
 static inline void dma_log_evict(size_t at, size_t bytes)
 {
     size_t line = at / DMA_LOG_LINE * DMA_LOG_LINE;
@@ -99,14 +100,14 @@ static inline void dma_log_evict(size_t at, size_t bytes)
             memcpy(dma_log.memory + line, dma_log.cores + line, DMA_LOG_LINE);
 }
 
-/* After the master is the worst time for it. */
+/* The worst moment is after the master's write. */
 static inline void dma_log_evict_all(void)
 {
     if (dma_log.cores != NULL)
         dma_log_evict(0, dma_log.bytes);
 }
 
-/* The address at which the master finds a byte that cores have at `at`. */
+/* Returns the address at which the master finds a byte that cores have at `at`. */
 static inline void *dma_log_seen(uintptr_t at)
 {
     if (dma_log.cores != NULL && at - (uintptr_t)dma_log.cores < dma_log.bytes)

@@ -1,6 +1,6 @@
-/* A session over a drive whose controller is a model: what goes wrong once is repeated, and nobody sees it in the logits; what
- * does not end is named, with the file, the layer and the drive; and once its cause is gone the session goes on with the
- * right bits. */
+/* A session over a drive whose controller is a model: a fault that happens once is repeated, and the logits do not show
+ * it; a fault that stays is named, with the file, the layer and the drive; and once its cause is gone the session
+ * continues with the right bits. */
 #ifndef INGOT_TESTS_UNIT_DRIVE_SESSION_H
 #define INGOT_TESTS_UNIT_DRIVE_SESSION_H
 
@@ -8,10 +8,10 @@
 
 enum { PATIENCE = 600, FOR_EVER = 1000000 };
 
-/* For a fault: it is set for so many transfers; 0: its cause is gone. */
+/* transfers for which a fault is set; 0: its cause is gone */
 typedef void drive_fault_fn(unsigned times);
 
-/* How a model stands on the drive: in the least memory that it can have. */
+/* Puts a model on the drive, in the least memory that it can have. */
 static size_t drive_session_make(void)
 {
     rig_alone();
@@ -21,7 +21,7 @@ static size_t drive_session_make(void)
     return rig_limits().least;
 }
 
-/* The drive is open and well. */
+/* Whether the drive is open and well. */
 static void drive_session(const char *name, struct block_device *device, size_t limit,
                           drive_fault_fn *set_fault)
 {

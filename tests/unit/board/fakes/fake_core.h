@@ -1,5 +1,6 @@
-/* Core 0 in the place of boot/<isa>: it masks interrupts, takes them between two accesses to a register,
- * and sleeps; and the board's clock. One that never comes out of its handler is stopped and noted. */
+/* Core 0 in place of boot/<isa>: it masks interrupts, takes them between two accesses to a register,
+ * and sleeps; it also is the board's clock. A core that never leaves its handler is stopped and
+ * noted. */
 #ifndef INGOT_TESTS_UNIT_FAKE_CORE_H
 #define INGOT_TESTS_UNIT_FAKE_CORE_H
 
@@ -19,7 +20,7 @@ static struct fake_core {
     bool (*pending)(void); /* whether the controller interrupts the core */
     unsigned taken;        /* interrupts, since the test set it to 0 */
     bool endless;
-    bool timer_on, timer_reaches; /* running; and whether the controller passes it on */
+    bool timer_on, timer_reaches; /* whether it runs; whether the controller passes it on */
     unsigned naps;
     void (*asleep)(void); /* what happens while it sleeps; may be NULL */
     uint64_t now;

@@ -1,7 +1,7 @@
-/* Synopsys' SD controller with a card behind it, as fake_mmio.h's registers: the driver's own accesses
- * reach it. It does what the emulators have none of: the part that talks to the card has copies of the
- * clock's registers and loses them in a reset; data is in memory after DATA_OVER, not with it; a data
- * error holds the data lines until a reset; and a block whose clock is off may not be touched. */
+/* Synopsys' SD controller with a card behind it, behind fake_mmio.h's registers, so the driver's own
+ * accesses reach it. It does what emulators lack: the part that talks to the card copies the clock's
+ * registers and loses them in a reset; data is in memory only after DATA_OVER; a data error holds the
+ * data lines until a reset; and a block without its clock must not be touched. */
 #ifndef INGOT_TESTS_UNIT_FAKE_DW_MMC_H
 #define INGOT_TESTS_UNIT_FAKE_DW_MMC_H
 
@@ -12,7 +12,7 @@
 #include "tests/unit/board/fakes/fake_sd.h"
 #include "tests/unit/tap.h"
 
-enum { /* registers, and what the driver's names do not say */
+enum { /* registers and bits that the driver does not name */
        DW_CTRL = 0x00,
        DW_CLKDIV = 0x08,
        DW_CLKENA = 0x10,
@@ -30,7 +30,7 @@ enum { /* registers, and what the driver's names do not say */
        DW_BMOD = 0x80,
        DW_DBADDR = 0x88,
        DW_IDSTS = 0x8c,    /* where addresses have 32 bits */
-       DW_IDSTS_64 = 0x90, /* where they have 64; 0x8c is the upper half of DBADDR there */
+       DW_IDSTS_64 = 0x90, /* for those with 64 bits; 0x8c is the upper half of DBADDR there */
        DW_DATA = 0x200,
        DW_FIFO_WORDS = 32,
        DW_CTRL_DMA = 1 << 25,
@@ -45,7 +45,7 @@ enum { /* registers, and what the driver's names do not say */
        DW_AUTO_STOPPED = 1 << 14,
        DW_HCON_64 = 1 << 27,
        DW_HCON_NO_DMA = 3 << 16,
-       DW_POLLS = 3, /* that a reset, or the DMA after DATA_OVER, takes */
+       DW_POLLS = 3, /* polls that a reset takes, or the DMA after DATA_OVER */
 };
 #define DW_START (1u << 31)
 #define DW_CLOCK_ONLY (1u << 21)
@@ -64,7 +64,7 @@ static struct world_driver {
     struct dw_mmc host;
     struct sd_card card;
     struct block_device device;
-} * d; /* in the world, because the descriptors are */
+} * d; /* they are in the world, because the descriptors are */
 static struct fake_sd fake;
 
 static struct fake_dw {
@@ -72,17 +72,17 @@ static struct fake_dw {
     uint64_t world_at; /* on the bus */
     uint32_t clock_hz; /* of the block */
     bool gated;        /* the block's clock is off */
-    unsigned n_gated;  /* accesses in spite of that */
-    /* the part at the card */
+    unsigned n_gated;  /* accesses all the same */
+    /* state of the part at the card */
     bool runs;        /* its clock */
-    uint32_t card_hz; /* as its own copy of the divider says */
-    bool woken;       /* the card has seen 80 clocks */
+    uint32_t card_hz; /* the clock by its own copy of the divider */
+    bool woken;       /* the card has had 80 clocks */
     bool held;        /* after a data error */
     bool card_holds;  /* DAT0, whatever the controller does */
     /* data */
     uint8_t block[1024 * 512];
     uint32_t bytes, at;
-    uint32_t over; /* bits that come when the last word has left the card */
+    uint32_t over; /* bits that are set when the last word has left the card */
     unsigned dma_in;
     /* faults to order */
     uint32_t inject; /* RINTSTS for the next command */
@@ -119,7 +119,7 @@ static inline void hide_world(void)
     dma_log_watch(world, memory, fetched, WORLD_BYTES);
 }
 
-/* The controller's view of a bus address; NULL: nothing there. */
+/* The memory that the controller sees at a bus address; NULL: none. */
 static inline uint8_t *dw_memory(uint64_t bus, uint32_t bytes)
 {
     uint8_t *seen = dma_log.cores == world ? memory : world;
@@ -163,7 +163,7 @@ static inline bool dw_fetch(uint64_t bus, struct dw_link *link)
     return true;
 }
 
-/* OWN, FIRST, LAST, and CHAIN before it, and as many bytes as the command has. */
+/* Checks a descriptor: OWN, FIRST, LAST, CHAIN before it, and as many bytes as the command has. */
 static inline bool dw_follow(void)
 {
     uint64_t at = dw_reg(DW_DBADDR);
@@ -205,7 +205,7 @@ static inline bool dw_has_dma(void)
            (dw_reg(DW_HCON) & DW_HCON_NO_DMA) == 0;
 }
 
-/* The card has sent what there is room for. */
+/* Moves from the card as much as there is room for. */
 static inline void dw_fill(void)
 {
     if (f.over != 0 && (dw_has_dma() || f.bytes - f.at <= 4 * DW_FIFO_WORDS)) {
@@ -214,7 +214,7 @@ static inline void dw_fill(void)
     }
 }
 
-/* Whether both sides of the wires agree. */
+/* Whether both sides of the wires have the same mode. */
 static inline bool dw_agrees(void)
 {
     static const unsigned widths[] = { 1, 4, 8 };
@@ -263,7 +263,7 @@ static inline void dw_answer(uint32_t command, const uint32_t reply[4])
         f.regs[DW_RESP0 / 4] |= 0x55; /* the CRC, and the end bit */
 }
 
-/* A card that is not selected yet answers at 400 kHz, and after 80 clocks. */
+/* A card that is not selected yet answers at 400 kHz, after 80 clocks. */
 static inline bool dw_is_heard(uint32_t command)
 {
     f.woken = f.woken || (command & DW_WAKE);
@@ -301,7 +301,7 @@ static inline void dw_update_clock(void)
     f.regs[DW_CMD / 4] &= ~DW_START;
 }
 
-/* Without its clock the part at the card takes no command: START stays. */
+/* The part at the card takes no command without its clock: START stays set. */
 static inline void dw_write_command(uint32_t value)
 {
     if (dw_reg(DW_CMD) & DW_START) {
@@ -446,7 +446,7 @@ static inline bool holds(uint64_t sector, uint32_t n, uint32_t at)
     return p[n * 512] == 0 && p[-1] == 0;
 }
 
-/* Read, and see that these bytes came and no others. */
+/* Reads, and checks that these bytes came and no others. */
 static inline bool reads(uint64_t sector, uint32_t n, uint32_t at)
 {
     memset(world + BUFFER_AT - 1, 0, WORLD_BYTES - BUFFER_AT + 1);

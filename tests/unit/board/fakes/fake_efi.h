@@ -1,4 +1,5 @@
-/* A firmware of EFI for tests: its tables and one disk's protocol, with functions that fail if the test says so. */
+/* A firmware of EFI for tests: its tables and the protocol of one disk, with functions that fail if
+ * the test says so. */
 #ifndef INGOT_TESTS_UNIT_FAKE_EFI_H
 #define INGOT_TESTS_UNIT_FAKE_EFI_H
 
@@ -30,14 +31,15 @@ static struct fake_efi {
     /* Memory. */
     struct efi_memory_descriptor map[4];
     unsigned n_map;
-    uint64_t refused_at;              /* no pages from this address on; 0: none is refused */
-    bool refuse_places, refuse_pages; /* none at any address that is asked for; none at all */
-    uint64_t given, n_given;          /* the last pages: address and number */
+    uint64_t refused_at; /* it has no pages from this address on; 0: it refuses none */
+    bool refuse_places,
+        refuse_pages; /* it has no pages at any address that is asked for; it has none at all */
+    uint64_t given, n_given; /* the latest pages: address and number */
     bool no_map, no_events;
-    unsigned pools;         /* allocated and not yet freed */
-    int opens;              /* of a protocol by OpenProtocol; below 0: refused */
+    unsigned pools;         /* pages allocated and not yet freed */
+    int opens;              /* interfaces of a protocol by OpenProtocol; below 0: it refuses */
     int events;             /* made and not closed */
-    bool came[FAKE_EVENTS]; /* an event is its place here */
+    bool came[FAKE_EVENTS]; /* an event is its index here */
     unsigned n_events;
     /* The console. */
     uint16_t text[64];
@@ -217,7 +219,7 @@ static efi_status EFI_API fake_set_watchdog(uint64_t seconds, uint64_t code, uin
     return EFI_SUCCESS;
 }
 
-/* A machine with nothing but memory: 64 MiB at 1 MiB, 512 MiB at 1 GiB. */
+/* A machine with memory alone: 64 MiB at 1 MiB, 512 MiB at 1 GiB. */
 static void fake_power_up(void)
 {
     memset(&fw, 0, sizeof fw);
@@ -257,14 +259,14 @@ struct fake_efi_disk {
         struct efi_block_token *token;
         uint64_t lba, bytes;
         void *to;
-    } flights[FAKE_FLIGHTS];   /* reads that fake_land ends */
+    } flights[FAKE_FLIGHTS];   /* reads that fake_land has yet to end */
     unsigned n_flights, takes; /* takes: so many at a time */
-    efi_status refuses;        /* reads of BlockIO2 are not even begun, with this error */
+    efi_status refuses;        /* reads of BlockIO2 do not even begin, with this error */
     unsigned resets;
     bool deaf; /* a reset ends nothing */
     struct efi_block_media media;
     uint8_t bytes[FAKE_BLOCKS * 4096];
-    unsigned fails;    /* so many transfers more, with: */
+    unsigned fails;    /* transfers until the fault, with: */
     efi_status status; /* an error */
     unsigned transfers, flushes, misaligned;
 };
@@ -335,7 +337,7 @@ static inline efi_status EFI_API fake_read2(struct efi_block2 *block, uint32_t i
     return EFI_SUCCESS;
 }
 
-/* The last read that was begun ends, with this status. */
+/* Ends the read that was begun last, with this status. */
 static inline void fake_land(struct fake_efi_disk *d, efi_status status)
 {
     unsigned i = --d->n_flights;
@@ -392,7 +394,7 @@ void panic(const char *format, ...)
     longjmp(panicked, 1);
 }
 
-/* The log before there is a console. */
+/* The log before a console exists. */
 static char log_text[400];
 
 void panic_print(const char *format, ...)

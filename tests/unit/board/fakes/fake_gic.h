@@ -1,6 +1,6 @@
-/* The lines of a GIC for one core, as its distributor and interface show them: enabled, pending by level
- * or latched, active; and firmware that used it before. fake_gic_2.h and fake_gic_3.h put registers in
- * front. Offsets up to 0xc00 are the same in all versions (IHI 0048 4.3, IHI 0069 12.9). */
+/* The lines of a GIC for one core, as its distributor and interface show them: enabled, pending by
+ * level or latched, active; and firmware that used it before. fake_gic_2.h and fake_gic_3.h add the
+ * registers. Offsets up to 0xc00 are the same in all versions (IHI 0048 4.3, IHI 0069 12.9). */
 #ifndef INGOT_TESTS_UNIT_FAKE_GIC_H
 #define INGOT_TESTS_UNIT_FAKE_GIC_H
 
@@ -22,7 +22,7 @@ static struct fake_gic {
     uint32_t enabled[WORDS], latched[WORDS], active[WORDS], wire[WORDS];
     bool forwards;    /* the distributor */
     bool interrupts;  /* the interface */
-    uint32_t running; /* APR: an interrupt was taken and not ended; it holds back all others */
+    uint32_t running; /* an interrupt was taken and not ended, so it holds back all others (APR) */
     uint32_t ends;    /* without a taking */
 } g;
 
@@ -76,7 +76,8 @@ static inline void gic_fake_end(uint32_t line)
     g.running = 0;
 }
 
-/* Registers of a bit a line; `to`: how many words of lines the register file has, from `from` on. */
+/* Registers with a bit for each line. `to`: how many words of lines the register file has, from
+ * `from` on. */
 static inline uint32_t *gic_fake_word(unsigned offset, unsigned *kind, unsigned from, unsigned to)
 {
     unsigned word = offset % 0x80 / 4;
@@ -112,8 +113,9 @@ static inline void gic_fake_write_lines(unsigned offset, uint32_t value, unsigne
         *word &= ~value;
 }
 
-/* The state that firmware left: a line on and asserted, one latched, the UART's taken and never ended, the core's
- * timer on and asserted, a wake-up of its own pending, and a running priority. */
+/* Sets the state that firmware left: a line on and asserted, one latched, the UART's taken and
+ * never ended, the core's timer on and asserted, a wake-up of its own pending, and a running
+ * priority. */
 enum { LEFT_ASSERTED = 41, LEFT_LATCHED = 150, LEFT_TIMER = 30, LEFT_SGI = 5, UART = 153 };
 
 static inline void gic_fake_begin(void)
@@ -147,7 +149,7 @@ static bool serve_uart(void *context)
     return true;
 }
 
-/* The same for every version. */
+/* Does the same for every version. */
 static inline void gic_fake_test(struct gic *gic)
 {
     uint32_t line = 0;

@@ -1,6 +1,6 @@
-/* Registers that do something: a driver reads and writes them through its own base, unchanged, and each
- * access is a call of the test's. The page cannot be accessed; the fault says which register and which
- * way, the page is opened for that one instruction, and closed after it (x86-64's single step). */
+/* Registers that react: a driver reads and writes them through its own base, unchanged, and each
+ * access calls the test. The page cannot be accessed; the fault says which register and which way, the
+ * page is opened for that one instruction and closed after it (x86-64's single step). */
 #ifndef INGOT_TESTS_UNIT_FAKE_MMIO_H
 #define INGOT_TESTS_UNIT_FAKE_MMIO_H
 
@@ -22,8 +22,8 @@
 
 enum { FAKE_MMIO_PAGES = 4, FAKE_MMIO_BYTES = 4096 };
 
-/* 32-bit registers; `at` counts bytes from the page's start. A read of a register that an instruction
- * also writes comes before the write. */
+/* Reads and writes 32-bit registers; `at` counts bytes from the page's start. If an instruction
+ * reads and writes a register, the read comes first. */
 struct fake_mmio {
     uint32_t (*read)(unsigned at);
     void (*write)(unsigned at, uint32_t value);
@@ -39,7 +39,10 @@ static bool fake_mmio_writes;
 
 #if FAKE_MMIO_WORKS
 
-enum { FAKE_MMIO_STEP = 0x100, FAKE_MMIO_WROTE = 2 }; /* trap flag; bit of the page fault's code */
+enum {
+    FAKE_MMIO_STEP = 0x100,
+    FAKE_MMIO_WROTE = 2
+}; /* trap flag; a bit of the page fault's code */
 
 static inline volatile uint32_t *fake_mmio_word(const struct fake_mmio *m, unsigned at)
 {
@@ -65,7 +68,8 @@ static inline void fake_mmio_fault(int number, siginfo_t *info, void *context)
         u->uc_mcontext.gregs[REG_EFL] |= FAKE_MMIO_STEP;
         return;
     }
-    (void)signal(number, SIG_DFL); /* a fault of the test's own: again, and the end */
+    (void)signal(number,
+                 SIG_DFL); /* the test itself faulted: the fault happens again and ends it */
 }
 
 static inline void fake_mmio_stepped(int number, siginfo_t *info, void *context)
@@ -90,7 +94,8 @@ static inline void fake_mmio_listen(int number, void (*handler)(int, siginfo_t *
         abort();
 }
 
-/* A page of registers; the address is for the driver. Before the first access. */
+/* Makes a page of registers and returns its address for the driver. Call it before the first
+ * access. */
 static inline uintptr_t fake_mmio_add(uint32_t (*read)(unsigned at),
                                       void (*write)(unsigned at, uint32_t value))
 {

@@ -1,6 +1,6 @@
-/* An NVMe controller in place of nvme_mmio.c, and the driver over it. It looks at memory at doorbells
- * alone, and sees of it what a barrier has ordered or, where it is not coherent, what was flushed;
- * addresses of its bus are not those of the cores. */
+/* An NVMe controller in place of nvme_mmio.c, and the driver over it. It looks at memory only at
+ * doorbells, and sees of it what a barrier has ordered or, if it is not coherent, what was flushed.
+ * Addresses of its bus are not those of the cores. */
 #ifndef INGOT_TESTS_UNIT_FAKE_NVME_H
 #define INGOT_TESTS_UNIT_FAKE_NVME_H
 
@@ -19,14 +19,15 @@
 enum { DISK_BYTES = FAKE_DISK_BYTES, BUFFER_BYTES = 1 << 17, FAKE_QUEUES = 2, FAKE_HELD = 64 };
 static const uint64_t bus_offset = 0x300000000;
 
-/* The memory that the controller reaches: as cores have it, as it has it, and as it was fetched. */
+/* The memory that the controller reaches: as cores have it, as the controller has it, and as it was
+ * fetched. */
 static struct reach {
     struct nvme driver;
     _Alignas(4096) uint8_t buffer[BUFFER_BYTES];
 } cores, memory, fetched;
 static struct block_device device;
 
-/* Memory of a test's own, which it reaches as well; of a controller that is coherent. */
+/* Memory of a test's own, which a coherent controller reaches as well. */
 static struct {
     uint8_t *at;
     size_t bytes;
@@ -36,17 +37,18 @@ static struct {
 enum nvme_fault {
     NVME_WELL,
     NVME_READ_ERROR,   /* an unrecovered one */
-    NVME_ABORTED,      /* the controller gave it up */
+    NVME_ABORTED,      /* the controller aborted it */
     NVME_NO_NAMESPACE, /* it was removed */
     NVME_NO_ANSWER,
     NVME_FATAL, /* and no answer */
-    NVME_STRAY, /* an answer to another command */
+    NVME_STRAY, /* an answer to another command comes */
 };
 
 struct fake_queue {
     uint64_t commands, completions;
-    uint32_t entries, head, tail; /* of commands: taken, and as the doorbell says */
-    uint32_t done, seen;          /* of completions: the next one's place; the doorbell's */
+    uint32_t entries, head,
+        tail;            /* places in the queue of commands: taken, and as the doorbell says */
+    uint32_t done, seen; /* places in the queue of completions: the next one; the doorbell's */
     bool phase;
 };
 
@@ -58,17 +60,17 @@ static struct fake_nvme {
     bool no_list;              /* it does not know how to list them */
     uint8_t disk[DISK_BYTES];
     bool coherent;
-    bool gone, never_ready, never_stops, mute; /* mute: admin commands have no answer */
-    bool silent, backwards;                    /* commands are held until fake_release */
+    bool gone, never_ready, never_stops, mute; /* mute: admin commands get no answer */
+    bool silent, backwards;                    /* it holds commands until fake_release */
     struct nvme_command held[FAKE_HELD];
     unsigned n_held;
     uint16_t status, extra_id; /* of completions of transfers */
     unsigned fail_once;        /* so many transfers fail */
     enum nvme_fault fault;
-    unsigned times;  /* so many transfers go wrong so */
-    bool pages_only; /* it fails transfers by address and length, whatever it told of them */
+    unsigned times;  /* transfers that fail in this way */
+    bool pages_only; /* it fails transfers by address and length, whatever it reported about them */
     unsigned n_whole;
-    unsigned n_unflushed; /* writes since the last flush: they are in the drive's cache alone */
+    unsigned n_unflushed; /* writes since the last flush, which are only in the drive's cache */
     unsigned n_flushes, n_starts, n_commands, n_wrong, n_early, n_doorbells;
     uint64_t now;
 } f;
@@ -86,7 +88,8 @@ static inline void order(void)
         memcpy(&memory, &cores, sizeof memory);
 }
 
-/* The controller's view of bytes on its bus, and their offset; NULL: it has no business there. */
+/* Returns the controller's view of bytes on its bus, and their offset; NULL: it may not use
+ * them. */
 static inline uint8_t *on_bus(uint64_t address, uint64_t bytes, size_t *offset)
 {
     uint64_t at = address - bus_offset - (uintptr_t)&cores;
@@ -151,7 +154,7 @@ static inline uint64_t page_of(const struct nvme_command *c, uint32_t nth, uint3
     return page;
 }
 
-/* 4.4: a data block's address and length, and a type of zero. */
+/* Describes a data block (4.4): address, length, and a type of zero. */
 static inline void move_whole(const struct nvme_command *c, uint8_t *data, uint32_t bytes,
                               bool to_bus)
 {
@@ -261,7 +264,7 @@ static inline void obey_io(const struct nvme_command *c)
     complete(1, c, status);
 }
 
-/* A transfer that goes wrong. False: this one does not. */
+/* Makes a transfer fail. False: this one does not. */
 static inline bool fail_io(const struct nvme_command *c)
 {
     static const uint16_t statuses[] = {
@@ -301,7 +304,7 @@ static inline void ring(unsigned queue, uint32_t tail)
 
         read_bus(q->commands + q->head * sizeof c, &c, sizeof c);
         if (memcmp(&c, &mine[q->head], sizeof c) != 0)
-            f.n_early++; /* the doorbell came before what it is for */
+            f.n_early++; /* the doorbell came before the command that it is for */
         if (queue == 0)
             obey_admin(&c);
         else if (fail_io(&c))
@@ -391,7 +394,7 @@ static inline void power_up(bool coherent, unsigned block_shift)
         dma_log_watch((uint8_t *)&cores, (uint8_t *)&memory, (uint8_t *)&fetched, sizeof cores);
     dma_log.ordered = order;
     f.cap[0] = 1u << 24 | 1023; /* half a second; 1024 entries */
-    f.cap[1] = 1u << 5 | 1;     /* block commands; doorbells 8 bytes apart */
+    f.cap[1] = 1u << 5 | 1;     /* the doorbells of block commands are 8 bytes apart */
     f.controller[512] = 0x66;
     f.controller[513] = 0x44;
     f.controller[525] = 1;
@@ -401,7 +404,7 @@ static inline void power_up(bool coherent, unsigned block_shift)
         f.disk[i] = disk_byte(i);
 }
 
-/* A slot that says whether the drive is there, and how often it was asked. */
+/* A slot that says whether the drive is there; counts how often it was asked. */
 static bool slot_is_used, slot_is_full;
 static unsigned slot_asked;
 

@@ -1,7 +1,7 @@
-/* Registers in the place of memory, for drivers that reach theirs through a bare address: the pages are
- * closed, each access to one stops in a signal, and a model of the device answers it. So a read can have
- * an effect and a write another one than to be kept, and the driver runs as it is. x86_64 alone, by its
- * trap flag: one access takes some 100 us. */
+/* Registers in place of memory, for drivers that reach theirs through a bare address: the pages are
+ * closed, each access stops in a signal, and a model of the device answers it. So a read can have an
+ * effect and a write need not be kept, and the driver runs unchanged. For x86_64 alone, by its trap
+ * flag; one access takes some 100 us. */
 #ifndef INGOT_TESTS_UNIT_FAKE_REGISTERS_H
 #define INGOT_TESTS_UNIT_FAKE_REGISTERS_H
 
@@ -17,9 +17,10 @@
 
 enum { MMIO_MOST_DEVICES = 4 };
 
-/* Offsets are those of whole words; a byte is written as its word with the others as they read. */
+/* Offsets are those of whole words; a byte is written as its word, with the other bytes as they
+ * read. */
 struct mmio_device {
-    uint32_t (*read)(unsigned offset, bool look); /* look: no effects, nobody has read */
+    uint32_t (*read)(unsigned offset, bool look); /* look: without effects, as if nobody had read */
     void (*write)(unsigned offset, uint32_t value);
     uint8_t *base;
     size_t bytes;
@@ -28,7 +29,7 @@ struct mmio_device {
 static struct fake_mmio {
     struct mmio_device devices[MMIO_MOST_DEVICES];
     unsigned n;
-    void (*settle)(void); /* after each access: time passes, interrupts come. May be NULL */
+    void (*settle)(void); /* called after each access: time passes, interrupts come; may be NULL */
     struct mmio_access {
         struct mmio_device *device;
         unsigned offset;
@@ -72,7 +73,7 @@ mmio_fault(int signal, siginfo_t *info, void *context)
     registers[REG_EFL] |= MMIO_TRAP_FLAG;
 }
 
-/* Settling may take an interrupt, whose handler reaches for registers in its turn. */
+/* Settling may take an interrupt, whose handler accesses registers in its turn. */
 __attribute__((no_sanitize("address", "undefined"))) static void
 mmio_stepped(int signal, siginfo_t *info, void *context)
 {
@@ -110,7 +111,7 @@ static inline void mmio_begin(void)
 
 #endif
 
-/* The address of a device of so many bytes. Once a device. */
+/* Returns the address of a device of so many bytes. Call it once a device. */
 static inline uintptr_t mmio_add(uint32_t (*read)(unsigned offset, bool look),
                                  void (*write)(unsigned offset, uint32_t value), size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* An SD card as a test wants it: states and registers of the Physical Layer specification, contents
- * by rule, and faults to order. The card behind the wires of fake hosts and controllers. */
+ * by rule, and faults on request. It is the card behind the wires of fake hosts and controllers. */
 #ifndef INGOT_TESTS_UNIT_FAKE_SD_H
 #define INGOT_TESTS_UNIT_FAKE_SD_H
 
@@ -14,7 +14,7 @@ enum { FAKE_SD_LOG = 256, FAKE_SD_SECTORS = 1 << 16, FAKE_SD_WRITTEN = 64 };
 
 struct fake_sd {
     /* as the test sets it */
-    bool is_version_1; /* of the specification: no CMD8, bytes for addresses */
+    bool is_version_1; /* version of the specification: no CMD8, addresses in bytes */
     bool is_silent;    /* answers nothing */
     bool is_emmc;
     bool is_locked; /* with a password */
@@ -22,25 +22,25 @@ struct fake_sd {
     bool knows_count; /* CMD23 */
     bool is_1_bit;
     uint32_t modes;       /* group 1 of CMD6: bit n says that mode n is known */
-    unsigned asks;        /* ACMD41 until it is ready */
-    unsigned garbled;     /* transfers whose data get a wrong CRC */
+    unsigned asks;        /* ACMD41s until it is ready */
+    unsigned garbled;     /* transfers whose data gets a wrong CRC */
     unsigned late;        /* transfers that never deliver */
     unsigned ecc;         /* transfers that end with CARD_ECC_FAILED in the response */
-    unsigned unstored;    /* writes whose blocks do not get stored: the next answer says so, once */
+    unsigned unstored;    /* writes whose blocks are not stored; the next answer says so, once */
     uint32_t why;         /* ... by this bit of the card status; 0: by ERROR */
-    unsigned programming; /* CMD13 after a write that answer "not ready" */
+    unsigned programming; /* CMD13s after a write that answer "not ready" */
     uint32_t serial;      /* in the CID */
     uint64_t n_sectors;
     /* what it does */
     unsigned state, width, mode;
-    bool at_1v8, lines_1v8; /* of its signals: as the card has them, and as the board gives them */
+    bool at_1v8, lines_1v8; /* voltages of its signals: the card's, and the board's */
     uint8_t ext_csd[512];   /* eMMC */
     bool is_app;
     uint32_t counted; /* by CMD23 */
-    uint32_t latched; /* errors of the card status, until they are read */
+    uint32_t latched; /* errors of the card status that nobody has read yet */
     unsigned n_log;
-    uint8_t log[FAKE_SD_LOG];               /* commands; those behind CMD55 with bit 7 */
-    uint8_t written[FAKE_SD_WRITTEN * 512]; /* the first sectors, once something is written */
+    uint8_t log[FAKE_SD_LOG];               /* commands so far; those behind CMD55 have bit 7 */
+    uint8_t written[FAKE_SD_WRITTEN * 512]; /* the first sectors, when something was written */
     bool has_written;
 };
 
@@ -54,7 +54,7 @@ static inline void fake_sd_init(struct fake_sd *c)
     c->serial = 1;
 }
 
-/* Its supply was away: the only way back to 3.3 V. */
+/* Its supply was away, which is the only way back to 3.3 V. */
 static inline void fake_sd_power_off(struct fake_sd *c)
 {
     c->state = FAKE_IDLE;
@@ -142,7 +142,7 @@ static inline bool fake_emmc_command(struct fake_sd *c, unsigned index, uint32_t
     }
 }
 
-/* Answer a command: false for silence. Data is for fake_sd_data. */
+/* Answers a command; false: silence. fake_sd_data moves data. */
 static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t argument,
                                    uint32_t reply[4])
 {
@@ -219,7 +219,7 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
     }
 }
 
-/* The data of a command: what a fault to order makes of it. */
+/* Moves the data of a command, with the fault that was requested. */
 static inline enum sd_fault fake_sd_data(struct fake_sd *c, unsigned index, uint32_t argument,
                                          bool app, uint8_t *data, uint32_t bytes)
 {

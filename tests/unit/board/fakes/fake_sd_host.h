@@ -1,5 +1,5 @@
-/* A host that does as told, with a card in it, under the block device: what sd_card.c and sd_bus.c
- * see of any bus. */
+/* A host that does what it is told, with a card in it, under the block device: sd_card.c and
+ * sd_bus.c see a bus like any other. */
 #ifndef INGOT_TESTS_UNIT_FAKE_SD_HOST_H
 #define INGOT_TESTS_UNIT_FAKE_SD_HOST_H
 
@@ -20,14 +20,14 @@ static struct {
     struct sd_host host;
     struct sd_command *command;
     unsigned polls;
-    enum sd_fault fault; /* of the command in progress */
+    enum sd_fault fault; /* clocks of the command in progress */
     bool present;
     bool dead; /* never ends anything */
     unsigned n_stops, n_resets, n_tunes;
     uint32_t hz;
     unsigned bits;
     enum sd_timing timing;
-    unsigned untunable, noisy; /* bit n: timing n finds no sampling point; its data have errors */
+    unsigned untunable, noisy; /* bit n: timing n finds no sampling point; its data has errors */
     uint64_t now;
 } h;
 

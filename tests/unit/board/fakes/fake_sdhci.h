@@ -1,5 +1,5 @@
-/* The registers of an SD host controller, with a card behind them, in place of sdhci_mmio.c, and the
- * driver over them. Descriptors and addresses are followed as a controller would, in a small world
+/* The registers of an SD host controller, with a card behind them, in place of sdhci_mmio.c, and
+ * the driver over them. It follows descriptors and addresses as a controller does, in a small world
  * of its own. */
 #ifndef INGOT_TESTS_UNIT_FAKE_SDHCI_H
 #define INGOT_TESTS_UNIT_FAKE_SDHCI_H
@@ -13,7 +13,8 @@
 
 enum { WORLD_BYTES = 2 << 20, BUFFER_AT = 512 << 10, PLAIN_CAPS = 0x01e03480 }; /* 52 MHz, SDMA */
 
-static _Alignas(1 << 20) uint8_t world[WORLD_BYTES]; /* all that DMA reaches, from bus address 0 */
+static _Alignas(
+    1 << 20) uint8_t world[WORLD_BYTES]; /* all memory that DMA reaches, from bus address 0 */
 static struct world_driver {
     union { /* a controller alone, or as Raspberry Pi's driver has it */
         struct {
@@ -23,33 +24,34 @@ static struct world_driver {
         struct bcm_sd bcm;
     };
     struct block_device device;
-} * d; /* in the world, because the descriptors are */
-static uint8_t memory[WORLD_BYTES], fetched[WORLD_BYTES]; /* of the world, where caches hide it */
+} * d; /* they are in the world, because the descriptors are */
+static uint8_t memory[WORLD_BYTES],
+    fetched[WORLD_BYTES]; /* copy of the world, when caches hide it */
 static struct fake_sd fake;
 
 static struct fake_sdhci {
     uint32_t regs[64];
     uint32_t pending; /* of Normal and Error Interrupt Status */
     uint8_t block[2048 * 512];
-    uint32_t bytes, at; /* of the data in block, and how much has been taken */
+    uint32_t bytes, at; /* data of the block, and how much of it was taken */
     uint32_t mode;
     unsigned tuning_blocks; /* until it is tuned */
     bool never_tunes, tunes_in_vain, stuck, no_1v8;
     unsigned untunable, noisy; /* bit n: mode n of Host Control 2 finds no sampling point; its data
-                                * have errors */
+                                * has errors */
     unsigned wired;            /* data lines; 0: all */
-    bool loses_writes;         /* to a register within two clocks of the card after another one */
-    uint32_t base_hz;          /* what the clock is divided from; 0: no matter */
-    uint64_t ticks_hz;         /* of `now`; 0: 1 MHz */
-    uint64_t wrote[64], gap[64]; /* when a register was written, and how long that takes */
+    bool loses_writes; /* writes to a register within two clocks of the card after another write */
+    uint32_t base_hz;  /* the clock that is divided; 0: any */
+    uint64_t ticks_hz; /* of `now`; 0: 1 MHz */
+    uint64_t wrote[64], gap[64]; /* time when a register was written, and how long a write takes */
     unsigned n_lost;
-    uint32_t slowest_hz;       /* of the clocks that the card had */
+    uint32_t slowest_hz;       /* clocks that the card has had */
     bool has_rails;            /* the board switches supplies, not the controller */
     bool rail_power, rail_1v8; /* as it does */
-    volatile uint32_t *gpio;   /* the pins that it does it by: SD_IOVDD_SEL, SD_PWR_ON */
+    volatile uint32_t *gpio;   /* its pins for that: SD_IOVDD_SEL, SD_PWR_ON */
     uint64_t off_at;
     unsigned n_power_cycles;
-    uint32_t inject; /* error bits for the next command */
+    uint32_t inject; /* error bits of the next command */
     unsigned n_commands, n_dma_stops;
     uint32_t dma_at;
     uint64_t now;
@@ -93,7 +95,7 @@ static inline uint32_t reg(unsigned r)
     return f.regs[r / 4];
 }
 
-/* From now on caches hide the world from the controller. */
+/* From here on caches hide the world from the controller. */
 static inline void hide_world(void)
 {
     dma_log_watch(world, memory, fetched, WORLD_BYTES);
@@ -101,7 +103,7 @@ static inline void hide_world(void)
 
 /* ---- the card's clock, and what it does to writes ---- */
 
-/* For version 3 (2.2.15); before the first clock whatever the firmware left, 400 kHz at worst. */
+/* For version 3 (2.2.15). Before the first clock the firmware's may run, 400 kHz at worst. */
 static inline uint32_t card_hz(void)
 {
     uint32_t clock = reg(SDHCI_CLOCK), n = (clock >> 8 & 255) | (clock >> 6 & 3) << 8;
@@ -111,7 +113,7 @@ static inline uint32_t card_hz(void)
     return n == 0 ? f.base_hz : f.base_hz / (2 * n);
 }
 
-/* Whether the write is lost, because the one before is still under way between the clocks. */
+/* Whether the write is lost, because the one before is still on its way between the clocks. */
 static inline bool loses(unsigned r)
 {
     f.now += 2; /* an access takes a while */
@@ -135,7 +137,7 @@ static inline void note_write(unsigned r, uint32_t hz_before)
 
 /* ---- the modes at 1.8 V ---- */
 
-/* Card and controller do not sample alike, or not at the right point. */
+/* Card and controller sample in different modes, or not at the right point. */
 static inline bool samples_wrong(void)
 {
     uint32_t control = reg(SDHCI_CONTROL_2), mode = control >> CONTROL2_MODE_SHIFT & 7;
@@ -154,7 +156,7 @@ static inline bool samples_wrong(void)
 
 /* ---- the controller's DMA ---- */
 
-/* The controller's view of the world. */
+/* Returns the controller's view of the world. */
 static inline uint8_t *bus_memory(void)
 {
     return dma_log.cores == world ? memory : world;
@@ -318,7 +320,7 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
         return f.pending & reg(SDHCI_STATUS_ENABLE);
     if (r == SDHCI_PRESENT && fake.n_log > 0 && fake.log[fake.n_log - 1] == 11 &&
         !(clock & CLOCK_CARD))
-        return reg(r); /* the card holds the lines low until the clock is back */
+        return reg(r); /* the card holds the lines low until the clock returns */
     if (r == SDHCI_PRESENT)
         return reg(r) | lines |
                (f.at < f.bytes && !(f.mode & TRANSFER_DMA) ? PRESENT_READABLE | PRESENT_WRITABLE
@@ -326,7 +328,7 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
     return reg(r);
 }
 
-/* A controller's own voltages: power as its bit says, 3.3 V after a reset. */
+/* A controller's own voltages: power by its bit, 3.3 V after a reset. */
 static inline void supply(void)
 {
     if (f.has_rails)

@@ -1,5 +1,6 @@
 /* An SD card at the end of an SPI bus, byte by byte: it checks every checksum, stores what is
- * written, and misbehaves as a test tells it to. One static card: the bus has no room for more. */
+ * written, and misbehaves as a test tells it to. There is one static card, because the bus has no
+ * room for more. */
 #ifndef INGOT_TESTS_UNIT_FAKE_SPI_CARD_H
 #define INGOT_TESTS_UNIT_FAKE_SPI_CARD_H
 
@@ -15,12 +16,12 @@ enum { N_SECTORS = 4096, NEVER = -1 };
 struct fake_card {
     struct spi_bus bus;
     bool present, version_1, by_sector, no_csd, no_ready, crc_on, selected;
-    int flip_block;                 /* of the blocks sent: one bit of this one is wrong; NEVER */
-    int token_block;                /* an error token instead of this one */
-    int mute_block;                 /* silence instead of this one */
+    int flip_block;                 /* number of a sent block with a wrong bit; NEVER */
+    int token_block;                /* number of a block for which an error token comes */
+    int mute_block;                 /* number of a block for which nothing comes */
     bool lose_stop;                 /* CMD12 goes unheard once */
-    unsigned stop_busy, store_busy; /* bytes that it is busy after CMD12, and after a block or the
-                                     * token that ends many */
+    unsigned stop_busy, store_busy; /* bytes for which it is busy after CMD12, and after a block or
+                                     * the token that ends many */
     unsigned op_conds;              /* ACMD41s until the card is ready */
     uint32_t hz;
     bool idle, app, streaming;
@@ -31,15 +32,15 @@ struct fake_card {
     unsigned n_out, at_out;
     uint64_t next_sector;
     uint64_t now;
-    /* writing: as the test sets it */
-    int refuse_block; /* of the blocks taken: this one is answered with `refusal`; NEVER */
+    /* for writes, set by the test */
+    int refuse_block; /* number of a taken block that is answered with `refusal`; NEVER */
     uint8_t refusal;
-    bool stuck;     /* what is stored next keeps it busy for good */
+    bool stuck;     /* the next store keeps it busy for ever */
     uint8_t status; /* the second byte of CMD13 */
     bool no_status;
     /* and as it goes */
-    bool writing, writes_many, early; /* early: a token or a command came before the card
-                                      * could take it */
+    bool writing, writes_many, early; /* early: a token or a command came before the card could take
+                                      * it */
     uint8_t block[SECTOR_BYTES + 2];
     unsigned n_block, busy, blocks_taken;
     bool in_block;
@@ -128,7 +129,7 @@ static void answer_write(unsigned index, uint32_t argument)
     fake.writes_many = index == 25;
 }
 
-/* The block is here: its data response, and how long it is busy. */
+/* Takes a whole block: sends its data response, and gets busy. */
 static void store_block(void)
 {
     uint16_t crc = sd_spi_crc16(fake.block, SECTOR_BYTES);
@@ -146,7 +147,7 @@ static void store_block(void)
         memcpy(contents[fake.next_sector++], fake.block, SECTOR_BYTES);
 }
 
-/* A byte from the host while the card waits for data. */
+/* Takes a byte from the host while the card waits for data. */
 static void take_data(uint8_t sent)
 {
     if (fake.in_block) {
@@ -211,7 +212,7 @@ static void answer(unsigned index, uint32_t argument)
         answer_write(index, argument);
     } else if (index == 12) {
         fake.writing = false;
-        fake.n_out = 0; /* what was under way ends here, but for the byte behind the command */
+        fake.n_out = 0; /* the transfer ends here, except for the byte behind the command */
         put(0x55), put(0xff), put(r1(0));
         fake.busy = fake.stop_busy;
     } else {

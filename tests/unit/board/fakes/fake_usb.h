@@ -1,4 +1,4 @@
-/* Devices at a USB controller that is a model (fake_xhci.h): drives, hubs, and what a drive or a cable may do wrong in the
+/* Devices at a USB controller that is a model (fake_xhci.h): drives, hubs, and faults of a drive or a cable in the
  * middle of a read. Sections are those of Bulk-Only Transport 1.0 and of the Universal Serial Bus Specification 2.0, for
  * hubs of speed super 3.2 ("USB 3"). */
 #ifndef INGOT_TESTS_UNIT_FAKE_USB_H
@@ -19,24 +19,24 @@ enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2, KEYBOARD_PACKET = 16 };
 enum fault {
     WELL,
     STALLED,       /* the data's endpoint halts, and the drive says that the command failed */
-    STALLED_TWICE, /* and the status' too, once */
-    STALLED_ALL,   /* and the status' too, twice */
-    SHORT,         /* half of the data, and the status says so */
-    BABBLING,      /* more than was asked for: the controller halts the endpoint */
+    STALLED_TWICE, /* the status's endpoint halts too, once */
+    STALLED_ALL,   /* the status's endpoint halts too, twice */
+    SHORT,         /* half of the data comes, and the status says so */
+    BABBLING,      /* more comes than was asked for: the controller halts the endpoint */
     BROKEN_WIRE,   /* three errors of a packet */
     SILENT,
-    OTHER_TAG,   /* the status is of another command */
+    OTHER_TAG,   /* the status belongs to another command */
     OUT_OF_STEP, /* the status is a phase error */
-    NO_STATUS,   /* what comes as a status is none */
+    NO_STATUS,   /* the status is malformed */
     PULLED,      /* nothing is at the port any more */
-    LATE_EVENT,  /* an event of a transfer that nobody made, first */
+    LATE_EVENT,  /* first an event of a transfer that nobody made */
 };
 
 struct fake_ring {
     uint64_t at;
     uint32_t cycle;
     bool halted;
-    uint32_t before; /* control of the TRB before */
+    uint32_t before; /* a control TRB comes first */
 };
 
 enum fake_kind { FAKE_DRIVE, FAKE_HUB, FAKE_KEYBOARD };
@@ -45,45 +45,47 @@ struct fake_unit {
     enum fake_kind kind;
     uint32_t speed, port; /* of the controller */
     uint32_t
-        route; /* hubs' ports from that port on, four bits each (USB 3 8.9); 0: it is at the controller's */
+        route; /* its hubs' ports from the root on, four bits each (USB 3 8.9); 0: it is at the controller's */
     bool connected, fresh, enabled, was_reset;
-    bool addressed;         /* since its reset, which it needs before it takes another address */
-    uint64_t trained_at;    /* a link of speed super: from then on it is enabled, and has a speed */
+    bool addressed; /* since its reset, which it needs before it takes another address */
+    uint64_t
+        trained_at; /* a link of speed super is up: from then on it is enabled, and has a speed */
     uint64_t answers_at;    /* after SET_ADDRESS: 9.2.6.3 */
     unsigned lost_requests; /* control transfers that get no answer */
-    uint32_t slot;          /* of the controller, 0: it has none */
-    bool translator_waits;  /* its hub holds what is left of a transfer that failed (11.17.5) */
+    uint32_t slot;          /* slot of the controller; 0: it has none */
+    bool translator_waits;  /* its hub holds the rest of a failed transfer (11.17.5) */
     struct fake_ring ends[FAKE_ENDS];
     /* a hub */
-    bool configured, deep, told; /* told: the controller knows that it is one */
+    bool configured, deep, told; /* told: the controller knows that it is a hub */
     uint32_t powered;            /* ports, by bit */
-    uint32_t over_current;       /* ports that took too much and are off, by bit */
+    uint32_t over_current;       /* ports that took too much current and are off, as bits */
     unsigned n_cleared;          /* CLEAR_TT_BUFFER */
     /* a keyboard */
     unsigned n_leds; /* SET_REPORT */
     /* a drive */
-    uint32_t more_descriptors; /* bytes of them behind those of its interface */
+    uint32_t more_descriptors; /* bytes of descriptors behind those of its interface */
     uint8_t number;            /* its serial number, a digit; 0: it has none */
-    uint8_t unit;              /* the last of its logical units */
-    uint8_t lun;               /* which the command is for */
-    uint32_t wrong_residue;    /* bytes that it always says are left */
+    uint8_t unit;              /* number of its last logical unit */
+    uint8_t lun;               /* the unit that the command is for */
+    uint32_t wrong_residue;    /* bytes that it always reports as left */
     uint8_t disk[DISK_SECTORS * 512];
     uint8_t cdb[16], answer[256], sense;
     uint32_t tag, wanted, moved;
     bool has_command, writes, failed, halted_in, halted_out;
     bool ended; /* it gives no more data */
     bool status_stalled;
-    bool skips; /* what is left of a transfer that ended short (4.10.1.1) */
+    bool skips; /* bytes left of a transfer that ended short (4.10.1.1) */
     enum fault fault;
-    unsigned times;                          /* of reads that fail so */
-    bool of_any;                             /* of other commands, too */
-    uint64_t first;                          /* the block that `disk` begins with */
-    uint32_t block_bytes;                    /* of a block; 0: 512 */
-    void (*on_command)(struct fake_unit *u); /* a test's, which may choose a fault; or NULL */
-    void (*on_answer)(struct fake_unit *u);  /* and change an answer */
+    unsigned times;       /* number of reads that fail so */
+    bool of_any;          /* of other commands, too */
+    uint64_t first;       /* the block that `disk` begins with */
+    uint32_t block_bytes; /* of a block; 0: 512 */
+    void (*on_command)(
+        struct fake_unit *u); /* a function of the test that may choose a fault; or NULL */
+    void (*on_answer)(struct fake_unit *u); /* and change an answer */
 };
 
-/* The models' counts of forbidden events. */
+/* The models count forbidden events here. */
 static unsigned n_wrong;
 
 static inline void wrong(bool is_so)
@@ -152,7 +154,7 @@ static inline void answer_capacity(struct fake_unit *u)
     }
 }
 
-/* The location of a command's data. */
+/* Finds where a command's data is. */
 static inline uint8_t *command_data(struct fake_unit *u)
 {
     if (moves_blocks(u))
@@ -239,7 +241,7 @@ static inline uint32_t put_end(const struct fake_unit *u, uint8_t *out, uint8_t 
 
     memcpy(out, end, sizeof end);
     if (u->kind == FAKE_KEYBOARD)
-        memcpy(out + 3, "\3\20\0\12", 4); /* an interrupt's, of KEYBOARD_PACKET */
+        memcpy(out + 3, "\3\20\0\12", 4); /* an interrupt endpoint's, of KEYBOARD_PACKET */
     if (u->speed < XHCI_SPEED_SUPER)
         return sizeof end;
     memcpy(out + sizeof end, companion, sizeof companion);
@@ -265,7 +267,7 @@ static inline uint32_t describe_configuration(const struct fake_unit *u, uint8_t
     return n;
 }
 
-/* 11.23.2.1, USB 3 10.15.2.1; 0: it knows no such thing. */
+/* 11.23.2.1, USB 3 10.15.2.1; 0: it has none of that kind. */
 static inline uint32_t describe_hub(const struct fake_unit *u, uint8_t type, uint8_t *out)
 {
     const uint8_t facts[7] = { 9, type, HUB_PORTS, HUB_THINK << 5, 0, 10, 0 };
@@ -315,7 +317,7 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
            (at->was_reset ? 1u << 20 : 0);
 }
 
-/* The device begins anew. A command that it was at has gone wrong, and counts. */
+/* Starts the device anew. A command that it was working on has failed, and counts. */
 static inline void reset_unit(struct fake_unit *u)
 {
     if (u->has_command && may_fail(u))

@@ -1,6 +1,6 @@
 /* A virtio-mmio block device in place of virtio_mmio.c, and the driver over it. It takes every liberty
- * that the specification leaves it: of the driver's memory it sees what a barrier has ordered, and
- * what it writes itself, but for the index of the used ring, comes no sooner than a barrier, either. */
+ * that the specification leaves: it sees of the driver's memory only what a barrier has ordered, and
+ * what it writes, except the index of the used ring, arrives no sooner than a barrier, either. */
 #ifndef INGOT_TESTS_UNIT_FAKE_VIRTIO_H
 #define INGOT_TESTS_UNIT_FAKE_VIRTIO_H
 
@@ -15,7 +15,7 @@
 
 enum { FAKE_SECTORS = 4096, BUFFER_BYTES = 1 << 18, FAKE_PENDING = 4 * VIRTIO_BLK_DEPTH };
 
-static struct virtio_blk driver, seen; /* the driver's memory, and what the device sees of it */
+static struct virtio_blk driver, seen; /* the driver's memory, and the device's view of it */
 static _Alignas(64) uint8_t buffer[BUFFER_BYTES], seen_buffer[BUFFER_BYTES];
 static struct block_device device;
 
@@ -27,22 +27,23 @@ struct fake_write {
 
 static struct fake_virtio {
     uint32_t regs[128];
-    uint32_t features[2], taken[2]; /* offered, and what the driver took */
+    uint32_t features[2], taken[2]; /* features that it offered, and those that the driver took */
     uint32_t kind, version, most;   /* device id, version, QUEUE_NUM_MAX */
     uint32_t size_max, seg_max;
     uint64_t n_sectors;
-    unsigned torn;                      /* reads of the capacity that change it under the reader */
+    unsigned torn;                      /* reads of the capacity that change it during the read */
     bool refuses, never_resets, silent; /* silent: it holds requests until fake_release */
-    bool backwards;                     /* it ends the requests that it holds last first */
+    bool backwards;                     /* it ends held requests in reverse order */
     uint8_t status;                     /* of every request */
     uint32_t extra_id;                  /* added to the id of every used element */
     uint16_t taken_index, used_index;
     uint32_t held[FAKE_PENDING], n_held;
-    struct fake_write late[FAKE_PENDING]; /* what it wrote and nobody sees yet */
+    struct fake_write late[FAKE_PENDING]; /* what it wrote and the driver cannot see yet */
     unsigned n_late, n_notified, n_ready;
-    unsigned n_unordered; /* barriers between which both the index and what it stands for changed */
-    unsigned n_wrong;     /* chains that are not a header, data as it says, and a status byte */
-    unsigned n_early;     /* registers written while memory that belongs to them was not ordered */
+    unsigned
+        n_unordered; /* barriers between which both the index and the elements it stands for changed */
+    unsigned n_wrong; /* chains that are not a header, the data that it names, and a status byte */
+    unsigned n_early; /* registers written while their memory was not ordered */
     uint8_t disk[FAKE_SECTORS * 512];
 } f;
 
@@ -140,7 +141,7 @@ static inline void run_chain(uint32_t head)
     write_late((void *)(uintptr_t)d->address, &f.status, 1);
 }
 
-/* The index comes at once, the element and all the rest at the driver's next barrier. */
+/* The index arrives at once, the element and the rest at the driver's next barrier. */
 static inline void use(uint32_t head)
 {
     struct {
@@ -175,7 +176,7 @@ static inline uint32_t capacity_word(unsigned r)
     uint64_t n = f.n_sectors;
 
     if (f.torn > 0 &&
-        r == VIRTIO_CAPACITY) { /* a reader without the generation takes both halves */
+        r == VIRTIO_CAPACITY) { /* a reader who ignores the generation takes both halves */
         f.torn--;
         f.regs[VIRTIO_CONFIG_GENERATION / 4]++;
         n = 77;
@@ -204,7 +205,7 @@ static inline void write_status(uint32_t value)
 {
     if (value == 0 && f.never_resets)
         return;
-    if (value == 0) { /* it ends what it is at; what it wrote is still under way */
+    if (value == 0) { /* it ends its work, and what it wrote is still on its way */
         f.n_early += !contents_are_seen();
         for (uint32_t i = 0; i < f.n_held; i++)
             run_chain(f.held[i]);
@@ -257,7 +258,7 @@ static inline void power_up(void)
 {
     memset(&f, 0, sizeof f);
     memset(&dma_log, 0, sizeof dma_log);
-    memset(&driver, 0xa5, sizeof driver); /* what memory holds before anybody wrote it */
+    memset(&driver, 0xa5, sizeof driver); /* contents of memory before anybody wrote it */
     memset(buffer, 0, sizeof buffer);
     dma_log.ordered = order;
     f.kind = DEVICE_BLOCK;

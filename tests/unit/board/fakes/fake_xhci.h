@@ -1,6 +1,6 @@
-/* An xHCI in place of xhci_mmio.c, with what is at it (fake_usb.h). It takes commands and transfers from memory at
- * doorbells; addresses of its bus are not those of the cores. A device is only found by a slot's context that says all of
- * where it is. Sections are those of the eXtensible Host Controller Interface 1.2. */
+/* An xHCI in place of xhci_mmio.c, with the devices of fake_usb.h. It takes commands and transfers from memory at
+ * doorbells; addresses of its bus are not those of the cores. It finds a device only if the slot's context says
+ * completely where it is. Sections are those of the eXtensible Host Controller Interface 1.2. */
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_H
 
@@ -8,7 +8,7 @@
 
 /* ---- commands ---- */
 
-/* 6.2.3: rings, and the packets that each was told of. */
+/* Rings (6.2.3), and the packets that each was told of. */
 static inline void take_endpoints(struct fake_unit *u, uint32_t *input)
 {
     for (uint32_t id = 1; id < FAKE_ENDS; id++)
@@ -19,7 +19,8 @@ static inline void take_endpoints(struct fake_unit *u, uint32_t *input)
             u->ends[id] = (struct fake_ring){ at & ~(uint64_t)15, at & 1, false, 0 };
             wrong(id != XHCI_CONTROL &&
                   c[1] >> 16 != (u->kind == FAKE_KEYBOARD ? KEYBOARD_PACKET : bulk_packet(u)));
-            /* A VL805 loses data of bursts to drives behind a hub (raspberrypi/linux pull request 5173). */
+            /* A VL805 loses data of bursts for drives behind a hub (raspberrypi/linux pull request
+             * 5173). */
             wrong(id == BULK_OUT && fake_chip->is_vl805 && u->route != 0 &&
                   (c[1] >> 8 & 0xff) != 0);
         }
@@ -45,7 +46,7 @@ static inline uint32_t take_address(uint32_t slot, uint32_t *input)
         return CODE_PARAMETER;
     if (route != 0 && (hub == NULL || !hub->told))
         return CODE_PARAMETER;
-    if (u->addressed) /* it does not answer at address 0 before it is reset */
+    if (u->addressed) /* it does not answer at address 0 until it is reset */
         return CODE_TRANSACTION;
     hub = translator_of(u, &hub_port);
     if (hub != NULL)
@@ -140,7 +141,8 @@ static inline void ring_commands(void)
 
 /* ---- registers ---- */
 
-/* 5.4.8: the speed of a port means something while it is enabled. PLS 8: a reset of a USB 3 port is under way. */
+/* 5.4.8: a port has a speed only while it is enabled. PLS 8: a reset of a USB 3 port is in
+ * progress. */
 static inline uint32_t port_status(uint32_t port)
 {
     const struct fake_unit *u = unit_at(port, 0);
@@ -178,13 +180,13 @@ static inline void run_or_reset(uint32_t command)
     f.runs = command & COMMAND_RUN;
     if (command & COMMAND_RESET) {
         f.slots = 0;
-        f.unpowered = fake_chip->parameters >> 3 & 1; /* PPC: the worst that 5.4.8 allows */
+        f.unpowered = fake_chip->parameters >> 3 & 1; /* PPC: the worst case that 5.4.8 allows */
         for (unsigned i = 0; i < FAKE_UNITS; i++) {
             f.units[i].slot = 0;
             f.units[i].has_command = false;
             if (f.units[i].speed >= XHCI_SPEED_SUPER && f.units[i].connected &&
                 f.units[i].route == 0)
-                plug(&f.units[i]); /* its link is trained anew */
+                plug(&f.units[i]); /* its link trains again */
         }
     }
     if (f.runs) {

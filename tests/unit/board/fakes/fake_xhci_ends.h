@@ -1,4 +1,5 @@
-/* The middle of fake_xhci.h: rings, and what endpoints do. Sections are those of the eXtensible Host Controller Interface 1.2. */
+/* The middle of fake_xhci.h: rings, and the work of endpoints. Sections are those of the eXtensible
+ * Host Controller Interface 1.2. */
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 
@@ -19,8 +20,9 @@ static inline void post(uint64_t data, uint32_t status, uint32_t control)
     }
 }
 
-/* A VL805 reads 64 bytes more than it was asked for, and takes them for what another ring has there, too (Linux's XHCI_TRB_OVERFETCH;
- * raspberrypi/linux issue 4685). A doorbell has it read those of its own ring anew. */
+/* A VL805 reads 64 bytes more than it was asked for, and takes another ring's TRBs there for its
+ * own, too (Linux's XHCI_TRB_OVERFETCH; raspberrypi/linux issue 4685). A doorbell makes it read
+ * those of its own ring again. */
 static inline struct xhci_trb read_trb(const struct fake_ring *r)
 {
     uint64_t line = r->at & ~(uint64_t)63;
@@ -37,7 +39,7 @@ static inline struct xhci_trb read_trb(const struct fake_ring *r)
     return *(struct xhci_trb *)memory_at(r->at);
 }
 
-/* The next TRB that was handed over; false: there is none. */
+/* Takes the next TRB that was handed over; false: there is none. */
 static inline bool fetch(struct fake_ring *r, struct xhci_trb *out, uint64_t *at)
 {
     for (;;) {
@@ -53,7 +55,7 @@ static inline bool fetch(struct fake_ring *r, struct xhci_trb *out, uint64_t *at
             return true;
         }
         wrong(((r->before ^ t.control) & TRB_CHAIN) !=
-              0); /* 4.11.7: within a TD the link is a part of it */
+              0); /* 4.11.7: within a TD the link is a part of the TD */
         r->at = t.data;
         r->cycle ^= (t.control & TRB_TOGGLE) != 0;
     }
@@ -89,7 +91,7 @@ static inline bool crosses(const struct xhci_trb *t)
     return n != 0 && t->data >> 16 != (t->data + n - 1) >> 16;
 }
 
-/* 4.11.2.4: packets of the whole transfer after this TRB, 31 at most and 0 for the last. */
+/* 4.11.2.4: packets of the whole transfer after this TRB, at most 31, and 0 for the last. */
 static inline bool counts_packets(const struct fake_unit *u, const struct xhci_trb *t)
 {
     uint32_t packet = bulk_packet(u), n = t->status & 0x1ffff;
@@ -179,7 +181,7 @@ static inline void bulk_out(struct fake_unit *u, const struct xhci_trb *t, uint6
         return;
     }
     if (u->moved + n > u->wanted) {
-        wrong(true); /* another command before this one's status */
+        wrong(true); /* another command comes before this one's status */
         halt(u, BULK_OUT, at, CODE_STALL);
         return;
     }
@@ -204,7 +206,7 @@ static inline uint32_t address_of(uint32_t slot)
     return slot + 0x21;
 }
 
-/* 11.24.2.3: an endpoint's number, its device's address, its kind, and whether data come in. */
+/* 11.24.2.3: an endpoint's number, its device's address, its kind, and whether data comes in. */
 static inline bool clear_translator(struct fake_unit *hub, uint16_t value, uint16_t index)
 {
     hub->n_cleared++;
@@ -221,7 +223,7 @@ static inline bool clear_translator(struct fake_unit *hub, uint16_t value, uint1
     return false;
 }
 
-/* Requests without an answer. False: it does not know that one. */
+/* Answers requests without data. False: it does not know the request. */
 static inline bool take_request(struct fake_unit *u, uint8_t type, uint8_t request, uint16_t value,
                                 uint16_t index)
 {
@@ -297,7 +299,8 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
     report(u, XHCI_CONTROL, at, CODE_SUCCESS, 0);
 }
 
-/* In a frame's first microframe, by whatever the driver knows of it, the hub of a VL805 lets a port babble (Linux's VLI_HUB_TT_QUIRK). */
+/* In a frame's first microframe, as the driver counts it, the hub of a VL805 lets a port babble
+ * (Linux's VLI_HUB_TT_QUIRK). */
 static inline bool babbles(const struct fake_unit *u, uint32_t id)
 {
     uint32_t port;
@@ -334,7 +337,7 @@ static inline void ring_device(uint32_t slot, uint32_t id)
     }
 }
 
-/* A report of so many bytes, of a key that is held or of none. */
+/* Makes a report of so many bytes, with a held key or without. */
 static inline void press(struct fake_unit *u, uint8_t key, uint32_t bytes)
 {
     uint8_t report[KEYBOARD_PACKET] = { 0, 0, key };

@@ -1,5 +1,5 @@
-/* The lowest part of fake_xhci.h: which controllers there are, and where devices are. Sections are those of the eXtensible Host Controller
- * Interface 1.2. */
+/* The lowest part of fake_xhci.h: the kinds of controllers, and where devices are. Sections are
+ * those of the eXtensible Host Controller Interface 1.2. */
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_PLACES_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_PLACES_H
 
@@ -12,7 +12,7 @@ enum { TRAINING_MS = 300, ADDRESS_MS = 2 };
 enum { LINE_TRBS = 4, LINES_AHEAD = 8 };
 static const uint64_t bus_offset = 0x300000000;
 
-/* Four TRBs that the controller has read ahead, for a ring. */
+/* Four TRBs of a ring that the controller has read ahead. */
 struct fake_line {
     uint64_t at;
     const struct fake_ring *of;
@@ -33,7 +33,7 @@ static struct fake_xhci {
     struct fake_line ahead[LINES_AHEAD];
     unsigned n_ahead;
     uint32_t frame,
-        told_frame; /* microframes: the next one, and the last that the driver was told of */
+        told_frame; /* microframes: the next one, and the last one that the driver was told of */
 } f;
 
 static inline uint64_t fake_ticks(void)
@@ -57,8 +57,8 @@ static inline uint64_t pair_at(unsigned reg)
 struct fake_chip {
     const char *name;
     uint32_t structure_1, structure_2, parameters; /* HCSPARAMS1, HCSPARAMS2, HCCPARAMS1 */
-    uint32_t first_super;                          /* its ports of USB 3, from this one on */
-    bool is_vl805; /* with its faults, as Linux works around them (xhci-pci.c: 0x1106, 0x3483) */
+    uint32_t first_super;                          /* its ports of USB 3 start here */
+    bool is_vl805; /* with the faults that Linux works around (xhci-pci.c: 0x1106, 0x3483) */
 };
 
 /* The firmware of a Pi 4 prints the registers of its VL805, and the states of its ports: "HCS: 05000420 fc000031 00e70004
@@ -83,7 +83,7 @@ static inline uint32_t context_words(void)
     return fake_chip->parameters >> 2 & 1 ? 16 : 8;
 }
 
-/* For an input or output context: 0 the slot's, then the endpoints'. */
+/* Returns an input or output context: 0 is the slot's, then come the endpoints'. */
 static inline uint32_t *context_at(uint32_t *contexts, uint32_t id)
 {
     return contexts + context_words() * id;

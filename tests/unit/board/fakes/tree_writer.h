@@ -1,4 +1,4 @@
-/* A writer of flattened device trees, for tests of what reads them. */
+/* Writes flattened device trees, for tests of their readers. */
 #ifndef INGOT_TESTS_UNIT_TREE_WRITER_H
 #define INGOT_TESTS_UNIT_TREE_WRITER_H
 
@@ -68,7 +68,7 @@ static inline void cells(struct writer *w, const char *name, unsigned n, const u
 #define CELLS(w, name, ...) \
     cells(w, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4, (const uint32_t[]){ __VA_ARGS__ })
 
-/* Header, one reservation, structure, strings, and `slack` unused bytes. */
+/* Writes header, one reservation, structure, strings, and `slack` unused bytes. */
 static inline void finish(struct writer *w, uint32_t slack)
 {
     uint32_t structure = 40 + 32, strings = structure + w->n_structure + 4;
