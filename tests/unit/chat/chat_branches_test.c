@@ -1,19 +1,19 @@
-/* Lines of a conversation kept by name: random turns, branches, switches, retries and undos against a
- * record of every line's tokens, and the cache against the same tokens told afresh. */
+/* Lines of a conversation kept by name: random turns, branches, switches, retries and undos against
+ * a record of every line's tokens, and the cache against the same tokens computed afresh. */
 #include "runtime/features/branches/chat_branches.h"
 
 #include "tests/unit/chat/chat_rig.h"
 
 enum { N_BRANCHES = 3, LINES = N_BRANCHES + 1, STEPS = 10000, MOST_IDS = 512, MOST_TILES = 8 };
 
-/* The expected contents of a line. */
+/* Makes the expected contents of a line. */
 struct line {
     char name[CHAT_BRANCH_NAME_BYTES]; /* "": none */
     uint32_t ids[MOST_IDS], n;
     unsigned turns;
 };
 
-static struct line lines[LINES]; /* the first is the current one */
+static struct line lines[LINES]; /* the first is the current line */
 static uint32_t seed = 20261123;
 static unsigned n_refused, n_kept, n_switched, n_pending, n_dropped, n_shared;
 
@@ -46,7 +46,7 @@ static bool has(const struct line *l, const uint32_t *ids, uint32_t n, unsigned 
     return l != NULL && l->n == n && l->turns == turns && memcmp(l->ids, ids, n * sizeof *ids) == 0;
 }
 
-/* Every line is what its record says, and there is none without a record. */
+/* Checks that every line is as recorded, and that no line is without a record. */
 static bool all_right(void)
 {
     unsigned n = 0, recorded = 0;
@@ -68,7 +68,8 @@ static bool all_right(void)
     return n == recorded;
 }
 
-/* Each place of keys and values has as many holders as it counts, or lies once among the free. */
+/* Checks that each place of keys and values has as many holders as it counts, or is on the free
+ * list once. */
 static bool places_right(void)
 {
     const struct kv_pool *p = rig.session.kv.pool;
@@ -141,7 +142,7 @@ static void retry(void)
     if (name != NULL) {
         n_kept++;
         slot = line_of("");
-        for (unsigned i = 1; i < LINES && slot == NULL; i++) { /* whose name is there no more */
+        for (unsigned i = 1; i < LINES && slot == NULL; i++) { /* whose name no longer exists */
             gone = &lines[i];
             for (unsigned k = 0; k < branches_of(&chat)->n; k++) {
                 if (strcmp(branches_of(&chat)->list[k]->name, lines[i].name) == 0)

@@ -1,4 +1,4 @@
-/* Which tokens end a turn, and no text of a person that becomes a control token. */
+/* Which tokens end a turn, and that no text of a person becomes a control token. */
 #include "tests/unit/chat/chat_template_rig.h"
 #include "tests/unit/tap.h"
 
@@ -51,7 +51,7 @@ static void test_stops(void)
 
 static uint64_t scratch[1 << 16];
 
-/* The control tokens of a first turn, in order, and how many. */
+/* Returns the control tokens of a first turn, in order, and their number. */
 static size_t control_ids(const char *system, const char *text, bool trusted, uint32_t *out)
 {
     struct chat_turn turn = { .text = text,
@@ -80,7 +80,7 @@ static size_t control_ids(const char *system, const char *text, bool trusted, ui
     return found;
 }
 
-/* How many of the control tokens' texts, typed in several ways, change the control tokens. */
+/* Counts the control tokens' texts that, typed in several ways, change the control tokens. */
 static unsigned forged(bool trusted)
 {
     static const char *const ways[] = { "%s", "a%sb", "%s%s", "%.*s" };

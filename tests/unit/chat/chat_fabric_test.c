@@ -1,5 +1,5 @@
-/* Memories in a conversation: what is remembered is answered by its namespace alone, fades, is forgotten; what
- * the model itself asks for is done and not shown; the current conversation stays. */
+/* Memories in a conversation: a memory answers in its own namespace alone, fades, is forgotten; the
+ * model's own requests are carried out and not shown; the current conversation stays. */
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static void test_facts(void)
         (void)remember_fact(i, &lesson);
     for (int i = 0; i < FACTS; i++)
         OK(hash_of(facts[i].question) == now[i], "another start has the same bits");
-    /* gone again: the head sees what it saw */
+    /* gone again: the head sees what it saw before */
     chat_fabric_clear(&chat);
     open_learning(false);
     plain = hash_of(facts[0].question);
@@ -173,7 +173,8 @@ static void test_refused(void)
        "nothing of it is remembered, and what was there is, to the bit");
 }
 
-/* Ctrl-C while a memory is learnt, whatever it would have replaced: what was there is known as before. */
+/* Ctrl-C while a memory is learnt, whatever it would have replaced: everything that was known stays
+ * known. */
 static void test_stopped(void)
 {
     struct fabric *f = &fabric_of(&chat)->fabric;
@@ -211,8 +212,8 @@ static void test_stopped(void)
     OK(right, "those that are not practised any more are not held to be known by heart");
 }
 
-/* By how much an example's target is above all others now. *above: of rows that are not its rivals, the most by which one is above
- * what its ceiling and its reach allow. */
+/* Returns by how much an example's target is above all other tokens now. *above: among rows that
+ * are not its rivals, the most by which one is above the limit of its ceiling and its reach. */
 static float lead_of(uint32_t i, float *above)
 {
     const struct fabric *f = &fabric_of(&chat)->fabric;
@@ -239,7 +240,7 @@ static float lead_of(uint32_t i, float *above)
     return logits[f->targets[i]] - best;
 }
 
-/* Most examples are judged by their rivals alone: the whole head says of all the same. */
+/* Most examples are judged by their rivals alone: the whole head gives the same result for all. */
 static void test_rivals(void)
 {
     struct fabric *f = &fabric_of(&chat)->fabric;
@@ -272,7 +273,7 @@ static void test_rivals(void)
     OK(above < 0.1f, "no other row is above its ceiling and reach: %.2f at most", (double)above);
 }
 
-/* Without room for its answer's tokens a memory is found by its words, and costs no practice. */
+/* If its answer's tokens find no room, a memory is found by its words, and costs no practice. */
 static void test_by_words(void)
 {
     struct fabric *f = &fabric_of(&chat)->fabric;
@@ -296,7 +297,8 @@ static void set_budget(uint64_t multiplications, uint64_t heads)
     fabric_of(&chat)->budget_heads = heads;
 }
 
-/* Practice that takes too long ends: the latest memory is found by its words, and the others are as they were, to the bit. */
+/* Practice that takes too long ends: the latest memory is found by its words, and the others are
+ * unchanged, to the bit. */
 static void test_takes_long(void)
 {
     struct fabric *f = &fabric_of(&chat)->fabric;
@@ -345,7 +347,7 @@ static void test_longest(void)
 {
     static const uint16_t lengths[] = {
         150, 150, 147
-    }; /* with all that stands around them: to the last byte and beyond */
+    }; /* with everything around them, to the last byte and beyond */
     struct chat_recall *r = &fabric_of(&chat)->recall;
     struct fabric *f = &fabric_of(&chat)->fabric;
     static char turn[RECALL_TOLD_BYTES];
@@ -388,7 +390,8 @@ static void add_tag(void *tags, const struct hidden_tag *tag)
     memory_tags_add(tags, tag);
 }
 
-/* The wishes of a reply's tags; that they are found in it and not shown: tests/golden/fabric.t. */
+/* The requests of a reply's tags. tests/golden/fabric.t tests that they are found in a reply and
+ * not shown. */
 static void test_tags(void)
 {
     static const char said[] =

@@ -1,6 +1,6 @@
 /* Published chat templates, each beside the form derived from it: five conversations written from
- * the form's strings must be what Jinja writes, or the packer must have refused the template and
- * said why. More of them: INGOT_TEMPLATES=FOLDER. */
+ * the form's strings must equal Jinja's, or the packer must have refused the template with a
+ * reason. INGOT_TEMPLATES=FOLDER adds templates. */
 #include <glob.h>
 
 #include <cjson/cJSON.h>
@@ -24,11 +24,11 @@ static const struct probe talks[N_TALKS] = {
     { .users = 3, .replies = 2, .system = "Be brief.", .thinking = PROBE_NOT_THINKING },
 };
 
-/* The text by the form of one template. */
+/* Writes the text by the form of one template. */
 static struct derived {
     const char *name;
     char error_message[CHAT_ERROR_MESSAGE_BYTES];
-    char *text[N_TALKS]; /* NULL: the form does not know it */
+    char *text[N_TALKS]; /* NULL: the form cannot write it */
     size_t question[N_TALKS][PROBE_N_TOOLS];
 } list[MOST_TEMPLATES];
 static size_t n_list;
@@ -51,7 +51,7 @@ static void add_message(cJSON *to, const char *role, const char *text)
     cJSON_AddItemToArray(to, m);
 }
 
-/* As apply_chat_template gives it. */
+/* The arguments of apply_chat_template. */
 static char *context(const struct probe *p, enum probe_tools tools)
 {
     cJSON *o = cJSON_CreateObject(), *messages = cJSON_AddArrayToObject(o, "messages");
@@ -82,7 +82,7 @@ static char *context(const struct probe *p, enum probe_tools tools)
     return text;
 }
 
-/* Whether the form says how to write this one. */
+/* Whether the form can write this conversation. */
 static bool knows(const struct probe *p, bool no_system)
 {
     if (p->system != NULL && no_system)
@@ -137,8 +137,8 @@ static void derive(struct derived *d, const char *jinja, size_t bytes)
     }
 }
 
-/* Jinja's text as Transformers calls it, or with `tools` left out, or empty, where it could
- * not be called so. */
+/* Returns Jinja's text as Transformers calls it, or with `tools` left out or empty if it fails
+ * so. */
 static const char *wanted(const struct derived *d, size_t i)
 {
     for (unsigned t = 0; t < PROBE_N_TOOLS; t++) {
@@ -148,7 +148,7 @@ static const char *wanted(const struct derived *d, size_t i)
     return reference.answer[d->question[i][0]];
 }
 
-/* The number of conversations that differ. */
+/* Returns the number of conversations that differ. */
 static unsigned differences(const struct derived *d)
 {
     unsigned n = 0;

@@ -1,5 +1,5 @@
-/* Turns taken back, told again and dropped. The cache must always hold what the same
- * conversation gives when it is told from its beginning. */
+/* Turns that are taken back, repeated and dropped. The cache must always equal that of the same
+ * conversation computed from its beginning. */
 #include "tests/unit/chat/chat_rig.h"
 
 static bool begins_with_system(void)
@@ -26,7 +26,7 @@ static unsigned prompt_tokens(void)
     return at != NULL ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
 }
 
-/* With a template short enough for ten turns in the context. */
+/* With a template that is short enough for ten turns in the context. */
 static void test_ten_turns(void)
 {
     static const char *strings[INGOT_CHAT_STRINGS] = {
@@ -46,14 +46,14 @@ static void test_ten_turns(void)
         prefilled += prompt_tokens();
         decoded += 4;
     }
-    /* The last token of each reply is prefilled with the next turn, but for the last one's. */
+    /* Each reply's last token is prefilled with the next turn, except the last reply's. */
     OK(prefilled + decoded - 10 == s->n_cached && (rig.session.n_ids - rig.session.n_cached) == 1,
        "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
        (unsigned)s->n_cached);
     OK(cache_is_true(), "the cache holds the ten turns");
 }
 
-/* The prompt's tokens, and its reply in ids[] and hash. */
+/* Asks a prompt; its tokens and its reply are in ids[] and hash. */
 static unsigned reply_of(const char *line, char reply[256])
 {
     const char *at;
@@ -65,7 +65,7 @@ static unsigned reply_of(const char *line, char reply[256])
     return prompt_tokens();
 }
 
-/* A new conversation does not compute the system prompt again, and answers as one that does. */
+/* A new conversation does not compute the system prompt again, and answers like one that does. */
 static void test_system_once(void)
 {
     char first[256], again[256];
@@ -106,7 +106,7 @@ static void test_undo(void)
     memcpy(ids, s->ids, length * sizeof *ids);
     say("something else", true);
     OK(chat_undo(&chat), "the third turn is taken back");
-    /* the end of the second reply was in the cache already: it stays there */
+    /* the end of the second reply was in the cache already, and stays there */
     OK(s->n_cached + (rig.session.n_ids - rig.session.n_cached) == length &&
            memcmp(ids, s->ids, length * sizeof *ids) == 0,
        "the two before it are there as they were");
@@ -176,7 +176,8 @@ static bool counted(unsigned *has, unsigned *room)
            sscanf(at, "it has %u tokens, and there is room for %u of", has, room) == 2;
 }
 
-/* A prompt that cannot fit is refused before anything gives way for it: the conversation goes on. */
+/* A prompt that cannot fit is refused before anything is dropped for it: the conversation
+ * continues. */
 static void check_refused(const char *what)
 {
     static char line[2000];

@@ -1,5 +1,5 @@
-/* A conversation whose keys and values lie on a card that changes in the middle of a reply: what was
- * said stays, and what was lost of it is computed again. */
+/* A conversation whose keys and values are on a card that changes in the middle of a reply: the
+ * text stays, and lost parts are computed again. */
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/stream/kv_pages_rig.h"
 
@@ -8,7 +8,7 @@ enum { REPLY = 40 };
 static uint32_t undisturbed[CONTEXT];
 static int chars_left = -1; /* until the card changes */
 
-/* Page 0 of layer 1, whose keys all of the conversation needs. */
+/* Page 0 of layer 1: the whole conversation needs its keys. */
 static void change_card(void)
 {
     size_t page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv);
@@ -75,7 +75,7 @@ static void test_reply(void)
        lost, wrong, s->error_message);
 }
 
-/* In a prompt it is as if the turn had never begun. */
+/* In a prompt the turn is dropped as if it had never begun. */
 static void test_prompt(void)
 {
     struct session *s = &rig.session;

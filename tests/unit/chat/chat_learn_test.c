@@ -1,4 +1,5 @@
-/* Lessons in a conversation: an answer is taught, held, taken back; the current conversation stays. */
+/* Lessons in a conversation: an answer is taught, kept and taken back; the current conversation
+ * stays. */
 #include "runtime/features/lessons/chat_learn.h"
 
 #include "runtime/features/lessons/chat_learn_private.h"
@@ -112,7 +113,7 @@ static void keep_reply(void)
     memcpy(reply, rig.session.ids + chat.reply_start, n_reply * sizeof *reply);
 }
 
-/* A fresh conversation has the reply that was kept. */
+/* A fresh conversation gives the reply that was kept. */
 static bool replies_so(const char *line)
 {
     chat_clear(&chat);
@@ -120,7 +121,8 @@ static bool replies_so(const char *line)
            memcmp(reply, rig.session.ids + chat.reply_start, n_reply * sizeof *reply) == 0;
 }
 
-/* Bad: at few places another token wins, so the reply is another one; taken back, it is the old one. */
+/* Bad: another token wins in few places, so the reply changes; when that is taken back, the old one
+ * returns. */
 static void test_bad(void)
 {
     struct chat_lesson lesson;
@@ -137,7 +139,7 @@ static void test_bad(void)
        "after the lesson is taken back, the old reply comes");
 }
 
-/* Bad again and again: each time only a token wins that the model would say there. */
+/* Bad again and again: each time only a token wins that the model might say there. */
 static void test_bad_often(void)
 {
     static const char *const lines[] = { "hello", "who is it?", "1234567", "hello", "hello" };
@@ -158,7 +160,7 @@ static void test_bad_often(void)
     OK(most == 0, "%u tokens win that the model would not say there", most);
 }
 
-/* The room for examples fills: who rates is told what goes, and what was taught stays. */
+/* The room for examples fills: the person who rates is told what goes, and taught answers stay. */
 static void test_room(void)
 {
     struct chat_lesson lesson;

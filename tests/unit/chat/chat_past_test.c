@@ -1,5 +1,5 @@
-/* A reply that becomes a past one: what only a reply to come begins with goes, what past ones begin
- * with comes, and a system prompt of the last turn moves on. */
+/* A reply that becomes a past one: the tokens that only open a new reply go, those that open past
+ * replies come, and a system prompt of the last turn moves on. */
 #include "tests/unit/chat/chat_rig.h"
 
 enum { MOST = 512, REPLY = 5 };
@@ -27,7 +27,7 @@ static void use_template(const char *const strings[INGOT_CHAT_STRINGS], uint32_t
     put_template(strings);
 }
 
-/* Two turns; what the first one must have become is `before`, its text, `after` and its reply. */
+/* Two turns; the first must become `before`, its text, `after` and its reply. */
 static void check_two(const char *before, const char *after, const char *second_before,
                       const char *second_after, const char *what)
 {
@@ -46,7 +46,7 @@ static void check_two(const char *before, const char *after, const char *second_
     OK(chat.turns.n == 2 && chat.turns.list[1].reply == n, "the turns know where they are");
 }
 
-/* The cache is what all tokens at once give: the next token is the same. */
+/* The cache is as if all tokens had come at once: the next token is the same. */
 static void check_cache(void)
 {
     struct session *s = &rig.session;

@@ -1,5 +1,6 @@
-/* A conversation under a policy: watched, nothing changes by a bit; obeyed, thoughts, temperature and context
- * are as it chose, for that turn alone; turns are judged by what is said of them and how they ended. */
+/* A conversation under a policy: a policy that only watches changes no bit; one that is obeyed sets
+ * thoughts, temperature and context as it chose, for that turn alone; turns are judged by the ratings
+ * and by how they ended. */
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/policy/chat_policy.h"
 
@@ -24,7 +25,7 @@ static void open_policy(uint32_t how, uint32_t n)
         chat_policy_open(&chat);
 }
 
-/* As if it had learnt to choose so, whatever is asked. */
+/* Acts as if it had learnt to choose so, whatever is asked. */
 static void prefer(enum policy_head head, uint8_t choice)
 {
     memset(experience()->policy.weights.v, 0, sizeof experience()->policy.weights.v);
@@ -32,7 +33,7 @@ static void prefer(enum policy_head head, uint8_t choice)
     experience()->policy.weights.vb[head][choice] = 6.0f;
 }
 
-/* Ids and hash of the last reply, and the tokens of its prompt. */
+/* Returns ids and hash of the last reply, and the tokens of its prompt. */
 struct said {
     char ids[4096];
     unsigned prompt;
@@ -84,7 +85,7 @@ static void test_watched(void)
     OK(experience()->totals.turns == LINES, "a conversation that ends judges its last turn");
 }
 
-/* How often a text stands in what the session holds. */
+/* Counts how often a text is in the session's tokens. */
 static unsigned count(const char *what)
 {
     const struct tokenizer *t = &rig.model.tokenizer;

@@ -1,6 +1,6 @@
-/* The system prompt's state in a file of the card: the power goes at any sector of saving it, it is
- * damaged, and of another model, prompt, cache or context. A reply is always that of a conversation
- * which computes all of it. */
+/* The system prompt's state in a file of the card: the power fails at any sector of the save, the
+ * file is damaged, or it belongs to another model, prompt, cache or context. A reply always equals
+ * that of a conversation that computes everything. */
 #include "runtime/features/prefix/chat_prefix.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -43,7 +43,7 @@ static enum err save_prefix(unsigned prompt)
 static enum err load_prefix(unsigned prompt)
 {
     use(prompt);
-    memset(rig.session.kv.layers[0].place, 0x11, 1000); /* what was there is gone */
+    memset(rig.session.kv.layers[0].place, 0x11, 1000); /* the earlier contents are gone */
     return chat_prefix_load(&chat, &saved, &file, NULL, NULL);
 }
 
@@ -72,7 +72,7 @@ static void set_crcs(void)
     h->header_crc = crc32c(0, h, sizeof *h);
 }
 
-/* One prefix alone, in the first half. */
+/* Writes one prefix, in the first half. */
 static void put_one(unsigned prompt)
 {
     insert_blank_card();
@@ -239,7 +239,7 @@ static void test_damaged(void)
        "the newer of two is damaged: the older one serves");
 }
 
-/* Headers of nobody, whose CRC is right. */
+/* Tries headers that nobody wrote, with a right CRC. */
 static void test_hostile(void)
 {
     uint32_t seed = 7;

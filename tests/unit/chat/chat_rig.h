@@ -37,7 +37,7 @@ static int ctrl_c(void *context)
     return 3;
 }
 
-/* Every part of a template, each to be told from the others. */
+/* Every part of a template, each different from the others. */
 static const char *const test_template[INGOT_CHAT_STRINGS] = {
     [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
     [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
@@ -46,7 +46,7 @@ static const char *const test_template[INGOT_CHAT_STRINGS] = {
     [INGOT_CHAT_SYSTEM] = "fine",
 };
 
-/* The strings fit the padding of the section's page, so that nothing moves. */
+/* The strings fit into the padding of the section's page, so that nothing moves. */
 static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 {
     struct ingot_header *h = (void *)rig.packed;
@@ -99,7 +99,7 @@ __attribute__((unused)) static enum err say(const char *line, bool as_turn)
     return chat_reply(&chat, line, strlen(line), as_turn);
 }
 
-/* The conversation as it stands, told afresh to an empty cache: the same next logits? */
+/* Whether the conversation, computed afresh from an empty cache, gives the same next logits. */
 __attribute__((unused)) static bool cache_is_true(void)
 {
     static uint32_t ids[4096];

@@ -1,5 +1,6 @@
-/* overflow=sinks: a conversation far beyond its context keeps its first tokens and the newest ones, says
- * what went, and computes nothing again; turns are taken back, and models that cannot say so. */
+/* overflow=sinks: a conversation far beyond its context keeps its first tokens and the newest ones,
+ * reports what went, and computes nothing again. Turns are taken back; and models that cannot do
+ * that say so. */
 #include "tests/unit/chat/chat_rig.h"
 
 static unsigned count(const char *what)
@@ -19,7 +20,7 @@ static void start(uint32_t n)
     (void)options_set(&options, "overflow", "sinks", NULL);
 }
 
-/* Turns lie one after the other, and the last one's reply where the chat has it. */
+/* Turns are one after the other, and the last one's reply is where the chat says. */
 static bool turns_are_true(void)
 {
     const struct turns *t = &chat.turns;
@@ -58,7 +59,7 @@ static void test_conversation(void)
        (unsigned)chat.totals.prompt_tokens);
 }
 
-/* A single reply of several contexts; afterwards the next turn. */
+/* A single reply of several contexts, and then the next turn. */
 static void test_reply(void)
 {
     struct session *s = &rig.session;
@@ -81,7 +82,7 @@ static void test_reply(void)
     OK(count("are dropped") >= 2, "a text without a template is dropped, too");
 }
 
-/* Set back, the oldest turns go as before. */
+/* With the option reset, the oldest turns go as before. */
 static void test_turns(void)
 {
     start(4);

@@ -1,12 +1,12 @@
-/* Chat templates as the families spell them, and what they render for one conversation. */
+/* Chat templates as the families write them, and their text for one conversation. */
 #ifndef INGOT_TESTS_UNIT_CHAT_TEMPLATE_CASES_H
 #define INGOT_TESTS_UNIT_CHAT_TEMPLATE_CASES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* system "Be brief.", user " Hi there ", reply "Hello!", user "Why?", and the reply begins.
- * reply is spelled as the template writes it: a space in front is the model's to generate. */
+/* system "Be brief.", user " Hi there ", reply "Hello!", user "Why?", and the reply begins. reply
+ * is as the template writes it: the model generates a space in front. */
 #define CASE_SYSTEM "Be brief."
 #define CASE_USER " Hi there "
 #define CASE_USER2 "Why?"
@@ -19,7 +19,7 @@ struct template_case {
     const char *with_system;
     const char *without;     /* no system message */
     bool no_system_role;     /* the template itself refuses one */
-    const char *no_thinking; /* with think=off, no system message; NULL: it has no such thing */
+    const char *no_thinking; /* with think=off, no system message; NULL: it has no such form */
 };
 
 #define IM_TURNS \
@@ -64,7 +64,7 @@ static const struct template_case template_cases[] = {
       "message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}"
       "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}",
       IM_SYSTEM("Be brief.") IM_TURNS, IM_TURNS, false, NULL },
-    { "chatml", "<s>", "<|im_end|>", "Hello!", /* bos in front, and a prompt of its own */
+    { "chatml", "<s>", "<|im_end|>", "Hello!", /* with bos in front, and its own prompt */
       "{{ bos_token }}{% if messages[0]['role'] != 'system' %}"
       "{{ '<|im_start|>system\nI follow \"orders\".<|im_end|>\n' }}{% endif %}"
       "{% for message in messages %}{{'<|im_start|>' ~ message.role ~ '\n' ~ message.content ~ "
@@ -238,7 +238,7 @@ static const struct template_case template_cases[] = {
       "<|user|>\n Hi there <|end|>\n<|assistant|>\nHello!<|end|>\n<|user|>\nWhy?<|end|>\n"
       "<|assistant|>\n",
       false, NULL },
-    { "phi3", "<s>", "<|endoftext|>", "Hello!", /* roles by their own names, and bos */
+    { "phi3", "<s>", "<|endoftext|>", "Hello!", /* roles under their own names, and bos */
       "{{ bos_token }}{% for message in messages %}{{'<|' + message['role'] + '|>' + '\n' + "
       "message['content'] + '<|end|>\n' }}{% endfor %}"
       "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% endif %}",
@@ -286,7 +286,7 @@ static const struct template_case template_cases[] = {
       false, NULL },
 };
 
-/* Templates that cannot be used, and what the error message about each names. */
+/* Templates that cannot be used, and what each error message names. */
 static const struct {
     const char *what, *jinja, *names;
 } bad_templates[] = {

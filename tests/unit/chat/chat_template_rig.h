@@ -49,7 +49,7 @@ static size_t section_bytes;
 static char error_message[CHAT_ERROR_MESSAGE_BYTES];
 static uint8_t *tokenizer;
 
-/* Every byte, every control token of every family with the type given, and the thoughts. */
+/* Holds every byte, every control token of every family with the given type, and the thoughts. */
 static void make_vocabulary(const char *bos, const char *eos, uint8_t type)
 {
     enum { N = 1 + 256 + sizeof controls / sizeof controls[0] + 2 };

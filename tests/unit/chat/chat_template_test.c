@@ -1,4 +1,4 @@
-/* Chat templates: their forms derived, rendered as published, cross-checked with Jinja where Python
+/* Chat templates: their forms are derived, rendered as published, and compared with Jinja if Python
  * has it. */
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ static const char *string_of(enum ingot_chat_string which, char out[MOST])
     return out;
 }
 
-/* The texts of a turn's parts, one behind the other. */
+/* The texts of a turn's parts, one after the other. */
 static void render_turn(const struct chat_turn *turn, char *out)
 {
     struct tokenizer_part parts[CHAT_TURN_PARTS];
@@ -153,7 +153,7 @@ static const char *const script =
     "                                            add_generation_prompt=True, **more))\n"
     "open(sys.argv[2], 'w', newline='').write('\\x1e'.join(out) + '\\x1e')\n";
 
-/* One rendering that is asked of Jinja, and what it must be. */
+/* A rendering that Jinja is asked for, and its expected text. */
 struct question {
     const struct template_case *c;
     const char *system, *think, *wanted, *what;
@@ -225,7 +225,8 @@ static void test_jinja(void)
 
 /* ---- outside data ---------------------------------------------------------------------------- */
 
-/* Templates cut short, and with bytes changed: a form or an error message, and no fault. */
+/* Templates that are cut, and with changed bytes: they give a form or an error message, and no
+ * fault. */
 static void test_damaged(void)
 {
     uint32_t random = 1;

@@ -1,7 +1,8 @@
-/* A conversation over a made-up model with a template: what is in the cache turn after turn. */
+/* A conversation over a made-up model with a template: the contents of the cache turn after
+ * turn. */
 #include "tests/unit/chat/chat_rig.h"
 
-/* The ids that the reply printed. */
+/* Returns the ids that the reply printed. */
 static unsigned printed_ids(uint32_t *ids, unsigned most)
 {
     const char *at = strstr(text, "ids:");
@@ -12,7 +13,7 @@ static unsigned printed_ids(uint32_t *ids, unsigned most)
     return n;
 }
 
-/* The tokens of a text as the template's part, trusted or not, in the middle of others. */
+/* Encodes a text as the template's part, trusted or not, in the middle of others. */
 static size_t tokens_of(const char *a, const char *b, const char *c, unsigned flags, uint32_t *ids)
 {
     struct tokenizer_part parts[3] = { { a, strlen(a), true },
@@ -26,7 +27,7 @@ static size_t tokens_of(const char *a, const char *b, const char *c, unsigned fl
     return n;
 }
 
-/* Two turns as the template has them, and the first reply whole between them. */
+/* Two turns in the template's form, and the whole first reply between them. */
 static void test_conversation(void)
 {
     struct session *s = &rig.session;
@@ -102,7 +103,7 @@ static void test_full(void)
        "each plain text begins an empty context");
 }
 
-/* The piece of a token behind another. */
+/* Returns the piece of a token that follows another. */
 static const char *piece_of(uint32_t id, size_t *bytes)
 {
     return tokenizer_piece(&rig.model.tokenizer, id, 5, bytes);
@@ -113,7 +114,7 @@ static void append_text(void *context, const char *more, size_t bytes)
     strncat(context, more, bytes);
 }
 
-/* A stop string over the border between two tokens and from within the first: the next turn sees
+/* A stop string across the border of two tokens that begins inside the first: the next turn sees
  * the text before it, and nothing else. */
 static void test_stop_string(void)
 {
@@ -199,7 +200,7 @@ static void test_repetition(void)
        "with n= it says so many tokens all the same");
 }
 
-/* A stream that fails in a prompt leaves the conversation as it was. */
+/* A stream that fails in a prompt leaves the conversation unchanged. */
 static void test_failure(void)
 {
     struct session *s = &rig.session;
@@ -222,7 +223,7 @@ static void test_failure(void)
        "the conversation continues after the card's error");
 }
 
-/* system= in place of the model's own, and no block where it is empty. */
+/* system= replaces the model's own prompt, and makes no block if it is empty. */
 static void test_system(void)
 {
     static const char *const given[] = { "bobo", "" };
@@ -241,7 +242,8 @@ static void test_system(void)
     }
 }
 
-/* A token of the first reply, not its last, that its own text encodes to; its index, or 0. */
+/* Returns the index of a token of the first reply, not its last, that its own text encodes to; or
+ * 0. */
 static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
 {
     const struct tokenizer *t = &rig.model.tokenizer;
@@ -258,12 +260,12 @@ static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
     return 0;
 }
 
-/* A reply's text up to the end of its thoughts is not in the next turn's cache. */
+/* The next turn's cache lacks the reply's text up to the end of its thoughts. */
 static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 {
     struct session *s = &rig.session;
     uint32_t first[16], wanted[256];
-    static char marker[64]; /* strings points at it in the tests after this */
+    static char marker[64]; /* strings points to it in the tests after this */
     unsigned at, last;
     size_t n;
 
@@ -298,7 +300,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
        "puts its mark in front of the reply");
 }
 
-/* A template that opens thoughts: all of a short reply is one. */
+/* A template that opens thoughts: all of a short reply is thoughts. */
 static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 {
     const char *prefix = strings[INGOT_CHAT_REPLY_PREFIX];
@@ -329,7 +331,7 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     put_template(strings);
 }
 
-/* Several stop tokens: whatever the model would say first is one of them. */
+/* Several stop tokens: the token that the model would say first is one of them. */
 static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
 {
     struct ingot_header *h = (void *)rig.packed;

@@ -1,4 +1,4 @@
-/* Memory tags: what is shown and what is to be done, wherever the text is cut. */
+/* Memory tags: the shown text and the requests do not depend on where the text is cut. */
 #include "runtime/features/memory_tags/memory_tags.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* A layer that remembers by a recurrence, which cannot be cut anywhere: what is undone, retried,
- * guessed wrongly, stopped, read wrongly from the card or saved must leave it as if that had never
- * been. The mixer is this test's, in place of attention; the rest of the runtime knows none but the
- * table of runtime/model/layer.h. */
+/* A layer that remembers by a recurrence, which cannot be cut anywhere: undone, retried, wrongly
+ * guessed, stopped, wrongly read or saved tokens must leave it as if they had never been. The mixer
+ * is this test's own, in place of attention; the rest of the runtime knows only the table of
+ * runtime/model/layer.h. */
 #include "runtime/model/layer.h"
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"
@@ -10,7 +10,7 @@
 
 enum { MARKS = 4, MOST_DIM = 128, MOST_VOCAB = 640 };
 
-/* The sum of all that came, each a little less than what came after it. */
+/* Adds up everything that came, with a slightly smaller weight for older tokens. */
 struct decay {
     float sum[MOST_DIM];
     uint32_t n; /* tokens in it */
@@ -18,8 +18,8 @@ struct decay {
 
 struct decay_state {
     struct decay now, pass, kept[MARKS];
-    bool in_doubt;    /* a pass has come to the layer and not left it */
-    uint32_t n_marks; /* ever kept: the latest is kept[(n_marks - 1) % MARKS] */
+    bool in_doubt;    /* a pass has entered the layer and not left it */
+    uint32_t n_marks; /* number of marks ever kept: the latest is kept[(n_marks - 1) % MARKS] */
 };
 
 static unsigned n_restored; /* cuts that went back to a mark */
@@ -64,8 +64,8 @@ static void decay_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
         d->kept[d->n_marks++ % MARKS] = d->now;
 }
 
-/* As it is, where it is at n or before and no pass left it in doubt; else the nearest mark; else
- * nothing. */
+/* Keeps the state if it is at n or before and no pass left it in doubt; else goes to the nearest
+ * mark, or else to nothing. */
 static uint32_t decay_cut(struct layer_state *st, uint32_t n)
 {
     struct decay_state *d = st->self;
@@ -84,7 +84,7 @@ static uint32_t decay_cut(struct layer_state *st, uint32_t n)
     d->in_doubt = false;
     for (uint32_t i = 0; i < MARKS; i++) {
         if (d->kept[i].n > best.n)
-            d->kept[i].n = 0; /* of tokens that are no more */
+            d->kept[i].n = 0; /* marks of tokens that are gone */
     }
     if (d->pass.n > best.n)
         d->pass.n = 0;
@@ -112,7 +112,7 @@ static const struct layer_state_kind decay_kind = {
     .move = decay_move,
 };
 
-/* This core's dimensions of every token in turn. */
+/* Computes this core's dimensions of every token in turn. */
 static bool decay_run(const struct transformer *t, unsigned core)
 {
     struct decay_state *d = t->parts[0].states[t->layer].self;
@@ -140,7 +140,7 @@ static const struct layer_block decay_mixer = {
     .run = decay_run,
 };
 
-/* In place of runtime/model/layer_kinds.c. */
+/* Replaces runtime/model/layer_kinds.c. */
 const struct layer_block *const layer_mixers[] = { &decay_mixer, NULL };
 extern const struct layer_block ffn_dense;
 const struct layer_block *const layer_ffns[] = { &ffn_dense, NULL };
@@ -211,7 +211,7 @@ static bool soon(void *context)
     return calls_left-- <= 0;
 }
 
-/* Some layers have the tokens then, and others have not. */
+/* Then some layers have the tokens, and others have not. */
 static void test_stops(void)
 {
     static const struct stop stop = { soon, NULL };
@@ -258,7 +258,7 @@ static void test_guesses(void)
        runs);
 }
 
-/* A layer is computed before its checksum is known, and again. */
+/* A layer is computed before its checksum is known, and then again. */
 static void test_redo(void)
 {
     struct session *s = &rig.session;
@@ -288,7 +288,7 @@ static void test_redo(void)
 
 /* ---- the conversation ----------------------------------------------------------------------- */
 
-/* As it stands, told afresh to an empty session: the same next logits? */
+/* Whether an empty session that computes it afresh gives the same next logits. */
 static bool is_true(void)
 {
     static float logits[MOST_VOCAB];
@@ -353,7 +353,7 @@ static void test_saved(void)
     OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30), "it goes on as before");
 }
 
-/* After a load that failed the state is the one of before, or computed again from nothing. */
+/* After a failed load the state is the earlier one, or is computed again from nothing. */
 static void test_not_loaded(void)
 {
     struct session *s = &rig.session;

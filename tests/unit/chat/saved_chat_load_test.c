@@ -1,9 +1,9 @@
-/* Loads that fail: the current conversation goes on as if nobody had tried. */
+/* Loads that fail: the current conversation continues as if nobody had tried. */
 #include "tests/unit/chat/saved_chat_rig.h"
 
 enum { AT_WORK = 90, MOST_PLACES = 1000 };
 
-/* The next text, and the hash of all logits since the conversation began. */
+/* Returns the next text, and the hash of all logits since the conversation began. */
 static uint64_t hash_going_on(void)
 {
     uint32_t ids[] = { 5, 9 };
@@ -71,7 +71,7 @@ static void too_long(void)
     change_saved(TURNS, 0, 4);
 }
 
-/* As a save of before, when nothing had been said. */
+/* Like a save from before the first turn. */
 static void nothing_said(void)
 {
     struct saved_chat_header *h = (void *)card_data;
@@ -151,7 +151,7 @@ static void test_refused(void)
 
 /* ---- stopped half-way ----------------------------------------------------------------------- */
 
-/* Load, with all of the conversation before at risk. */
+/* Loads, with all of the current conversation at risk. */
 static enum err load_over(saved_chat_progress_fn *progress)
 {
     struct saved_chat_state state;
@@ -207,7 +207,7 @@ static void test_ctrl_c(void)
        "Ctrl-C at any of %u steps: it goes on (%u wrong)", n, wrong);
 }
 
-/* The second reading brings other bytes than the first, whose CRC was right. */
+/* The second read gives other bytes than the first, whose CRC was right. */
 static void change_while_loading(uint64_t sector, uint8_t *out)
 {
     static unsigned n_reads;
@@ -226,7 +226,7 @@ static void test_changes(void)
        "a card that changes while it is loaded: %s", saved.error_message);
 }
 
-/* No memory for what must be kept: it is said that the conversation is lost. */
+/* There is no memory for what must be kept: a message says that the conversation is lost. */
 static void test_lost(void)
 {
     size_t bytes = rig.session.scratch.bytes;
@@ -249,7 +249,8 @@ static void test_lost(void)
 
 /* ---- which half ----------------------------------------------------------------------------- */
 
-/* Two conversations: the older one of seed 3 in the first half, the newest of seed 1 in the second. */
+/* Two conversations: the older one of seed 3 in the first half, the newest of seed 1 in the
+ * second. */
 static void put_two_saved(void)
 {
     insert_blank_card();
@@ -289,10 +290,11 @@ static void test_older(void)
 
 static void put32(uint8_t *at, uint32_t value)
 {
-    memcpy(at, &value, sizeof value); /* little-endian, as the computer that tests */
+    memcpy(at, &value, sizeof value); /* little-endian, like the test's computer */
 }
 
-/* A conversation of three tokens and one turn, none of whose states are saved, byte by byte as version 4 wrote it. */
+/* A conversation of three tokens and one turn without saved states, byte by byte as version 4 wrote
+ * it. */
 static void test_old_file(void)
 {
     static const char said[] = "who?";

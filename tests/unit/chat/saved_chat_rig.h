@@ -1,4 +1,4 @@
-/* Conversations in a file of a card that loses its power, drops and changes what is written, or gives
+/* Conversations in a file of a card that loses its power, drops or changes writes, or returns
  * errors. */
 #ifndef INGOT_TESTS_UNIT_SAVED_CHAT_RIG_H
 #define INGOT_TESTS_UNIT_SAVED_CHAT_RIG_H
@@ -15,7 +15,7 @@ static _Alignas(64) uint8_t card_data[FILE_BYTES];
 static struct file file;
 static struct saved_chat saved;
 
-/* The card with what is on it, and no fault any more. */
+/* The card keeps its contents and has no more faults. */
 static inline void insert_card(size_t bytes)
 {
     fake_init(&card, card_data, FILE_BYTES / SECTOR_BYTES);
@@ -43,7 +43,7 @@ static inline struct saved_chat_state state_of(uint32_t n_ids)
     };
 }
 
-/* n turns of ten tokens, whose texts are told apart by the seed. */
+/* Makes n turns of ten tokens, whose texts the seed tells apart. */
 static inline void take_turns(uint32_t seed, uint32_t n)
 {
     char line[40];
@@ -69,7 +69,7 @@ static inline bool turns_are(uint32_t seed, uint32_t n)
     return same;
 }
 
-/* A conversation of n tokens, different for every seed. */
+/* Makes a conversation of n tokens, different for every seed. */
 static inline void talk(uint32_t seed, uint32_t n)
 {
     uint32_t ids[200];
@@ -84,7 +84,7 @@ static inline void talk(uint32_t seed, uint32_t n)
         rig_die("the rig does not run");
 }
 
-/* The logits of one more token: they depend on every key and value. */
+/* Returns the logits of one more token: they depend on every key and value. */
 static inline uint64_t next_hash(void)
 {
     uint32_t id = 5; /* which then ends the reply and is not in the cache */
@@ -122,7 +122,7 @@ static inline enum err load(struct saved_chat_state *state)
 /* Offsets in the payload of put_one_saved. */
 enum { TURNS = 0, TOKENS = 10 * sizeof(struct turn) + 10 * sizeof "turn 0 of seed 1" };
 
-/* A card with one conversation, of 100 tokens of seed 1 and ten turns, in the first half. */
+/* A card with one conversation in the first half, of 100 tokens of seed 1 and ten turns. */
 static inline void put_one_saved(void)
 {
     insert_blank_card();
@@ -133,7 +133,7 @@ static inline void put_one_saved(void)
     memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
 }
 
-/* For a half whose payload or header was changed. */
+/* Loads a half whose payload or header was changed. */
 static inline void saved_set_crcs(struct saved_chat_header *h)
 {
     if (h->payload_bytes <= FILE_BYTES / 2 - SECTOR_BYTES)
@@ -142,7 +142,7 @@ static inline void saved_set_crcs(struct saved_chat_header *h)
     h->header_crc = crc32c(0, h, sizeof *h);
 }
 
-/* The half that was written, of a card with one save. */
+/* Finds the half that was written, on a card with one save. */
 static inline struct saved_chat_header *saved_written(void)
 {
     struct saved_chat_header *h = (void *)card_data;
@@ -150,7 +150,7 @@ static inline struct saved_chat_header *saved_written(void)
     return h->version != 0 ? h : (void *)(card_data + FILE_BYTES / 2);
 }
 
-/* Change its payload and its version, and make the CRCs right again. */
+/* Changes its payload and its version, and makes the CRCs right again. */
 static inline void change_saved(size_t payload_at, uint32_t value, uint32_t version)
 {
     struct saved_chat_header *h = (void *)card_data;

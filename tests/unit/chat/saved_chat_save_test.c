@@ -1,8 +1,7 @@
-/* Saves on cards that say yes and do something else: what was saved before is never lost to them. */
+/* Saves on cards that report success and do something else: they never lose an earlier save. */
 #include "tests/unit/chat/saved_chat_rig.h"
 
-static uint8_t
-    good[FILE_BYTES]; /* seed 3 in the first half, the newest, of seed 1, in the second */
+static uint8_t good[FILE_BYTES]; /* seed 3 in the first half; seed 1, the newest, in the second */
 
 static enum err save_seed(uint32_t seed, uint32_t n)
 {
@@ -19,7 +18,7 @@ static void put_two_saved(void)
     memcpy(good, card_data, sizeof good);
 }
 
-/* The same card, whose half that is written next is filled with what nobody writes. */
+/* The same card, whose next half is filled with bytes that nobody writes. */
 static void put_back(unsigned next_half)
 {
     memcpy(card_data, good, sizeof good);
@@ -75,7 +74,7 @@ static void test_lies(void (*lie)(long), const char *what)
        n + 1, what, wrong);
 }
 
-/* The bytes that were written are in the buffer still: they are not what has come back. */
+/* The written bytes are still in the buffer, and are not what was read back. */
 static void test_stale(void)
 {
     put_back(0);
@@ -87,8 +86,8 @@ static void test_stale(void)
     OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "a header neither written nor read is noticed, too");
 }
 
-/* The card takes all writes, and gives nothing more after any of its sectors. If only the header is
- * not read back, the new conversation may be there as well. */
+/* The card takes all writes, and fails every read after any of its sectors. If only the header
+ * cannot be read back, the new conversation may be there as well. */
 static void test_read_errors(void)
 {
     unsigned wrong = 0, news = 0;
@@ -115,7 +114,7 @@ static void test_read_errors(void)
 
 /* ---- a save that went bad later ------------------------------------------------------------- */
 
-/* The power goes at each sector of the next save: the older conversation is there. */
+/* The power fails at each sector of the next save: the older conversation is there. */
 static void test_bad_newest(void (*spoil)(void), const char *what)
 {
     unsigned wrong = 0;
@@ -148,7 +147,7 @@ static void damage(void)
 static void make_unreadable(void)
 {
     card.fail_sector = HALF_SECTORS + 7;
-    card.fail_times = 4; /* a read and its retries: writing it heals it */
+    card.fail_times = 4; /* a read and its retries; writing heals the sector */
 }
 
 static void make_header_unreadable(void)

@@ -1,4 +1,4 @@
-/* Conversations saved and loaded over a card whose power goes after any number of sectors. */
+/* Conversations saved on and loaded from a card whose power fails after any number of sectors. */
 #include "tests/unit/chat/saved_chat_rig.h"
 
 enum { ALL = 1 << 30 };
@@ -62,7 +62,7 @@ static bool step(void *context, const char *label, uint64_t done, uint64_t total
     return steps_left-- != 0;
 }
 
-/* Ctrl-C while saving leaves what was saved; while loading, nothing of the state. */
+/* Ctrl-C during a save leaves the earlier save; during a load it leaves nothing of the state. */
 static void test_stopped(void)
 {
     struct saved_chat_state state;
@@ -96,7 +96,7 @@ static void test_stopped(void)
        "a second load goes through to its end");
 }
 
-/* At every sector: the old conversation or the new one. */
+/* At every sector the old conversation or the new one is there. */
 static void test_power_cuts(void)
 {
     struct saved_chat_state state;
@@ -160,7 +160,7 @@ static void test_damage(void)
     talk(2, 60);
     if (save(60) != ERR_OK)
         rig_die("no save");
-    for (size_t at = 0; at < 20000; at += 197) { /* of the newer, the first half */
+    for (size_t at = 0; at < 20000; at += 197) { /* of the newer one, which is in the first half */
         card_data[at] ^= 4;
         if (load(&state) == ERR_OK) {
             older += next_hash() == hash;
@@ -211,8 +211,8 @@ static void test_contradictions(void)
     OK(load(&state) == ERR_OK, "the conversation is unchanged");
 }
 
-/* A file of any size: the tokens are saved, and the states as far as there is room. Once the missing tokens are computed, the
- * conversation goes on with the same logits. */
+/* A file of any size: the tokens are saved, and as many states as there is room for. When the
+ * missing tokens are computed, the conversation continues with the same logits. */
 static void test_sizes(void)
 {
     uint32_t kept = 0, parts = 0, wrong = 0;

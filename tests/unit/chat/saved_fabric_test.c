@@ -1,5 +1,6 @@
-/* Memories on a card: another start answers with the same bits; power lost at a save leaves what was there before or
- * what is new; what contradicts itself is refused, and nothing of it believed; the clock goes on. */
+/* Memories on a card: another start answers with the same bits; lost power at a save leaves the
+ * earlier memories or the new ones; a contradictory file is refused, and none of it is believed; the
+ * clock goes on. */
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -30,7 +31,7 @@ static void open_fabric(void)
     if (!chat_learn_open(&chat))
         rig_die("learning does not begin");
     chat_fabric_open(&chat);
-    /* Memories of the start before are not there any more. */
+    /* Memories of the start before are gone. */
     memset(fabric()->hidden, 0x11, fabric()->room.examples * fabric()->dim * sizeof(float));
     memset(fabric()->lengths, 0x11, fabric()->room.examples * sizeof(float));
     memset(fabric()->notes, 0x11, fabric()->room.notes * sizeof *fabric()->notes);
@@ -46,7 +47,7 @@ static void remember(enum fabric_name space, unsigned i)
         rig_die(rig.session.error_message);
 }
 
-/* For all that a reply depends on. */
+/* Hashes everything that a reply depends on. */
 static uint32_t known(void)
 {
     const struct fabric *f = fabric();
@@ -149,7 +150,7 @@ static void test_clock(void)
        "saved without a clock, nothing has faded since");
 }
 
-/* A start with less memory has no room for all. */
+/* A start with less memory has no room for all memories. */
 static void test_smaller(void)
 {
     insert_blank_card();
@@ -165,7 +166,7 @@ static void test_smaller(void)
        "%s", saved.error_message);
 }
 
-/* The card's data contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with right CRCs. */
 static void test_strange(void)
 {
     static const struct {
@@ -202,7 +203,7 @@ static void test_strange(void)
     OK(load_known() == ERR_NOT_FOUND, "lessons are not memories: %s", saved.error_message);
 }
 
-/* Memories and saves, with the power lost at any sector. */
+/* Memories and saves, with lost power at any sector. */
 static void test_power(void)
 {
     unsigned cut = 0, old = 0, new = 0, wrong = 0;

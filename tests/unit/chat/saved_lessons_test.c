@@ -1,5 +1,5 @@
-/* Lessons on a card: a thousand steps with Ctrl-C and power lost at saves leave the lessons of
- * before or the new ones, never a mix; and another start goes on with the same bits. */
+/* Lessons on a card: a thousand steps with Ctrl-C and lost power at saves leave the earlier lessons
+ * or the new ones, never a mix; and another start continues with the same bits. */
 #include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -22,7 +22,7 @@ static void open_learning(void)
     options.load.learn = LEARN_ON;
     if (!chat_learn_open(&chat))
         rig_die("learning does not begin");
-    /* Examples of the start before are not there any more. */
+    /* Examples of the start before are gone. */
     memset(lessons_of(&chat)->lessons.hidden, 0x11,
            LESSONS_ROOM * lessons_of(&chat)->lessons.dim * sizeof(float));
     memset(lessons_of(&chat)->lessons.lengths, 0x11, LESSONS_ROOM * sizeof(float));
@@ -36,7 +36,7 @@ static enum err teach(const char *question, const char *answer)
     return chat_learn_teach(&chat, question, strlen(question), answer, strlen(answer), &lesson);
 }
 
-/* For all that a logit or a later step depends on. */
+/* Hashes everything that a logit or a later step depends on. */
 static uint32_t learnt(void)
 {
     const struct lessons *l = &lessons_of(&chat)->lessons;
@@ -92,7 +92,7 @@ static void test_there_and_back(void)
        "and the first answer is there");
 }
 
-/* The card's data contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with right CRCs. */
 static void test_strange(void)
 {
     static const struct {
@@ -138,7 +138,8 @@ static void test_strange(void)
     OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.error_message);
 }
 
-/* Lessons one after the other, each with its chance of Ctrl-C; saved with the power lost at any sector. */
+/* Lessons one after the other, each with its chance of Ctrl-C, saved with lost power at any
+ * sector. */
 static void test_many(void)
 {
     unsigned steps = 0, aborted = 0, cut = 0, old = 0, new = 0, wrong = 0;

@@ -1,5 +1,6 @@
-/* Experience on a card: another start chooses with the same bits; power lost at a save leaves what was
- * there before or what is new; what contradicts itself is refused, and nothing of it believed. */
+/* Experience on a card: another start chooses with the same bits; lost power at a save leaves the
+ * earlier experience or the new one; a contradictory file is refused, and none of it is
+ * believed. */
 #include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -43,7 +44,7 @@ static void turn(unsigned i)
         (void)chat_policy_rate(&chat, i % 3 == 1);
 }
 
-/* For all that a choice depends on. */
+/* Hashes everything that a choice depends on. */
 static uint32_t seen(void)
 {
     const struct experience *e = experience();
@@ -95,7 +96,7 @@ static void test_there_and_back(void)
        "the file is for all patterns there can be");
 }
 
-/* The card's data contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with right CRCs. */
 static void test_strange(void)
 {
     enum { COUNTS = sizeof(struct experience_totals), WEIGHTS = COUNTS + 12 };
@@ -141,7 +142,7 @@ static void test_strange(void)
     OK(load_seen() == ERR_NOT_FOUND, "lessons are not policy: %s", saved.error_message);
 }
 
-/* Turns and saves, with the power lost at any sector. */
+/* Turns and saves, with lost power at any sector. */
 static void test_power(void)
 {
     unsigned cut = 0, old = 0, new = 0, wrong = 0;

@@ -1,4 +1,5 @@
-/* Which words of a conversation are a person's: marks go with their turns, and a saved conversation has none. */
+/* Which words of a conversation are a person's: marks go with their turns, and a saved conversation
+ * has none. */
 #include "tests/unit/chat/saved_chat_rig.h"
 
 static const char *said_of(unsigned i)

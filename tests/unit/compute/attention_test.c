@@ -1,5 +1,5 @@
-/* Attention by tiles against the softmax as books write it, in double precision, over a cache of
- * either type; and what may not matter for a bit: which rows share a block, stale memory. */
+/* Attention by tiles against the textbook softmax in double precision, over a cache of either type;
+ * and that some things change no bit: which rows share a block, and stale memory. */
 #include "runtime/compute/attention.h"
 
 #include <math.h>
@@ -27,20 +27,20 @@ static float uniform(float scale)
     return scale * ((float)(int32_t)(state >> 8) - 8388608.0f) / 8388608.0f;
 }
 
-/* A number that fp16 holds, so that the cache of that type loses nothing. */
+/* Makes a number that fp16 holds, so that the cache of that type loses nothing. */
 static float representable(void)
 {
     return (float)(int)uniform(1024.0f) / 1024.0f;
 }
 
-/* A cache of n positions in layer 1, head 1, and what was put in. */
+/* Fills n positions of a cache in layer 1, head 1, and keeps what was put in. */
 static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type type)
 {
     for (unsigned i = 0; i < layers.n; i++)
         table[i] = (struct ingot_layer){
             .mixer = INGOT_MIXER_ATTENTION, .n_heads = 6, .n_kv_heads = 2, .head_dim = d
         };
-    memset(memory, 0xff, sizeof memory); /* NaN wherever nothing is written */
+    memset(memory, 0xff, sizeof memory); /* NaN in everything that is not written */
     kv_cache_open(&kv, &layers, MOST_N, kv_both(type), memory);
     for (uint32_t j = 0; j < n; j++) {
         for (uint32_t i = 0; i < d; i++) {
@@ -59,7 +59,7 @@ static void ask(uint32_t n_rows, float scale)
     memcpy(asked, queries, sizeof asked); /* attention_run may rotate them */
 }
 
-/* The largest difference of row r to the plain computation over positions [from, n). */
+/* Returns the largest difference of row r from the plain computation over positions [from, n). */
 static double difference_from(uint32_t r, uint32_t from, uint32_t n, double softcap)
 {
     double p[MOST_N], max = -INFINITY, sum = 0, worst = 0;
@@ -120,7 +120,7 @@ static void test_against_softmax(const struct kernels *k, enum kv_type type, dou
        (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
 }
 
-/* The tiles' maxima ascend, so that every tile rescales what was there; then descend. */
+/* The tiles' maxima ascend, so that every tile rescales the earlier ones; then they descend. */
 static void test_rescaling(const struct kernels *k)
 {
     for (int up = 0; up < 2; up++) {
@@ -142,7 +142,7 @@ static void test_rescaling(const struct kernels *k)
     }
 }
 
-/* A chunk of tokens over a tile's border is each of its rows alone, bit for bit. */
+/* A chunk of tokens across a tile's border gives each row the bits that it has alone. */
 static void test_blocks(const struct kernels *k, enum kv_type type)
 {
     static float whole[ATTENTION_ROWS * MOST_D];
@@ -172,7 +172,7 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
        TOKENS * HEADS);
 }
 
-/* Windows that begin inside a tile, at one, and beyond the first; scores that are capped. */
+/* Windows that begin inside a tile, at its border, and beyond the first tile; and capped scores. */
 static void test_windows(const struct kernels *k)
 {
     static const uint32_t windows[] = { 1, 7, 63, 64, 65, 100, 199, 500 };

@@ -1,15 +1,15 @@
-/* When the last core leaves: where few jobs lose much time, and for longer each time, or until others leave a
- * processor to it. */
+/* When the last core leaves: when few jobs lose much time, for longer each time, or until others
+ * leave a processor to it. */
 #include "runtime/compute/contention.h"
 
 #include "tests/unit/tap.h"
 
 enum { HZ = 1000000, JOB = 60, SLICE = 3000 };
 
-static int idle = -1; /* what others leave, of thousandths */
+static int idle = -1; /* what others leave free, in thousandths */
 
-/* Jobs of two cores, of which one in `each` takes a slice more; 0: none. Ticks until the advice differs
- * from "stay", 0: it does not within a second. */
+/* Runs jobs of two cores; one job in `each` takes a slice more, 0: none does. Returns the ticks
+ * until the advice differs from "stay"; 0: it does not within a second. */
 static uint64_t run_jobs(struct contention *c, uint32_t each, uint64_t *now,
                          enum contention_advice *advice)
 {
@@ -73,7 +73,7 @@ static void test_contended(void)
        "on a machine that is quiet again it stays, and forgets");
 }
 
-/* Away because of contention, `idle` as given: ticks until it returns. */
+/* Runs away from contention, with `idle` as given. Returns the ticks until it comes back. */
 static uint64_t away_with(struct contention *c, uint64_t *now, int left)
 {
     enum contention_advice advice = CONTENTION_STAY;

@@ -1,6 +1,6 @@
-/* The contract's promise about prompts: a gemm gives each token what the gemv gives it, bit for
- * bit, however many tokens are taken at once. The references are held to it here, every kernel to
- * its reference in tests/kernels. */
+/* The contract's promise for prompts: a gemm gives each token the same bits as a gemv, however many
+ * tokens it takes at once. Here the references must keep it; in tests/kernels every kernel must
+ * equal its reference. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -28,8 +28,8 @@ static uint32_t random_word(void)
     return state >> 8;
 }
 
-/* Any byte is a weight, save that the high bytes of floats keep them ordinary: there are n_floats
- * of float_bytes at the start of each group. */
+/* Any byte is a weight, but the high bytes of floats keep them ordinary: each group starts with
+ * n_floats of float_bytes. */
 static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats)
 {
     for (size_t i = 0; i < sizeof data.weights; i++) {

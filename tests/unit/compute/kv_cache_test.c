@@ -1,6 +1,5 @@
-/* A cache whose layers differ: in width and number of heads, without attention, with the keys and
- * values of another layer, with values that are the first part of their keys. Each has what was put into it, and only those that keep some take
- * memory. */
+/* A cache whose layers differ in width and number of heads, have no attention, share keys and values with another layer, or have
+ * values that are the first part of their keys. Each returns what was put into it, and only layers that keep some take memory. */
 #include "runtime/compute/kv_cache.h"
 
 #include <string.h>
@@ -46,7 +45,7 @@ static _Alignas(64) uint8_t memory[1 << 20];
 static struct kv_cache kv;
 static struct kernels k;
 
-/* Another for each layer, head and position; fp16 holds it. */
+/* A different number for each layer, head and position, which fp16 holds. */
 static float number(uint32_t layer, uint32_t head, uint32_t position)
 {
     return (float)(layer * 256 + head * 64 + position % 64) + (float)(position / 64) / 4;
@@ -69,7 +68,7 @@ static void put_all(void)
     }
 }
 
-/* The first and the last dimension of every key and value. */
+/* Looks at the first and the last dimension of every key and value. */
 static unsigned count_wrong(uint32_t layer, uint32_t of)
 {
     uint32_t last = table[layer].head_dim - 1, width = kv_cache_value_dim(&table[layer]);

@@ -1,7 +1,7 @@
-/* Every row of the table of formats: what comes back of normal numbers, for heads of all kinds of
- * width; scores and attended values against what comes back, in double precision; and that a tile is
- * as large as it says and no byte more. */
-/* It is linked with the types of tests/bench/kv. */
+/* Every row of the table of formats: what it returns for normal numbers, for heads of all kinds of
+ * width; scores and attended values against the returned numbers, in double precision; and that a
+ * tile has its size and not a byte more. */
+/* This test is linked with the types of tests/bench/kv. */
 #include "runtime/compute/kv_format.h"
 
 #include <math.h>
@@ -15,14 +15,15 @@
 
 enum { GUARD = 64, QUERIES = 3, EDGES = 130, FEW = 16 };
 
-/* Odd, one, below and beyond a block, what models have, what blocks do not divide. */
+/* Widths that are odd, one, below and beyond a block, those of models, and those that blocks do not
+ * divide. */
 static const uint32_t widths[] = { 1, 2, 6, 7, 8, 16, 33, 80, 96, 128, 130, 255, 256, 576 };
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
-/* Narrower heads than these have blocks of their own or none to share a scale in: the gate is for
- * these and wider ones. */
+/* Narrower heads have blocks of their own or no others to share a scale with: the gate is for these
+ * and wider ones. */
 enum { GATED = 80 };
-/* A range over positions says nothing of the sign of a single number. */
+/* A range over positions does not give the sign of a single number. */
 enum { LEAST_PACKED = 6 };
 #define NARROW .01
 
@@ -74,7 +75,7 @@ static void put_all(const struct kv_format *f, uint8_t *tile, uint32_t d, bool k
     round_trip_put(&k, f, tile, d, numbers, keys);
 }
 
-/* Bytes that are wrong: written outside a full tile, or inside left as they were. */
+/* Counts wrong bytes: those written outside a full tile, and those left inside. */
 static unsigned wrong_bytes(const struct kv_format *f, uint32_t d, bool keys)
 {
     size_t bytes = (keys ? f->key_bytes : f->value_bytes)(d);
@@ -107,7 +108,8 @@ static void test_bytes(const struct kv_format *f)
 
 /* ---- what comes back -------------------------------------------------------------------------- */
 
-/* The mean over the wide heads, which a tile alone gives to a hundredth; the least of the narrow. */
+/* Returns the mean over the wide heads, which a tile alone gives to a hundredth, and the least of
+ * the narrow ones. */
 static void test_cosine(const struct kv_format *f)
 {
     double sum = 0.0, narrow = 1.0;
@@ -133,8 +135,9 @@ static void test_cosine(const struct kv_format *f)
        narrow_at);
 }
 
-/* A position as get has it, against what scores and attended values have of it: the worst difference
- * over the largest number. The values that get writes beyond the head are infinite. */
+/* Compares a position as get returns it with the scores and attended values of it, and returns the
+ * worst difference over the largest number. The values that get writes beyond the head are
+ * infinite. */
 static double get_error(const struct kv_format *f, const uint8_t *tile, const float *reference,
                         uint32_t d, bool keys)
 {
@@ -175,8 +178,8 @@ static void test_get(const struct kv_format *f)
     OK(worst < 1e-6, "%s: get_key and get_value off by %.2g at most", f->name, worst);
 }
 
-/* Nothing but zeros, numbers all alike, very large and very small ones: finite numbers come back, and
- * of zeros zeros. */
+/* Nothing but zeros, equal numbers, very large and very small ones: finite numbers come back, and
+ * zeros stay zeros. */
 static void test_edges(const struct kv_format *f)
 {
     static const float scales[] = { 0.0f, 1e-30f, 1e-6f, 1e4f };
@@ -205,7 +208,7 @@ static float back[KV_TILE * ROUND_TRIP_MOST];
 static struct block_q8 q8[QUERIES * (ROUND_TRIP_MOST / 32 + 1)];
 static struct score_row rows[QUERIES];
 
-/* Number i of query a, as the format reads it. */
+/* Returns number i of query a, as the format reads it. */
 static double asked(const struct kv_format *f, uint32_t d, size_t a, size_t i)
 {
     const struct block_q8 *b = &q8[a * kv_blocks(d) + i / KV_BLOCK];
@@ -213,8 +216,8 @@ static double asked(const struct kv_format *f, uint32_t d, size_t a, size_t i)
     return f->integer_query ? (double)b->d * b->q[i % KV_BLOCK] : (double)queries[a * d + i];
 }
 
-/* The largest difference of scores of n positions to the sums of double precision, over the lengths
- * of query and key. */
+/* Returns the largest difference of n positions' scores from the sums in double precision, over the
+ * lengths of query and key. */
 static double score_error(const struct kv_format *f, const uint8_t *tile, uint32_t d, uint32_t n)
 {
     struct kv_queries q = { queries, q8 };

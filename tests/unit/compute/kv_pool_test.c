@@ -1,6 +1,6 @@
-/* Random operations on sequences that share slots, against one that keeps everything in copies: what the
- * the current one wrote is what it reads, others have what they had or nothing, no slot is lost, and none is
- * held by more tables than it counts. */
+/* Random operations on sequences that share slots, against a copy of everything: the current sequence reads
+ * what it wrote, others have what they had or nothing, no slot is lost, and none is held by more tables than
+ * it counts. */
 #include "runtime/compute/kv_pool.h"
 
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static float *at(const struct sequence *s, uint32_t position)
     return &memory[s->table->slots[position / KV_TILE]][position % KV_TILE];
 }
 
-/* Others may have lost theirs to it: all or nothing. */
+/* Others may have lost theirs to it, all or none. */
 static bool settle_lost(void)
 {
     bool right = true;
@@ -109,7 +109,7 @@ static bool reads_right(const struct sequence *s)
     return true;
 }
 
-/* Each slot has as many holders as it counts, or lies once among the free. */
+/* Each slot has as many holders as it counts, or is on the free list once. */
 static bool counts_right(void)
 {
     uint32_t holders[TILES] = { 0 }, n_free[TILES] = { 0 };

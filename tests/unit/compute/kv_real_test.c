@@ -1,4 +1,4 @@
-/* Keys and values of trained models: what comes back of them from every row of the table of formats.
+/* Keys and values of trained models: how close every row of the table of formats brings them back.
  * tests/bench/kv_table.py reads the cosines. */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct result {
 static struct host_app host;
 static struct result *result;
 
-/* In the words of the demo, which knows few others. */
+/* In the words of the demo model, which knows few others. */
 static const char demo_story[] =
     "Once upon a time there was a little fox. He lived in a small house near the forest with his "
     "mother. One day the fox found a red ball in the garden. He wanted to play with it, but it was "
@@ -31,7 +31,7 @@ static const char demo_story[] =
     "hill. The fox was very happy. He said, \"Thank you, you are my friend.\" Then they went home and "
     "ate some cake. The next day they met again at the river and told the rabbit about it. ";
 
-/* A tile's positions one after the other: of keys, which lie transposed, or of values. */
+/* Copies a tile's positions one after the other: keys, which are stored transposed, or values. */
 static void take(float *x, const float *from, uint32_t d, bool keys)
 {
     for (uint32_t i = 0; i < KV_TILE * d; i++) {
@@ -105,7 +105,7 @@ static bool run_model(const char *model, const char *path)
     return result->n > 0;
 }
 
-/* In a process of its own, which has room for one model. */
+/* Runs in a process of its own, which has room for one model. */
 static bool run_apart(const char *model, const char *path)
 {
     int status = 0;
@@ -121,7 +121,7 @@ static bool run_apart(const char *model, const char *path)
            WEXITSTATUS(status) == 0;
 }
 
-/* How far below the gate for normal numbers those of a model may be. */
+/* How far a model may be below the gate for normal numbers. */
 #define REAL .001
 
 static void test_model(const char *name, const char *model, const char *path)

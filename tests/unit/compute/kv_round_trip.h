@@ -1,4 +1,4 @@
-/* A tile's keys and values read back, for tests of the table of formats: keys by scores of
+/* Reads a tile's keys and values back, for tests of the table of formats: keys by the scores of
  * unit vectors, values by attending one position. */
 #ifndef INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H
 #define INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H
@@ -12,7 +12,7 @@
 
 enum { ROUND_TRIP_MOST = 576, AT_ONCE = 32 };
 
-/* back (n, d) of the keys of a tile; positions beyond n need not have been put. */
+/* Reads the keys of a tile to back (n, d); positions beyond n need not have been put. */
 static inline void round_trip_keys(const struct kernels *k, const struct kv_format *f, float *back,
                                    const void *tile, uint32_t n, uint32_t d)
 {
@@ -66,7 +66,7 @@ static inline double cosine_of(const float *x, const float *y, uint32_t d)
     return yy <= 0 ? 0.0 : xy / sqrt(xx * yy);
 }
 
-/* Fill a tile with keys or values x (KV_TILE, d), at once where the format wants that. */
+/* Fills a tile with keys or values x (KV_TILE, d), at once if the format wants that. */
 static inline void round_trip_put(const struct kernels *k, const struct kv_format *f, void *tile,
                                   uint32_t d, const float *x, bool keys)
 {
@@ -84,8 +84,8 @@ static inline void round_trip_put(const struct kernels *k, const struct kv_forma
         f->pack_keys(tile, d, f32, floats, work);
 }
 
-/* The mean cosine between x (n, d), n <= KV_TILE, and what comes back of it as keys or as values,
- * rotated and back where the format wants that. */
+/* Returns the mean cosine between x (n, d), n <= KV_TILE, and what comes back of it as keys or as
+ * values, rotated and back if the format wants that. */
 static inline double round_trip_cosine(const struct kernels *k, const struct kv_format *f,
                                        const float *x, uint32_t n, uint32_t d, bool keys)
 {

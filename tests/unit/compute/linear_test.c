@@ -1,5 +1,5 @@
-/* y = W x of any number of tokens is what each gets alone, whether a gemm takes them by four or by
- * two, and of inputs that were put aside and taken in another order. */
+/* y = W x gives any number of tokens what each gets alone, whether a gemm takes them by four or by
+ * two; also with inputs that were put aside and taken in another order. */
 #include "runtime/compute/linear.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static uint32_t random_word(void)
     return state >> 16; /* the bits below repeat before the weights end */
 }
 
-/* Any byte is a weight, save that floats, which begin a group of so many bytes, stay ordinary. */
+/* Any byte is a weight, but floats, which begin a group of so many bytes, stay ordinary. */
 static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats)
 {
     for (size_t i = 0; i < sizeof weights; i++) {
@@ -65,7 +65,7 @@ static void multiply_alone(const struct ingot_tensor *w)
     }
 }
 
-/* Rows before those that were asked for, and what lies between tokens, are left alone. */
+/* Rows before the requested ones, and gaps between tokens, are left alone. */
 static bool is_same(uint32_t n)
 {
     return memcmp(alone, together, n * sizeof alone[0]) == 0;
@@ -107,7 +107,7 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool p
     kernels.gemm_pairs = false;
 }
 
-/* All inputs are put aside in two shares; then they come back to front, five at a time. */
+/* All inputs are put aside in two shares, and taken back from the last one, five at a time. */
 static void test_kept(const struct ingot_tensor *w)
 {
     struct linear_input all = { inputs, cols, TOKENS, 0 }, five = { taken, cols, 5, 0 };

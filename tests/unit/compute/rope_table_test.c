@@ -1,4 +1,4 @@
-/* Angles against libm's, which is good to the last bit of a double here. */
+/* Angles against libm's, which is right to the last bit of a double here. */
 #include <math.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* 128 cores, as boards with EFI may have: parts still follow what each core does in a time. */
+/* 128 cores, as boards with EFI may have: the parts still follow each core's work in a time. */
 #define BOARD_MOST_CORES 128
 #include "runtime/compute/shares.c" /* for that many */
 
@@ -33,7 +33,7 @@ static void run(unsigned cost)
     }
 }
 
-/* Between what core 0 gets and what core 1 gets, in tenths. */
+/* Returns the ratio between core 0's part and core 1's, in tenths. */
 static unsigned ratio(void)
 {
     return (unsigned)(rows_of(0) * 10 / rows_of(1));

@@ -1,4 +1,4 @@
-/* Parts of jobs follow what cores do in a time, and stay equal while cores are. */
+/* Parts of jobs follow each core's work in a time, and stay equal while the cores are. */
 #include "runtime/compute/shares.h"
 
 #include <string.h>
@@ -19,11 +19,12 @@ static uint32_t random_below(uint32_t n)
 struct cores {
     unsigned n;
     uint32_t cost[BOARD_MAX_CORES];
-    uint32_t noise;  /* percent, up and down */
-    uint32_t slices; /* one job in so many another program holds up the last core; 0: none */
+    uint32_t noise; /* percent, up and down */
+    uint32_t
+        slices; /* one job in so many is held up by another program on the last core; 0: none */
 };
 
-/* The longest of a job, without noise. */
+/* Returns the longest time of a job, without noise. */
 static uint64_t longest(const struct shares *s, const struct cores *c)
 {
     uint64_t most = 0;
@@ -39,7 +40,7 @@ static uint64_t longest(const struct shares *s, const struct cores *c)
     return most;
 }
 
-/* In thousandths of what the cores need together. */
+/* Returns thousandths of the time that the cores need together. */
 static unsigned of_ideal(const struct shares *s, const struct cores *c)
 {
     double capacity = 0;
@@ -97,7 +98,7 @@ static void test_covers(const struct shares *s, unsigned n, const char *what)
     OK(wrong == 0, "%s: each row has one core, in whole groups", what);
 }
 
-/* most: thousandths of the ideal. */
+/* most: thousandths of the ideal time. */
 static void test_cores(const struct cores *c, unsigned most, const char *what)
 {
     struct shares s;
@@ -146,7 +147,7 @@ static bool is_equal(const struct shares *s)
     return memcmp(s->before, equal.before, (s->n_cores + 1) * sizeof s->before[0]) == 0;
 }
 
-/* Noise, slices of other programs and what the dead band allows change nothing. */
+/* Noise, slices of other programs and small differences change nothing. */
 static void test_even(void)
 {
     static const struct cores even[] = {
@@ -193,7 +194,8 @@ static const struct job layer[] = { { 3, { 2048, 1024, 1024 }, { 1024, 1024, 102
                                     { 1, { 1024 }, { 3072 } } };
 enum { LAYER_JOBS = sizeof layer / sizeof layer[0], LAYERS = 28 };
 
-/* The time of core i for its part of a job, without noise; *given: how much that is, as workers.c counts. */
+/* Returns the time of core i for its part of a job, without noise. *given: how much that is, as
+ * workers.c counts. */
 static double part_time(const struct shares *s, const struct cores *c, const struct job *j,
                         unsigned i, uint32_t *given)
 {
@@ -228,7 +230,8 @@ static void measure_layer(struct shares *s, const struct cores *c)
     }
 }
 
-/* How much longer a layer takes than it would if no core waited for another, in thousandths. */
+/* Returns by how many thousandths a layer takes longer than it would if no core waited for
+ * another. */
 static unsigned waits(const struct shares *s, const struct cores *c)
 {
     double takes = 0, wanted = 0, capacity = 0;
@@ -260,7 +263,8 @@ static unsigned after_tokens(struct shares *s, const struct cores *c, unsigned t
     return waits(s, c);
 }
 
-/* All of an RK3588's cores, K1's two clusters; small ones that get hot and slower, and cold again. */
+/* All cores of an RK3588; K1's two clusters; small cores that get hot and slower, and cold
+ * again. */
 static void test_two_speeds(void)
 {
     static const struct cores rk3588 = { .n = 8,

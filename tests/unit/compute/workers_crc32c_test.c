@@ -1,4 +1,4 @@
-/* The checksum by all cores is the one by core 0, whatever the length, the cores and the place. */
+/* The checksum by all cores equals that of core 0, for any length, number of cores and place. */
 #include "runtime/compute/workers_crc32c.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void test_join(void)
     OK(equal, "what was before and up to %d pieces are joined", JOINED);
 }
 
-/* Exactly so many bytes, so that one read beyond them is seen. */
+/* Copies exactly so many bytes, so that a read beyond them is seen. */
 static bool is_serial(struct workers *workers, size_t start, size_t n)
 {
     uint8_t *b = malloc(start + n);
@@ -68,7 +68,7 @@ static void test_lengths(struct workers *workers)
        MOST_PIECES);
 }
 
-/* For 2 to 33 pieces each first and last byte, and what is left over. */
+/* For 2 to 33 pieces: each first and last byte, and the rest. */
 static void test_flips(struct workers *workers)
 {
     bool found = true;

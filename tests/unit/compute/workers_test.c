@@ -1,4 +1,5 @@
-/* Every core takes its share exactly once, and a barrier separates what is before from after. */
+/* Every core takes its share exactly once, and a barrier separates the work before from the work
+ * after. */
 #include "runtime/compute/workers.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static void test_cores(unsigned n)
 enum { LATE_MICROS = 100000, ROUNDS_AWAY = 10 };
 
 static void (*wait_well)(void *context, const _Atomic uint32_t *word, uint32_t old);
-static _Thread_local bool late; /* this core: it comes late out of its next sleep */
+static _Thread_local bool late; /* this core wakes late from its next sleep */
 
 static void wait_late(void *context, const _Atomic uint32_t *word, uint32_t old)
 {
@@ -86,7 +87,7 @@ static void do_nothing(void *arg)
     (void)arg;
 }
 
-/* Its work returns long before core 0 asks for it, and it is late for the jobs that have no place for
+/* Its work returns long before core 0 asks for it, and it is late for jobs that have no part for
  * it. Each job has each item once all the same, without it and with it. */
 static void test_returns_early(void)
 {
@@ -182,7 +183,7 @@ static uint32_t cost(unsigned core)
     return core == SLOW ? 3 : 1;
 }
 
-/* A core that sleeps needs no processor: so four of known speed run on any machine. */
+/* A core that sleeps needs no processor, so four of known speed run on any machine. */
 static void sleep_share(void *arg, struct workers *workers, unsigned core)
 {
     uint32_t *micros = arg;
@@ -191,7 +192,7 @@ static void sleep_share(void *arg, struct workers *workers, unsigned core)
     workers_share(workers, core, JOB_ITEMS, 1, &first, &last);
     micros[core] = (uint32_t)(last - first) * ITEM_MICROS * cost(core);
     usleep(micros[core]);
-    workers_barrier(workers, core); /* where the others wait for the slow one */
+    workers_barrier(workers, core); /* the others wait there for the slow one */
 }
 
 static void test_throttled(void)
@@ -215,7 +216,7 @@ static void test_throttled(void)
     workers_stop(&workers);
 }
 
-/* Core 0 waits for a card in each job: that does not make it slow. */
+/* Core 0 waits for a card in each job, which does not make it slow. */
 static void wait_for_card(void *arg, struct workers *workers, unsigned core)
 {
     uint64_t begin = workers_wait_begin(workers);
@@ -265,7 +266,7 @@ int main(void)
 {
     host_platform(&platform, NULL);
     platform.cores.yield =
-        NULL; /* no core rests beside other programs: contention_test.c has that */
+        NULL; /* no core rests because of other programs: contention_test.c tests that */
     test_share();
     for (unsigned n = 1; n <= 4; n++) {
         test_cores(n);

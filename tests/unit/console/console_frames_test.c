@@ -1,4 +1,5 @@
-/* Frames of a program's line: the check of a known text, lines that noise came into, events once more. */
+/* Frames of a program's line: the check of a known text, lines with noise in them, and events that
+ * are sent again. */
 #include "runtime/console/console_frames.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ static void test_past(void)
     OK(!console_frames_find(&f, 1, &past), "without frames none is kept");
 }
 
-/* As /lock does: what was said so far is not sent again, what comes is. */
+/* As after /lock: earlier events are not sent again, later ones are. */
 static void test_forget(void)
 {
     struct console_frames_past past;

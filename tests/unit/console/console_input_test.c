@@ -1,4 +1,4 @@
-/* The console's input: lines, what edits them, and what is typed ahead. */
+/* The console's input: lines, the keys that edit them, and typing ahead. */
 #include "tests/unit/console/played_terminal.h"
 
 /* The first line of the input, whether it arrives at once or byte by byte. */
@@ -214,7 +214,7 @@ static bool forgets(const char *line)
     return is(next_line(64), "now");
 }
 
-/* Whoever is at the line next gets nothing of what was typed and shown before. */
+/* The next person at the line gets nothing of what was typed and shown before. */
 static void test_forgotten(void)
 {
     static const char in[] = "secret\nmore\n\33[A\33[Anow\n\33[Aagain\n";

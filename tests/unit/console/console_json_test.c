@@ -1,5 +1,4 @@
-/* The console with a program at the other end: what it writes is events, what it reads is lines as
- * they come. */
+/* The console with a program at the other end: it writes events, and reads lines as they come. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +71,7 @@ static bool wrote(const char *expected)
     return same;
 }
 
-/* Every event between two calls has the id, a token's own number another name. */
+/* Every event between two calls has the id; a token's own number has another name. */
 static void test_request_id(void)
 {
     plug_in("", 0, false);
@@ -169,7 +168,7 @@ static void test_json_events(void)
        "progress is an event");
 }
 
-/* A line as a program sends it: its result, and what it holds. */
+/* Reads a line as a program sends it: its result, and its contents. */
 static bool reads(enum err expected, const char *text)
 {
     char line[8];

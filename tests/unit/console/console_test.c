@@ -1,4 +1,4 @@
-/* The console's output: lines of the log, progress, whether there is a terminal, and its styles. */
+/* The console's output: log lines, progress, whether there is a terminal, and its styles. */
 #include "tests/unit/console/played_terminal.h"
 
 #define GONE "\r\33[J" /* the progress line */
@@ -101,7 +101,7 @@ static void test_narrow_progress(void)
     OK(wrote("\33[2A" GONE), "nothing is left of the rows that the narrower window had");
 }
 
-/* Lines stay as they are: one after a second, then after five and after an eighth. */
+/* Lines are not redrawn: one comes after a second, then after five and after an eighth. */
 static void test_plain_progress(void)
 {
     unsigned lines = 0;
@@ -138,7 +138,7 @@ static void test_plain_progress(void)
     "7\33[999C\33[6n\33" \
     "8"
 
-/* Ask, and look at what has come once a line is logged. */
+/* Asks, and looks at the answer when a line is logged. */
 static bool finds(const char *in, size_t portion)
 {
     plug_in(in, strlen(in), portion, true);
@@ -217,7 +217,7 @@ static void test_styles(void)
     OK(wrote(QUESTION "\33[?2004h\33[1m> \33[0mx\r\n"), "the prompt stands out");
 }
 
-/* Rows end between words where the width is known; not in a pipe, nor at a program's end of the line. */
+/* Rows end between words if the width is known, but not in a pipe, nor for a program. */
 static void test_wrapping(void)
 {
     static const char text[] = "words that are cut";

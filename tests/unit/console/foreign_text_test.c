@@ -1,5 +1,5 @@
-/* The text of a model with hostile tokens, and of names and messages, at the console of a person and of a
- * program: no byte that a terminal obeys comes out, but the console's own. */
+/* A model's text with hostile tokens, and foreign names and messages, at the console of a person
+ * and of a program: no byte comes out that a terminal obeys, except the console's own. */
 #include "runtime/console/console_json.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/console/played_terminal.h"

@@ -1,5 +1,5 @@
-/* Random keys at the line editor against a plain line of code points that is edited the simple way:
- * the text and the screen are the same after every key. */
+/* Random keys at the line editor against a line of code points that is edited the simple way: the
+ * text and the screen are equal after every key. */
 #include "tests/unit/console/line_editor_rig.h"
 
 /* ---- the line, edited the simple way ---- */
@@ -168,7 +168,7 @@ static bool same_text(void)
     return *at == '\0' && editor.n == (size_t)(at - line);
 }
 
-/* The screen must be what prompt and line give when written from its top, and nothing else. */
+/* The screen must show what prompt and line give when written from its top, and nothing else. */
 static bool same_screen(void)
 {
     static uint32_t cells[MAX_ROWS][MAX_COLUMNS];

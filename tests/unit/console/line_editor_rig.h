@@ -1,5 +1,5 @@
-/* The line editor at a terminal that obeys its control sequences: a VT100 with deferred wrap, as
- * xterm, PuTTY and the Linux console are. */
+/* The line editor at a terminal that obeys its control sequences: a VT100 with deferred wrap, like
+ * xterm, PuTTY and the Linux console. */
 #ifndef INGOT_TESTS_UNIT_LINE_EDITOR_RIG_H
 #define INGOT_TESTS_UNIT_LINE_EDITOR_RIG_H
 

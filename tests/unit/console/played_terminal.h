@@ -1,5 +1,5 @@
 /* The console against a terminal played here: a script of input that arrives in portions, a clock
- * that the test turns, and everything written kept. */
+ * that the test moves, and a record of all output. */
 #ifndef INGOT_TESTS_UNIT_PLAYED_TERMINAL_H
 #define INGOT_TESTS_UNIT_PLAYED_TERMINAL_H
 
@@ -16,7 +16,7 @@ static struct {
     size_t in_bytes, at;
     size_t portion; /* bytes that arrive between two sleeps */
     size_t arrived;
-    bool closes;               /* at the end of the script the far end hangs up */
+    bool closes;               /* at the end of the script the other end hangs up */
     uint64_t ticks, tick_step; /* time that passes whenever somebody looks */
     unsigned idles;
     char out[OUT_BYTES];
@@ -48,7 +48,7 @@ static inline uint64_t fake_ticks(void *context)
     return terminal.ticks;
 }
 
-/* Input that never comes would hang the test: stop it instead. */
+/* Input that never comes would hang the test, so this stops it. */
 static inline void fake_idle(void *context)
 {
     (void)context;

@@ -12,7 +12,7 @@ static _Alignas(8) uint8_t memory[REFLECTION_GRAMMAR_BYTES], work[REFLECTION_WOR
 static struct grammar grammar;
 static struct grammar_machine machine;
 
-/* So many bytes of a text are taken; *ends: it may end there. */
+/* Takes so many bytes of a text. *ends: the text may end there. */
 static size_t taken(const char *text, size_t bytes, bool *ends)
 {
     size_t n = 0;

@@ -1,5 +1,6 @@
-/* A feature that a test brings along: it counts the words of replies, up to a limit; /words says how many, /save words and
- * /load words keep the count. One folder, and the row of word_count_test.c. */
+/* A feature that the test adds: it counts the words of replies, up to a limit; /words prints the
+ * count, and /save words and /load words keep it. It is one folder and the row of
+ * word_count_test.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A feature that no file of the tree knows: a folder and a row bring a command, an option, a word of /save and a look at
- * what is shown. */
+/* A feature that no file of the tree knows: a folder and a row bring a command, an option, a word
+ * of /save, and a look at the shown text. */
 #include "tests/unit/features/word_count.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -44,7 +44,8 @@ static void open_app(bool counts)
     chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
 
-/* Whether a turn calls this feature while a reply without any feature at work is computed and shown. */
+/* Whether a turn calls this feature while a reply without any active feature is computed and
+ * shown. */
 static bool takes_part(const struct feature *f)
 {
     return f->told != NULL || f->prompt_built != NULL || f->pass_begins != NULL ||
@@ -63,7 +64,7 @@ static void test_plain(void)
     OK(on == 0, "a plain reply passes through no feature's code: %u of them take part", on);
 }
 
-/* The answer to the line. */
+/* Returns the answer to the line. */
 static const char *answer(const char *line)
 {
     char copy[80];

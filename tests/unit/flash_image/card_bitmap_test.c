@@ -1,5 +1,6 @@
-/* The allocation bitmap of an exFAT card against the volume's own folders, byte by byte as Microsoft's specification
- * has them (sections 6 and 7): each cluster of a file, a folder and exFAT's own is marked, and no other. */
+/* The allocation bitmap of an exFAT card against the volume's own folders, byte by byte as in Microsoft's
+ * specification (sections 6 and 7): each cluster of a file, a folder and exFAT's own is marked, and no
+ * other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static uint64_t u64_at(const uint8_t *p)
     return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
 }
 
-/* A number of the boot sector. */
+/* Returns a number of the boot sector. */
 static size_t cluster_bytes(void)
 {
     return (size_t)512 << volume[109];
@@ -50,7 +51,7 @@ static bool take(uint32_t cluster)
     return cluster >= 2 && cluster - 2 < n && !taken[cluster - 2]++;
 }
 
-/* In one piece, or by the FAT. */
+/* Marks one piece, or the clusters of a chain. */
 static bool take_all(uint32_t first, uint64_t bytes, bool by_fat)
 {
     uint64_t n = (bytes + cluster_bytes() - 1) / cluster_bytes();
@@ -69,7 +70,7 @@ struct folder {
     uint64_t bytes;
 };
 
-/* Marks the clusters of a folder's entries; folders in it are for later. */
+/* Marks the clusters of a folder's entries; folders inside it come later. */
 static bool walk(const struct folder *at, struct folder *later, unsigned *n)
 {
     bool good = true;
@@ -109,7 +110,7 @@ static bool walk_all(void)
     return good;
 }
 
-/* The bitmap is cluster 2 and on, as its entry says. */
+/* The bitmap starts at cluster 2, as its entry says. */
 static uint32_t differences(uint32_t *n_taken)
 {
     const uint8_t *bits = cluster_at(2);

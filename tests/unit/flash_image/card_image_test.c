@@ -1,4 +1,4 @@
-/* Cards as flash_image/card writes them: read by the image's own FAT32, by fsck.fat and by mtools. */
+/* Cards that flash_image/card writes, read by the image's own FAT32, by fsck.fat and by mtools. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void fill_card(void)
     }
 }
 
-/* The reader's file equals the host's, or a text. */
+/* Whether the reader's file equals the host's, or a text. */
 static bool reads_as(const char *name, const char *text)
 {
     static uint8_t want[sizeof buffer];
@@ -185,7 +185,7 @@ static void test_card(void)
 
 /* ---- exFAT, a GPT, and two partitions --------------------------------------------------------- */
 
-/* The tools' reports about partition n of the disk, which is `kind`. */
+/* Checks the tools' reports about partition n of the disk, which is `kind`. */
 static void check_disk(const char *image, enum card_table partitions, int n, const char *kind)
 {
     char line[512];
@@ -261,7 +261,7 @@ static void test_two_partitions(void)
     card_image_close(&card);
 }
 
-/* Files of 4 GiB and more: a tail of bytes that a reader must find, the rest zeros. */
+/* Files of 4 GiB and more: a tail of bytes that a reader must find, and zeros before it. */
 static void test_long_file(void)
 {
     static struct file_device state;
@@ -333,7 +333,7 @@ static void test_refused(void)
     card_image_close(&card);
 }
 
-/* Names that share their first eight characters, and one that has none of FAT's. */
+/* Names that share their first eight characters, and one without any character of FAT's. */
 static void test_short_names(void)
 {
     static const char *const names[] = { "LONG~1.TXT", "longer name.txt", "longer nome.txt",

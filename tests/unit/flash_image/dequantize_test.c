@@ -10,7 +10,7 @@
 
 enum { ELEMENTS = 1024 };
 
-/* The numbers after "key": [ in a text; 0: none. */
+/* Reads the numbers after "key": [ in a text; 0: none. */
 static size_t json_floats(const struct bytes *b, const char *key, float *out)
 {
     const char *at = memmem(b->data, b->n, key, strlen(key));
@@ -166,7 +166,7 @@ static void random_block(uint8_t *block, size_t n, uint32_t *seed)
     }
 }
 
-/* The fp16 scales at these offsets become finite ones. */
+/* Makes the fp16 scales at these offsets finite. */
 static void tame(uint8_t *block, const size_t scales[2])
 {
     for (size_t i = 0; i < 2; i++) {
@@ -212,7 +212,8 @@ static void test_definitions(void)
     }
 }
 
-/* The scale in a random block of a type that is read only where --type asks becomes a number. */
+/* Makes the scale in a random block a number, for types that are read only if --type asks for
+ * it. */
 static void tame_asked(enum source_type type, uint8_t *block)
 {
     if (type == SOURCE_NVFP4) {

@@ -1,4 +1,4 @@
-/* The kinds of files by their first bytes: every row of the table, files that are right in their place,
+/* Kinds of files by their first bytes: every row of the table, files that are right in their place,
  * and headers of llama2.c, which have no magic and must be taken for nothing else. */
 #include <string.h>
 
@@ -12,7 +12,7 @@ static char error_message[320];
 
 static bool suits(enum file_place place, const void *data, size_t bytes)
 {
-    uint8_t *copy = malloc(bytes != 0 ? bytes : 1); /* of just its size, for ASan */
+    uint8_t *copy = malloc(bytes != 0 ? bytes : 1); /* exactly its size, for ASan */
     bool good;
 
     if (copy == NULL) {
@@ -34,8 +34,8 @@ static void test_kinds(void)
         const char *data;
         size_t bytes;
         enum file_kind kind;
-        const char
-            *words; /* of the error message where a model is wanted; NULL: it is right there */
+        const char *
+            words; /* words of the error message where a model is wanted; NULL: it is right there */
     } rows[] = {
 #define ROW(text, kind, words) { text, sizeof text - 1, kind, words }
         ROW(INGOT_MAGIC "\3\0\0\0", FILE_INGOT, NULL),
@@ -104,7 +104,7 @@ static void test_kinds(void)
     }
 }
 
-/* White space over all that is looked at, and then what is not text. */
+/* White space over everything that is looked at, and then bytes that are not text. */
 static void test_long_space(void)
 {
     static char text[600];
@@ -143,7 +143,7 @@ static void test_tar(void)
     OK(suits(PLACE_MODEL, block, 261), "a tar archive cut in its magic is not known");
 }
 
-/* Version 0 begins with its width: no width that a model may have looks like another format, with
+/* Version 0 begins with its width: no possible width of a model looks like another format, with
  * usual numbers behind it. */
 static void test_llama2c(void)
 {

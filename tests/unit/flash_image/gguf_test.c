@@ -1,5 +1,5 @@
-/* GGUF: a small file written here packs as it should, and every change that the packer does not
- * know, every cut and every absurd number is refused by an error message. */
+/* GGUF: a small file written here packs as it should, and every unknown change, every cut and every
+ * absurd number is refused by an error message. */
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
@@ -9,7 +9,7 @@
 
 static char error_message[512];
 
-/* small.gguf, with its own types, to `packed`. */
+/* Packs small.gguf, with its own types, to `packed`. */
 static enum err pack_small(void)
 {
     struct pack_options o = { .quiet = true };
@@ -98,13 +98,14 @@ static void add_vocab(struct bytes *b)
 
 enum { MATRICES = 1664 }; /* where they begin: after the embedding and three norms */
 
-/* Bytes of 32 rows of 32 columns. */
+/* Returns the bytes of 32 rows of 32 columns. */
 static size_t matrix_bytes(uint32_t type)
 {
     return type == 8 ? 32 * 34 : type == 0 ? 32 * 32 * 4 : 32 * 18;
 }
 
-/* The embedding and norms as floats, seven matrices, and a row of floats for one tensor more. */
+/* Writes the embedding and norms as floats, seven matrices, and a row of floats for one tensor
+ * more. */
 static void add_data(struct bytes *b, uint32_t type, bool extra)
 {
     uint32_t seed = 11;
@@ -139,7 +140,7 @@ static const struct {
 };
 enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* All but the one that the change brings otherwise; how many that are. */
+/* Writes all but the one that the change replaces; returns how many. */
 static uint32_t add_sizes(struct bytes *b, const struct change *c)
 {
     uint32_t n = 0;
@@ -153,7 +154,7 @@ static uint32_t add_sizes(struct bytes *b, const struct change *c)
     return n;
 }
 
-/* A llama of one layer: width 32, hidden 32, 2 heads, 10 tokens, tied. */
+/* Writes a llama of one layer: width 32, hidden 32, 2 heads, 10 tokens, tied. */
 static struct bytes gguf_make(const struct change *c)
 {
     static const char *const names[] = { "attn_q",   "attn_k", "attn_v",  "attn_output",
@@ -269,7 +270,7 @@ static void test_gguf_refused(void)
     refuse_value("general.name", 1, ERR_UNSUPPORTED, "general.name is not a text");
 }
 
-/* An array of 2^62 numbers of four bytes: the product is 2^64, which must not pass as nothing. */
+/* An array of 2^62 numbers of four bytes: the product is 2^64, which must not count as nothing. */
 static void test_gguf_array_count(void)
 {
     static const char key[] = "tokenizer.ggml.token_type";
@@ -286,7 +287,7 @@ static void test_gguf_array_count(void)
        error_message);
 }
 
-/* Every cut, from a copy of just that size, so that ASan sees a step beyond it. */
+/* Tries every cut, from a copy of exactly that size, so that ASan sees a read beyond it. */
 static void test_gguf_cut(void)
 {
     static struct source s;
@@ -313,8 +314,8 @@ static void test_gguf_cut(void)
     bytes_free(&b);
 }
 
-/* 2^63 and others in place of every eight bytes of the file's front. Some fall on text or scores,
- * where they are harmless; none may crash. */
+/* Puts 2^63 and other numbers in place of every eight bytes at the file's front. Some fall on text
+ * or scores, where they are harmless; none may crash. */
 static void test_gguf_huge(void)
 {
     static const uint64_t huge[] = { 1ull << 63, UINT64_MAX, 1ull << 32 };

@@ -91,7 +91,7 @@ static bool soon(void *context)
     return calls_left-- <= 0;
 }
 
-/* Some layers have the tokens then, and others have not. */
+/* Then some layers have the tokens, and others have not. */
 static void test_stops(void)
 {
     static const struct stop stop = { soon, NULL };
@@ -142,7 +142,7 @@ static void test_guesses(void)
     OK(kept == runs, "wrong guesses cost the tokens of their pass: %u of %u", kept, runs);
 }
 
-/* A layer is computed before its checksum is known, and again. */
+/* A layer is computed before its checksum is known, and then again. */
 static void test_redo(void)
 {
     struct session *s = &rig.session;
