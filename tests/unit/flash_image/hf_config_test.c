@@ -10,7 +10,7 @@
 static struct source source;
 static char config[4096];
 
-/* A llama with other fields in place of its own or beside them. */
+/* A llama with other fields in place of its own, or added. */
 static const char *config_of(const char *more)
 {
     static const char *const fields[] = {
@@ -30,7 +30,7 @@ static const char *config_of(const char *more)
         char key[64];
 
         snprintf(key, sizeof key, "%.*s", (int)(strchr(fields[i], ':') - fields[i] + 1), fields[i]);
-        if (strstr(more, key) == NULL) { /* with both quotes and the colon */
+        if (strstr(more, key) == NULL) { /* needs both quotes and the colon */
             used += (size_t)snprintf(config + used, sizeof config - used, "%s%s",
                                      used > 1 ? "," : "", fields[i]);
         }
@@ -354,7 +354,7 @@ static void test_yarn_magnitude(void)
         "\"type\":\"yarn\",\"factor\":40,\"original_max_position_embeddings\":4096," \
         "\"beta_fast\":32,\"beta_slow\":1," scaling)
 
-/* Heads of 192: 192^-1/2 times the square of 1 + mscale_all_dim 0.1 ln 40. */
+/* Heads of 192 have 192^-1/2 times the square of 1 + mscale_all_dim 0.1 ln 40. */
 static void test_yarn_of_deepseek(void)
 {
     const struct source_params *p = &source.params;
@@ -414,7 +414,7 @@ static enum err read_text(const char *text, struct hf_config *c)
     return hf_config_read(&source, (const uint8_t *)text, strlen(text), c);
 }
 
-/* Fields that published files have, beside or in place of the usual ones. */
+/* Fields that published files have, beside the usual ones or in their place. */
 static void test_published(void)
 {
     const struct source_params *p = &source.params;
@@ -434,7 +434,7 @@ static void test_published(void)
        "LFM2's width by block_ff_dim alone: %s", source.error_message);
 }
 
-/* As google/gemma-3-4b-it's: what it leaves out is Gemma3TextConfig's. */
+/* Like google/gemma-3-4b-it's; fields that it leaves out are those of Gemma3TextConfig. */
 static const char gemma3_4b[] =
     "{\"architectures\":[\"Gemma3ForConditionalGeneration\"],\"model_type\":\"gemma3\","
     "\"image_token_index\":262144,\"vision_config\":{\"hidden_size\":1152},"

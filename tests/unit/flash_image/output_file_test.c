@@ -1,5 +1,6 @@
-/* The one writer of files at what a shell cannot arrange: the order in which data, name and folder come to the disk, a disk that
- * fails at the very end, and what the new file keeps of the old one. */
+/* The one writer of files, in cases that a shell cannot arrange: the order in which data, name and
+ * folder reach the disk, a disk that fails at the very end, and the properties of the old file that
+ * the new one keeps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 enum { MOST_STEPS = 64 };
 
 static char folder[256], error_message[512];
-static char steps[MOST_STEPS]; /* 'f' a file, 'd' a folder came to the disk, 'r' a name was given */
+static char
+    steps[MOST_STEPS]; /* 'f' a file or 'd' a folder reached the disk, 'r' a name was given */
 static int file_error, folder_error; /* of the next fsync */
 
 static void note(char step)
@@ -26,7 +28,7 @@ static void note(char step)
         steps[n] = step;
 }
 
-/* In the place of the C library's. */
+/* Replaces the C library's. */
 int fsync(int fd)
 {
     struct stat st;
@@ -83,7 +85,7 @@ static unsigned mode_of(const char *name)
     return stat(path(name), &st) == 0 ? st.st_mode & 07777u : 0;
 }
 
-/* Whether nothing is left aside. */
+/* Whether no temporary file is left. */
 static bool is_tidy(void)
 {
     char command[300];
@@ -147,7 +149,7 @@ static ssize_t take_some(void *file, const char *data, size_t bytes)
     return bytes > 1 ? (ssize_t)bytes - 1 : 0;
 }
 
-/* The rest of a stream's buffer fails as it is closed. */
+/* The rest of a stream's buffer fails when it is closed. */
 static void test_stream(void)
 {
     const struct output_wish wish = { .path = path("s") };

@@ -1,5 +1,5 @@
 /* The packer: weights against their source, and every kind of input that must be refused by a
- * sentence. With the models of INGOT_ASSETS where they are, and with small files written here. */
+ * sentence. It uses the models of INGOT_ASSETS if they are there, and small files written here. */
 #include <dirent.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ static const char *asset(const char *name)
     return path;
 }
 
-/* True where the asset is there; else a skipped check that says which. */
+/* True if the asset is there; else it skips a check that names the asset. */
 static bool have_asset(const char *name)
 {
     if (access(asset(name), R_OK) == 0) {
@@ -50,7 +50,7 @@ static bool have_asset(const char *name)
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Row `row` of a tensor of the packed file, by the references of the kernels. */
+/* Decodes row `row` of a tensor of the packed file with the kernels' references. */
 static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t, uint32_t row,
                        float *out)
 {
@@ -80,7 +80,8 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
     }
 }
 
-/* Normalized mean squared error of a tensor against its source; 1 where padding is not zero. */
+/* Returns the normalized mean squared error of a tensor against its source; 1 if padding is not
+ * zero. */
 static double tensor_nmse(const struct ingot_file *f, const struct ingot_tensor *t,
                           const struct source_tensor *s)
 {
@@ -105,7 +106,8 @@ static double tensor_nmse(const struct ingot_file *f, const struct ingot_tensor 
     return all > 0 ? miss / all : miss;
 }
 
-/* The worst tensor of the packed file against the model file; 2 where something cannot be read. */
+/* Returns the error of the worst tensor of the packed file against the model file; 2 if something
+ * cannot be read. */
 static double worst_nmse(const char *packed, const char *model)
 {
     static struct source s;
@@ -133,7 +135,7 @@ static double worst_nmse(const char *packed, const char *model)
     return worst;
 }
 
-/* All tensors of a quantized GGUF against the F32 one that it was made from. */
+/* Compares all tensors of a quantized GGUF with the F32 file that it was made from. */
 static double own_nmse(const char *model, const char *exact)
 {
     return pack(model, folder_path("nmse"), NULL) == ERR_OK ? worst_nmse(folder_path("nmse"), exact)
@@ -152,7 +154,8 @@ static void test_nmse(const char *model, const char *type, double bound)
        type != NULL ? type : "its own", nmse, bound, error_message);
 }
 
-/* The weights of two packed files: segments, not the sections, which differ by name and context. */
+/* Compares the weights of two packed files: the segments, not the sections, which differ by name
+ * and context. */
 static bool equal_weights(const char *a, const char *b)
 {
     struct ingot_file fa, fb;

@@ -1,5 +1,5 @@
-/* Which type the packer gives a tensor: as asked, mixed as Q4_K_M, another where the columns do
- * not allow it, and BF16, which is not a type of the file. */
+/* The type that the packer gives a tensor: the requested one, a mixture such as Q4_K_M, another one
+ * if the columns do not allow it, and BF16, which is not a type of the file. */
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/pack/pack_types.h"
@@ -7,7 +7,7 @@
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 
-static struct source source; /* parameters and shapes alone: choosing reads nothing else */
+static struct source source; /* parameters and shapes alone, because choosing reads nothing else */
 
 static void set_tensor(enum ingot_role role, unsigned layer, enum source_type type)
 {
@@ -54,7 +54,7 @@ static enum ingot_type chosen(const char *type, enum ingot_role role, unsigned l
     return pack_choose_type(&o, &source, role, layer);
 }
 
-/* The digit of the K type of each layer's matrix of the role. */
+/* Returns the digit of the K type of each layer's matrix of the role. */
 static bool mixture_is(const char *mixture, enum ingot_role role, const char *expected)
 {
     bool equal = strlen(expected) == source.params.n_layers;
@@ -72,7 +72,7 @@ static bool mix_is(enum ingot_role role, const char *expected)
     return mixture_is("q4_k_m", role, expected);
 }
 
-/* Few bits for the layers alone; Q4_0, which has the same values, for other columns. */
+/* Few bits are for the layers alone; other columns get Q4_0, which has the same values. */
 static void test_few_bits(void)
 {
     static const struct {
@@ -96,7 +96,7 @@ static void test_few_bits(void)
     }
 }
 
-/* The types that llama.cpp's files of these names have. */
+/* The types in llama.cpp's files of these names. */
 static void test_other_mixtures(void)
 {
     set_source(256, 512, 32, false, SOURCE_F32);
@@ -299,7 +299,8 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
     ingot_file_close(&f);
 }
 
-/* The bytes of the layers that a token reads, in bytes; 0: the file could not be made. *first: layer 0's. */
+/* Returns the bytes of the layers that a token reads; 0: the file could not be made. *first: layer
+ * 0's. */
 static uint64_t layer_bytes(const char *shape, struct ingot_layer *first)
 {
     struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };
@@ -328,7 +329,7 @@ static uint64_t layer_bytes(const char *shape, struct ingot_layer *first)
     return bytes;
 }
 
-/* Layers of a kind, and dense ones beside which their cost is counted. */
+/* Layers of a kind, and dense ones to compare their cost with. */
 static void test_synth_layers(const char *shape, const char *dense, unsigned mixer, unsigned ffn)
 {
     struct ingot_layer l = { 0 }, plain = { 0 };

@@ -1,4 +1,4 @@
-/* Keys as openssl writes them, and what is none. */
+/* Keys as openssl writes them, and texts that are not keys. */
 #include "flash_image/signing/pem_key.h"
 
 #include <string.h>
@@ -84,7 +84,8 @@ static void test_wrong(void)
     OK(refuses(text, "not a key of P-256"), "a length that is wrong");
 }
 
-/* Every byte cut off, and every character changed, is refused or another key: no fault. */
+/* Cuts off every byte and changes every character: each is refused or gives another key, without a
+ * fault. */
 static void test_damaged(void)
 {
     static const char *const all[] = { SEC1, PKCS8, SPKI };

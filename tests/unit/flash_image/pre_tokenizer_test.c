@@ -1,5 +1,5 @@
-/* docs/TOKENIZERS.md lists what the table of pre-tokenizers has: every name of every kind, and every
- * refused one with its reason, and nothing else. */
+/* docs/TOKENIZERS.md lists the table of pre-tokenizers: every name of every kind, every refused one
+ * with its reason, and nothing else. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool read_page(void)
     return n > 0;
 }
 
-/* Rows whose first cell begins so that `is` says yes. */
+/* Finds rows whose first cell begins as `is` wants. */
 static size_t count_rows(const char *start, int (*is)(int))
 {
     size_t n = 0;

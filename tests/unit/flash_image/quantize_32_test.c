@@ -30,7 +30,7 @@ static const struct type {
 };
 enum { N_TYPES = sizeof types / sizeof types[0], MOST_BYTES = 24, MOST_GROUP = 192 };
 
-/* q of element i of a GGML block, by the layout that GGUF's documentation gives. */
+/* Returns q of element i of a GGML block, by the layout in GGUF's documentation. */
 static int q_of(const struct type *t, const uint8_t *block, size_t i)
 {
     int nibble = block[t->quants + i % 16] >> (i < 16 ? 0 : 4) & 15;
@@ -51,7 +51,7 @@ static double value_of(const struct type *t, const uint8_t *block, size_t i)
     return d * (q_of(t, block, i) - 16);
 }
 
-/* Any bytes, but scales within 2^-15 .. 2 of either sign. */
+/* Makes random bytes, with scales within 2^-15 .. 2 of either sign. */
 static void fill_block(const struct type *t, uint8_t *block, uint32_t *seed)
 {
     for (size_t i = 0; i < t->bytes; i++) {
@@ -62,7 +62,7 @@ static void fill_block(const struct type *t, uint8_t *block, uint32_t *seed)
     block[3] = (uint8_t)(t->has_min ? block[3] & 0xbf : block[3]);
 }
 
-/* Eight rows of any blocks; the last is padding. */
+/* Makes eight rows of random blocks; the last is padding. */
 static void test_values(const struct type *t)
 {
     static _Alignas(16) uint8_t group[MOST_GROUP];
@@ -94,7 +94,7 @@ static void test_values(const struct type *t)
     OK(zero, "%s: rows of padding are zeros", t->name);
 }
 
-/* GGML's own rules, written again: from the least to the largest; or the largest element at -16. */
+/* GGML's own rules, written again: from the least to the largest element; or the largest at -16. */
 static void plain_block(const struct type *t, const float *w, uint8_t *block)
 {
     float least = w[0], most = w[0], extreme = 0, d, m = 0;
@@ -149,7 +149,7 @@ static void test_quantize(const struct type *t)
         uint8_t plain[MOST_BYTES], block[MOST_BYTES];
         float w[32];
 
-        for (size_t i = 0; i < 32; i++) { /* a sum of four is near enough to a bell */
+        for (size_t i = 0; i < 32; i++) { /* a sum of four is close enough to a bell */
             w[i] = shift + scale * (next_weight(&seed) + next_weight(&seed) + next_weight(&seed) +
                                     next_weight(&seed));
         }

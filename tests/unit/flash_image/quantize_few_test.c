@@ -1,5 +1,5 @@
-/* Blocks of one and two bits: the error against every scale there is, and against the plain rule; the
- * kernels read what the quantizers wrote. */
+/* Blocks of one and two bits: the error against every possible scale, and against the plain rule;
+ * the kernels read what the quantizers wrote. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static float uniform(void)
     return (float)(int32_t)seed * 0x1p-31f;
 }
 
-/* About Gaussian, as weights are, with one outlier in some blocks. */
+/* Roughly Gaussian, as weights are, with one outlier in some blocks. */
 static void draw(float *w, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -41,7 +41,7 @@ static double error_of(const float *w, const float *h, const float *v, size_t n)
     return sum;
 }
 
-/* The least error of d times least .. 2, over many d of either sign. */
+/* Returns the least error of d times least .. 2, over many d of either sign. */
 static double best_of(const float *w, const float *h, size_t n, float most)
 {
     double best = INFINITY;
@@ -59,7 +59,7 @@ static double best_of(const float *w, const float *h, size_t n, float most)
     return best;
 }
 
-/* d the largest element: what a reader of the format's name would do. */
+/* Takes the largest element as d, as a reader of the format's name would. */
 static double plain_error(const float *w, const float *h, size_t n, float most)
 {
     float v[256];
@@ -133,7 +133,7 @@ static void test_one(void)
        ours / best);
 }
 
-/* Eight rows, of which two are padding, by the blocks and by the kernel. */
+/* Eight rows, two of them padding, by the blocks and by the kernel. */
 static void test_kernel(const char *name, quantize_block_fn *quantize, enum source_type type,
                         size_t several, void (*interleave)(const uint8_t *const[8], void *),
                         dequantize_f32_tq2x8_fn *read)

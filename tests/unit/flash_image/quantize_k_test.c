@@ -1,5 +1,5 @@
-/* The K formats: GGML blocks in their packed places, read back by a decoder written from
- * FORMAT.md alone, by the kernels' references and by the GGML side; and the quantizers' error. */
+/* The K formats: GGML blocks in their packed places, read back by a decoder written from FORMAT.md
+ * alone, by the kernels' references and by the GGML side; and the quantizers' error. */
 #include <math.h>
 
 #include "flash_image/format/format.h"
@@ -25,7 +25,7 @@ static float fp16_at(const uint8_t *p)
     return f32_from_f16((uint16_t)(p[0] | p[1] << 8));
 }
 
-/* The location that FORMAT.md gives the element, from the block of its group. */
+/* Returns the place that FORMAT.md gives the element, from the block of its group. */
 struct place {
     const uint8_t *block;
     size_t r, c, l;
@@ -107,7 +107,7 @@ static float format_q2k(const struct place *p)
     return with_min(p, scale & 15, two_bits_at(p, 160), scale >> 4);
 }
 
-/* A type; its GGML block, where that has fp16 scales, and what a plain quantizer would do. */
+/* A type; its GGML block, if that has fp16 scales; and the rule of a plain quantizer. */
 struct k_type {
     const char *name;
     enum source_type source;
@@ -202,7 +202,7 @@ enum { N_TYPES = sizeof types / sizeof types[0] };
 
 /* ---- the same weights three ways ------------------------------------------------------------- */
 
-/* Any bits but scales that are not finite. */
+/* Any bits, without scales that are not finite. */
 static void fill(const struct k_type *k)
 {
     uint32_t seed = 17;
@@ -221,7 +221,7 @@ static void pack_blocks(const struct k_type *k)
     memset(packed, 0xa5, sizeof packed);
     for (size_t i = 0; i < GROUPS * BLOCKS; i++) {
         const uint8_t *in[8];
-        struct block_q6kx8 group; /* the largest, as aligned as the packer's buffer */
+        struct block_q6kx8 group; /* the largest block, aligned like the packer's buffer */
 
         for (size_t r = 0; r < 8; r++) {
             size_t row = i / BLOCKS * 8 + r;
@@ -301,7 +301,7 @@ static void read_block(const uint8_t *block, enum source_type type, float out[25
     source_read_row(&t, 0, out);
 }
 
-/* NaN where the block is refused. */
+/* Returns NaN if the block is refused. */
 static double block_error(const float w[256], const struct k_type *k)
 {
     uint8_t block[MOST_BYTES];
@@ -318,7 +318,7 @@ static double block_error(const float w[256], const struct k_type *k)
     return error;
 }
 
-/* Without a search: the range of each part in even steps, and the scales rounded. */
+/* Does not search: takes the range of each part in even steps, and rounds the scales. */
 static double plain_error(const float w[256], const struct k_type *k)
 {
     size_t n = k->part;
@@ -350,8 +350,8 @@ static double plain_error(const float w[256], const struct k_type *k)
     return error;
 }
 
-/* A sum of four is near enough to a bell; every 40th weight is four times as large, as a trained
- * model has them. */
+/* A sum of four is close enough to a bell; every 40th weight is four times as large, as in a
+ * trained model. */
 static void bell(float w[256], float scale, uint32_t *seed)
 {
     for (size_t i = 0; i < 256; i++) {
@@ -389,7 +389,7 @@ static void test_error(const struct k_type *k)
     OK(worse <= 5, "hardly a block is worse (%u of 2000)", worse);
 }
 
-/* Blocks of one value, of values beyond fp16 in either direction, with a single weight. */
+/* Blocks of one value, of values beyond fp16 in either direction, and with a single weight. */
 static void test_edges(const struct k_type *k)
 {
     static const float values[] = { 0.0f, -0.0f, 1.0f, -1.0f, 1e-3f, -3e-5f, 6e4f, -6e4f, 1e6f };
@@ -425,7 +425,7 @@ static void test_edges(const struct k_type *k)
     OK(isnan(block_error(w, k)), "negative ones are as well");
 }
 
-/* Blocks and floats of another implementation, where they are. */
+/* Blocks and floats of another implementation, if they are there. */
 static void test_fixture(const char *json, const char *key, const uint8_t *blocks,
                          const struct k_type *k)
 {

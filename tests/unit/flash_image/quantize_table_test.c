@@ -51,7 +51,7 @@ static void add_loss(struct loss *l, const float *w, const float *stored)
     }
 }
 
-/* The largest as the scale, in f32, and the nearest value. */
+/* Takes the largest element as the scale, in f32, and the nearest value. */
 static void plain_block(const float *w, const double values[16], float *stored)
 {
     double scale = 1e-10;
@@ -138,7 +138,7 @@ static double least_error(const float *w, const struct table_codec *codec, doubl
     return error;
 }
 
-/* For many scales of either sign. */
+/* Tries many scales of either sign. */
 static double least_of_scales(const float *w, const struct table_codec *codec)
 {
     double largest = 0, least = 1e30;

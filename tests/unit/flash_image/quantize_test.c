@@ -58,7 +58,7 @@ static void test_q4_blocks(void)
         uint8_t plain[18], block[18];
         float w[32];
 
-        for (size_t i = 0; i < 32; i++) { /* a sum of four is near enough to a bell */
+        for (size_t i = 0; i < 32; i++) { /* a sum of four is close enough to a bell */
             w[i] = scale * (next_weight(&seed) + next_weight(&seed) + next_weight(&seed) +
                             next_weight(&seed));
         }
@@ -73,7 +73,7 @@ static void test_q4_blocks(void)
        100 * (1 - sum / plain_sum));
 }
 
-/* The least squared error of the nearest q to any of many scales of either sign. */
+/* Returns the least squared error of the nearest q to any of many scales of either sign. */
 static double least_q4_error(const float *w)
 {
     float extreme = 0;
@@ -117,7 +117,7 @@ static void test_q4_least(void)
        100 * (1 - 1 / worst));
 }
 
-/* The largest element / 127, and the nearest to that. */
+/* Takes the largest element / 127, and the nearest number to that. */
 static void plain_q8(const float *w, uint8_t *block)
 {
     float most = 0;
@@ -180,7 +180,7 @@ static void test_q8_blocks(void)
        "a scale beyond that of nibbles alone is refused for them");
 }
 
-/* If some columns count a hundred times as much, they are kept better than without saying so. */
+/* Columns that count a hundred times as much are kept better than without that weight. */
 static void test_importance(quantize_block_fn *quantize, enum source_type type, const char *name)
 {
     dequantize_block_fn *read = dequantize_of(type);

@@ -45,7 +45,7 @@ static enum err scale(enum source_rope_set set, float by)
     return rope_factors_multiply(&s, set, factors);
 }
 
-/* Local layers are stretched with the global ones where they share a base. */
+/* Local layers are stretched like the global ones if they share a base. */
 static void test_all(void)
 {
     OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 2.0f &&

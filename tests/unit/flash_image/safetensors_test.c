@@ -1,5 +1,5 @@
-/* Hugging Face folders: what safetensors files and their index may say, and what is refused, each
- * with an error message that names the field or the tensor. */
+/* Hugging Face folders: the contents that safetensors files and their index may have, and those
+ * that are refused, each with an error message that names the field or the tensor. */
 #include "flash_image/hf/hf.h"
 #include "flash_image/hf/safetensors.h"
 #include "tests/unit/model_files.h"
@@ -13,7 +13,7 @@ static void begin(const char *path)
     source.path = path;
 }
 
-/* A file with this header and n bytes of data. */
+/* Writes a file with this header and n bytes of data. */
 static struct bytes file_of(const char *header, size_t n)
 {
     struct bytes b = { NULL, 0, 0 };
@@ -26,7 +26,7 @@ static struct bytes file_of(const char *header, size_t n)
     return b;
 }
 
-/* From a copy of just its size, so that ASan sees a step beyond it. */
+/* Reads a copy of exactly its size, so that ASan sees a read beyond it. */
 static enum err parse(const struct bytes *b, struct safetensors *f)
 {
     uint8_t *copy = malloc(b->n != 0 ? b->n : 1);
@@ -155,7 +155,7 @@ static const struct named llama[] = {
 };
 enum { N_LLAMA = sizeof llama / sizeof llama[0] };
 
-/* Those tensors from `first` on, up to `last`, and `more` where it has a name. */
+/* Writes those tensors from `first` to `last`, and `more` if it has a name. */
 static void save_weights(const char *name, size_t first, size_t last, struct named more)
 {
     static char header[8192];

@@ -1,5 +1,5 @@
-/* The location of the rows of a source tensor: after one another, in runs, transposed, and of a stack of
- * matrices with others between them. */
+/* The place of the rows of a source tensor: one after another, in runs, transposed, and in a stack
+ * of matrices with others between them. */
 #include "flash_image/quantize/source_rows.h"
 
 #include <string.h>
@@ -12,7 +12,8 @@ enum { COLS = 64, ROWS = 24, BLOCK_BYTES = 34, ROW_BYTES = COLS / 32 * BLOCK_BYT
 
 static uint8_t floats[ROWS * COLS * 4], blocks[ROWS * ROW_BYTES];
 
-/* Row r of both has r + 1 in its first column and zeros after it: in blocks as 1 by a scale. */
+/* Row r of both has r + 1 in its first column and zeros after it; in blocks this is 1 times a
+ * scale. */
 static void fill(void)
 {
     for (unsigned r = 0; r < ROWS; r++) {
@@ -47,7 +48,7 @@ static void test_runs(const uint8_t *data, enum source_type type)
     OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20, "rows of the next runs");
     OK(first_of(&gate, 0) == 5 && first_of(&gate, 4) == 13 && first_of(&gate, 11) == 24,
        "rows of the other matrix are read");
-    /* The end is that of the last row, and not of a run that is not there. */
+    /* The end is the last row's, and not that of a run which is missing. */
     OK(source_row_data(&gate, gate.rows) == data + source_type_bytes(type, ROWS * COLS),
        "the end is that of its last row");
 }

@@ -1,4 +1,4 @@
-/* A grammar from its text, and texts held against it. */
+/* Makes a grammar from its text, and tries texts on it. */
 #ifndef INGOT_TESTS_UNIT_COMPILED_H
 #define INGOT_TESTS_UNIT_COMPILED_H
 
@@ -45,8 +45,8 @@ static inline bool compile_schema(const char *schema)
     return good;
 }
 
-/* How many bytes of a text are allowed; *complete: whether the text so far is. Every 7 bytes are settled, as
- * tokens are. */
+/* Returns how many bytes of a text are allowed; *complete: the text may end there. Every 7 bytes
+ * are settled, as tokens are. */
 static inline size_t walk(const char *s, size_t n, bool *complete)
 {
     unsigned level = 0;

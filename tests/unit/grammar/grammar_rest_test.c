@@ -1,4 +1,5 @@
-/* How many bytes a text needs until it is complete: worked out by hand, and on the way along a text. */
+/* How many bytes a text needs until it is complete: computed by hand, and at each place of a
+ * text. */
 #include "runtime/features/grammar/grammar_rest.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 static struct grammar_machine machine;
 static uint16_t rest[GRAMMAR_STATES];
 
-/* The rest after a text; GRAMMAR_REST_MOST + 1: the text is not allowed. */
+/* Returns the rest after a text; GRAMMAR_REST_MOST + 1: the text is not allowed. */
 static uint32_t rest_after(const char *gbnf, const char *text)
 {
     char error_message[GRAMMAR_ERROR_MESSAGE_BYTES];
@@ -59,7 +60,7 @@ int main(void)
     is("root ::= [a-z]{7,9}", "abc", 4);
     is(LIST, "", 7); /* [1,1,1] */
     is(LIST, "[", 6);
-    is(LIST, "[no", 7); /* ne, two more with their commas, and the bracket */
+    is(LIST, "[no", 7); /* ne, two more items with their commas, and the bracket */
     is(LIST, "[1,2", 3);
     is(LIST, "[1,2,3,4", 1);
     is(TREE, "", 2);

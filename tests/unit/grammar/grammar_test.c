@@ -1,5 +1,5 @@
-/* Grammars: what GBNF and JSON Schema allow, what they refuse by name, and compiled ones that are
- * damaged. */
+/* Grammars: the texts that GBNF and JSON Schema allow, constructs that are refused by name, and
+ * damaged compiled grammars. */
 #include <time.h>
 
 #include <cjson/cJSON.h>
@@ -67,7 +67,7 @@ static void test_long(void)
     OK(walk(text, 502, &complete) == 502 && complete, "500 repetitions are allowed");
 }
 
-/* A count of something that may be empty is one of its own. */
+/* A count of something that may be empty is a case of its own. */
 static void test_flat(void)
 {
     static char text[4002];
@@ -89,7 +89,7 @@ static void test_flat(void)
 
 static char hostile[1 << 20];
 
-/* before, n times each with %u, after. */
+/* Makes a text: before, n times each with %u, after. */
 static const char *repeated(const char *before, unsigned n, const char *each, const char *after)
 {
     size_t at = (size_t)snprintf(hostile, sizeof hostile, "%s", before);
@@ -107,7 +107,8 @@ static const char *repeated(const char *before, unsigned n, const char *each, co
     return hostile;
 }
 
-/* Whether it is compiled or refused with an error message in a bounded time of the CPU, of ASan's program on a slow computer. */
+/* Whether it is compiled or refused with an error message in a bounded CPU time, also under
+ * ASan. */
 static bool is_quick(const char *text, bool is_schema)
 {
     char *gbnf = NULL;
@@ -210,7 +211,7 @@ static void test_hostile_schemas(void)
        "counts in counts");
 }
 
-/* A token, or a look at all of them, takes so many steps and no more. */
+/* A token, or a look at all of them, takes at most so many steps. */
 static void test_steps(void)
 {
     unsigned pushed = 0;
@@ -303,7 +304,7 @@ static void test_schema(void)
                TEXTS("null", "2.50", NULL, "true", "\"a\""));
 }
 
-/* The numbers of ranges, one by one. */
+/* Tries the numbers of ranges, one by one. */
 static void test_integers(void)
 {
     static const int ranges[][2] = { { 0, 9 },   { 0, 0 },      { 7, 123 },   { 95, 1203 },
@@ -366,8 +367,8 @@ static uint32_t random_bits(void)
     return (uint32_t)(state >> 16);
 }
 
-/* Any path through the automaton ends, and what it wrote is JSON. Bytes that end something are tried more
- * often, so that texts stay short. */
+/* Any path through the automaton ends, and its text is JSON. Bytes that end something are tried
+ * more often, so that texts stay short. */
 static void test_random_paths(void)
 {
     static const char likely[] = "\"}],:01{[";
@@ -432,7 +433,7 @@ static void test_choices(void)
        "%s", error_message);
 }
 
-/* Numbers that point outside, with a right checksum. */
+/* Numbers that point outside, under a right checksum. */
 static void test_damage(void)
 {
     const char *error_message = "";

@@ -1,4 +1,4 @@
-/* A grammar asked about a vocabulary: the walk through sorted tokens against every token alone, on three
+/* A grammar and a vocabulary: the walk through sorted tokens against every token alone, on three
  * published vocabularies (assets) and the demo model's. */
 #include "flash_image/pack/pack.h"
 #include "runtime/features/grammar/grammar_tokens.h"
@@ -51,7 +51,7 @@ static bool of_grammars(uint32_t id)
     return found;
 }
 
-/* Every token by its bytes, one after the other, from where the machine stands. */
+/* Tries every token by its bytes, one after the other, from where the machine is. */
 static unsigned count_wrong(const uint8_t *is_of_grammars)
 {
     unsigned wrong = 0;

@@ -1,5 +1,5 @@
-/* Schemas of an attacker, whose cost would grow faster than their length, end in a bounded time; numbers at the ends of what
- * can be written; what a note says of a place. */
+/* Hostile schemas whose cost would grow faster than their length end in a bounded time; numbers at
+ * the limits of their notation; the place that a note names. */
 #include <time.h>
 
 #include "flash_image/grammar/grammar_private.h"
@@ -10,7 +10,7 @@
 
 enum { PADDING = 20000 };
 #define SECONDS_MOST \
-    5.0 /* under a sanitizer, on a loaded computer; each of these took a minute or more */
+    5.0 /* under a sanitizer, on a busy computer; each of these took a minute or more */
 
 static double now(void)
 {
@@ -28,7 +28,7 @@ static void test_bounded_check(const char *name, struct text *schema, const char
     free(schema->s);
 }
 
-/* The same as a schema of a tool, whose grammar is made. */
+/* Compiles it as the schema of a tool as well. */
 static void test_bounded_grammar(const char *name, struct text *schema)
 {
     const struct grammar_schema one = { .text = schema->s };
@@ -53,7 +53,7 @@ static void put_times(struct text *t, const char *what, unsigned n)
     }
 }
 
-/* Each of n schemas names the next one twice, in a document that is long to search. */
+/* Each of n schemas names the next one twice, in a document that takes long to search. */
 static struct text doubled(unsigned n)
 {
     struct text t = { 0 };
@@ -116,7 +116,7 @@ static struct text with_strings(void)
     for (unsigned i = 0; i < 40; i++) {
         text_format(&t, "%s\"p%u\":{\"type\":\"string\",\"pattern\":\"^[\\u4e00-\\u9fff]*",
                     i != 0 ? "," : "", i);
-        put_class(&t, 550); /* which of the last ten were of it: 1,024 states */
+        put_class(&t, 550); /* which of the last ten letters were in the class: 1,024 states */
         text_put(&t, "[\\u4e00-\\u9fff]{9}$\"}");
     }
     text_put(&t, "}}");
@@ -187,7 +187,7 @@ static void test_bounds(void)
     free(string.s);
 }
 
-/* Wherever a compile ends for want of steps, nothing is left behind. */
+/* Wherever a compile ends because its steps ran out, it leaves nothing behind. */
 static void test_no_leak(void)
 {
     bool failed = false, made = false, clean = true;
@@ -205,7 +205,7 @@ static void test_no_leak(void)
         } else {
             failed = true;
             clean = clean && out.states == NULL && out.edges == NULL;
-            free(out.states); /* so that the test itself leaves nothing either */
+            free(out.states); /* so that the test itself leaves nothing behind, either */
             free(out.edges);
         }
         automaton_free(&a);
@@ -281,7 +281,7 @@ static void test_places(void)
     OK(good, "a long place of other letters is cut between two of them");
 }
 
-/* Nothing, a thousand million times, has no states that could be counted. */
+/* An empty text a thousand million times has no states to count. */
 static void test_nothing_often(void)
 {
     clock_t begin = clock();
@@ -296,7 +296,7 @@ static void test_nothing_often(void)
     pattern_free(seldom);
 }
 
-/* Values that are written one by one have no room; those with the same beginnings share them. */
+/* Values that are written one by one find no room; those with the same beginnings share it. */
 static void test_many_values(void)
 {
     struct text t = { 0 };
@@ -317,7 +317,7 @@ static void test_many_values(void)
     free(t.s);
 }
 
-/* A keyword that is not a schema restricts nothing, and does not keep the rest of the document from being held. */
+/* A keyword that is not a schema restricts nothing, and the rest of the document is still held. */
 static void test_no_schema(void)
 {
     static const char schema[] =

@@ -82,7 +82,8 @@ static void test_generators(void)
         { "{\"type\":[\"string\",\"integer\"],\"pattern\":\"^-?(?:0|[1-9]\\\\d*)$\"}",
           { "12", "\"12\"" },
           { "\"x\"" } },
-        /* A format beside a pattern that leaves some of its texts; a name as Python writes it; more repetitions than a string has. */
+        /* A format beside a pattern that allows some of its texts; a name as Python writes it; more
+         * repetitions than a string can have. */
         { "{\"type\":\"string\",\"format\":\"date\",\"pattern\":\"^2024\"}",
           { "\"2024-02-28\"" },
           { "\"2024\"", "\"2024-13-01\"", "\"2023-01-01\"" } },

@@ -1,5 +1,5 @@
-/* JSON as models write it (flash_image/grammar/json_values.c): white space between the tokens of a value that a schema holds, and commas
- * between members. */
+/* JSON as models write it (flash_image/grammar/json_values.c): white space between the tokens of a
+ * value under a schema, and commas between members. */
 #include "tests/unit/grammar/samples.h"
 
 static void test_white_space(void)

@@ -1,6 +1,6 @@
-/* The official JSON-Schema-Test-Suite, drafts 7 and 2020-12, as `make setup` puts it into build/clients: for each schema and instance, the
- * grammar and the check after it refuse what is not valid, and the grammar allows what is, but for what the table says. `--table` prints
- * the table of docs/GRAMMARS.md. */
+/* The official JSON-Schema-Test-Suite, drafts 7 and 2020-12, as `make setup` puts it into build/clients: for each schema and
+ * instance, the grammar and the later check refuse invalid instances, and the grammar allows valid ones, except those in the
+ * table. `--table` prints the table of docs/GRAMMARS.md. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@ enum { FILES_MOST = 200, PATH_BYTES = 1000, FOLDER_BYTES = 500 };
 struct tally {
     char name[80];
     unsigned n, narrow, named,
-        wrong; /* instances; valid and refused; not valid and allowed, with a note and without */
+        wrong; /* instances; valid and refused; invalid and allowed, with a note and without */
 };
 
 /* The known failures: numbers beyond 2^53, identifiers outside of schemas, resources that a reference changes. */
@@ -40,11 +40,11 @@ static unsigned known_wrong(const char *name)
 
 static struct tally tallies[FILES_MOST];
 static unsigned n_tallies,
-    n_one_form; /* n_one_form: values that are allowed in one of their forms alone */
+    n_one_form; /* n_one_form: values that are allowed in only one of their forms */
 static struct grammar_notes notes;
 static bool shown;
 
-/* A schema as the grammar that `compiled` is. */
+/* Compiles a schema to the grammar `compiled`. */
 enum state { HELD, NEVER, FAILED };
 
 static enum state compile_one(const char *text)
@@ -88,7 +88,8 @@ static void reorder(cJSON *value, const cJSON *schema)
     cJSON_Delete(rest);
 }
 
-/* In lines with tabs before the members, too, whatever is allowed without white space. */
+/* Texts that are allowed without white space are also allowed in lines with tabs before the
+ * members. */
 static bool allows_both_forms(const cJSON *value)
 {
     char *compact = cJSON_PrintUnformatted(value), *lines = cJSON_Print(value);

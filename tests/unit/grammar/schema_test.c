@@ -1,5 +1,6 @@
-/* JSON Schema as grammars (flash_image/grammar/schema.h): which texts a schema allows, keyword by keyword and all of them together; what
- * generators of schemas write; what a grammar cannot hold (the check that holds it afterwards: schema_check_test.c). */
+/* JSON Schema as grammars (flash_image/grammar/schema.h): the texts that a schema allows, for each keyword and for all
+ * together; schemas that generators write; keywords that a grammar cannot hold (schema_check_test.c tests the check
+ * that follows). */
 #include "flash_image/grammar/schema.h"
 #include "tests/unit/grammar/samples.h"
 
@@ -138,7 +139,7 @@ static bool in_range(const char *text, double low, double high)
     return strtod(text, NULL) >= low && strtod(text, NULL) <= high;
 }
 
-/* Every number of up to two digits on each side of the point against bounds. */
+/* Tries every number of up to two digits on each side of the point against bounds. */
 static void test_ranges(void)
 {
     static const double bounds[][2] = { { 0, 1 },        { -1.5, 2.25 }, { 0.1, 0.3 },

@@ -1,5 +1,5 @@
-/* The command line of the Linux program: one table says what a command reads, what it refuses, and
- * what is told of it. */
+/* The command line of the Linux program: one table defines which words a command reads, which it
+ * refuses, and how it describes them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ enum { MOST = 65536, WORDS = 8 };
 
 static char said[MOST];
 
-/* The text on standard error since the last time. */
+/* Returns the text on standard error since the last time. */
 static void read_said(FILE *file)
 {
     size_t n;
@@ -27,7 +27,7 @@ static void read_said(FILE *file)
 struct row {
     const struct command *command;
     const char *words[WORDS];
-    const char *says; /* NULL: nothing, and the words are taken */
+    const char *says; /* NULL: nothing is said, and the words are taken */
 };
 
 static const struct row rows[] = {
@@ -82,7 +82,7 @@ static const struct row rows[] = {
     { &cmd_serial, { "d", "--ctx", "3" }, "--ctx is not an option of serial; see" },
 };
 
-/* Arguments that have room for those of any command here. */
+/* Arguments with room for those of any command here. */
 static void check_row(const struct row *row, FILE *file)
 {
     static union {
@@ -134,7 +134,8 @@ static void check_values(void)
     }
 }
 
-/* An option as a flag of a command that has no other: whether its row says that it may be given again. */
+/* Whether the row of an option, as the only option of a command, says that it may be given
+ * again. */
 static bool refuses_twice(const struct command_option *o, FILE *file)
 {
     struct command_option flag = { .name = o->name, .is_list = o->is_list };
@@ -186,7 +187,7 @@ static void print(void (*what)(FILE *to), FILE *file)
     }
 }
 
-/* A word of a text, with none of the letters of a longer one behind it. */
+/* Finds a word of a text that is not followed by letters of a longer one. */
 static bool has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -210,7 +211,7 @@ static void spell(char *out, const char *name, bool troff)
     *out = '\0';
 }
 
-/* Every option of every command in a text, as troff has a dash, or as it is. */
+/* Finds every option of every command in a text, with a dash as troff writes it or as it is. */
 static void check_named(const char *what, bool troff)
 {
     unsigned missing = 0, n = 0;

@@ -1,4 +1,5 @@
-/* Files that a save makes or writes, at what a shell cannot arrange: an end that fails, and a model given as the file. */
+/* Files that a save makes or writes, in cases that a shell cannot arrange: an end that fails, and a
+ * model given as the file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static struct host_args args;
 static struct platform platform;
 static char folder[256];
 
-/* A few are remembered, as options keep theirs. */
+/* A few are kept, as options keep theirs. */
 static const char *path(const char *name)
 {
     static char texts[8][512];
@@ -24,7 +25,7 @@ static const char *path(const char *name)
     return text;
 }
 
-/* A file that begins with a mark, or with none, and goes on with so many letters. */
+/* Writes a file that begins with a mark or without one, and goes on with so many letters. */
 static bool put(const char *name, const char *mark, size_t bytes)
 {
     FILE *f = fopen(path(name), "wb");
@@ -69,7 +70,7 @@ static void test_end_fails(void)
        "one that can: the old one has another");
 }
 
-/* A save that is too small, and files of the user's in the place of its other name. */
+/* A save that is too small, and the user's files under its other name. */
 static void test_old_names(void)
 {
     const struct file *file;
@@ -121,7 +122,7 @@ static void test_not_ours(void)
     args.prefix = NULL;
 }
 
-/* Those that it wrote, also where the first half is damaged, and zeros. */
+/* Files that it wrote, also with a damaged first half, and zeros. */
 static void test_ours(void)
 {
     const struct file *file;

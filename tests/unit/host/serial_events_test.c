@@ -1,5 +1,5 @@
-/* The CSV of `ingot serial`: names and reasons that hold what separates fields come back as they
- * were (RFC 4180, 2.5 to 2.7), one header, a row a reply. */
+/* The CSV of `ingot serial`: names and reasons with separators in them come back unchanged (RFC
+ * 4180, 2.5 to 2.7), there is one header, and a row for each reply. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static enum serial_kind take(struct serial_events *e, const char *line)
     return serial_events_take(e, copy, strlen(copy));
 }
 
-/* The rows behind the header, without their times. */
+/* Returns the rows behind the header, without their times. */
 static const char *row(const char *file, unsigned n)
 {
     const char *at = strstr(file, "\n20");
@@ -61,7 +61,7 @@ static void reply(struct serial_events *e, const char *names, const char *reason
     OK(take(e, line) == SERIAL_DONE, "done is read");
 }
 
-/* The actions of a model go beside its replies, quiet or not. */
+/* The actions of a model are listed with its replies, quiet or not. */
 static void test_action(struct serial_events *e)
 {
     char said[128] = "";
@@ -89,7 +89,8 @@ static long bytes_of_file(void)
     return stat(path, &st) == 0 ? (long)st.st_size : -1;
 }
 
-/* A disk that takes so many bytes more, which is a part of a row: none of the row is in the table, and the end is an error. */
+/* A disk that takes only a part of a row: none of the row is in the table, and the end is an
+ * error. */
 static void test_full(rlim_t more)
 {
     struct serial_events e = { .quiet = true };

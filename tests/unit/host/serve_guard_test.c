@@ -1,5 +1,5 @@
-/* Access to `ingot serve`: names of this computer, the server's own page, pages and names that the owner lets in, the token; and the page
- * that a path means. */
+/* Access to `ingot serve`: names of this computer, the server's own page, pages and names that the
+ * owner allows, the token; and the page of a path. */
 #include <string.h>
 
 #include "host/serve/serve_guard.h"

@@ -1,8 +1,10 @@
-/* A reader that is given up while an answer is sent: only the other side's slowness counts, by the bytes that it takes. */
+/* When a reader is given up while an answer is sent: only the other side's slowness counts, by the
+ * bytes that it takes. */
 #include "host/serve/serve_pace.h"
 #include "tests/unit/tap.h"
 
-/* Every `ms` the other side takes n bytes of an answer without end. Returns the delay after so many seconds. */
+/* The other side takes n bytes of an endless answer every `ms`. Returns the delay after so many
+ * seconds. */
 static int64_t delay_after(unsigned seconds, int64_t ms, size_t n)
 {
     struct serve_pace p = { .waits = false };
@@ -15,7 +17,7 @@ static int64_t delay_after(unsigned seconds, int64_t ms, size_t n)
     return serve_pace_delay(&p, (int64_t)seconds * 1000);
 }
 
-/* The server has n bytes every `ms`, which are taken `slow` ms later. */
+/* The server has n bytes every `ms`; they are taken `slow` ms later. */
 static int64_t stream_delay(unsigned seconds, int64_t ms, int64_t slow, size_t n)
 {
     struct serve_pace p = { .waits = false };

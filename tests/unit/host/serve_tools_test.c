@@ -1,5 +1,6 @@
-/* Functions that a reply may call (host/api/serve_tools.c): which texts the grammar of a request allows, how the model is told, how calls and
- * what they gave stand in the conversation, what is refused. */
+/* Functions that a reply may call (host/api/serve_tools.c): the texts that a request's grammar
+ * allows, the description for the model, the form of calls and results in the conversation, and
+ * refused requests. */
 #include <cjson/cJSON.h>
 
 #include "host/api/serve_call.h"
@@ -24,7 +25,7 @@
 static struct serve_request request;
 static struct serve_error error_message;
 
-/* A body of messages and more fields; its grammar is the one that texts are held against. */
+/* Reads a body of messages and more fields; texts are tried on its grammar. */
 static bool ask(const char *messages, const char *more)
 {
     static const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
@@ -152,7 +153,7 @@ static void check_refused(void)
     "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":" NUMBER \
     "}}"
 
-/* A call or the answer, and never anything else. */
+/* A call or the answer is allowed, and nothing else. */
 static void check_formats(void)
 {
     OK(ask(USER, FORMAT ",\"tools\":" TOOLS) && request.may_call && matches("{\"sum\":4}") &&
@@ -272,7 +273,8 @@ static void check_keywords(void)
        "strict: %s", error_message.text);
 }
 
-/* Functions (n) of twenty numbers each, whose names have so many characters, at least. True: they are taken. */
+/* Makes n functions of twenty numbers each, whose names have at least so many characters. True:
+ * they are accepted. */
 static bool ask_many(unsigned n, int name)
 {
     struct serve_text body = { .n = 0 };
@@ -303,7 +305,7 @@ static bool ask_many(unsigned n, int name)
 /* 53 of them. */
 #define ZEROS "00000000000000000000000000000000000000000000000000000"
 
-/* The grammar and the check let it pass. */
+/* Whether the grammar and the check accept it. */
 static bool reply_is_good(const char *text)
 {
     struct serve_text reply = { .n = 0 };
@@ -335,7 +337,7 @@ static void check_many(void)
        "whose names are checked afterwards, too");
 }
 
-/* Histories that other servers and models made. */
+/* Histories from other servers and models. */
 static void check_histories(void)
 {
     static const char *const arguments[][2] = { { "\"\"", "{}" },

@@ -1,4 +1,4 @@
-/* For a spoken conversation: where somebody speaks, sentences, sound at other rates and as files. */
+/* Spoken conversations: finding speech, sentences, sound at other rates and in files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static unsigned ends;
 static size_t longest;
 static uint32_t noise = 1;
 
-/* A tone in a room with some noise, for so long. */
+/* Hears a tone in a room with some noise, for so long. */
 static void hear(double seconds, double tone, double room)
 {
     int16_t frame[VOICE_FRAME];
@@ -98,7 +98,7 @@ static bool loads(const uint8_t *file, size_t n, const char *says)
     return good;
 }
 
-/* A tone is resampled: its loudness then, in thousandths of before. */
+/* Resamples a tone and returns its loudness, in thousandths of the original. */
 static unsigned left_of(double hertz, uint32_t from, uint32_t to)
 {
     struct voice_sound s = { .rate = from };

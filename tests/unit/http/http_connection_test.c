@@ -1,5 +1,6 @@
-/* One connection: answers in the order of their requests, with a length, in chunks or to the end; what is said before a body has come;
- * WebSockets, whose key is RFC 6455's. The site here answers when it is told to. */
+/* One connection: answers in the order of their requests, with a length, in chunks or to the end;
+ * answers that come before a body; WebSockets, whose key is RFC 6455's. The site answers when the
+ * test says so. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static struct answers {
     struct http_answer next; /* status 0: later */
     bool at_head;            /* before the body */
     size_t left, body_bytes, n_messages;
-    bool fails, has_memory, waits; /* waits: the body has nothing for now */
+    bool fails, has_memory, waits; /* waits: the body has no more bytes for now */
     unsigned n_over;
     char message[64];
     const char *says;
@@ -130,7 +131,7 @@ static void begin(struct http_answer next, bool at_head)
     http_connection_open(&c, &site, NULL);
 }
 
-/* All that goes out now, by pieces of the least room. */
+/* Collects everything that is sent now, through the smallest room. */
 static const char *drain(void)
 {
     enum http_stage stage;
@@ -251,7 +252,7 @@ static void check_bodies(void)
 
 #define CHUNKED "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-/* Answers that are known from the head. */
+/* Answers that are known from the request's head. */
 static void check_early(void)
 {
     static char large[HTTP_DROPPED_BYTES + 4096];

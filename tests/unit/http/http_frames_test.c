@@ -1,5 +1,6 @@
-/* Frames of WebSockets, byte by byte as RFC 6455 writes them: what breaks a rule ends the connection with the code that the rule names,
- * fragments make one message, control frames come between them, lengths have three forms. */
+/* Frames of WebSockets, byte by byte as RFC 6455 writes them: a broken rule ends the connection
+ * with that rule's code, fragments make one message, control frames come between them, lengths have
+ * three forms. */
 #include <string.h>
 
 #include "runtime/http/http_frames.h"
@@ -26,7 +27,7 @@ static size_t put(uint8_t *to, unsigned first, const void *bytes, size_t n)
     return 6 + n;
 }
 
-/* All messages that are whole as "t:text|" or "b:bytes|", and "END 1002" where they ended. */
+/* Writes all whole messages as "t:text|" or "b:bytes|", and "END 1002" where they ended. */
 static const char *hear(const void *bytes, size_t n)
 {
     bool last = false, text = false, begun = false, was = false;
@@ -135,7 +136,8 @@ static void test_rules(void)
        "a byte more than a frame may have: %s", log_);
 }
 
-/* Section 7.4: what an end says is said back; what it may not say breaks a rule. */
+/* Section 7.4: a code that ends the connection is sent back; a code that must not be sent breaks a
+ * rule. */
 static void test_ends(void)
 {
     static const unsigned good[] = { 1000, 1001, 1003, 1007, 1014, 3000, 4999 };
@@ -202,7 +204,7 @@ static void test_lengths(void)
     }
 }
 
-/* Control frames wait for the end of a message that is on its way out. */
+/* Control frames wait for the end of a message that is being sent. */
 static void test_between(void)
 {
     static char message[300];

@@ -1,5 +1,6 @@
-/* Requests from bytes in every split: what comes of them does not depend on it. Bytes that are not a request are refused, and requests
- * that a proxy could read in another way first of all (RFC 9112, sections 6 and 11.2). */
+/* Requests from bytes in every split: the result does not depend on it. Bytes that are not a
+ * request are refused, above all requests that a proxy could read differently (RFC 9112, sections 6
+ * and 11.2). */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,8 @@ enum { LOG_BYTES = 4096 };
 
 static struct http_request request;
 
-/* Parse bytes and log a line for each request: "POST /path [body] keeps|closes", or the status of the error. */
+/* Parses bytes and logs a line for each request: "POST /path [body] keeps|closes", or the status of
+ * the error. */
 static void run(const char *bytes, size_t n, const size_t *cuts, size_t n_cuts, char log[LOG_BYTES])
 {
     static const char *const methods[] = { "GET", "HEAD", "POST", "OPTIONS", "OTHER" };
@@ -23,7 +25,7 @@ static void run(const char *bytes, size_t n, const size_t *cuts, size_t n_cuts, 
     while (at < n || request.at == HTTP_AT_END) {
         size_t end = cut < n_cuts && cuts[cut] < n ? cuts[cut] : n, used, piece_bytes;
         size_t said = strlen(log);
-        /* A copy, so that a read beyond the end is seen. */
+        /* Copies it, so that a read beyond the end is seen. */
         char *part = malloc(end - at + 1);
         const char *piece;
 
@@ -55,7 +57,7 @@ static void run(const char *bytes, size_t n, const size_t *cuts, size_t n_cuts, 
     }
 }
 
-/* Whole, by single bytes, and cut at every two places. */
+/* Parses it whole, in single bytes, and cut at every two places. */
 static bool same_in_every_split(const char *bytes, size_t n, const char *want)
 {
     char log[LOG_BYTES];
@@ -290,7 +292,7 @@ static void check_limits(void)
     run(text, n, NULL, 0, log);
     OK(strcmp(log + strlen(log) - 3, "400") == 0, "trailers without end: %s", log);
     n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\n");
-    for (unsigned i = 0; i < 3000; i++) { /* 27 bytes each of what is counted between two pieces */
+    for (unsigned i = 0; i < 3000; i++) { /* between two pieces 27 bytes count */
         memcpy(text + n, "1;an-extension-of-a-line\r\nx\r\n", 29);
         n += 29;
     }
@@ -309,7 +311,7 @@ static void check_limits(void)
     free(text);
 }
 
-/* Lists in as many fields as a head has room for are looked through once. */
+/* Lists in as many fields as a head has room for are searched once. */
 static void check_many_fields(void)
 {
     static char head[HTTP_HEAD_BYTES];
@@ -329,7 +331,7 @@ static void check_many_fields(void)
        "%zu fields of a name: %.2f ms", n / 5, (double)begin * 1000 / CLOCKS_PER_SEC / 20);
 }
 
-/* The host that a whole address names counts, not that of Host. */
+/* If the request names a whole address, its host counts and not Host's. */
 static void check_authority(void)
 {
     static const char *const targets[][2] = { { "http://x.example:80/p", "x.example:80" },

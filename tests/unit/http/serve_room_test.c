@@ -1,4 +1,5 @@
-/* Which connection of `ingot serve` makes room for another, and that the search is as long as the list, not as its square. */
+/* Which connection of `ingot serve` makes room for another, and that the search takes time like the
+ * list's length, not its square. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +17,7 @@ static bool is_busy(const void *user)
     return *(const bool *)user;
 }
 
-/* n connections; connection i comes from caller i % callers, and was quiet for i ms. */
+/* Opens n connections; connection i comes from caller i % callers, and was quiet for i ms. */
 static void open_all(size_t n, size_t callers)
 {
     sockets.setup.is_busy = is_busy;
@@ -48,7 +49,7 @@ static void close_all(void)
     free(sockets.counts);
 }
 
-/* The connection that was given up; SIZE_MAX: none. */
+/* Returns the connection that was given up; SIZE_MAX: none. */
 static size_t given_up(const size_t *caller)
 {
     unsigned char name[SERVE_CALLER_BYTES] = { 0 };
@@ -121,7 +122,7 @@ int main(void)
     check_choice();
     few = seconds_of(FEW_CALLERS);
     many = seconds_of(MANY_CALLERS);
-    /* Sixteen times as many take 16 times as long, or 256 times. */
+    /* Sixteen times as many take 16 times as long, and not 256 times. */
     OK(many < 80 * few || many < 0.05, "%d callers: %.1f ms, %d: %.1f ms", FEW_CALLERS, few * 1000,
        MANY_CALLERS, many * 1000);
     return tap_done();

@@ -26,7 +26,7 @@ static inline void restore(const struct bytes *from)
     memcpy(work, from->data, from->n);
 }
 
-/* Put every checksum right that can be reached, so that the field itself is what is refused. */
+/* Puts every checksum right that can be reached, so that the field itself is refused. */
 static inline void seal(size_t bytes)
 {
     struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->layers,
@@ -48,7 +48,7 @@ static inline enum err check(struct image *img, size_t bytes)
     return e == ERR_OK ? image_check_meta(img, work + INGOT_PAGE) : e;
 }
 
-/* Write a field, put the checksums right, and expect an error message with `words`. */
+/* Writes a field, puts the checksums right, and expects an error message with `words`. */
 static inline void refuse(const struct bytes *from, size_t offset, const void *value, size_t bytes,
                           enum err expected, const char *words)
 {
@@ -92,7 +92,7 @@ static inline bool make(const char *name, bool is_tied, enum ingot_type type, st
     return out->n > INGOT_PAGE;
 }
 
-/* Both files are made, and work has room for either; false: a check said why not. */
+/* Makes both files; work has room for either. False: a check said why not. */
 static inline bool image_rig_open(void)
 {
     static const char *const names[] = { "small.bin", "tok300.bin", "good", "tied", NULL };

@@ -1,5 +1,4 @@
-/* The .ingot reader: every section, segment, tensor and token that is not as it should be is refused
- * by name. */
+/* The .ingot reader: every wrong section, segment, tensor and token is refused by name. */
 #include "tests/unit/image/image_rig.h"
 
 static void test_damaged_section(const char *name, const struct ingot_section *s)

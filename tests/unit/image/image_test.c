@@ -1,5 +1,5 @@
-/* The .ingot reader: a good file passes, and every field of its header and of its layers that is not
- * as it should be is refused by name. */
+/* The .ingot reader: a good file passes, and every wrong field of its header and of its layers is
+ * refused by name. */
 #include "tests/unit/image/image_rig.h"
 
 static void test_good(const struct bytes *file, enum ingot_type type)
@@ -97,7 +97,7 @@ static void refuse_layer(size_t offset, uint64_t value, size_t bytes, enum err e
            expected, words);
 }
 
-/* For layer 1. A feature of the format that this program does not compute is refused. */
+/* For layer 1: a feature of the format that this program does not compute is refused. */
 static void test_layer_kinds(void)
 {
     refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");
@@ -149,7 +149,7 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(reserved[26]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
 
-/* Layer 1 with more than one field changed. */
+/* Changes more than one field of layer 1. */
 static void refuse_whole(const struct ingot_layer *l, const char *words)
 {
     const struct ingot_header *h = (const void *)good.data;
@@ -199,7 +199,7 @@ static void refuse_inner(uint32_t groups, uint32_t heads, const char *words)
     refuse_whole(&l, words);
 }
 
-/* Fields that are right alone and not together. */
+/* Fields that are right by themselves and contradict each other. */
 static void test_together(void)
 {
     struct ingot_layer l = good_layer();
@@ -283,7 +283,7 @@ static void test_header(void)
     refuse_u32(HEADER(segments.count), 3, "segments.count is 3, must be 4 to 4");
 }
 
-/* A model's defaults for the choice of tokens, in bounds and just beyond them. */
+/* A model's defaults for sampling, in bounds and just beyond them. */
 static void test_sampling(void)
 {
     const struct ingot_sampling good_ones = { INGOT_ALL_SAMPLING, 100, 1, 1, 0.01f, INGOT_MAX_VOCAB,
@@ -312,7 +312,7 @@ static void test_sampling(void)
     }
 }
 
-/* A medium that is longer than the file, whose header claims a page of it. */
+/* A medium that is longer than the file, whose header claims a page of the rest. */
 static void test_bytes_behind(void)
 {
     struct image img;
@@ -325,7 +325,7 @@ static void test_bytes_behind(void)
        "refused: %s", img.error_message);
 }
 
-/* Without putting checksums right: no byte of the header can change unseen. */
+/* Leaves checksums wrong: no byte of the header can change unnoticed. */
 static void test_header_bytes(void)
 {
     bool seen = true;

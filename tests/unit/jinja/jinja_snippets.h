@@ -1,4 +1,4 @@
-/* Snippets for each construct, and what they are rendered over. */
+/* Snippets for each construct, and the values that they are rendered with. */
 #ifndef INGOT_TESTS_UNIT_JINJA_SNIPPETS_H
 #define INGOT_TESTS_UNIT_JINJA_SNIPPETS_H
 

@@ -1,4 +1,4 @@
-/* The interpreter beside Python's Jinja: a snippet for each thing that it knows, and published
+/* The interpreter beside Python's Jinja: a snippet for each construct that it knows, and published
  * templates over conversations with tools. If Jinja fails, the interpreter must fail too. */
 #include <cjson/cJSON.h>
 #include <glob.h>

@@ -1,4 +1,4 @@
-/* Asks Python's Jinja, set up as Transformers does it, what templates write. */
+/* Asks Python's Jinja, set up as in Transformers, for the texts of templates. */
 #ifndef INGOT_TESTS_UNIT_JINJA_REFERENCE_H
 #define INGOT_TESTS_UNIT_JINJA_REFERENCE_H
 
@@ -29,7 +29,7 @@ static void reference_open(void)
         abort();
 }
 
-/* context: JSON; `now` of it is the day of strftime_now, as seconds. The answer's index. */
+/* context: JSON; its `now` is the day of strftime_now, in seconds. Returns the answer's index. */
 static size_t reference_ask(const char *context, const char *template, size_t bytes)
 {
     if (reference.n == REFERENCE_MOST)

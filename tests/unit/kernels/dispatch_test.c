@@ -1,4 +1,4 @@
-/* Features by name, what forcing one of them leaves, and what is known of single cores. */
+/* Features by name, the features that are left when one is forced, and facts about single cores. */
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 
@@ -73,7 +73,7 @@ static void test_force(void)
     }
 }
 
-/* Every op has a function whatever the CPU, and the distance is the caller's to set. */
+/* Every op has a function on every CPU, and the caller sets the distance. */
 static void test_best(void)
 {
     struct kernels best, reference;

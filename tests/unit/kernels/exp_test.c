@@ -1,10 +1,10 @@
-/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp, GELU, sigmoid
- * and softplus within 3 ulp of the exact value over their range, fp16 exact in one direction and
- * nearest even in the other. */
+/* Tests the arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp, GELU,
+ * sigmoid and softplus within 3 ulp of the exact value over their range, fp16 exact in one
+ * direction and nearest even in the other. */
 #include "kernels/ref/scalar.h"
 #include "tests/unit/tap.h"
 
-/* Distance of one ulp of a float near `exact`; that of the subnormals below 2^-126. */
+/* Returns the distance of one ulp of a float near `exact`; below 2^-126 that of the subnormals. */
 static long double ulp_at(long double exact)
 {
     int exponent;
@@ -20,7 +20,7 @@ static long double error_of_exp(float x)
     return fabsl((long double)exp_f32(x) - exact) / ulp_at(exact);
 }
 
-/* The tanh form by its definition; below -1 by the identity, as 1 + tanh would cancel. */
+/* The tanh form by its definition; below -1 by the identity, because 1 + tanh would cancel. */
 static long double error_of_gelu(float x)
 {
     long double sqrt_2_pi = sqrtl(2.0L / 3.14159265358979323846264338327950288L);
@@ -67,7 +67,7 @@ static void sweep(const char *name, float from, float to, long double (*error_of
        worst, (double)worst_at, n);
 }
 
-/* Results beyond the normal range: still no NaN, no wrong sign, no jump. */
+/* Results beyond the normal range still have no NaN, no wrong sign and no jump. */
 static void test_gelu_edges(void)
 {
     static const float zeros[] = { -16.0f, -40.0f, -1e30f };
@@ -116,7 +116,7 @@ static void test_softplus_edges(void)
        "sigmoid is 1 / 2 at 0 and levels off");
 }
 
-/* Value of a finite fp16, from the definition. */
+/* Returns the value of a finite fp16, from the definition. */
 static double value_of_f16(uint16_t h)
 {
     int exponent = h >> 10 & 31;

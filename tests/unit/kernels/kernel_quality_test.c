@@ -1,5 +1,5 @@
-/* The cost of int8 activations: a quantized gemv is no further from W x in double precision than
- * dequantizing the same weights and multiplying them by the same int8 activations is. */
+/* The cost of int8 activations: a quantized gemv is as close to W x in double precision as
+ * dequantized weights multiplied by the same int8 activations. */
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -26,7 +26,7 @@ static double uniform(void)
     return (double)(state >> 8) / 16777216.0;
 }
 
-/* Bell-shaped, and every 61st value ten times as large, as activations have it. */
+/* Bell-shaped numbers, of which every 61st is ten times as large, as in activations. */
 static void fill_activations(void)
 {
     for (size_t c = 0; c < COLS; c++) {
@@ -54,8 +54,8 @@ static void fill_weights(size_t group_bytes, size_t n_scales)
     }
 }
 
-/* Normalized mean square error of y, and of the weights by the int8 activations, both against the
- * weights by x. */
+/* Returns the normalized mean square errors of y, and of the weights by the int8 activations, both
+ * against the weights by x. */
 static void check(const char *type)
 {
     double kernel = 0, plain = 0, total = 0;

@@ -1,5 +1,6 @@
-/* Turns that are seen, judged and practised: questions of two kinds, of which one goes badly as it is answered by
- * default; patterns; what is judged and what not; bytes that come back, and bytes that do not. */
+/* Turns that are watched, judged and practised: questions of two kinds, one of which goes badly
+ * under the defaults; patterns; which turns are judged; bytes that can be restored, and bytes that
+ * cannot. */
 #include "runtime/features/policy/experience.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static void open_fresh(void)
     experience_open(&e, memory, DIM);
 }
 
-/* A question of a kind: its hidden states lie about an axis of their own. */
+/* Makes a question of a kind: its hidden states are around an axis of their own. */
 static void ask(int kind, struct policy_choice *choice)
 {
     struct experience_question q = { .text = kind ? "What is 17 + 25?" : "tell me about cats",
@@ -36,7 +37,7 @@ static void ask(int kind, struct policy_choice *choice)
         vector_random(hidden, DIM, 0.2f, &seed);
         hidden[kind ? 3 : 30] += 2.0f;
         if (i < 10)
-            hidden[20] += 100.0f; /* before the question: does not count */
+            hidden[20] += 100.0f; /* comes before the question and does not count */
         experience_see(&e, i, hidden);
     }
     experience_choose(&e, &q, choice);
@@ -172,7 +173,7 @@ static void check_bytes(void)
     seed = 77;
     ask(1, &again);
     OK(memcmp(&c, &again, sizeof c) == 0, "loaded patterns choose the same, to the bit");
-    for (size_t i = 0; i < most; i += 5) { /* a byte that is wrong: refused, or harmless */
+    for (size_t i = 0; i < most; i += 5) { /* a wrong byte is refused, or harmless */
         bytes[i] ^= 0xff;
         if (load() != ERR_OK || !experience_is_sound(&e)) {
             refused++;

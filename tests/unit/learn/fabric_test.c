@@ -1,5 +1,5 @@
-/* The memory fabric: gates by the turn so far, what they let through, time, promotion, conflicts, forgetting,
- * and the form in which it is kept. */
+/* The memory fabric: gates by the turn so far, their effect, time, promotion, conflicts,
+ * forgetting, and the form in which it is kept. */
 #include "runtime/features/fabric/fabric.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ static struct fabric_note *add_note(enum fabric_name space, int i, uint32_t n_ex
     return n;
 }
 
-/* The state after a token like example 0 of a note, as the head takes it. */
+/* Makes the state after a token like example 0 of a note, as the head gets it. */
 static bool changes(int i, float *out)
 {
     float h[DIM], before[DIM];

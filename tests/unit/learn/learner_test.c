@@ -88,7 +88,7 @@ static void check_undo(void)
     OK(!learner_undo(&learner), "the one before it is not");
 }
 
-/* The same history twice, and a hash of what came: the bits that every board must have. */
+/* Runs the same history twice and hashes the result: every board must have these bits. */
 static uint32_t history(void)
 {
     float h[DIM], e[DIM];

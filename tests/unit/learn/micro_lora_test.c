@@ -1,5 +1,5 @@
-/* The adapter on the last hidden state: its gradient against differences of the loss, which is computed
- * here in double from the definition; the choice of candidates; the merge of products. */
+/* The adapter on the last hidden state: its gradient against differences of the loss, computed here
+ * in double from the definition; the choice of candidates; the merge of products. */
 #include "runtime/features/lessons/micro_lora.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static double logit_of(const struct micro_lora_head *f, uint32_t id, const doubl
     return f->cap != 0 ? f->cap * tanh(z / f->cap) : z;
 }
 
-/* -log p of the target among the tokens of c. */
+/* Returns -log p of the target among the tokens of c. */
 static double loss(const struct micro_lora *m, const double *w, const struct micro_lora_head *f,
                    const struct micro_lora_choice *c)
 {
@@ -191,7 +191,7 @@ static void check_merge(void)
     fill(two + 2 * DIM, 2 * DIM, 0.3f, 6);
     error = merged_error(&a, &b, 0.5f, 0.5f);
     OK(error < 1e-5, "two and two are four, which fit: %.1e", error);
-    /* For two products at right angles of lengths 3 and 1, rank 1 keeps the longer one. */
+    /* For two products at right angles, of lengths 3 and 1, rank 1 keeps the longer one. */
     memset(one, 0, sizeof one);
     memset(again, 0, sizeof again);
     a = (struct micro_lora){ DIM, 1, 1.0f, one };

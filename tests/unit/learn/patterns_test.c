@@ -1,4 +1,4 @@
-/* Patterns of turns, found, merged, pruned. */
+/* Patterns of turns: finding, merging, pruning. */
 #include "runtime/features/policy/patterns.h"
 
 #include <math.h>

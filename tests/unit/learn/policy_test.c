@@ -1,4 +1,4 @@
-/* The policy: its gradient against differences, what it learns, when it leaves the defaults. */
+/* The policy: its gradient against differences, what it learns, and when it leaves the defaults. */
 #include "runtime/features/policy/policy.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Finding a memory by its words: other words for the same question, near names, nobody's business, corrections; wild bytes. */
+/* Finds a memory by its words: other words for the same question, near names, questions about
+ * nothing known, corrections; random bytes. */
 #include "runtime/features/fabric/recall.h"
 
 #include <stdlib.h>
@@ -6,7 +7,8 @@
 
 #include "tests/unit/tap.h"
 
-/* Short words are common, as in most languages; the vocabulary knows one name, and a few words not at all. */
+/* Short words are common, as in most languages; the vocabulary knows one name, and a few words not
+ * at all. */
 static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
     static const char *const unknown[] = { "mila", "Mila", "zorro" };
@@ -142,7 +144,7 @@ static void test_wild(void)
         exact = malloc(n + 1);
         if (exact == NULL)
             abort();
-        memcpy(exact, wild, n); /* the sanitizer sees a byte beyond */
+        memcpy(exact, wild, n); /* so that the sanitizer sees a read beyond */
         exact = realloc(exact, n != 0 ? n : 1);
         recall_read(&a, exact, n);
         recall_weigh(&a, rarity, NULL);

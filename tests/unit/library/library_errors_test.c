@@ -1,4 +1,4 @@
-/* Whatever a caller does wrong, or his file does to him, has a name, and what follows works. */
+/* Every error of a caller, or of its file, has a name, and later calls work. */
 #include <math.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ static bool no_start(void *context, uint32_t core, void (*entry)(void *arg), voi
     return false;
 }
 
-/* Both calls that take a setup, with a handle to nothing afterwards. */
+/* Makes both calls that take a setup; the handle is NULL afterwards. */
 static bool refused(const struct ingot_setup *setup, enum ingot_error error)
 {
     struct ingot_model *model = (struct ingot_model *)setup;
@@ -62,7 +62,7 @@ static void test_setups(struct rig *r)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* An error, with an error message and a handle that can be closed and nothing else. */
+/* Checks an error: it has a message, and the handle can be closed and nothing else. */
 static bool fails(struct rig *r, enum ingot_error error)
 {
     struct ingot_model_info info;
@@ -149,8 +149,7 @@ static void test_loading(struct rig *r)
     r->setup.progress = NULL;
 }
 
-/* Whatever the size of the memory and whichever read is the first that fails: the model loads, or the
- * error has its name. */
+/* For any size of memory and any failing read, the model loads or the error has its name. */
 static void test_all_sizes(struct rig *r)
 {
     struct ingot_setup setup = r->setup;
@@ -182,7 +181,7 @@ static void test_all_sizes(struct rig *r)
     r->reads_left = -1;
 }
 
-/* Weights that stream, and a card that fails in the middle of a reply, or brings a wrong bit. */
+/* Weights that stream, and a card that fails in the middle of a reply, or delivers a wrong bit. */
 static void test_streaming(struct rig *r)
 {
     struct ingot_generate_params p = rig_greedy();
@@ -227,7 +226,7 @@ static struct {
     unsigned n, n_wrong;
 } inner;
 
-/* Every call of the model from within one of its own. */
+/* Calls every function of the model from inside one of its callbacks. */
 static bool call_again(void *context, const char *text, size_t bytes)
 {
     struct rig *r = inner.rig;

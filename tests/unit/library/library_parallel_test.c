@@ -1,5 +1,5 @@
-/* ingot_generate_parallel: replies side by side have the text, the logits and the ends of each session alone;
- * a callback ends its own reply and no other; wrong calls change nothing. */
+/* ingot_generate_parallel: replies side by side have the text, the logits and the ends of each
+ * session alone; a callback ends its own reply and no other; wrong calls change nothing. */
 #include "tests/unit/library/library_rig.h"
 
 #define DEMO "models/demo-q8_0.ingot"

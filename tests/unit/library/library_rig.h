@@ -1,5 +1,5 @@
 /* A setup over a model of this repository, in memory or read piece by piece, for the tests of the
- * library; memory with bytes around it that nobody may write. */
+ * library; and memory between bytes that nobody may write. */
 #ifndef INGOT_TESTS_UNIT_LIBRARY_RIG_H
 #define INGOT_TESTS_UNIT_LIBRARY_RIG_H
 
@@ -13,13 +13,13 @@
 
 enum { RIG_MEMORY = 24 << 20, RIG_GUARD = 64, RIG_GUARD_BYTE = 0xa5 };
 
-/* The demo model's answer, with nothing left to chance (tests/golden/demo_boot.t). */
+/* The demo model's answer, without any chance (tests/golden/demo_boot.t). */
 #define RIG_QUESTION "Hello! Who are you?"
 #define RIG_ANSWER "I am Ingot, a very small language model that runs on this board."
 #define RIG_HASH 0xee3816407064281cu
 #define RIG_POSITIONS 16
 
-/* One model with all that the caller gives for it. */
+/* A model with everything that the caller gives for it. */
 struct rig {
     uint8_t *file;
     size_t file_bytes;
@@ -29,7 +29,7 @@ struct rig {
     struct ingot_model *model;
     struct ingot_session *session;
     unsigned n_reads, n_bad_reads;
-    int reads_left; /* before they fail; -1: they do not */
+    int reads_left; /* reads before they fail; -1: they do not */
     char said[4096];
     size_t said_bytes;
     unsigned n_stripes;
@@ -60,7 +60,7 @@ static inline bool rig_read(void *context, uint64_t offset, void *buffer, size_t
     return true;
 }
 
-/* The file into memory, and a setup that reads it from there by rig_read. */
+/* Reads the file into memory, and makes a setup that reads it from there by rig_read. */
 static inline void rig_init(struct rig *r, const char *path)
 {
     struct bytes b = bytes_load(path);
@@ -90,7 +90,7 @@ static inline void rig_memory(struct rig *r, size_t bytes)
     r->setup.memory_bytes = bytes;
 }
 
-/* Whether the bytes around the memory are as they were. */
+/* Whether the bytes around the memory are unchanged. */
 static inline bool rig_guarded(const struct rig *r)
 {
     for (size_t i = 0; i < RIG_GUARD; i++) {
@@ -110,7 +110,7 @@ static inline void rig_end(struct rig *r)
     memset(r, 0, sizeof *r);
 }
 
-/* Open, load and begin, or the first error. */
+/* Opens, loads and begins, or returns the first error. */
 static inline enum ingot_error rig_start(struct rig *r)
 {
     enum ingot_error e = ingot_open(&r->setup, &r->model);
@@ -151,7 +151,7 @@ static inline enum ingot_error rig_turn(struct rig *r, const char *text)
     return ingot_prompt_turn(r->session, &turn);
 }
 
-/* The model's next text, in r->said. */
+/* Adds the model's next text to r->said. */
 static inline enum ingot_error rig_generate(struct rig *r, const struct ingot_generate_params *p,
                                             struct ingot_generate_result *result)
 {
@@ -170,7 +170,7 @@ static inline size_t rig_length(const struct rig *r)
     return n;
 }
 
-/* The question asked of an empty session: whether answer and logits are what they have always been. */
+/* Asks the question of an empty session: answer and logits must be the usual ones. */
 static inline bool rig_answers(struct rig *r)
 {
     struct ingot_generate_params p = rig_greedy();

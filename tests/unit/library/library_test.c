@@ -1,5 +1,6 @@
-/* The library as a program uses it: the same bits however the model's bytes and memory come, replies
- * that end where they should, tokens one by one, two models at a time, threads that come and go. */
+/* The library as a program uses it: the same bits however the model's bytes and memory are given,
+ * replies that end where they should, tokens one by one, two models at a time, threads that come
+ * and go. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -50,7 +51,7 @@ static void test_ways(void)
     }
 }
 
-/* With exactly what is needed it opens, with a little less it does not. */
+/* With exactly the needed memory it opens, and with a little less it does not. */
 static void test_memory(void)
 {
     struct ingot_memory needed;
@@ -173,7 +174,7 @@ static bool start_with(struct rig *r, const struct ingot_sampling *s)
     return rig_start(r) == INGOT_OK;
 }
 
-/* The reply of ingot_generate_together, for parameters NULL. */
+/* Returns the reply of ingot_generate_together, with parameters NULL. */
 static bool together_says(struct rig *r, const char *text)
 {
     struct ingot_reply reply = { .session = r->session, .text = rig_say, .context = r };

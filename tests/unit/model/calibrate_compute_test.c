@@ -1,5 +1,5 @@
-/* The measurement of the cores: what it finds, that it stays in its memory whatever there is of it,
- * and that no logit knows of it. */
+/* The measurement of the cores: its results, that it stays in its memory for every size, and that
+ * it changes no logit. */
 #include "runtime/model/calibrate_compute.h"
 
 #include "tests/unit/rig.h"
@@ -29,8 +29,8 @@ static bool is_empty(const struct plan_rates *r)
     return memcmp(r, &none, sizeof none) == 0;
 }
 
-/* Layers beside their matrices: on a busy computer a matrix may seem to take longer than the layer
- * that it is in, but not every time. */
+/* Layers and their matrices: on a busy computer a matrix may seem to take longer than its layer,
+ * but not every time. */
 static bool finds_rest(struct memory_range memory)
 {
     const struct plan_rates *r = probe(memory);
@@ -61,7 +61,7 @@ static void test_rates(enum ingot_type type)
     free(memory.base);
 }
 
-/* Exactly so much is there; the sanitizer watches its end. */
+/* Gives exactly so much memory; the sanitizer watches its end. */
 static void test_little_memory(enum ingot_type type)
 {
     const struct image *image = &rig.model.image;
@@ -104,7 +104,7 @@ static struct {
     uint64_t now, step; /* microseconds */
 } played;
 
-/* A call is 100 us, which a layer takes; in bursts somebody else has the core for 3 ms now and then. */
+/* A call takes 100 us, and so does a layer; now and then another program has the core for 3 ms. */
 static uint64_t played_ticks(void *context)
 {
     (void)context;
@@ -118,7 +118,7 @@ static uint64_t played_ticks(void *context)
     return played.now;
 }
 
-/* Layers whose matrices take next to nothing, so that all of their time is what is measured. */
+/* Layers whose matrices take almost no time, so that all of their time is measured. */
 static struct plan_rates probe_beside(int others, enum ingot_type type, struct memory_range memory)
 {
     struct plan_rates *r = &rig.model.request.rates;
