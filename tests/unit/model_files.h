@@ -51,7 +51,7 @@ static inline void bytes_free(struct bytes *b)
     *b = (struct bytes){ NULL, 0, 0 };
 }
 
-/* GGUF's way: a length of 64 bits, and the bytes. */
+/* Writes a text in GGUF's form: a length of 64 bits, and the bytes. */
 static inline void bytes_text(struct bytes *b, const char *text)
 {
     bytes_u64(b, strlen(text));
@@ -66,7 +66,7 @@ static inline bool bytes_save(const struct bytes *b, const char *path)
     return (f == NULL || fclose(f) == 0) && good;
 }
 
-/* The whole file, or no bytes. */
+/* Reads the whole file, or no bytes. */
 static inline struct bytes bytes_load(const char *path)
 {
     struct bytes b = { NULL, 0, 0 };
@@ -83,7 +83,7 @@ static inline struct bytes bytes_load(const char *path)
     return b;
 }
 
-/* A folder of the test's own, removed by folder_remove. */
+/* Makes a folder for the test; folder_remove removes it. */
 static char folder[64];
 
 static inline const char *folder_path(const char *name)
@@ -102,7 +102,7 @@ static inline bool folder_make(void)
     return mkdtemp(folder) != NULL;
 }
 
-/* Into the folder, and freed. */
+/* Writes it into the folder, and frees it. */
 static inline void save(const char *name, struct bytes b)
 {
     if (!bytes_save(&b, folder_path(name))) {
@@ -132,7 +132,7 @@ static inline float next_weight(uint32_t *seed)
     return (float)(int32_t)*seed * 0x1p-31f;
 }
 
-/* A llama2.c checkpoint, version 0, with weights scaled. */
+/* Writes a llama2.c checkpoint, version 0, with scaled weights. */
 static inline struct bytes llama2c_make(const struct shape *s, bool tied, float scale)
 {
     struct bytes b = { NULL, 0, 0 };
@@ -151,7 +151,7 @@ static inline struct bytes llama2c_make(const struct shape *s, bool tied, float 
     return b;
 }
 
-/* llama2.c's tokenizer of n tokens: unk, bos, eos, 256 bytes, and then pieces. */
+/* Writes llama2.c's tokenizer of n tokens: unk, bos, eos, 256 bytes, and then pieces. */
 static inline struct bytes llama2c_make_tokenizer(uint32_t n)
 {
     struct bytes b = { NULL, 0, 0 };

@@ -1,5 +1,5 @@
-/* A model and a session over a made-up file on a block device that misbehaves when told to: what the tests
- * of the runtime share. One rig is one static struct; rig_open again starts over. */
+/* A model and a session over a made-up file on a block device that misbehaves when told to; the
+ * runtime's tests share it. A rig is one static struct; rig_open again starts over. */
 #ifndef INGOT_TESTS_UNIT_RIG_H
 #define INGOT_TESTS_UNIT_RIG_H
 
@@ -24,7 +24,7 @@ enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20, RIG_FLIPPED_BYTE = 77 };
 enum rig_pace {
     RIG_STEADY,  /* one request a poll */
     RIG_INSTANT, /* done when it is submitted */
-    RIG_SLOW,    /* one request every 12 polls, more than a layer has steps */
+    RIG_SLOW,    /* one request takes 12 polls, more than a layer has steps */
 };
 
 static struct rig {
@@ -33,34 +33,35 @@ static struct rig {
     struct fake_block fake;
     enum rig_pace pace;
     unsigned n_polls;
-    uint16_t *reads;             /* of each sector */
-    long flip_sector;            /* arrives with a flipped bit ... */
-    unsigned flip_times;         /* ... so often */
-    unsigned fail_percent;       /* of requests fail, and as many arrive with a flipped bit */
-    uint32_t random;             /* which ones */
-    struct block_device *device; /* of the next rig_open, in the place of the fake one; or NULL */
-    uint64_t patience;           /* looks until it counts as silent; 0: hardly ever */
+    uint16_t *reads;       /* of each sector */
+    long flip_sector;      /* arrives with a flipped bit ... */
+    unsigned flip_times;   /* ... so often */
+    unsigned fail_percent; /* one request in so many fails, and as many arrive with a flipped bit */
+    uint32_t random;       /* which ones */
+    struct block_device
+        *device;       /* the device of the next rig_open, in place of the fake one; or NULL */
+    uint64_t patience; /* polls until it counts as silent; 0: hardly ever */
     struct file file;
     struct kernels kernels;
     struct workers *workers;
-    const struct signing *signing; /* of the next rig_open */
+    const struct signing *signing; /* limit of the next rig_open */
     struct model_setup setup;
     struct model model;
     struct session session;
     uint8_t *ram;
-    enum model_guesses guesses; /* of the next rig_open */
-    bool experts_ahead;         /* of the next rig_open */
-    uint32_t kept_sequences;    /* of sessions over the next one, ... */
-    size_t line_bytes;          /* ... with so much for a chat */
+    enum model_guesses guesses; /* limit of the next rig_open */
+    bool experts_ahead;         /* limit of the next rig_open */
+    uint32_t kept_sequences;    /* sessions over the next one, ... */
+    size_t line_bytes;          /* ... with so many bytes for a chat */
     struct kv_types kv;
     bool learns;        /* lessons have room, */
     bool watches;       /* and a policy */
-    uint32_t sequences; /* of the next rig_open, side by side */
-    uint32_t features;  /* whose kernels compute; the logits are the same bits */
+    uint32_t sequences; /* sequences of the next rig_open, side by side */
+    uint32_t features;  /* the kernels that compute; the logits are the same bits */
 } rig;
 
-/* References under the sanitizers where they are watched; where they would be most of a long
- * test's time this CPU's own, in `make test`. */
+/* References where the sanitizers watch them; this CPU's own kernels in `make test`, where
+ * references would take most of a long test's time. */
 __attribute__((unused)) static void rig_compute(bool watched)
 {
     const char *all = getenv("INGOT_LONG");
@@ -139,14 +140,14 @@ static uint64_t rig_ticks(void)
     return ++rig_time;
 }
 
-/* Time passes with each look at it, and nothing else is there. */
+/* Time passes with each look at the clock, and there is no other device. */
 static uint64_t rig_file_ticks(void *context)
 {
     (void)context;
     return rig_ticks();
 }
 
-/* For ARENA_LEARN, as the features ask for it. */
+/* Bytes for ARENA_LEARN, as the features ask for them. */
 static size_t rig_learn_bytes(void *context, const struct image *image)
 {
     uint32_t dim = image->header->params.dim;
@@ -162,7 +163,7 @@ static size_t rig_learn_bytes(void *context, const struct image *image)
     return bytes;
 }
 
-/* A model that is opened, not loaded. limit: mem=, 0 none. */
+/* A model that is opened and not loaded. limit: mem=, 0 for none. */
 __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
     static const struct platform platform = { .clock = { .ticks = rig_file_ticks, .hz = 1000 } };
@@ -183,7 +184,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
         rig_die("the fake device does not open");
     file_set_name(&rig.file, "models/made-up.ingot");
     kernels_select(&rig.kernels, host_cpu_features());
-    crc32c_use(&rig.kernels); /* bit by bit it would be most of a test's time */
+    crc32c_use(&rig.kernels); /* bit by bit it would take most of a test's time */
     kernels_select(&rig.kernels, rig.features);
     if (rig.ram == NULL)
         rig.ram = aligned_alloc(4096, RIG_RAM);
@@ -206,7 +207,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
     return model_open(&rig.model, &rig.setup);
 }
 
-/* The open model is loaded, and an empty session over it begins. */
+/* Loads the open model, and begins an empty session over it. */
 __attribute__((unused)) static enum err rig_load(void)
 {
     enum err e = model_load(&rig.model, &rig.setup);
@@ -223,8 +224,8 @@ __attribute__((unused)) static enum err rig_start(size_t limit, uint32_t chunk, 
     return e == ERR_OK ? rig_load() : e;
 }
 
-/* session_append of n tokens after those that are cached: what is still pending of an append that
- * failed is dropped. */
+/* Runs session_append of n tokens after the cached ones; pending tokens of a failed append are
+ * dropped. */
 __attribute__((unused)) static enum err rig_append(const uint32_t *ids, size_t n,
                                                    const struct stop *stop)
 {
@@ -235,8 +236,8 @@ __attribute__((unused)) static enum err rig_append(const uint32_t *ids, size_t n
 
 /* The limits at which a plan takes each of its forms. */
 struct rig_limits {
-    size_t least;   /* two slots, all else streams, the head in tiles */
-    size_t part;    /* as much of it stays as usual beside tiles */
+    size_t least;   /* two slots; everything else streams, with the head in tiles */
+    size_t part;    /* as much of it stays as is usual beside tiles */
     size_t untiled; /* two slots and the head */
     size_t all;     /* everything */
 };
@@ -263,7 +264,7 @@ __attribute__((unused)) static struct rig_limits rig_limits(void)
     return l;
 }
 
-/* Some ids of a text, the same ones always; 3 .. vocab-1. */
+/* Makes the ids of a text, always the same ones; 3 .. vocab-1. */
 __attribute__((unused)) static void rig_ids(uint32_t *ids, size_t n)
 {
     uint32_t random = 7;
@@ -279,7 +280,7 @@ __attribute__((unused)) static size_t rig_logits_bytes(void)
     return rig.model.image.header->params.vocab * sizeof(float);
 }
 
-/* The computer that the test runs on. */
+/* The computer on which the test runs. */
 __attribute__((unused)) static const struct platform *rig_platform(void)
 {
     static struct platform platform;

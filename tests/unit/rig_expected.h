@@ -9,7 +9,7 @@ enum { N_TOKENS = 6, MOST_VOCAB = 2048 };
 static float expected[N_TOKENS][MOST_VOCAB]; /* logits after each token, undisturbed */
 static uint32_t ids[N_TOKENS];
 
-/* Token i, in order: its logits are the expected ones. */
+/* Whether token i, in order, has the expected logits. */
 static bool append(uint32_t i)
 {
     return rig_append(&ids[i], 1, NULL) == ERR_OK &&

@@ -107,8 +107,7 @@ static const char *repeated(const char *before, unsigned n, const char *each, co
     return hostile;
 }
 
-/* Whether it is compiled or refused with an error message in a bounded CPU time, also under
- * ASan. */
+/* Whether it is compiled or refused in a bounded CPU time, also under ASan. */
 static bool is_quick(const char *text, bool is_schema)
 {
     char *gbnf = NULL;

@@ -1,5 +1,5 @@
-/* Small made-up models of layers with recurrent mixers, and what their logits are by the formulas
- * in double precision, token after token. */
+/* Small made-up models of layers with recurrent mixers, and their logits by the formulas in double
+ * precision, token after token. */
 #ifndef INGOT_TESTS_UNIT_HYBRID_RIG_H
 #define INGOT_TESTS_UNIT_HYBRID_RIG_H
 
@@ -14,11 +14,12 @@ enum { H_VOCAB = 320, H_CONTEXT = 256, H_MOST_WIDTH = 512, H_MOST_STATE = 4096 }
 /* One of each kind, with widths that divide nothing. */
 struct hybrid {
     const char *name;
-    uint8_t mixer, parallel; /* of all layers but those that attend; beside: of these, too */
-    bool tiled, optional;    /* groups; tensors that may be there */
+    uint8_t mixer, parallel; /* widths of all layers without attention; beside: of these, too */
+    bool tiled, optional;    /* groups of a layer; tensors that may be there */
     uint32_t conv_taps, n_groups, inner_heads, state_dim, inner_dim;
-    uint32_t attends; /* bit i: layer i does; 0: number 1 alone. Number 3 has one head of keys */
-    bool latent;      /* with latent keys, which rotate */
+    uint32_t
+        attends; /* bit i: layer i has experts; 0: number 1 alone. Number 3 has one head of keys */
+    bool latent; /* with latent keys, which rotate */
     uint32_t long_context; /* LongRoPE's, where heads rotate by it; 0: they do not */
 };
 
@@ -32,7 +33,7 @@ static const struct hybrid hybrids[] = {
     { "Mamba2 beside attention", INGOT_MIXER_ATTENTION, INGOT_MIXER_MAMBA2, false, true, 4, 1, 4,
       20, 64, 0, false, 0 },
 };
-/* Not among those whose formulas are here: tests/golden/latent.t has them. */
+/* Its formulas are not here: tests/golden/latent.t has them. */
 static const struct hybrid hybrid_latent = {
     "latent keys", INGOT_MIXER_DELTA, 0, false, false, 3, 2, 4, 8, 40, 0x3a, true, 0
 };
@@ -50,7 +51,7 @@ static inline float hybrid_uniform(void)
     return ((float)(hybrid_seed >> 8) - 8388608.0f) / 8388608.0f;
 }
 
-/* Numbers of the size that a trained tensor of the role has. */
+/* Makes numbers of the size that a trained tensor of the role has. */
 static inline float hybrid_number(enum ingot_role role, uint32_t cols)
 {
     float u = hybrid_uniform();
@@ -180,7 +181,7 @@ static inline void hybrid_fill(const struct hybrid *h)
     }
 }
 
-/* As rig_make_model, of one of the hybrids. */
+/* Makes one of the hybrids, like rig_make_model. */
 static inline void hybrid_make(const struct hybrid *h, enum ingot_type type)
 {
     const char *base = getenv("TMPDIR");
@@ -195,7 +196,8 @@ static inline void hybrid_make(const struct hybrid *h, enum ingot_type type)
              (long)getpid());
     if (pack_source(&hybrid_source, &o, error_message, sizeof error_message) != ERR_OK)
         rig_die(error_message);
-    hybrid_fill(h); /* again: the packer has given the pages back to the system, as of a file */
+    hybrid_fill(
+        h); /* once more: the packer has given the pages back to the system, as those of a file */
     in = fopen(path, "rb");
     free(rig.packed);
     rig.packed = aligned_alloc(4096, RIG_MOST_BYTES);
@@ -255,7 +257,7 @@ static inline double silu(double x)
     return x * sigmoid(x);
 }
 
-/* y of n channels: what comes and the rows before it. */
+/* Computes y of n channels from the current row and the rows before it. */
 static inline void convolve(double *y, unsigned layer, const double *x, uint32_t n)
 {
     struct expected_layer *e = &expected_layers[layer];
@@ -434,7 +436,7 @@ static inline void expect_mixer(double *x, unsigned layer, uint8_t mixer, const 
         x[i] += out[i];
 }
 
-/* The logits after one more token, number p. */
+/* Returns the logits after one more token, number p. */
 static inline void expect_token(double *logits, uint32_t id, uint32_t p)
 {
     const float *embedding = weights_of(INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) + (size_t)id * H_DIM;

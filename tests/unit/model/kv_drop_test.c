@@ -1,6 +1,6 @@
-/* Positions out of the middle of a cache: every key that moves up is, within its type's rounding, that
- * of the same head rotated for where it is now; every value keeps its bytes, and so do the first
- * positions. Layers of all kinds, every type. */
+/* Positions are taken out of the middle of a cache: every key that moves up equals, within its
+ * type's rounding, the key of the same head rotated for its new position; every value keeps its
+ * bytes, and so do the first positions. For layers of all kinds and every type. */
 #include "runtime/model/kv_drop.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 enum { MIXED_4B8 = 8 }; /* of tests/bench/kv */
 enum { LAYERS = 6, MOST = 128, CONTEXT = 512, CACHE_BYTES = 8 << 20, FIRST = 64 };
 
-/* By pairs; by halves, a part of the head, after a window; not at all; with latent keys; those of
- * another; of two heads, with factors. */
+/* Rotation by pairs; by halves, of a part of the head, after a window; none; latent keys; another
+ * layer's; two heads, with factors. */
 static struct ingot_layer layers[LAYERS] = {
     { .n_kv_heads = 1, .head_dim = 64, .value_dim = 64, .rope = 0 },
     { .n_kv_heads = 2, .head_dim = 48, .value_dim = 48, .rope = 1, .window = 100 },
@@ -62,7 +62,7 @@ static void make_head(float *x, uint32_t layer, uint32_t at, uint32_t position)
     }
 }
 
-/* As the model does, magnitude and all. */
+/* Rotates as the model does, with its magnitude. */
 static void rotate(const struct ingot_layer *l, float *x, uint32_t position)
 {
     const struct ingot_rope *rope;
@@ -95,7 +95,7 @@ static void fill(struct kv_types types, uint32_t n)
     memcpy(before, memory, CACHE_BYTES);
 }
 
-/* How far a key is off where the head of position `was` is rotated for `is`. */
+/* Returns how far a key is off when the head of position `was` is rotated for `is`. */
 static double key_error(uint32_t layer, uint32_t at, uint32_t was, uint32_t is)
 {
     const struct ingot_layer *l = &layers[layer];
@@ -112,7 +112,7 @@ static double key_error(uint32_t layer, uint32_t at, uint32_t was, uint32_t is)
     return error;
 }
 
-/* For a tile, what it was before. */
+/* Compares a tile with its earlier contents. */
 static bool is_tile(struct kv_tile now, struct kv_tile then, size_t bytes)
 {
     const uint8_t *was = before + ((uint8_t *)then.data - memory);
@@ -124,7 +124,7 @@ struct drop {
     uint32_t from, n, end;
 };
 
-/* For all layers: the worst key that moved, tiles that are not what they were. */
+/* Finds the worst moved key of all layers, and counts tiles that have changed. */
 static double check(struct drop d, unsigned *wrong)
 {
     double worst = 0;
@@ -150,7 +150,7 @@ static double check(struct drop d, unsigned *wrong)
     return worst;
 }
 
-/* Twice, as keys go that live long. */
+/* Moves them twice, as happens to keys that live long. */
 static void test_type(enum kv_type type, double most)
 {
     struct drop first = { FIRST, 128, 401 }, whole = { 128, 64, 512 }, none = { 64, 256, 320 };

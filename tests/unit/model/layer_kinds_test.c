@@ -1,6 +1,6 @@
-/* A kind of mixer that is not shipped: this program links lists of its own, with one row more. A
- * layer made one of that kind runs, whole and streamed, and one of a kind without a row, without
- * what its row needs, or with phases that it does not wait for is refused by name. */
+/* A kind of mixer that is not shipped: this program links its own lists, with one row more. A layer
+ * of that kind runs, whole and streamed; a layer of a kind without a row, without a tensor that its
+ * row needs, or with phases that it does not wait for is refused by name. */
 #include "runtime/model/ffn_dense.h"
 #include "runtime/model/mixer_attention.h"
 #include "runtime/model/layer_kinds.h"
@@ -9,7 +9,7 @@
 
 enum { NEEDY = INGOT_MIXER_OWN + 1, PATIENT, WITHOUT_ROW, N_IDS = 20, LAYER = 1 };
 
-/* Kinds of its own may ask for any tensors and for memory. */
+/* Kinds of the program's own may ask for any tensors and for memory. */
 static size_t needy_bytes(const struct ingot_params *p, const struct ingot_layer *l)
 {
     (void)l;
@@ -79,8 +79,8 @@ static void seal(void)
     h->header_crc32c = crc32c(0, h, sizeof *h);
 }
 
-/* The layer's attention gives way to another mixer, which waits for nothing: the first phase goes on
- * to the feed-forward. */
+/* Another mixer replaces the layer's attention and waits for nothing: the first phase continues to
+ * the feed-forward. */
 static void change_mixer(uint8_t kind)
 {
     rig_make_model("tiny", INGOT_Q8_0);
@@ -128,7 +128,7 @@ static void test_runs(void)
        "streamed and token by token the logits are the same");
     OK(session_cut(&rig.session, 7) == 7, "it goes back to any number of tokens");
 
-    /* Without weights in its norm it adds nothing, just as attention does without those of its last
+    /* Without weights in its norm it adds nothing, as attention adds nothing without its last
      * matrix. */
     clear_tensor(INGOT_ATTN_NORM);
     memcpy(nothing, run(0, 0), bytes);

@@ -1,5 +1,5 @@
-/* A toy kind of mixer: it gives back what it gets, so that a layer adds its normed input to itself.
- * This file and its row in a list of mixers are all that a kind takes. */
+/* A toy kind of mixer: it returns its input, so that a layer adds its normed input to itself. This
+ * file and its row in a list of mixers are all that a kind needs. */
 #ifndef INGOT_TESTS_UNIT_MIXER_IDENTITY_H
 #define INGOT_TESTS_UNIT_MIXER_IDENTITY_H
 
@@ -9,7 +9,7 @@
 
 enum { MIXER_IDENTITY = INGOT_MIXER_OWN };
 
-/* This core's rows of the normed input. */
+/* Copies this core's rows of the normed input. */
 static bool identity_run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

@@ -1,5 +1,5 @@
-/* A pass that leaves out tokens which nobody reads: the logits of those that are read have the same bits, and what
- * is left out is not computed, by the count of norms. */
+/* A pass that leaves out tokens which nobody reads: the logits that are read have the same bits,
+ * and the rest is not computed, by the count of norms. */
 #include "tests/unit/model/hybrid_rig.h"
 #include "runtime/session/session_group.h"
 
@@ -29,7 +29,7 @@ static void start(uint32_t chunk)
         rig_die(rig.model.error_message);
 }
 
-/* The last token's logits where each pass has one token, which leaves nothing out. */
+/* Returns the last token's logits when each pass has one token, which leaves nothing out. */
 static void expect(void)
 {
     start(1);
@@ -44,7 +44,8 @@ static bool is_expected(void)
     return memcmp(rig.session.logits, expected, rig_logits_bytes()) == 0;
 }
 
-/* Two norms a layer, of which the last has one for keys and two for the token that is read; and the last norm. */
+/* A layer has two norms; the last layer has one for keys and two for the token that is read; and
+ * then there is the last norm. */
 static void test_dense(void)
 {
     uint32_t layers, most;
@@ -83,7 +84,7 @@ static void test_visited(void)
     OK(n_norms == (2 * layers + 1) * N, "all norms are computed: %u", n_norms);
 }
 
-/* Parts that are read and parts that are not, in one pass: the rows that move are the right ones. */
+/* One pass has parts that are read and parts that are not: the right rows move. */
 static void test_parts(void)
 {
     struct model *m;

@@ -1,6 +1,6 @@
-/* The recurrent mixers in whole models: the logits are those of the formulas in double precision,
- * and the same bits for chunks of any size, any number of cores, weights in memory and streamed,
- * whichever kernels compute. */
+/* The recurrent mixers in whole models: the logits equal the formulas in double precision, and have
+ * the same bits for chunks of any size, any number of cores, weights in memory and streamed, and
+ * all kernels. */
 #include "board/host/host_cpu.h"
 #include "tests/unit/model/hybrid_rig.h"
 
@@ -45,7 +45,7 @@ static void test_formulas(const struct hybrid *h)
        "logits of different tokens differ");
 }
 
-/* Each position's logits of the same bits, in chunks of a size. */
+/* Each position's logits have the same bits, in chunks of a size. */
 static void compare(void *context, uint32_t position, const float *row)
 {
     *(unsigned *)context += memcmp(logits[position], row, sizeof logits[0]) == 0;

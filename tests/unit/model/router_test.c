@@ -1,5 +1,5 @@
-/* Which experts a token takes: the router against the plain definition, which ranks all experts and
- * all groups by counting who is better; with scores of any sign, ties, and NaN. */
+/* The experts that a token takes: the router against the plain definition, which ranks all experts
+ * and all groups by counting who is better; with scores of any sign, ties, and NaN. */
 #include "runtime/model/router.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static double sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
-/* The weight of an expert before all is divided by the sum. */
+/* Returns the weight of an expert before it is divided by the sum. */
 static void weigh_plainly(const struct ingot_layer *l, const float *logits, double *weights)
 {
     double sum = 0.0;
@@ -36,7 +36,7 @@ static void weigh_plainly(const struct ingot_layer *l, const float *logits, doub
                                                        : exp((double)logits[i]) / sum;
 }
 
-/* How many of n come before number i. */
+/* Counts how many of n come before number i. */
 static uint32_t rank(const double *values, const bool *open, uint32_t n, uint32_t i)
 {
     uint32_t before = 0;
@@ -46,7 +46,7 @@ static uint32_t rank(const double *values, const bool *open, uint32_t n, uint32_
     return before;
 }
 
-/* The sum of the `two` best experts of a group, or its best one. */
+/* Returns the sum of the `two` best experts of a group, or its best one. */
 static double group_value(const double *values, uint32_t n, bool two)
 {
     double best = -INFINITY;
@@ -62,7 +62,7 @@ static double group_value(const double *values, uint32_t n, bool two)
     return best;
 }
 
-/* Which experts may be chosen. */
+/* Finds the experts that may be chosen. */
 static void open_groups(const struct ingot_layer *l, const double *values, bool *open)
 {
     uint32_t n = l->expert_groups, each = n == 0 ? 0 : l->n_experts / n;
@@ -77,7 +77,7 @@ static void open_groups(const struct ingot_layer *l, const double *values, bool 
         open[i] = rank(groups, all, n, i / each) < l->expert_groups_used;
 }
 
-/* The choice agrees with the definition. */
+/* Whether the choice agrees with the definition. */
 static bool agrees(const struct ingot_layer *l, const float *logits, const float *bias,
                    const struct router_choice *chosen)
 {
@@ -118,7 +118,7 @@ static void test_form(const char *name, const struct ingot_layer *l, bool biased
 
         for (uint32_t i = 0; i < l->n_experts; i++) {
             given[i] = logits[i] = 2.0f * coarse();
-            bias[i] = biased ? coarse() - 1.5f : 0.0f; /* most that chooses is below zero */
+            bias[i] = biased ? coarse() - 1.5f : 0.0f; /* most of what chooses is below zero */
         }
         router_choose(&kernels, l, logits, biased ? bias : NULL, scores, chosen);
         wrong += !agrees(l, given, biased ? bias : NULL, chosen);

@@ -1,6 +1,6 @@
-/* Signed models: the signature by published vectors and by made-up bad ones; a model that is signed computes
- * what it did before, in memory, streamed and in place; every part that was altered is refused by name,
- * also where its CRC stays what it was. */
+/* Signed models: the signature with published vectors and with made-up bad ones; a signed model
+ * computes the same as before, in memory, streamed and in place; every altered part is refused by name,
+ * also if its CRC is unchanged. */
 #include <unistd.h>
 
 #include "flash_image/signing/sign_file.h"
@@ -48,7 +48,7 @@ static void open_keys(void)
     if (sign_key_open(&key, path, true, error_message, sizeof error_message) != ERR_OK)
         rig_die(error_message);
     unlink(path);
-    other = key; /* its private half is one more, and has no file */
+    other = key; /* its private half is one higher, and has no file */
     other.pem.private[31]++;
     other.pem.has_public = false;
 }
@@ -69,7 +69,7 @@ static void test_vectors(void)
        "the signature is RFC 6979's");
 }
 
-/* Every bit of signature and digest. */
+/* Flips every bit of signature and digest. */
 static void test_bits(void)
 {
     uint8_t digest[SHA256_BYTES], signature[64];
@@ -91,8 +91,8 @@ static void test_bits(void)
     OK(taken == 0, "a signature with another bit does not hold");
 }
 
-/* Digests that are special to the arithmetic. BearSSL multiplies by no 0, so that one of 0 or of the order, which
- * nobody will meet, has no signature; those above the order have. */
+/* Digests that are special to the arithmetic. BearSSL multiplies by no 0, so a digest of 0 or of
+ * the order, which nobody will meet, has no signature; digests above the order have one. */
 static void test_special_digests(void)
 {
     static const uint8_t order[32] = { 0xff, 0xff, 0xff, 0xff, 0,    0,    0,    0,
@@ -145,7 +145,7 @@ static void test_tree(void)
 
 static size_t unsigned_bytes;
 
-/* rig.packed is signed, by the host's own code. */
+/* Signs rig.packed with the host's own code. */
 static void sign_model(const struct sign_key *by)
 {
     const char *path = path_of("model.ingot");
@@ -161,7 +161,7 @@ static void sign_model(const struct sign_key *by)
     unlink(path);
 }
 
-/* The five bytes that are a multiple of CRC-32C's polynomial: the checksum does not see them. */
+/* These five bytes are a multiple of CRC-32C's polynomial, so the checksum does not see them. */
 static void alter(uint64_t at)
 {
     uint64_t bits = 1 | (uint64_t)0x82f63b78 << 1;
@@ -289,7 +289,7 @@ static void test_model(const char *shape, enum ingot_type type)
     free(kept);
 }
 
-/* Somebody else's key: by name, and where he gives it our name. */
+/* Tries somebody else's key: under its own name, and under our key's name. */
 static void test_other_key(void)
 {
     uint8_t public[SIGNATURE_KEY_BYTES], digest[SHA256_BYTES];

@@ -1,5 +1,6 @@
-/* A board's network (runtime/net) whose cable ends here: its clock goes on by rig_wait alone, its frames are looked at one by one, and a
- * peer at 10.0.2.2, which is also the router, sends what the test wants. The board is 10.0.2.15 by a fixed address unless DHCP is asked for. */
+/* A board's network (runtime/net) whose cable ends here: its clock moves only in rig_wait, its frames are looked at one by one,
+ * and a peer at 10.0.2.2, which is also the router, sends what the test wants. The board has the fixed address 10.0.2.15 unless
+ * DHCP is asked for. */
 #ifndef INGOT_TESTS_UNIT_NET_RIG_H
 #define INGOT_TESTS_UNIT_NET_RIG_H
 
@@ -10,10 +11,10 @@
 
 enum {
     RIG_HZ = 1000,
-    RIG_FRAMES = 64, /* that wait for the board */
+    RIG_FRAMES = 64, /* frames that wait for the board */
     RIG_FRAME = 1514,
     RIG_CLIENTS = 32,
-    RIG_TEXT = 2048, /* of an answer that is kept */
+    RIG_TEXT = 2048, /* bytes of an answer that are kept */
     ETHERNET = 14,
     IP4 = 20,
     TCP = 20,
@@ -29,7 +30,7 @@ static const uint8_t rig_board_mac[6] = { 0x52, 0x54, 0, 0x12, 0x34, 0x56 };
 static const uint8_t rig_peer_mac[6] = { 0x52, 0x55, 10, 0, 2, 2 };
 static const uint8_t rig_board_ip[4] = { 10, 0, 2, 15 }, rig_peer_ip[4] = { 10, 0, 2, 2 };
 
-/* A client of TCP, at port 1000 and its number. */
+/* A client of TCP, at port 1000 plus its number. */
 struct rig_client {
     uint32_t sequence, theirs;
     bool accepted, ended, reset;
@@ -40,15 +41,16 @@ struct rig_client {
 static struct rig {
     struct net *net;
     uint64_t ms;
-    size_t at, n; /* of frames: the ring of those that wait for the board */
+    size_t at, n; /* frames in the ring of those that wait for the board */
     struct {
         size_t bytes;
         uint8_t data[RIG_FRAME];
     } frames[RIG_FRAMES];
     struct rig_client clients[RIG_CLIENTS];
-    /* A datagram of UDP from the board to another port than DHCP's and mDNS's, or to any but those: the test's function. */
+    /* Gives the test's function a datagram of UDP from the board, to another port than DHCP's and
+     * mDNS's, or to any port. */
     void (*datagram)(const uint8_t *ip, const uint8_t *payload, size_t bytes);
-    struct http_connection *http[NET_CONNECTIONS]; /* of the server; NULL: no connection */
+    struct http_connection *http[NET_CONNECTIONS]; /* the server's connection; NULL: none */
     bool all_work;                                 /* every connection counts as one at work */
 } rig;
 
@@ -133,7 +135,7 @@ static void rig_take_arp(const uint8_t *arp)
     uint8_t answer[28];
 
     if (arp[7] != 1 || memcmp(arp + 24, rig_board_ip, 4) == 0) {
-        return; /* no question, or the board's about its own address */
+        return; /* it asks for nothing, or about its own address */
     }
     memcpy(answer, arp, 8);
     answer[7] = 2;
@@ -311,7 +313,7 @@ static bool rig_is_up(void *context)
     return true;
 }
 
-/* Time goes by, a millisecond after the other. */
+/* Lets time pass, a millisecond after the other. */
 static void rig_wait(uint64_t ms)
 {
     for (uint64_t i = 0; i < ms; i++) {
@@ -320,7 +322,7 @@ static void rig_wait(uint64_t ms)
     }
 }
 
-/* Once in a program, since lwIP has one state. NULL: it works. */
+/* Call it once in a program, because lwIP has one state. NULL: it works. */
 static const char *rig_open(const char *how, const char *time)
 {
     static const struct http_site site = { rig_head, rig_body,    rig_whole,   rig_wrong,

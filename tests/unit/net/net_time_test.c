@@ -1,4 +1,5 @@
-/* time=ntp on a network: the servers of DHCP's option 42 in turn, what is not an answer, servers that refuse, and silence. */
+/* time=ntp on a network: the servers of DHCP's option 42 in turn, wrong answers, servers that
+ * refuse, and silence. */
 #include "runtime/net/sntp.h"
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
@@ -15,7 +16,7 @@ static struct seen {
     uint8_t server[4], question[SNTP_BYTES];
 } seen;
 
-/* An offer to a discover, an acknowledgement to a request. */
+/* Answers a discover with an offer, and a request with an acknowledgement. */
 static void answer_dhcp(const uint8_t *question)
 {
     static const uint8_t cookie[] = { 0x63, 0x82, 0x53, 0x63 };

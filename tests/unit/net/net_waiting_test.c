@@ -1,5 +1,5 @@
-/* Clients that find every connection of a board in use: they wait, they take the next one in order, and after NET_WAIT_SECONDS they get
- * status 503. */
+/* Clients that find every connection of a board in use: they wait, they get the next one in order,
+ * and after NET_WAIT_SECONDS they get status 503. */
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
 
@@ -23,7 +23,7 @@ static bool is_busy(unsigned client)
            strstr(c->text, "\"code\":\"busy\"") != NULL && c->ended && !c->reset;
 }
 
-/* Its Content-Length is what came after its head. */
+/* Whether its Content-Length is the length of what came after its head. */
 static bool is_whole(unsigned client)
 {
     const char *text = rig.clients[client].text, *length = strstr(text, "content-length: "),

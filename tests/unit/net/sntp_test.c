@@ -1,4 +1,4 @@
-/* SNTP as bytes: the question, the arithmetic of an answer, and every answer that is not one. */
+/* SNTP as bytes: the question, the arithmetic of an answer, and every wrong answer. */
 #include "runtime/net/sntp.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Frames by the firmware's SimpleNetwork: a device in each of its states, filters, frames both ways, buffers that the firmware keeps, a cable,
- * and firmware that refuses. */
+/* Frames by the firmware's SimpleNetwork: a device in each of its states, filters, frames both
+ * ways, buffers that the firmware keeps, a cable, and firmware that refuses. */
 #include "board/efi/efi_network.h"
 
 #include "tests/unit/board/fakes/fake_efi.h"
@@ -10,7 +10,7 @@ static struct fake_network {
     struct efi_network protocol; /* first: the interface is the device */
     struct efi_network_mode mode;
     unsigned starts, initializes, shutdowns, transmits, wrong;
-    bool refuses_start, refuses_filters, keeps; /* keeps: what was sent is not given back */
+    bool refuses_start, refuses_filters, keeps; /* keeps: it does not give sent buffers back */
     uint32_t filter;
     const uint8_t *sent[FRAMES];
     uint64_t sent_bytes;
@@ -88,7 +88,7 @@ static efi_status EFI_API transmit(struct efi_network *n, uint64_t header_bytes,
 
     f->wrong += header_bytes != 0 || from != NULL || to != NULL || type != NULL || bytes > FRAME;
     for (unsigned i = 0; i < f->n_sent; i++)
-        f->wrong += f->sent[i] == frame; /* it has that one already */
+        f->wrong += f->sent[i] == frame; /* it has that buffer already */
     if (f->n_sent == FRAMES)
         return EFI_NOT_READY;
     f->sent[f->n_sent++] = frame;

@@ -1,6 +1,6 @@
-/* Broadcom's GENET over a model of its registers: frames both ways with indices that go round and with caches that hide memory, links that
- * change, queues that are full, a device that the firmware has left at work, and one that is not as it should be. The model's slots are
- * those of its pointers; the driver's are those of the indices. */
+/* Broadcom's GENET over a model of its registers: frames both ways with indices that wrap and with caches that hide memory, links
+ * that change, full queues, a device that the firmware left running, and a broken one. The model's slots are those of its
+ * pointers; the driver's are those of the indices. */
 #include "board/drivers/net/genet.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct fake {
     bool silent; /* no PHY answers */
     bool stuck;  /* nor does its bus */
     bool holds;  /* it sends nothing for now */
-    bool writes; /* an engine writes to memory while the driver sets it up */
+    bool writes; /* an engine wrote to memory while the driver set it up */
     uint64_t ticks;
     uint8_t sent[MOST_SENT][GENET_BUFFER_BYTES];
     uint32_t sent_bytes[MOST_SENT], n_sent, n_wrong;
@@ -47,7 +47,7 @@ static bool is_on(unsigned base)
            *reg(base + GENET_QUEUE_SIZE) == (GENET_SLOTS << 16 | GENET_BUFFER_BYTES);
 }
 
-/* The descriptor at the device's pointer, which goes on to the next one. */
+/* Returns the descriptor at the device's pointer, which moves to the next one. */
 static unsigned next_descriptor(unsigned base, unsigned pointer)
 {
     unsigned at = base + *reg(base + pointer) * 4;
@@ -80,7 +80,7 @@ static void send_all(void)
     }
 }
 
-/* A frame arrives, behind two bytes. False: there is no buffer. */
+/* Receives a frame, behind two bytes. False: there is no buffer. */
 static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
 {
     uint32_t *device = reg(GENET_RECEIVES + GENET_QUEUE_DEVICE);
@@ -136,7 +136,7 @@ void genet_write(const struct genet *g, unsigned at, uint32_t value)
     *reg(at) = value;
     if (at == GENET_SENDS + GENET_QUEUE_OURS)
         send_all();
-    /* A queue is not changed while its engine is on. */
+    /* A queue must not change while its engine is on. */
     if ((at > GENET_SENDS + GENET_QUEUES && at < GENET_SENDS + GENET_ENGINE &&
          at != GENET_SENDS + GENET_QUEUE_OURS && (*reg(GENET_SENDS + GENET_ENGINE_CONTROL) & 1)) ||
         (at > GENET_RECEIVES + GENET_QUEUES && at < GENET_RECEIVES + GENET_ENGINE &&
@@ -147,7 +147,7 @@ void genet_write(const struct genet *g, unsigned at, uint32_t value)
         *reg(base + GENET_ENGINE_STATUS) = !(*reg(base + GENET_ENGINE_CONTROL) & 1);
 }
 
-/* A link of so many Mbit/s; 0: no cable. */
+/* Sets a link of so many Mbit/s; 0: no cable. */
 static void plug(unsigned mbits, bool full)
 {
     f.phy[1] = mbits != 0 ? 0x796d : 0x7949;
@@ -155,7 +155,7 @@ static void plug(unsigned mbits, bool full)
     f.phy[10] = mbits == 1000 ? 0x3800 : 0;
 }
 
-/* index: of both queues, as the firmware has left them. */
+/* index: of both queues, as the firmware left them. */
 static void power_up(uint32_t index)
 {
     memset(&f, 0, sizeof f);

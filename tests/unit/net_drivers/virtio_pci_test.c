@@ -1,5 +1,5 @@
-/* Registers of a virtio device on PCI under the numbers of virtio-mmio: a function's configuration space and its BAR are memory here. A
- * function with something wrong is refused. */
+/* Registers of a virtio device on PCI under the numbers of virtio-mmio: a function's configuration
+ * space and its BAR are memory here. A function with an error is refused. */
 #include "board/drivers/bus/virtio_pci.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static _Alignas(4096) uint32_t config[1024];
 static _Alignas(4096) uint8_t bar[BAR_BYTES];
 static struct pci_ecam pci;
 static struct virtio_pci card;
-static unsigned n_outside; /* what was mapped beside the BAR */
+static unsigned n_outside; /* mappings beside the BAR */
 static bool maps;
 
 enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
@@ -43,7 +43,7 @@ static void put_capability(unsigned at, unsigned next, unsigned type, unsigned n
     config[at / 4 + 3] = bytes;
 }
 
-/* As QEMU has it: MSI-X first, and registers in BAR 4, of 64 bits. */
+/* As in QEMU: MSI-X first, and registers in BAR 4, of 64 bits. */
 static void power_up(void)
 {
     uint64_t at = (uintptr_t)bar;

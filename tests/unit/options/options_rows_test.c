@@ -1,4 +1,5 @@
-/* The consequences of the rows of options.def: choices, defaults, what is kept and put back. */
+/* Effects of the rows of options.def: choices, defaults, and which options are kept and put
+ * back. */
 #include <string.h>
 
 #include "board/keyboard.h"
@@ -21,7 +22,7 @@ static bool near(float a, float b)
     return a == b;
 }
 
-/* The words of a choice stand in the order of the enum that its reader has. */
+/* The words of a choice are in the order of the enum that its reader has. */
 static void test_choices(void)
 {
     static const struct {
@@ -100,7 +101,7 @@ static void test_choices(void)
        "a part of a word, or two, are none");
 }
 
-/* A request that is refused in its midst leaves what there was. */
+/* A request that is refused in the middle leaves the earlier settings. */
 static void test_kept(void)
 {
     static const char before[] = "temp=0.5 seed=7 n=3 think=hide turns=2 stop=a",

@@ -1,4 +1,4 @@
-/* Boot arguments: what is taken, what is ignored, and the error message for what is wrong. */
+/* Boot arguments: which are taken, which are ignored, and the error message for wrong ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -399,7 +399,7 @@ static void test_u64(void)
        "a text that is not a size");
 }
 
-/* pins=COUNT was of experts, before lines had names. */
+/* pins=COUNT meant experts, before lines had names. */
 static void test_pins(void)
 {
     OK(parse("pins=5") == ERR_OK && o.load.pinned == 5 && o.acting.pins[0] == '\0' &&
@@ -425,7 +425,7 @@ static void test_pins(void)
        "%s", said);
 }
 
-/* An earlier option counts more, but each stop= of one text adds up; others are for a start. */
+/* An earlier option counts more, but each stop= adds a text; others are for a start. */
 static void test_preset(void)
 {
     static const char text[] =
@@ -457,7 +457,8 @@ static void test_preset(void)
        "what is wrong in it");
 }
 
-/* Options that were given stay. The others are the model's, and after a change the next model's or the program's. */
+/* Given options stay. The others come from the model, and later from the next one or the
+ * program. */
 static void test_sampling_of_models(void)
 {
     const struct ingot_sampling some = { INGOT_SAMPLES_TEMP | INGOT_SAMPLES_TOP_K, .temp = 0.2f,

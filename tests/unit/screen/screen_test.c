@@ -1,5 +1,5 @@
-/* Pixels of the screen: each cell equals the glyph table, on any format; what scrolled was copied, what is
- * beside the screen is whole, and drawing takes no more than its share of the time. */
+/* Pixels of the screen: each cell equals the glyph table in any format; scrolled rows are copied,
+ * pixels beside the text are untouched, and drawing takes at most its share of the time. */
 #include "runtime/screen/screen.h"
 
 #include <stdlib.h>
@@ -68,7 +68,8 @@ static uint32_t pixel(uint32_t x, uint32_t y)
                                     : *(const uint32_t *)(const void *)at;
 }
 
-/* Whether the pixels of a cell are its glyph's: one value where a bit is set, another where not. */
+/* Whether the pixels of a cell are its glyph's: one value where a bit is set, another where it is
+ * not. */
 static bool cell_is_drawn(uint32_t row, uint32_t column, uint32_t front, uint32_t back)
 {
     const struct text_cell *cell = text_screen_cell(&s.text, row, column);
@@ -149,7 +150,7 @@ static void test_colours(void)
     OK(cell_is_drawn(0, 0, 0xfb0c, 0), "a colour has 16 bits");
 }
 
-/* A clock that goes on at each look: drawing takes 1 ms, as it seems. */
+/* A clock that moves at each look: drawing seems to take 1 ms. */
 static void test_share(void)
 {
     unsigned drawn = 0;

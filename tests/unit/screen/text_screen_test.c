@@ -1,4 +1,4 @@
-/* The text screen: what cells hold after bytes, and which of them are to be drawn. */
+/* The text screen: the contents of cells after bytes, and which cells are to be drawn. */
 #include "runtime/screen/text_screen.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void put(const char *text)
     text_screen_put(&t, text, strlen(text));
 }
 
-/* A row without the blanks at its end; the right half of a wide character is nothing. */
+/* Returns a row without the blanks at its end; the right half of a wide character has no text. */
 static const char *row(uint32_t number)
 {
     size_t n = 0, end = 0;

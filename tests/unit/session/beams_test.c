@@ -1,5 +1,5 @@
-/* Beams that share keys and values against a search that computes every reply from its beginning, with the
- * logarithms of the C library. */
+/* Beams that share keys and values against a search that computes every reply from its beginning,
+ * with the C library's logarithms. */
 #include "runtime/session/beams.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ struct reply {
 
 static double logits[4096];
 
-/* Biases, then the counts of the reply, as their definitions have them. */
+/* Applies biases, and then the counts of the reply, by their definitions. */
 static void adjust(const struct reply *r)
 {
     for (uint32_t i = 0; i < sampler->params.n_biases; i++)
@@ -78,7 +78,7 @@ static void adjust(const struct reply *r)
     }
 }
 
-/* ln of each token's probability after the reply. */
+/* Returns ln of each token's probability after the reply. */
 static void probabilities(const struct reply *r)
 {
     uint32_t vocab = rig.model.image.header->params.vocab;
@@ -233,7 +233,7 @@ static void ends_in_the_middle(void)
     stop_at = MOST;
 }
 
-/* A search leaves nothing behind for a later one. */
+/* A search leaves nothing for a later one. */
 static void comes_twice(void)
 {
     struct beams_result first, again;

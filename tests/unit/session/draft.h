@@ -1,4 +1,4 @@
-/* A draft for the rig's model: another form of it, which lies in memory. */
+/* A draft for the rig's model: another form of it, in memory. */
 #ifndef INGOT_TESTS_UNIT_DRAFT_H
 #define INGOT_TESTS_UNIT_DRAFT_H
 
@@ -15,7 +15,7 @@ static struct file draft_file;
 static struct block_device draft_device;
 static uint8_t *draft_model;
 
-/* The rig's model guessed for by draft_model, which is used where it lies. */
+/* Lets draft_model, which is used in place, guess for the rig's model. */
 static void start_with_draft(size_t limit)
 {
     static uint8_t *ram;
@@ -38,7 +38,7 @@ static void start_with_draft(size_t limit)
     session_open(&draft_session, &draft, &draft_setup);
 }
 
-/* The rig's model in Q8_0, its draft in Q4_0. */
+/* Makes the rig's model in Q8_0, and its draft in Q4_0. */
 static void make_models(void)
 {
     rig_alone();

@@ -1,5 +1,5 @@
-/* generate() without a console: what the sink gets, why a reply ends, and a constraint that holds
- * with guesses as without. */
+/* generate() without a console: the calls of the sink, why a reply ends, and a constraint that
+ * holds with guesses as well as without. */
 #include "runtime/session/generate.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { MOST = 300, N_PROMPT = 5 };
 
-/* All that a sink is told, in order. */
+/* Records everything that a sink is told, in order. */
 static struct said {
     uint32_t ids[MOST];
     unsigned n_ids, n_begins, n_open, n_wrong, n_thoughts, n_rooms;
@@ -79,7 +79,7 @@ enum form { PLAIN, NGRAM, DRAFT };
 
 static float own_presence;
 
-/* A reply to the same prompt. */
+/* Makes a reply to the same prompt. */
 static enum err reply(enum form form, float temp, const struct generate_params *params)
 {
     static const struct stop stop = { said_enough, NULL };
@@ -112,7 +112,8 @@ static enum err reply(enum form form, float temp, const struct generate_params *
     return generate(&generator, &own, &sink, &result);
 }
 
-/* The likeliest token after the first n of the session's ids, less what the reply has of it. */
+/* Returns the likeliest token after the first n of the session's ids, with the penalty for the
+ * reply. */
 static uint32_t penalized(uint32_t n, float presence)
 {
     const struct session *s = &rig.session;
@@ -130,7 +131,7 @@ static uint32_t penalized(uint32_t n, float presence)
     return best;
 }
 
-/* The penalty counts what the reply has, and not the prompt, in each way to make one. */
+/* The penalty counts the reply's tokens and not the prompt's, in each way to generate. */
 static void test_penalty(void)
 {
     static const enum form forms[] = { PLAIN, NGRAM, DRAFT };
@@ -252,7 +253,7 @@ static void hold_to(const char *gbnf)
     }
 }
 
-/* A letter, then two digits, and so on: what may come depends on what came. */
+/* Allows a letter, then two digits, and so on: the text so far decides what may come. */
 static unsigned count_wrong(void)
 {
     unsigned wrong = 0;
@@ -304,7 +305,7 @@ static void test_constraint_ends(void)
        "the reply may not end before its text does");
 }
 
-/* A word, which the model may say for ever, between brackets. */
+/* Allows a word between brackets, which the model may go on with for ever. */
 static const char *const BRACKETS = "root ::= \"[\" [a-z]* \"]\" \"!!\"";
 
 static bool is_whole(void)
@@ -314,7 +315,7 @@ static bool is_whole(void)
            strcmp(said.text + said.bytes - 3, "]!!") == 0;
 }
 
-/* A limit leaves the text whole wherever it can be whole. */
+/* A limit leaves the text whole wherever that is possible. */
 static void test_constraint_limit(enum form form)
 {
     struct generate_params params = { .constraint = &constraint.base };
@@ -331,7 +332,7 @@ static void test_constraint_limit(enum form form)
        "a text that is too long for its limit is not led: %s", said.text);
 }
 
-/* The model repeats itself within the text: it is led to its end. */
+/* The model repeats itself within the text, and is led to its end. */
 static void test_constraint_repeats(void)
 {
     struct generate_params params = { .constraint = &constraint.base };

@@ -1,5 +1,5 @@
-/* Prompts that are kept in blocks: a sequence that begins as another one did has its blocks in its states, and its logits are
- * those of a session that keeps nothing, bit for bit: in models with a recurrence of each kind and in one whose layers all attend; in
+/* Prompts that are kept in blocks: a sequence that begins like another one takes its blocks, and its logits equal those of a
+ * session that keeps nothing, bit for bit: in models with a recurrence of each kind and in one whose layers all attend; in
  * memory, and after a restart from a file, which may be damaged, another model's, or fail. */
 #include "runtime/saved/kept.h"
 
@@ -13,7 +13,7 @@ enum { SEQUENCES = 4, LENGTH = 230, BLOCK = 64, MEMORY = 8 << 20, CARD = 4 << 20
 static uint32_t ids[SEQUENCES][LENGTH];
 static float expected[SEQUENCES][LENGTH + 1][H_VOCAB]; /* after the first n */
 
-/* Two begin as the first does for 150 and 70 tokens, one has nothing of it. */
+/* Two begin like the first for 150 and 70 tokens, and one shares nothing with it. */
 static const uint32_t alike[SEQUENCES] = { LENGTH, 150, 70, 0 };
 
 static struct kept kept;
@@ -43,7 +43,7 @@ static void set_expected(void)
     }
 }
 
-/* With room for n blocks in memory; 0: a lot. */
+/* Starts with room for n blocks in memory; 0: plenty. */
 static bool open_kept(uint32_t n, const struct file *f)
 {
     struct kept_setup setup = { { memory, MEMORY }, f, BLOCK };
@@ -64,7 +64,8 @@ static bool open_kept(uint32_t n, const struct file *f)
     return good;
 }
 
-/* The first n tokens of a sequence are a prompt. Returns how many need not be computed; computes the others. */
+/* Takes the first n tokens of a sequence as a prompt. Returns how many need not be computed, and
+ * computes the others. */
 static uint32_t ask(uint32_t k, uint32_t n)
 {
     struct session *s = &rig.session;
@@ -121,7 +122,7 @@ static uint32_t some(uint32_t n)
     return (uint32_t)(((uint64_t)seed * n) >> 32);
 }
 
-/* Sequences go on, are cut, and others take their place, in the same session as a server does it. */
+/* Sequences go on, are cut, and others replace them in the same session, as in a server. */
 static void test_random(const struct file *f)
 {
     struct session *s = &rig.session;
@@ -198,7 +199,7 @@ static void test_file(void)
        "all blocks are there after the start");
 }
 
-/* A byte of each slot in turn. */
+/* Damages a byte of each slot in turn. */
 static void test_damage(void)
 {
     uint32_t right = 0, found = 0, slots;
@@ -243,7 +244,8 @@ static void test_failing(void)
 
 /* ---- other files ----------------------------------------------------------------------------- */
 
-/* The card is as it was, its name and why it is not used are told, and prompts are right all the same. */
+/* The card is unchanged, its name and the reason are printed, and prompts are right all the
+ * same. */
 static void is_refused(const char *why, const char *name)
 {
     static uint8_t before[CARD];
@@ -312,7 +314,7 @@ static void test_others(void)
        "the file is this model's now");
 }
 
-/* The card takes n sectors more. */
+/* Lets the card take n sectors more. */
 static void test_full(void)
 {
     uint32_t right = 0, told = 0, n = 0;
@@ -341,7 +343,8 @@ static void test_full(void)
        right, 3 * n);
 }
 
-/* 220 tokens less a tile in the middle: what comes after it was computed with it. 60 more are pending. */
+/* 220 tokens without a tile in the middle: what comes after it was computed with it. 60 more are
+ * pending. */
 static void drop_some(void)
 {
     struct session *s = &rig.session;

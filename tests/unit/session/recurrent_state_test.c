@@ -1,7 +1,7 @@
-/* The states of recurrent mixers under everything that a session does: what is cut, guessed wrongly,
- * stopped, read wrongly from the card, saved and loaded leaves the logits of a sequence that never
- * had it, bit for bit. In a model of each kind, in one where it stands beside attention, and in one
- * whose attention has latent keys. */
+/* The states of recurrent mixers in everything that a session does: tokens that are cut, guessed
+ * wrongly, stopped, read wrongly from the card, saved and loaded leave the logits of a sequence
+ * that never had them, bit for bit. In a model of each kind, in one with attention beside it, and
+ * in one whose attention has latent keys. */
 #include "runtime/model/state_recurrent.h"
 #include "tests/unit/model/hybrid_rig.h"
 
@@ -35,7 +35,7 @@ static void set_expected(void)
     }
 }
 
-/* The latest turns' beginnings are kept, and what is before them begins anew. */
+/* The beginnings of the latest turns are kept; earlier tokens are computed from the start. */
 static void test_cut(const char *name)
 {
     struct session *s = &rig.session;
@@ -69,7 +69,7 @@ static void test_cut(const char *name)
     OK(good == 30, "cut anywhere: %u of 30", good);
 }
 
-/* The beginning of a turn that was taken back is not that of another turn of the same length. */
+/* A turn that was taken back and another of the same length have different beginnings. */
 static void test_taken_back(void)
 {
     struct session *s = &rig.session;

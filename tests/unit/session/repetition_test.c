@@ -1,4 +1,4 @@
-/* When a text counts as repeating itself: 128 tokens again, and three periods at least. */
+/* When a text counts as repeating itself: 128 repeated tokens, and at least three periods. */
 #include "runtime/session/repetition.h"
 
 #include "board/min_max.h"
@@ -6,7 +6,7 @@
 
 enum { MOST = 2000, NEVER = 0 };
 
-/* Tokens of a text with that period until it counts; NEVER: not within MOST. */
+/* Returns the tokens of a text with that period until it counts; NEVER: not within MOST. */
 static uint32_t tokens_until(uint32_t period)
 {
     static uint32_t ids[MOST];
@@ -30,7 +30,7 @@ static void test_period(uint32_t period)
        expected);
 }
 
-/* A token that is another one begins the count anew. */
+/* A different token begins the count anew. */
 static void test_broken(void)
 {
     uint32_t ids[400] = { 0 };

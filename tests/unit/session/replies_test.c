@@ -1,5 +1,5 @@
-/* Replies side by side: ids, text, thoughts, ends and counts are those of generate() with each prompt alone,
- * whichever others run beside it, and a slot that becomes free takes the next one. */
+/* Replies side by side: ids, text, thoughts, ends and counts equal those of generate() with each
+ * prompt alone, whichever others run beside it, and a free slot takes the next one. */
 #include "runtime/session/replies.h"
 
 #include "flash_image/grammar/grammar_compile.h"
@@ -8,7 +8,7 @@
 
 enum { N_REPLIES = 11, SLOTS = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
 
-/* One request, and what came of it. */
+/* A request, and its result. */
 struct said {
     char text[4 * MOST_NEW];
     size_t bytes;
@@ -113,7 +113,7 @@ static void make_requests(void)
         }
     }
     requests[2].params.inside_thoughts = true;
-    requests[5].params.limit = 0; /* until it is full, or goes round in circles */
+    requests[5].params.limit = 0; /* until it is full, or repeats itself */
     requests[6].params.limit = 100000;
     requests[7].params.constraint = &constraint.base;
 }
@@ -153,7 +153,7 @@ static bool is_plain(const char *text)
     return text[0] > ' ' && text[1] > ' ' && text[2] > ' ';
 }
 
-/* A stop string and a token that ends a reply, which come in it. */
+/* A stop string and a token that end a reply, and that occur in it. */
 static void make_ends(void)
 {
     struct request_of *stops = &requests[8], *ends = &requests[10];

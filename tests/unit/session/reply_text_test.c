@@ -1,5 +1,4 @@
-/* A reply's text against a plain search, whatever the pieces it comes in; thoughts shown, dimmed
- * and hidden. */
+/* A reply's text against a plain search, in any pieces; thoughts shown, dimmed and hidden. */
 #include "runtime/session/reply_text.h"
 
 #include <stdio.h>
@@ -65,7 +64,7 @@ static void begin(bool inside)
     reply_text_open(&reply, &stops, inside, &out);
 }
 
-/* In pieces of 1 to `most` bytes. Returns the bytes that were shown before the end. */
+/* Feeds pieces of 1 to `most` bytes. Returns the bytes that were shown before the end. */
 static size_t feed(const char *text, size_t most)
 {
     size_t left = strlen(text), before;
@@ -93,7 +92,8 @@ static void set_stops(const char *a, const char *b, const char *c)
             OK(false, "stop=%s is taken", given[i]);
 }
 
-/* The start of the first stop string that becomes complete, the longest of those; or the end. */
+/* Returns the start of the first stop string that becomes complete, of the longest if there are
+ * several; or the end. */
 static size_t first_stop(const char *text)
 {
     for (size_t end = 1; end <= strlen(text); end++) {

@@ -1,6 +1,6 @@
-/* The order of requests: requests of Zipf's traces over sets of adapters come, run for a while and go. Nobody is
- * skipped in more than two rounds, by a count of its own, everybody comes, and fewer sets are at work
- * than where the first to come is the first to go. */
+/* The order of requests: requests of Zipf's traces over sets of adapters come, run for a while and
+ * go. By the test's own count nobody is passed over in more than two rounds, everybody's turn comes,
+ * and fewer sets are at work than under first come, first served. */
 #include <string.h>
 
 #include "runtime/session/request_queue.h"
@@ -83,7 +83,7 @@ static void serve(const struct request *r)
     n_served++;
 }
 
-/* All that wait and are older have been passed by it, in the round that it is of. */
+/* All older requests that wait were passed over by it, in its round. */
 static void count_passed(uint32_t number)
 {
     uint32_t round = (n_served - 1) / SLOTS + 1;
@@ -97,7 +97,7 @@ static void count_passed(uint32_t number)
     }
 }
 
-/* in_order: the first to come is the first to go. */
+/* in_order: first come, first served. */
 static void fill_slots(bool in_order)
 {
     struct request r;

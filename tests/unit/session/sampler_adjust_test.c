@@ -1,5 +1,5 @@
-/* Biases and penalties against their definitions, worked out here token by token over the whole vocabulary; what is
- * off changes nothing; and a fixed sequence that every ISA must give. */
+/* Biases and penalties against their definitions, computed here token by token over the whole
+ * vocabulary; switched off they change nothing; and a fixed sequence that every ISA must give. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void make_logits(void)
     }
 }
 
-/* By its definition: OpenAI's and llama.cpp's, each with the tokens that count for it. */
+/* Computes it by the definitions of OpenAI and llama.cpp, each with the tokens that count for
+ * it. */
 static float adjusted(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n)
 {
     const struct sampler_params *p = &s->params;
@@ -62,7 +63,7 @@ static float adjusted(const struct sampler *s, uint32_t id, const uint32_t *rece
 
 static struct sampler_bias biases[BIASES];
 
-/* Any of them on or off, over any part of the tokens. */
+/* Switches any of them on or off, over any part of the tokens. */
 static struct sampler_params random_params(void)
 {
     struct sampler_params p;

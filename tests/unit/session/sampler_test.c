@@ -1,5 +1,5 @@
-/* The sampler against the distributions that its filters define, worked out here in double
- * precision by sorting everything, and against a fixed sequence that every ISA must give. */
+/* The sampler against the distributions that its filters define, computed here in double precision
+ * by sorting everything, and against a fixed sequence that every ISA must give. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,8 @@ static double normalize(struct entry *e, size_t n, double temp)
     return sum;
 }
 
-/* The filters one after the other, each over what the one before left. Returns how many stay. */
+/* Applies the filters one after the other, each to the result of the one before. Returns how many
+ * tokens stay. */
 static size_t expect(struct entry *e, const float *from, size_t n, const struct sampler_params *p)
 {
     double sum = 0;
@@ -146,7 +147,7 @@ static size_t expect(struct entry *e, const float *from, size_t n, const struct 
     return kept;
 }
 
-/* chi^2 of the counts, tokens rarer than 5 draws taken together; *n_bins of them. */
+/* Returns chi^2 of the counts, with tokens rarer than 5 draws taken together; *n_bins of them. */
 static double chi_square(const struct entry *e, const unsigned *count, size_t kept, size_t *n_bins)
 {
     double chi = 0, rare_want = 0, rare = 0;
@@ -228,7 +229,7 @@ static void test_distributions(void)
     test_distribution("top_k beyond the vocabulary", p, 10);
 }
 
-/* A token as likely as min_p asks stays. */
+/* A token that is just as likely as min_p asks stays. */
 static void test_min_p_border(void)
 {
     static const float even[3] = { 2, 2, 1 };
@@ -276,7 +277,7 @@ static void test_sequence(void)
     }
 }
 
-/* The best token alone has exactly the share that is asked for: no other is let in. */
+/* The best token alone has exactly the requested share: no other is let in. */
 static void test_exact_share(void)
 {
     const float equal[4] = { 2, 2, -1000, -1000 };
@@ -312,7 +313,7 @@ static int by_logit(const void *a, const void *b)
     return many[i] != many[j] ? (many[i] < many[j] ? 1 : -1) : (i > j ? 1 : -1);
 }
 
-/* The best of a large vocabulary, wherever they stand, are picked as if they were all there is. */
+/* The best of a large vocabulary, wherever they are, are picked as if they were alone. */
 static unsigned wrong_of_many(uint64_t seed)
 {
     _Alignas(16) float best[TOP_K + 1];
@@ -371,7 +372,8 @@ static void test_many(void)
     OK(wrong_of_many(4) == 0, "most blocks may be masked");
 }
 
-/* top_k beyond the vocabulary has all logits as candidates, and no top_k those that may be picked. */
+/* top_k beyond the vocabulary makes all logits candidates; without top_k those that may be picked
+ * are. */
 static unsigned differing(float top_p, float min_p, unsigned *others)
 {
     struct sampler_params p;

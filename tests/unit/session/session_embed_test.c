@@ -1,5 +1,5 @@
-/* The mean of hidden states: that of one token gives the token's own logits, it is the same beside a conversation
- * and in pieces, and the conversation goes on as if nothing had been. */
+/* The mean of hidden states: for one token it gives the token's own logits, it is the same beside a
+ * conversation and in pieces, and the conversation continues unchanged. */
 #include "runtime/session/session.h"
 
 #include "tests/unit/rig.h"

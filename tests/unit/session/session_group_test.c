@@ -1,6 +1,6 @@
 /* Sequences side by side: ids and logits have the bits of each sequence alone, whichever others are in the
- * pass, whenever they come and go; on one to four cores, in memory and streamed, for every way to keep keys
- * and values, with experts and with recurrent states. */
+ * pass and whenever they come and go; on one to four cores, in memory and streamed, for every way to keep
+ * keys and values, with experts and with recurrent states. */
 #include "flash_image/format/adapter.h"
 #include "runtime/session/session_group.h"
 #include "tests/unit/model/hybrid_rig.h"
@@ -53,10 +53,10 @@ static _Alignas(64) float adapter_data[ADAPTERS][1 << 18];
 static struct lora_adapter adapters[ADAPTERS];
 static _Alignas(64) float work[SETS][CHUNK_MOST * 512];
 static struct lora sets[SETS];
-static bool adapted; /* sequence i has set i % SETS, of which the first is none */
+static bool adapted; /* sequence i has set i % SETS; the first set is empty */
 
-/* In the order of a file: by layer and role. Queries, gates and results of the first and the last layer, the head, and the embedding, whose A has a row
- * for each token. */
+/* Lists them in the order of a file, by layer and role: queries, gates and results of the first and
+ * the last layer, the head, and the embedding, whose A has a row for each token. */
 static void make_adapter(unsigned which)
 {
     static const enum ingot_role roles[] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_GATE };
@@ -117,7 +117,7 @@ static struct lora *set_of(uint32_t sequence)
     return adapted && sequence % SETS != 0 ? &sets[sequence % SETS] : NULL;
 }
 
-/* Each by itself, with a session of its own: what the others are held against. */
+/* Computes each by itself, with its own session; the others are compared with that. */
 static void run_alone(void)
 {
     rig.sequences = 0;
@@ -148,7 +148,7 @@ struct outcome {
     unsigned same, wrong, passes;
 };
 
-/* A sequence that has logits: compare them, and go on, or leave when it has enough. */
+/* Takes a sequence that has logits: compares them, and goes on, or leaves when it has enough. */
 static void take(struct outcome *o, uint32_t i, uint32_t *n_new)
 {
     const struct sequence *q = &sequences[i];
@@ -258,7 +258,7 @@ static void test_streamed(const char *name)
     OK(all_same(b, N), "... and the head in memory: %u", b.same);
 }
 
-/* Bytes that arrive wrong: the layer is computed again, for all sequences. */
+/* Bytes arrive wrong: the layer is computed again, for all sequences. */
 static void test_again(const char *name)
 {
     struct outcome o = { 0, 0, 0 };
@@ -288,7 +288,7 @@ static void test_again(const char *name)
        name, o.same, o.passes);
 }
 
-/* Sequences of other sets have other logits, or nothing would be shown. */
+/* Sequences of other sets must have other logits, or the test would show nothing. */
 static void test_adapters(const char *name)
 {
     static float plain[VOCAB];

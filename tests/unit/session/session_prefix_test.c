@@ -1,6 +1,6 @@
-/* A common beginning of sequences is computed once, and whatever comes between, their logits are those
- * of a session that keeps nothing, bit for bit: in models with a recurrence of each kind, and in one
- * whose layers all attend. */
+/* A common beginning of sequences is computed once, and whatever comes between, their logits equal
+ * those of a session that keeps nothing, bit for bit: in models with a recurrence of each kind, and
+ * in one whose layers all attend. */
 #include "tests/unit/model/hybrid_rig.h"
 
 enum { SEQUENCES = 4, LENGTH = 60, PREFIX = 24 };
@@ -9,7 +9,7 @@ static uint32_t ids[SEQUENCES][LENGTH];
 static float expected[SEQUENCES][LENGTH + 1][H_VOCAB]; /* after the first n */
 static struct session_prefix prefix;
 
-/* Two begin with the same 24 tokens, one with 9 of these, one with none. */
+/* Two begin with the same 24 tokens, one with 9 of these, and one with none. */
 static const uint32_t alike[SEQUENCES] = { PREFIX, PREFIX, 9, 0 };
 
 static void start(void)
@@ -40,7 +40,7 @@ static bool is(uint32_t k, uint32_t n)
            memcmp(s->logits, expected[k][n], rig_logits_bytes()) == 0;
 }
 
-/* As a conversation begins. Returns how many tokens need not be computed. */
+/* Begins as a conversation does. Returns how many tokens need not be computed. */
 static uint32_t begin(uint32_t k, uint32_t n, uint32_t wanted)
 {
     struct session *s = &rig.session;

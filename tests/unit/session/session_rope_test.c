@@ -1,5 +1,5 @@
-/* LongRoPE: what comes after n tokens follows from these tokens alone. It is what a fresh session gives for
- * them in one run, whichever way a session came to have them: in chunks, one by one across the limit, cut back
+/* LongRoPE: the logits after n tokens depend on these tokens alone. They equal those of a fresh session that
+ * takes them in one run, whichever way a session got them: in chunks, one by one across the limit, cut back
  * below it, guessed, beside others in a pass, or loaded. */
 #include "runtime/session/session_rope.h"
 
@@ -135,7 +135,7 @@ static bool stop_soon(void *context)
     return calls_left-- <= 0;
 }
 
-/* The run that crosses the limit is stopped at each place, and goes on or is cut back. */
+/* The run that crosses the limit is stopped at each place, and continues or is cut back. */
 static void test_stop(void)
 {
     static const struct stop stop = { stop_soon, NULL };
@@ -314,7 +314,8 @@ static void start_with_line(void)
     rig.kept_sequences = 0;
 }
 
-/* A line has the keys of a part of its tokens, by the short factors; the current sequence has all, by the long ones. */
+/* A line has the keys of some of its tokens by the short factors; the current sequence has all by
+ * the long ones. */
 static void test_line_of_short(void)
 {
     struct session *s = &rig.session;

@@ -1,6 +1,6 @@
-/* Ten thousand random operations on a session and the sequences beside it: tokens added, cut, sequences kept, swapped
- * and dropped, beams, sequences saved and loaded, in one type and in tiers whose tiles move. A record holds
- * every sequence's tokens; what is cached is held against the same tokens computed afresh. */
+/* Ten thousand random operations on a session and the sequences beside it: tokens added, cut, sequences
+ * kept, swapped and dropped, beams, sequences saved and loaded, in one type and in tiers whose tiles move.
+ * A record has every sequence's tokens; cached tokens are compared with the same tokens computed afresh. */
 #include "runtime/compute/kv_tiers.h"
 #include "runtime/session/beams.h"
 #include "runtime/session/session_rope.h"
@@ -182,7 +182,7 @@ static bool all_right(void)
     return good;
 }
 
-/* One more token's logits, from what is cached and from nothing. */
+/* Returns one more token's logits, from the cache and from nothing. */
 static void compare(void)
 {
     static float cached[8192];

@@ -1,5 +1,5 @@
-/* A session over a model, end to end: one result for every chunk, core count and residency, and a cache that
- * stays right through a full context, a stop and an error. */
+/* A session over a model, end to end: one result for every chunk, core count and residency, and a
+ * cache that stays right through a full context, a stop and an error. */
 #include "runtime/session/session.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static enum err append(uint32_t from, uint32_t to)
     return rig_append(ids + from, to - from, NULL);
 }
 
-/* The rows after n tokens and the next ones, as one core computes them token by token. */
+/* The rows after n tokens and the next ones, which one core computes token by token. */
 static void set_expected(uint32_t n)
 {
     rig.workers = &crews[0];
@@ -67,7 +67,7 @@ static void test_one_result(struct rig_limits l)
     for (int t = 0; t < 3; t++) {
         rig.workers = &crews[t];
         for (size_t f = 0; f < 5; f++) {
-            /* Several cores have half of the sizes each: more of them than processors is slow. */
+            /* Several cores try half of the sizes each: more cores than processors are slow. */
             size_t step = t == 0 ? 1 : 2;
             unsigned good = 0;
 
@@ -112,8 +112,8 @@ static bool stop(void *context)
     return calls_left-- <= 0;
 }
 
-/* A stop at every place where one is asked for: whole chunks stay, and going on from there gives
- * what an undisturbed run gives. */
+/* Stops at every place where a stop is possible: whole chunks stay, and continuing from there gives
+ * the undisturbed result. */
 static void test_stop(size_t limit, const char *form)
 {
     struct session *s = &rig.session;
@@ -202,8 +202,8 @@ static void place_segment(struct ingot_segment *x, const uint8_t *out, uint64_t 
     x->crc32c = crc32c(0, out + at, (size_t)x->bytes);
 }
 
-/* Model a with the matrices of a role taken from b where bit `role` of roles is set. Both have
- * the same tables but for types and places. */
+/* Model a with the matrices of a role taken from b if bit `role` of roles is set. Both have the
+ * same tables except types and places. */
 static uint8_t *mix(const uint8_t *a, const uint8_t *b, uint64_t roles, size_t *bytes)
 {
     const struct ingot_header *ha = (const void *)a, *hb = (const void *)b;
@@ -255,7 +255,7 @@ static uint8_t *mix(const uint8_t *a, const uint8_t *b, uint64_t roles, size_t *
     return out;
 }
 
-/* The largest difference of two rows, as part of the largest logit. */
+/* Returns the largest difference of two rows, as a part of the largest logit. */
 static double distance(const float *a, const float *b, uint32_t n)
 {
     double largest = 0, worst = 0;
@@ -304,7 +304,7 @@ static void test_mixed_types(void)
 
 /* ---- memory and opening -------------------------------------------------------------------- */
 
-/* If the plan says that it fits, it fits: arena_take asserts otherwise. */
+/* If the plan says that it fits, it fits; otherwise arena_take asserts. */
 static void test_memory(void)
 {
     size_t least = 0;
@@ -334,7 +334,7 @@ static void test_memory(void)
        "%u RAM sizes are refused, and from %d KiB on %u run", refused, (int)(least / 1024), loaded);
 }
 
-/* A head that goes on behind its matrix: the last tile would not fit its slot. */
+/* A head with data behind its matrix: the last tile would not fit into its slot. */
 static void test_long_head(void)
 {
     struct ingot_header *h = (void *)rig.packed;

@@ -1,5 +1,6 @@
-/* Tiers by age: with the same type in each a session is bit for bit a flat one; with types of their own
- * no bit depends on chunks, on cuts, guesses, saving and loading. The rings go round several times. */
+/* Tiles by age: with the same type in each a session equals a flat one, bit for bit; with different
+ * types no bit depends on chunks, cuts, guesses, saving and loading. The rings go round several
+ * times. */
 #include "runtime/compute/kv_tiers.h"
 #include "runtime/session/speculative.h"
 #include "tests/unit/rig.h"
@@ -53,7 +54,7 @@ static void set_expected(const char *types)
     }
 }
 
-/* The sequence is its first n tokens. */
+/* The sequence becomes its first n tokens. */
 static bool is(uint32_t n)
 {
     return rig.session.n_ids == n && rig.session.n_cached == n && digest() == expected[n];
@@ -74,7 +75,7 @@ static void test_chunks(const char *types)
     OK(good, "%s: chunks of 128, 17 and 1 token", types);
 }
 
-/* To n tokens, and the rest of them again; *computed: how many had to be computed. */
+/* Cuts to n tokens, and appends the rest again; *computed: how many had to be computed. */
 static bool cut_is_true(uint32_t n, uint32_t end, uint32_t *computed)
 {
     *computed = end - session_cut(&rig.session, n);

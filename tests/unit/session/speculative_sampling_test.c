@@ -1,5 +1,5 @@
-/* Samples with a draft are distributed as without one, by chi-square; and rules of
- * acceptance that are wrong are found. Seeds are fixed, so that every run is the same. */
+/* Samples with a draft have the same distribution as without one, by chi-square; and wrong rules of
+ * acceptance are found. Seeds are fixed, so that every run is the same. */
 #include "runtime/session/speculative.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@ enum { VOCAB = 512 };
 
 enum { MOST_BINS = 64 };
 
-/* Chi-square of counts against probabilities; what is expected less than 5 times is one bin. */
+/* Returns chi-square of counts against probabilities; those expected less than 5 times are one
+ * bin. */
 static double chi_square(const unsigned *count, const double *p, int bins, unsigned total,
                          int *freedom)
 {
@@ -29,7 +30,7 @@ static double chi_square(const unsigned *count, const double *p, int bins, unsig
         ++*freedom;
     }
     if (rare_count > 0 && rare < 1)
-        rare = 1; /* what hardly ever comes may come once */
+        rare = 1; /* a very unlikely one may come once */
     if (rare > 0) {
         sum += (rare_count - rare) * (rare_count - rare) / rare;
         ++*freedom;
@@ -37,7 +38,7 @@ static double chi_square(const unsigned *count, const double *p, int bins, unsig
     return sum;
 }
 
-/* The bound that one in a million exceeds by chance (Wilson and Hilferty's cube). */
+/* Returns the bound that one in a million exceeds by chance (Wilson and Hilferty's cube). */
 static double chi_bound(int freedom)
 {
     double a = 2.0 / (9.0 * freedom), t = 1 - a + 4.75 * sqrt(a);
@@ -52,7 +53,7 @@ enum rule { RIGHT, ALWAYS, REDRAW, THRESHOLD, N_RULES };
 static const char *const rules[] = { "min(1, p / q) and the rest", "always accepted",
                                      "redrawn from p", "accepted above a threshold" };
 
-/* Logits of two models that are alike, and not equal. */
+/* The logits of two models that are similar and not equal. */
 static void make_logits(float *p, float *q, uint32_t *random)
 {
     for (int i = 0; i < SMALL; i++) {
@@ -158,7 +159,7 @@ struct tree {
     double p[PATHS];
 };
 
-/* The plain model's probability of every path: WIDTH candidates a step. */
+/* Returns the plain model's probability of every path: WIDTH candidates a step. */
 static void grow(struct tree *tree, struct sampler *s, const uint32_t *front, uint32_t n_front)
 {
     for (int path = 0; path < PATHS; path++) {
@@ -183,7 +184,8 @@ static void grow(struct tree *tree, struct sampler *s, const uint32_t *front, ui
     }
 }
 
-/* One run of three tokens, as its path. wrong: q is said to be small, so that all is accepted. */
+/* Makes a run of three tokens, and returns its path. wrong: it claims that q is small, so that all
+ * is accepted. */
 static int run_path(const struct tree *tree, struct speculative *s, struct sampler *sampler,
                     const uint32_t *front, uint32_t n_front, bool wrong)
 {

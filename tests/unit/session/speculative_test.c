@@ -1,5 +1,5 @@
-/* Speculative decoding changes nothing but the number of passes: logits and cache bit for bit, and
- * the text of whole conversations. */
+/* Speculative decoding changes nothing but the number of passes: logits and cache are equal bit for
+ * bit, and so is the text of whole conversations. */
 #include "runtime/session/speculative.h"
 
 #include "runtime/chat/chat.h"
@@ -12,7 +12,7 @@ enum { CONTEXT = 256, VOCAB = 512 };
 
 /* ---- n-grams --------------------------------------------------------------------------------- */
 
-/* The last `length` tokens stand earlier, and `expected` follows. */
+/* The last `length` tokens occur earlier, and `expected` follows there. */
 static bool guesses_are(const char *ids, uint32_t length, const char *expected)
 {
     uint32_t text[64], n = (uint32_t)strlen(ids), most = (uint32_t)strlen(expected);
@@ -65,7 +65,8 @@ static bool is_after(uint32_t n)
            memcmp(rig.session.logits, expected[n - 1], sizeof expected[0]) == 0;
 }
 
-/* Runs of every length, of which the first `right` guesses are right, to the context's end. */
+/* Makes runs of every length, in which the first `right` guesses are right, to the context's
+ * end. */
 static bool runs_agree(size_t limit, bool in_place, uint32_t chunk, uint32_t *passes)
 {
     struct session *s = &rig.session;
@@ -283,7 +284,7 @@ static void put_stops(uint32_t id, uint32_t n)
     h->header_crc32c = crc32c(0, h, sizeof *h);
 }
 
-/* Each token of a reply as the one that ends it. */
+/* Tries each token of a reply as the one that ends it. */
 static void test_stop_tokens(const struct sampler_params *sampler)
 {
     static struct record plain, other;
@@ -353,7 +354,7 @@ static void learn(uint32_t n, float passes)
     }
 }
 
-/* Passes of 2, 3 ... tokens as those of a core that takes them by two and by four. */
+/* Passes of 2, 3 ... tokens equal those of a core that takes them by two and by four. */
 static void test_costs(void)
 {
     static const float passes[] = { 1, 1.55f, 2.7f, 2.9f, 4, 4.6f, 5.2f, 5.1f };

@@ -1,4 +1,4 @@
-/* Logarithms of shares against the C library's, of logits of all sizes. */
+/* Logarithms of probabilities against the C library's, for logits of all sizes. */
 #include "runtime/session/token_scores.h"
 
 #include <math.h>
@@ -87,7 +87,7 @@ static void test_damaged(void)
        "one that alone can come has all of it");
 }
 
-/* The logit that a pick keeps: that before the penalty. */
+/* A pick keeps the logit from before the penalty. */
 static void test_sampler(void)
 {
     static float copy[MOST] __attribute__((aligned(64)));

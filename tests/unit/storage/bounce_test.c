@@ -1,5 +1,6 @@
-/* Memory that a device's DMA does not reach: what is read and written there, across the end, in reach;
- * which half is copied while the other is on its way; what fails, and what is silent. */
+/* Memory that a device's DMA does not reach: it is read and written, also across the end, through
+ * memory in reach; which half is copied while the other is on its way; failed and silent
+ * requests. */
 #include "runtime/storage/bounce.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 enum {
     SECTORS = 8192,
-    MOST_SECTORS = 3000, /* of a read: several halves, and never a multiple of one */
+    MOST_SECTORS = 3000, /* of a read: several halves, and never a multiple of a half */
     NEAR_BYTES = MOST_SECTORS * SECTOR_BYTES,
     FAR_BYTES = NEAR_BYTES,
     READS = 200,
@@ -89,7 +90,7 @@ static bool is_idle(void)
 
 /* ---- reads and writes -------------------------------------------------------------------------- */
 
-/* The destination of a read of so many bytes: within reach, beyond it, or across the end. */
+/* Returns a destination for a read of so many bytes: within reach, beyond it, or across the end. */
 static uint8_t *any_place(uint32_t bytes)
 {
     uint32_t room = (uint32_t)(sizeof memory.in_reach + sizeof memory.beyond) - bytes;
@@ -97,7 +98,7 @@ static uint8_t *any_place(uint32_t bytes)
     return memory.in_reach + any(room / 16) * 16;
 }
 
-/* Two at a time, anywhere, of any length. */
+/* Runs two at a time, at any place and of any length. */
 static void test_anywhere(bool write, unsigned busy_every, bool newest_first)
 {
     uint64_t wanted = 0;
@@ -132,7 +133,7 @@ static void test_anywhere(bool write, unsigned busy_every, bool newest_first)
        (unsigned long long)wanted);
 }
 
-/* The bytes around the buffer stay as they were, and so does all of it after a write. */
+/* The bytes around the buffer stay unchanged, and so does all of it after a write. */
 static void test_borders(void)
 {
     uint8_t *to = memory.beyond - 3 * SECTOR_BYTES;
@@ -156,7 +157,7 @@ static void test_borders(void)
        "one that begins there is beyond");
 }
 
-/* The request that comes to the driver is the caller's own. */
+/* The driver gets the caller's own request. */
 static void test_in_reach(void)
 {
     struct block_request r = { .sector = 9, .n_sectors = 300, .buffer = memory.in_reach };
@@ -249,7 +250,8 @@ static void test_errors(unsigned times, bool write)
        "the read after the failures is right");
 }
 
-/* Silent with both halves on their way and more that waits, until a reset helps or nothing does. */
+/* Silent, with both halves on their way and more that waits, until a reset helps or nothing
+ * does. */
 static void test_silence(bool helps)
 {
     struct file_read r;
