@@ -457,8 +457,7 @@ static void test_preset(void)
        "what is wrong in it");
 }
 
-/* Given options stay. The others come from the model, and later from the next one or the
- * program. */
+/* Given options stay. The others come from the model, or later from the next or the program. */
 static void test_sampling_of_models(void)
 {
     const struct ingot_sampling some = { INGOT_SAMPLES_TEMP | INGOT_SAMPLES_TOP_K, .temp = 0.2f,
