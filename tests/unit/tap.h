@@ -1,5 +1,5 @@
-/* TAP for the unit tests, which are one C file each: OK() per check, tap_done() from main. One
- * that hangs is ended (tests/alarm.h). */
+/* TAP for the unit tests, which are one C file each: OK() for each check, tap_done() from main. A
+ * test that hangs is ended (tests/alarm.h). */
 #ifndef INGOT_TESTS_UNIT_TAP_H
 #define INGOT_TESTS_UNIT_TAP_H
 

@@ -1,6 +1,7 @@
-/* A random walk over cards: one to three places of a small card are damaged, then it is saved to, loaded from, logged to and
- * sent files. Each byte that a write changes is looked at: it has to be the file's that is meant. Cards by INGOT_CARDS or
- * an argument, the seed by INGOT_SEED or a second one, INGOT_CARD or a third one tells what becomes of that card. */
+/* A random walk over cards: one to three places of a small card are damaged, then it is saved to, loaded from, logged to
+ * and sent files. Each byte that a write changes is looked at: it has to be the file's that is meant. Cards by
+ * INGOT_CARDS or an argument, the seed by INGOT_SEED or a second one, INGOT_CARD or a third one prints the history of
+ * that card. */
 #include <stdlib.h>
 
 #include "runtime/saved/saved_chat.h"
@@ -40,7 +41,7 @@ enum meant { MEANT_NOTHING, MEANT_FILE, MEANT_DATA, MEANT_NAME };
 
 static struct {
     enum meant meant;
-    unsigned owner;  /* the file's number; OWNER_NEW and on: of one that was not there */
+    unsigned owner;  /* the file's number; OWNER_NEW and on: a file that was not there */
     unsigned folder; /* where it is named */
     uint64_t reads, most_reads;
     unsigned n_wrong, n_shown;
@@ -70,8 +71,8 @@ static bool is_other_entry(uint32_t at)
     return false;
 }
 
-/* Entries of the FAT: of what is free, of the file, and the end of a folder that grows. A second FAT may become as the
- * first one is. */
+/* Entries of the FAT: those of free clusters, those of the file, and the end of a growing folder. A
+ * second FAT may become equal to the first. */
 static bool may_change_fat(uint32_t at, uint8_t value)
 {
     uint32_t offset = at - card_fat_at(&card, 0);
@@ -268,7 +269,7 @@ static enum err put_log(void)
     return e;
 }
 
-/* All of a file, as keys and values that spill, and counts of experts, may come to fill it. */
+/* Fills a whole file, as spilling keys and values and counts of experts may do. */
 static enum err fill(enum err e)
 {
     static _Alignas(64) uint8_t bytes[8192];
@@ -282,7 +283,7 @@ static enum err fill(enum err e)
     return e;
 }
 
-/* The clusters of a file that was named are its own from here on, and those of the old one nobody's. */
+/* From here on the named file owns its clusters, and nobody owns those of the old one. */
 static void take_over(unsigned owner)
 {
     for (uint32_t i = 2; i < CARD_CLUSTERS + 2; i++)
@@ -392,7 +393,7 @@ static void do_some(bool is_whole)
     }
 }
 
-/* The damage of the card that is asked for, by its sectors. */
+/* Prints the damage of the requested card, by its sectors. */
 static void show_damage(void)
 {
     for (uint32_t sector = 0; sector < CARD_DISK; sector++) {

@@ -1,4 +1,4 @@
-/* exFAT and GPT over disks that tests/exfat.py made, whole and damaged. */
+/* exFAT and GPT on disks that tests/exfat.py made, whole and damaged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static void test_whole(void)
     check_disk("none.img", 0, 1);
     check_disk("pieces.img", 0, 70);
     check_disk("4k.img", 4096, 1);
-    check_disk("4k.img", 0, 1); /* copied to a disk of other blocks */
+    check_disk("4k.img", 0, 1); /* copied to a disk with blocks of another size */
     check_disk("gpt.img", 4096, 1);
     check_disk("mbr4k.img", 4096, 1);
     check_disk("mbr4k.img", 0, 1);
@@ -145,7 +145,7 @@ static void test_tools(void)
     OK(shell("sgdisk -v gpt.img | grep 'No problems found'"), "sgdisk finds no fault in the GPT");
 }
 
-/* Sectors of the volume larger than 512. */
+/* Makes sectors of the volume larger than 512. */
 static void test_fat32_sectors(void)
 {
     static struct file_device state;
@@ -210,7 +210,7 @@ static void put(uint8_t *p, uint64_t value, int bytes)
         p[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* The checksum of a boot region made right again, so that a field is what is wrong. */
+/* Puts the checksum of a boot region right, so that only a field is wrong. */
 static void sign_boot(uint8_t *region)
 {
     uint32_t sum = 0;
@@ -291,7 +291,7 @@ static uint8_t *find_set(uint8_t *from)
     return p;
 }
 
-/* The set of models/a.ingot: 'a' '.' after the piece's flags. */
+/* Finds the set of models/a.ingot: 'a' '.' after the piece's flags. */
 static uint8_t *set_of_a(void)
 {
     uint8_t *p = find_set(disk + START);
@@ -390,7 +390,7 @@ static void test_chains(void)
 
 /* ---- GPT ----------------------------------------------------------------------------------- */
 
-/* The checksums of a header made right again. */
+/* Puts the checksums of a header right. */
 static void sign_header(uint8_t *h)
 {
     put(h + 16, 0, 4);
@@ -452,7 +452,7 @@ static void test_gpt(void)
     OK(mount() == ERR_UNSUPPORTED && why_has("NTFS"), "%s", fs.why);
     memset(disk + START, 0, 512);
     OK(mount() == ERR_NO_FILESYSTEM && why_has("no FAT32 partition"), "%s", fs.why);
-    /* the second of two partitions, after one of Linux */
+    /* the second of two partitions, after a Linux one */
     memcpy(disk, whole, sizeof disk);
     memcpy(disk + 1024 + 128, disk + 1024, 128);
     put(disk + 1024 + 32, 100, 8);

@@ -13,8 +13,8 @@ enum { FAKE_MOST = 64, FAKE_DEPTH = 8, FAKE_WANTED = 4, NO_SECTOR = -1 };
 struct fake_block {
     struct block_device dev;
     const uint8_t *data;
-    uint8_t *written; /* where writes go; the device is writable when it is set */
-    void (*make)(uint64_t sector, uint8_t *out); /* instead of data: contents by rule */
+    uint8_t *written; /* memory where writes go; with it the device is writable */
+    void (*make)(uint64_t sector, uint8_t *out); /* makes contents by rule, instead of data */
     struct block_request *pending[FAKE_MOST];
     unsigned n_pending;
     unsigned most_pending;
@@ -26,13 +26,13 @@ struct fake_block {
     long fail_sector;     /* requests that hold it fail ... */
     unsigned fail_times;  /* ... so often ... */
     enum err fail_status; /* ... with this */
-    long sectors_left;    /* that are written before the power goes; negative: it stays */
-    long reads_left;      /* sectors that are read before every read fails; negative: all are */
-    long silent_after;    /* sectors that are read before it falls silent; negative: it does not */
-    long lost_write;      /* this sector is not written, and nobody is told ... */
-    long wrong_write;     /* ... this one is, with a flipped bit ... */
+    long sectors_left;    /* sectors written before the power fails; negative: it stays */
+    long reads_left;      /* sectors read before every read fails; negative: all are */
+    long silent_after;    /* sectors read before it falls silent; negative: it does not */
+    long lost_write;      /* this sector is silently not written ... */
+    long wrong_write;     /* ... this one is written with a flipped bit ... */
     long lost_read;       /* ... and of this one nothing arrives in the buffer */
-    bool silent;          /* never completes; reset ends that if it is allowed to */
+    bool silent;          /* requests never complete; reset ends that if it may */
     bool reset_helps;
 };
 
@@ -46,7 +46,7 @@ static inline bool fake_fails(struct fake_block *f, const struct block_request *
     return true;
 }
 
-/* One sector of a request, at its place in the buffer. */
+/* Moves one sector of a request, at its place in the buffer. */
 static inline enum err fake_sector(struct fake_block *f, bool write, uint64_t sector,
                                    uint8_t *buffer)
 {
@@ -94,7 +94,7 @@ static inline enum err fake_submit(struct block_device *dev, struct block_reques
     return ERR_OK;
 }
 
-/* One request a poll, so that a test sees reads in progress. */
+/* Ends one request a poll, so that a test sees reads in progress. */
 static inline enum err fake_poll(struct block_device *dev)
 {
     struct fake_block *f = dev->driver;

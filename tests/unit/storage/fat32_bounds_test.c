@@ -1,5 +1,5 @@
-/* Cards that would keep a board busy for long, made by somebody who wants that or by wear: each question is answered after a bounded
- * number of reads and steps. */
+/* Cards that would keep a board busy for long, by wear or on purpose: each question is answered
+ * after a bounded number of reads and steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tests/unit/tap.h"
 
 enum {
-    FOLDERS = 24, /* each with so many entries of the next one: 5^24 ways to the last */
+    FOLDERS = 24, /* each has so many entries of the next one: 5^24 ways to the last */
     WAYS = 5,
     WANTED = 10, /* clusters */
 };
@@ -42,7 +42,7 @@ static enum err prove_save(void)
     return e == ERR_OK ? fat32_prove_file(&proof, &fs, &entry, &file) : e;
 }
 
-/* exFAT: folders of so many bytes, without chains; a walk that goes into each entry never ends. */
+/* exFAT: folders of so many bytes, without chains; a walk into each entry never ends. */
 static void test_ways(uint32_t bytes)
 {
     char name[2] = "a";
@@ -78,7 +78,8 @@ static void test_empty_folder(void)
        "a folder without bytes at its second piece: %s", fs.why != NULL ? fs.why : "passes");
 }
 
-/* Behind the end of a folder, entries that lead to free clusters, whose part of the FAT is far from the folder. */
+/* Behind the end of a folder are entries that lead to free clusters, whose part of the FAT is far
+ * from the folder. */
 static void test_behind(void)
 {
     uint32_t n = 1500, first;
@@ -105,7 +106,7 @@ static void test_behind(void)
        (unsigned)n * 16, fake.n_reads, fs.why != NULL ? fs.why : "passes");
 }
 
-/* Free clusters in many pieces, and a second FAT that calls none free. */
+/* Free clusters in many pieces, and a second FAT in which none is free. */
 static void test_free(void)
 {
     card_make(&card, false, CARD_MBR, 4096);
@@ -128,7 +129,8 @@ static void test_free(void)
        "those that are free in both are found");
 }
 
-/* Clusters that were reserved on another card: after this volume's last one, where the FAT has zeros to the end of its sector. */
+/* Clusters that were reserved on another card: they come after this volume's last one, where the
+ * FAT has zeros to the end of its sector. */
 static void test_other_card(void)
 {
     card_make(&card, false, CARD_MBR, 4096);

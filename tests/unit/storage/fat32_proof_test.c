@@ -1,5 +1,5 @@
-/* Before a file is written, over a FAT32 volume made by hand: what is damaged is found, whatever file it is in, and what is
- * unusual but whole is not taken for damage. */
+/* The proof before a file is written, over a FAT32 volume made by hand: damage is found in whatever
+ * file it is, and volumes that are unusual and whole are accepted. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,8 @@ static void put_folder(uint32_t cluster, uint32_t parent)
     volume_link(cluster, VOLUME_END);
 }
 
-/* The label, saves/chat.sav, saves/deep/notes.txt and other.bin, in a volume as a computer leaves it. */
+/* The label, saves/chat.sav, saves/deep/notes.txt and other.bin, in a volume as a computer leaves
+ * it. */
 static void make_volume(void)
 {
     volume_format();
@@ -108,7 +109,7 @@ static void elsewhere(void)
     put_le(save_entry() + 26, OTHER, 2);
 }
 
-/* As long as the file, and all of it another's. */
+/* As long as the file, and all of it belongs to another. */
 static void all_of_another(void)
 {
     put_le(save_entry() + 26, OTHER + 2, 2);
@@ -204,7 +205,8 @@ static void copy_is_lost(void)
     memset(volume + 6 * 512, 0, 512);
 }
 
-/* An entry whose first byte is zero ends the folder, and behind it is another that leads to clusters in use. */
+/* An entry whose first byte is zero ends the folder; behind it another entry leads to clusters in
+ * use. */
 static void early_end(void)
 {
     volume_cluster(SAVES)[96] = 0;
@@ -260,7 +262,7 @@ static void test_damage(void)
     }
 }
 
-/* The same before a file is made, and the file that is to be replaced is the one that is damaged. */
+/* The same before a file is made, if the file that it would replace is damaged. */
 static void test_new(void)
 {
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
@@ -334,7 +336,7 @@ static void test_whole(void)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* Folders in folders, so many; each is in the next cluster from 1000 on. */
+/* Makes so many folders inside each other; each is in the next cluster from 1000 on. */
 static void nest(uint32_t n)
 {
     make_volume();
@@ -352,7 +354,7 @@ static void test_bounds(void)
     OK(prove_save() == ERR_OK, "folders %u deep", FAT32_MOST_DEPTH);
     nest(FAT32_MOST_DEPTH - 1);
     OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "deep") != NULL, "deeper: %s", fs.why);
-    make_volume(); /* steps of 5000 clusters, so that each one needs another part of the FAT */
+    make_volume(); /* in steps of 5000 clusters, so that each one needs another part of the FAT */
     for (uint32_t i = 0; i < 3000; i++) {
         volume_link(1000 + i, 5000 + i);
         volume_link(5000 + i, i + 1 < 3000 ? 1001 + i : VOLUME_END);

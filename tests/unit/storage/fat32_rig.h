@@ -1,4 +1,4 @@
-/* A file system, the entry and the file that are looked at, and room for what is read. */
+/* A file system, the current entry and file, and room for data. */
 #ifndef INGOT_TESTS_UNIT_FAT32_RIG_H
 #define INGOT_TESTS_UNIT_FAT32_RIG_H
 

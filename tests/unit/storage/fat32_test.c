@@ -1,4 +1,4 @@
-/* FAT32 over volumes made by hand: fields, partition tables, chains, names and folders. */
+/* FAT32 on volumes made by hand: fields, partition tables, chains, names and folders. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ static void test_fields(void)
            cases[i].value, fs.why != NULL ? fs.why : "mounted");
     }
     volume_format();
-    volume[13] = 3; /* no power of two: no boot sector, and so a partition table without one */
+    volume[13] =
+        3; /* not a power of two, so it is not a boot sector but a table without partitions */
     OK(mount() == ERR_NO_FILESYSTEM, "a bare volume with BPB_SecPerClus = 3 is refused");
     volume_format();
     memcpy(volume + 3, "EXFAT   ", 8);
@@ -78,7 +79,7 @@ static void test_fields(void)
     OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_IO, "a card that cannot be read: %s", fs.why);
 }
 
-/* The volume at sector 8 of a partitioned disk whose table is given. */
+/* Mounts the volume at sector 8 of a partitioned disk with the given table. */
 static enum err mount_table(const uint8_t (*types)[4], const uint32_t starts[4])
 {
     static uint8_t disk[(8 + VOLUME_SECTORS) * 512];
@@ -236,7 +237,7 @@ static void test_pieces(void)
     new_x(10, 3 * 512);
     volume_chain(10, 3);
     mount();
-    fake.fail_sector = VOLUME_RESERVED + 1; /* in the same read as the sector that is needed */
+    fake.fail_sector = VOLUME_RESERVED + 1; /* in the same read as the needed sector */
     fake.fail_times = 1000;
     OK(fat32_find(&fs, "x", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
@@ -294,7 +295,7 @@ static void test_names(void)
 
     volume_format();
     volume_add_long(mixed, 6, sum);
-    volume_add("\xe5HORT~1 ING", 0x20, 0, 0); /* deleted, its long name is an orphan */
+    volume_add("\xe5HORT~1 ING", 0x20, 0, 0); /* deleted, so its long name is an orphan */
     volume_add("INGOT      ", 0x08, 0, 0);    /* a label */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
     OK(strcmp(first_name(), "SHORT~1.ING") == 0, "an orphaned long name is nobody's");
@@ -375,7 +376,7 @@ static uint64_t fake_ticks(void *context)
     return fake_time += 10;
 }
 
-/* Each read of a silent device takes 20 seconds to give up: one such wait must be all. */
+/* Each read of a silent device takes 20 seconds to give up, so only one may be tried. */
 static void test_silence(void)
 {
     static const struct platform platform = { .clock = { .ticks = fake_ticks, .hz = 1000 } };
@@ -383,7 +384,7 @@ static void test_silence(void)
     static const struct {
         const char *name;
         uint8_t type;
-        long good; /* sectors that are read before */
+        long good; /* sectors that are read before the fault */
     } cases[] = { { "an MBR", 0x0c, 0 },
                   { "a partition", 0x0c, FAT32_BUFFER_SECTORS },
                   { "a GPT", 0xee, FAT32_BUFFER_SECTORS } };

@@ -1,5 +1,5 @@
-/* A small FAT32 volume built by hand in memory, for damage that no tool makes. 512-byte
- * clusters, one FAT, the root folder in cluster 2. */
+/* The upper four bits of an entry are reserved; they are set here, so that a reader has to mask
+ * them. */
 #ifndef INGOT_TESTS_UNIT_FAT32_VOLUME_H
 #define INGOT_TESTS_UNIT_FAT32_VOLUME_H
 
@@ -61,11 +61,11 @@ static inline void volume_format(void)
     volume[511] = 0xaa;
     volume_link(2, VOLUME_END);
     volume_entries = 0;
-    for (uint32_t i = 3; i < VOLUME_CLUSTERS + 2; i++) /* each cluster says which it is */
+    for (uint32_t i = 3; i < VOLUME_CLUSTERS + 2; i++) /* each cluster contains its number */
         put_le(volume_cluster(i), i, 4);
 }
 
-/* The next 32 bytes of the root folder, which grows over clusters 9000 and on. */
+/* Adds 32 bytes to the root folder, which grows over clusters 9000 and on. */
 static inline uint8_t *volume_new_entry(void)
 {
     unsigned nth = volume_entries++;
@@ -101,7 +101,7 @@ static inline uint8_t volume_checksum(const char *name83)
     return sum;
 }
 
-/* Pieces of a long name of n units, last first, as they lie before their short entry. */
+/* Writes the pieces of a long name of n units, last first, as they precede their short entry. */
 static inline void volume_add_long(const uint16_t *units, unsigned n, uint8_t checksum)
 {
     static const uint8_t offsets[13] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };

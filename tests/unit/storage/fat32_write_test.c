@@ -1,5 +1,6 @@
-/* New files on volumes that mkfs.vfat and mtools made. The power goes after each sector that is written: fsck.vfat repairs what is
- * left, every other file is as it was, and the new one is whole, or the old one of its name, or none. */
+/* New files on volumes that mkfs.vfat and mtools made. The power fails after each written sector:
+ * fsck.vfat repairs the rest, every other file is unchanged, and the new one is whole, or the old one of
+ * its name is, or none is there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static bool write_file(const char *name, const void *bytes, size_t n)
     return f != NULL && fclose(f) == 0 && good;
 }
 
-/* The volume as after.img; what is zero is left out. */
+/* Writes the volume to after.img; zeros are left out. */
 static bool write_volume(void)
 {
     static const uint8_t zeros[SECTOR_BYTES];
@@ -77,7 +78,7 @@ static void read_volume(const char *name)
         fclose(f);
 }
 
-/* The volume as it was made, on a device that writes so many sectors; negative: all. */
+/* Opens the original volume on a device that writes so many sectors; negative: all. */
 static bool attach(long sectors)
 {
     memcpy(volume, before, volume_bytes);
@@ -107,8 +108,8 @@ static bool is_new(const char *into, const char *name)
     return shell(command) == 0;
 }
 
-/* The bytes behind the end of the folder "models", in the second sector of its cluster: nobody promises zeros. fsck.vfat and mtools
- * look behind ends, so this reader is the judge. */
+/* The bytes behind the end of the folder "models", in the second sector of its cluster: they need
+ * not be zeros. fsck.vfat and mtools look behind ends, so this reader is the judge. */
 static void spoil_end(void)
 {
     (void)attach(-1);
@@ -133,13 +134,14 @@ static bool ends_where_it_ends(void)
     return e == ERR_NOT_FOUND && (n == 5 || n == 6) && dir.n_entries < 30;
 }
 
-/* An image, what is put into it, and the command that says whether its other files are as they were. */
+/* An image, the file that is put into it, and the command that checks its other files. */
 struct row {
     const char *what, *image, *into, *name, *others;
     bool replaces, spoilt;
 };
 
-/* The state after a power cut is not taken for damage: the same file can be made again without fsck.vfat. */
+/* The state after a power cut does not count as damage: the same file can be made again without
+ * fsck.vfat. */
 static bool is_proved(const struct row *row)
 {
     fake.sectors_left = -1;
@@ -167,7 +169,7 @@ static void test_cuts(const struct row *row)
             break;
         ends = make(row->into, row->name, NEW_BYTES) == ERR_OK;
         if (n_cuts * SECTOR_BYTES + 8 * SECTOR_BYTES < NEW_BYTES && !ends)
-            continue; /* clusters of nobody's: the same again and again */
+            continue; /* clusters that nobody owns: the same again and again */
         good = is_proved(row) && write_volume() &&
                (row->spoilt ? ends_where_it_ends() : is_mended()) && shell(row->others) == 0;
         there = is_new(row->into, row->name);
@@ -185,7 +187,7 @@ static void test_cuts(const struct row *row)
        "%s: %u cuts, %u of them before it was there", row->what, n_cuts, n_cuts - n_new);
 }
 
-/* A file that was cut is made again in the same clusters, where its bytes are still. */
+/* A file that was cut is made again in the same clusters, which still have its bytes. */
 static void test_again(void)
 {
     uint64_t first;
@@ -287,7 +289,7 @@ static bool make_volumes(void)
                "head -c 1000000 /dev/zero >chunk;"
                "for i in $(seq 60); do mcopy -i pieces.img chunk ::chunk-$i || break; done;"
                "mdel -i pieces.img ::chunk-$i; test $i -lt 60 &&"
-               /* the last that does not fit leaves less than is wanted */
+               /* the last file that does not fit leaves less room than wanted */
                "for i in $(seq 300); do mcopy -i pieces.img b ::rest-$i || break; done;"
                "mdel -i pieces.img ::rest-$i; test $i -lt 300 &&"
                "for i in $(seq 2 2 150); do mdel -i pieces.img ::$i; done") == 0;

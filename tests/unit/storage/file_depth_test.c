@@ -1,5 +1,5 @@
-/* How many requests a read keeps in flight, as its device wants; and what that is worth where the caller computes
- * between two looks, by a clock that only the device and the caller move. */
+/* The requests that a read keeps in flight, as its device wants, and the gain if the caller
+ * computes between two polls, by a clock that only the device and the caller move. */
 #include "runtime/storage/file.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 enum {
     SECTORS = 4096,
     BYTES = SECTORS * SECTOR_BYTES,
-    PIECE = 64, /* sectors of a request, the most that the fake takes: 64 of them */
+    PIECE = 64, /* sectors of a request; the fake takes at most 64 requests */
     REQUESTS = SECTORS / PIECE,
     NS_PER_US = 1000,
 };
@@ -48,7 +48,7 @@ static bool all_equal(void)
 static const struct {
     uint32_t queue, wanted, in_flight;
 } rows[] = {
-    { 8, 0, 2 }, /* no wish: the current one, and the next */
+    { 8, 0, 2 }, /* without a wish: the current one, and the next */
     { 8, 1, 1 },
     { 8, 2, 2 },
     { 8, 8, 8 },
@@ -132,7 +132,8 @@ static void test_stop(void)
     }
 }
 
-/* With two reads at a time, the second gets what the first one leaves, and need not wait until that has asked for all. */
+/* With two reads at a time, the second gets the places that the first leaves, and need not wait
+ * until the first has asked for everything. */
 static void test_beside(void)
 {
     static struct file_read second;
@@ -144,7 +145,7 @@ static void test_beside(void)
     (void)file_read_start(&second, &file, BYTES / 2, buffer + BYTES / 2, 4 * PIECE * SECTOR_BYTES);
     while (second.status == ERR_BUSY && polls++ < 1000) {
         (void)file_read_poll(&reading);
-        fake.silent = true; /* whatever becomes free does so while the large one looks */
+        fake.silent = true; /* when the large one polls, it takes every free place */
         (void)file_read_poll(&second);
         fake.silent = false;
     }
@@ -157,8 +158,8 @@ static void test_beside(void)
 
 /* ---- what it is worth -------------------------------------------------------------------------- */
 
-/* A drive that works off its queue while nobody looks: a request takes its bytes by the rate, one after the other,
- * and its answer takes a while. A card begins each request with a look. */
+/* A drive that works off its queue between polls: a request takes its bytes by the rate, one after
+ * the other, and its answer takes a while. A card begins each request at a poll. */
 static struct {
     uint64_t now, free_at, bytes_per_s, latency; /* ns */
     struct {
@@ -209,7 +210,7 @@ static enum err drive_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* Percent of its rate that a drive has in a read of 64 MiB, of which nothing is kept. */
+/* Returns the percentage of its rate that a drive reaches in a read of 64 MiB that is not kept. */
 static unsigned percent(bool is_card, uint32_t wanted, uint64_t mb_per_s, uint64_t latency_us,
                         uint64_t gap_us)
 {
@@ -234,13 +235,14 @@ static unsigned percent(bool is_card, uint32_t wanted, uint64_t mb_per_s, uint64
     return (unsigned)(bytes * 100000 / mb_per_s / drive.now);
 }
 
-/* Drives on one lane of the second and third generation of PCI Express, as on a Raspberry Pi 5. Core 0 looks every
- * 128 rows: a token's are over in a tenth of a millisecond, 8,192 columns for 128 tokens of a prompt take 2.7. */
+/* Drives on one lane of the second and third generation of PCI Express, as on a Raspberry Pi 5. Core 0 polls
+ * every 128 rows: those of a token take a tenth of a millisecond, and 8,192 columns for 128 tokens of a prompt
+ * take 2.7. */
 static void test_gaps(void)
 {
     static const struct {
         uint64_t mb_per_s, latency_us, gap_us;
-        unsigned of_four, of_wanted; /* percent at most; at least */
+        unsigned of_four, of_wanted; /* the most percent; the least */
     } gaps[] = {
         { 900, 100, 1, 100, 99 },   { 900, 100, 120, 100, 98 }, { 450, 100, 2700, 90, 97 },
         { 900, 100, 1300, 90, 97 }, { 900, 100, 2700, 45, 97 }, { 900, 1000, 1, 90, 95 },
@@ -258,7 +260,7 @@ static void test_gaps(void)
     }
 }
 
-/* A card of 90 MB/s does one after the other: more than two bring nothing. */
+/* A card of 90 MB/s works on one request at a time: more than two gain nothing. */
 static void test_card(void)
 {
     static const uint64_t gaps_us[] = { 10, 500, 2000, 8000 };

@@ -43,7 +43,7 @@ static bool all_equal(void)
     return memcmp(buffer, disk, BYTES) == 0;
 }
 
-/* Three pieces of the disk in an order of their own, 300 sectors in all. */
+/* Three pieces of the disk in mixed order, 300 sectors in all. */
 static void make_pieces(void)
 {
     file.n_extents = 3;
@@ -63,7 +63,7 @@ static bool pieces_arrived(uint64_t sector, uint64_t n)
     return buffer[n * SECTOR_BYTES] == 0xee;
 }
 
-/* Poll to the end; false when bytes_done ever covered a byte that is not there. */
+/* Polls to the end; false if bytes_done ever counted a byte that had not arrived. */
 static enum err poll_all(struct file_read *r, const uint8_t *expected, bool *prefix_true)
 {
     enum err e;
@@ -93,7 +93,8 @@ static void test_orders(void)
     }
 }
 
-/* A device's rules for a request, and the largest one it takes; sectors of a read; requests that it becomes. */
+/* A device's rules for a request, and the largest that it takes; sectors of a read; requests that
+ * the read becomes. */
 static void test_sizes(void)
 {
     static const struct {
@@ -209,7 +210,7 @@ static void test_two_reads(void)
     enum err a, b;
 
     start_over();
-    fake.dev.queue_depth = 5; /* too few for both: they take turns */
+    fake.dev.queue_depth = 5; /* too few for both, so they take turns */
     fake.newest_first = true;
     file_read_start(&read_a, &file, 0, buffer, BYTES / 2);
     file_read_start(&read_b, &file, BYTES / 2, second_buffer, BYTES / 2);
@@ -223,8 +224,8 @@ static void test_two_reads(void)
     OK(fake.most_pending == 5, "the queue was full: %u", fake.most_pending);
 }
 
-/* Writes lie where the file lies and nowhere else, also after failures; without them a device says
- * so. */
+/* Writes go to the file's place and nowhere else, also after failures; a device that cannot write
+ * says so. */
 static void test_stop(void)
 {
     unsigned polls = 0;
@@ -313,7 +314,7 @@ static void test_silence(void)
     file.timeout = soon;
     file_read_start(&read_a, &file, 0, buffer, BYTES);
     for (int i = 0; i < 200 && file_read_poll(&read_a) == ERR_BUSY; i++)
-        fake_time += 5000; /* the caller computes much longer than the limit */
+        fake_time += 5000; /* the caller computes for much longer than the limit */
     OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is not a silence");
 }
 
@@ -325,8 +326,8 @@ static uint32_t fake_looks(const struct block_device *dev)
     return looks += looks_a_poll;
 }
 
-/* A device that does not answer, and so many looks of another core for each of our polls: after how
- * many whole limits of time it is reset. */
+/* A device that does not answer, and another core that polls so many times for each of our polls:
+ * after how many whole time limits it is reset. */
 static uint64_t limits_until_reset(uint32_t looks_of_each)
 {
     start_over();
@@ -341,7 +342,7 @@ static uint64_t limits_until_reset(uint32_t looks_of_each)
     return fake_time / soon.limit_ticks;
 }
 
-/* Another core looks at the device, and its time is not ours: under an emulator its thread may stand
+/* Another core polls the device, and its time is not ours: in an emulator its thread may stand
  * still while ours runs. */
 static void test_looks(void)
 {

@@ -1,5 +1,5 @@
-/* A core that serves a device without DMA: what is read and written through it, what fails, how it
- * is reset, when it sleeps; and a streamed model above it, whose logits are the usual ones. */
+/* A core that serves a device without DMA: reads and writes through it, failures, resets, when it
+ * sleeps; and a streamed model above it, with the usual logits. */
 #include "runtime/storage/io_core.h"
 
 #include "tests/unit/rig_expected.h"
@@ -65,7 +65,7 @@ static bool same(const struct file_read *r, const uint8_t *with)
     return r->status == ERR_OK && memcmp(r->buffer, with + r->offset, (size_t)r->bytes) == 0;
 }
 
-/* Two reads at a time, of any place and length, while the core comes and goes. */
+/* Runs two reads at a time, of any place and length, while the core comes and goes. */
 static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_first)
 {
     struct file_read reads[2];
@@ -105,8 +105,8 @@ static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_fir
        moves, wrong);
 }
 
-/* The serving core goes on while core 0 computes: a read keeps as many requests with it as it takes, but for those
- * that are left to other reads. */
+/* The serving core continues while core 0 computes: a read keeps as many requests in flight as the
+ * core takes, except those that are left to other reads. */
 static void test_depth(void)
 {
     struct file_read r;
@@ -228,7 +228,7 @@ static enum err have_no_room(struct block_device *dev, struct block_request *req
     return ERR_BUSY;
 }
 
-/* Requests that the device behind it never took. */
+/* Requests that the device behind it refused. */
 static void test_not_taken(void)
 {
     struct block_request r = { .sector = 5, .n_sectors = 1, .buffer = buffers[0] };
@@ -246,7 +246,7 @@ static void test_not_taken(void)
        "the request that timed out ends with a reset");
 }
 
-/* Without requests nobody polls: two counts that are far apart in time are the same. */
+/* Without requests nobody polls: two counts taken far apart are equal. */
 static void test_sleep(void)
 {
     struct file_read r;
@@ -271,7 +271,7 @@ static void test_sleep(void)
        "the core wakes for the next request at once, not by the reset of a silent device");
 }
 
-/* Requests that come at any moment of the core's way to sleep: each is heard. */
+/* Requests that come at any moment while the core goes to sleep: each is heard. */
 static void test_bell(void)
 {
     const struct platform_clock *clock = &rig_platform()->clock;
@@ -295,7 +295,7 @@ static void test_bell(void)
 
 static struct plan_rates left; /* what two cores compute */
 
-/* Three compute a gigabyte a second, and a third of that for chunks. */
+/* Three cores compute a gigabyte a second, and a third of that for chunks. */
 static void tell_rates(uint32_t card_rate, uint32_t left_decode)
 {
     struct plan_rates *rates = &rig.setup.rates;
@@ -309,7 +309,7 @@ static void tell_rates(uint32_t card_rate, uint32_t left_decode)
     }
 }
 
-/* A card that takes a hundred times as long as the cores for a token, moved by one of them. */
+/* A card that takes a hundred times as long as the cores for a token; one core moves its data. */
 static void start_lent(size_t limit, uint32_t card_rate)
 {
     take_back();
@@ -325,7 +325,7 @@ static void start_lent(size_t limit, uint32_t card_rate)
         rig_die(rig.model.error_message);
 }
 
-/* So many, or one less that rests: other programs are at work on this computer as well. */
+/* So many cores, or one less that rests, because other programs run on this computer. */
 static bool computes_with(uint32_t n)
 {
     return workers.n_cores == n || (workers.rests && workers.n_cores + 1 == n);
@@ -358,7 +358,7 @@ static void test_model(size_t limit, const char *form)
     OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
 }
 
-/* At token 2, for good: the cache stays, and once the card is well it goes on. */
+/* Fails at token 2 for good: the cache stays, and it continues when the card is well again. */
 static void test_failure(size_t limit, bool flip, const char *form)
 {
     uint32_t extent = 1;
@@ -393,7 +393,7 @@ static void test_failure(size_t limit, bool flip, const char *form)
     OK(equal && core.core == 2, "%s: once it is well the logits are the usual ones", form);
 }
 
-/* Another model, and one for which it does not pay, have the core back. */
+/* Another model takes the core back, and so does one that gains nothing from it. */
 static void test_swap(size_t limit)
 {
     bool equal;
@@ -410,7 +410,7 @@ static void test_swap(size_t limit)
        "a card that is fast against the cores has none of them");
 }
 
-/* The others' result without that core counts. */
+/* The other cores' result without that core counts. */
 static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
 {
     start_lent(limit, card_rate);

@@ -1,5 +1,5 @@
-/* Partition tables over a FAT32 volume made by hand: every type in an MBR, and lengths that stand in two places, of which the
- * careless one is not believed. */
+/* Partition tables over a FAT32 volume made by hand: every type in an MBR, and lengths that are
+ * stored in two places, of which the wrong one is not believed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static bool why_has(const char *text)
     return fs.why != NULL && strstr(fs.why, text) != NULL;
 }
 
-/* The volume at START, its models/near.ingot in front and models/far.ingot in its last clusters. */
+/* The volume at START, with models/near.ingot at its front and models/far.ingot in its last
+ * clusters. */
 static void make_disk(void)
 {
     uint8_t *folder = volume_cluster(3);
@@ -89,7 +90,7 @@ static void test_types(void)
     OK(mount() == ERR_NO_FILESYSTEM && why_has("no partition"), "%s", fs.why);
 }
 
-/* Free clusters from sector `end` on belong to another partition: no file is made there, and none is read from there. */
+/* Free clusters from sector `end` on belong to another partition: no file is made or read there. */
 static void check_shorter(const char *what, uint64_t end)
 {
     enum err e = mount();
@@ -168,7 +169,7 @@ static void sign_gpt(void)
     sign_entries(8);
 }
 
-/* PARTITIONS_MOST are looked at; the volume is in the first of them, or in the one after the last. */
+/* PARTITIONS_MOST are looked at; the volume is in the first of them, or just after the last. */
 static void test_many(void)
 {
     const unsigned n = PARTITIONS_MOST + 4;

@@ -1,5 +1,5 @@
-/* Records on a card that loses its power at any sector: each is whole or not there, and those that stay
- * are the newest. */
+/* Records on a card that loses its power at any sector: each is whole or missing, and those that
+ * stay are the newest. */
 #include "runtime/storage/record_ring.h"
 
 #include "host/cli/record_list.h"
@@ -28,7 +28,7 @@ static enum err start(void)
     return record_ring_open(&ring, &file, buffer, 3 * SECTOR_BYTES);
 }
 
-/* Record number n: its length and its letters are n's. */
+/* Record n: its length and its letters depend on n. */
 static uint32_t length_of(uint64_t n)
 {
     return 1 + (uint32_t)(n * 487 % 2600);
@@ -48,8 +48,8 @@ static bool is_whole(const struct record *r)
            r->text[r->bytes - 1] == (char)('a' + n % 26);
 }
 
-/* The records of the card are whole, and the newest `least` of them are those up to number `last`.
- * One that did not fit the file's end may have left older ones there. */
+/* Checks that the records of the card are whole, and that the newest `least` of them end at number
+ * `last`. A record that did not fit at the file's end may have left older ones there. */
 static bool are_newest(uint64_t last, size_t least)
 {
     struct record_list l;

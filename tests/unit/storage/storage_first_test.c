@@ -1,4 +1,5 @@
-/* The model of a card where none is named: what is not a model hides none behind it, and is named with what to do. */
+/* The model of a card when none is named: other files hide no model behind them, and are named with
+ * advice. */
 #include "tests/unit/storage/storage_rig.h"
 
 /* A file's first bytes. */
@@ -64,7 +65,8 @@ static void test_first(void)
        storage.error_message);
 }
 
-/* A folder of thousands of files that are not models; to go from one name to the next takes a look at all of it. */
+/* A folder of thousands of files that are not models; each step to the next name reads all of
+ * it. */
 static void test_many(void)
 {
     start_over();
@@ -81,7 +83,7 @@ static void test_many(void)
         volume_add(text, 0x20, 300, 512);
     }
     volume_link(300, VOLUME_END);
-    put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* models/ is what the root goes on with */
+    put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* the root goes on after models/ */
     OK(find("") == ERR_OK && card.n_reads < 60000 && logged("ignored", "ingot pack"),
        "thousands of other files: after %u reads the first one is opened: %s", card.n_reads,
        storage.error_message);

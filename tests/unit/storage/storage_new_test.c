@@ -1,5 +1,5 @@
-/* A file is reserved, written and then named. Changes of the card in between: a proof comes before each of the two, and
- * every FAT says the same at the end. */
+/* A file is reserved, written and then named. The card changes in between: a proof comes before
+ * each of the two, and all FATs are equal at the end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static void test_both_fats(void)
        "a file in a folder that is made: both FATs have the chains: %s", storage.error_message);
 }
 
-/* A cluster that one FAT alone calls used may be a file's, whichever FAT it is. */
+/* A cluster that is in use in only one FAT may belong to a file, whichever FAT it is. */
 static void test_one_fat(unsigned fat)
 {
     uint32_t free;
@@ -92,7 +92,7 @@ static void test_one_fat(unsigned fat)
 
 enum change { CHAIN, ENTRY, SECOND_FAT, OTHER_VOLUME, CHANGES };
 
-/* Change the card while the file is on its way. */
+/* Changes the card between the two. */
 static void change_card(enum change change)
 {
     const struct card_file *old = card_find(&card, "models/b.ingot"),
@@ -131,7 +131,8 @@ static void test_changed(enum change change)
        "%s meanwhile: nothing is written: %s", what[change], storage.error_message);
 }
 
-/* The error message about a file that cannot be made has its own cause, and not that of the error's number behind it. */
+/* The error message about a file that cannot be made has its own cause, and not that of the error
+ * code behind it. */
 static void test_one_cause(void)
 {
     static const struct {

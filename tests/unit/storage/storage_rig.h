@@ -80,7 +80,7 @@ static inline void put_card(bool models)
         return;
     put_model("AAAAAA~1ING", 'a', 100, MODEL_BYTES);
     put_model("BBBBBB~1ING", 'b', 200, 4096);
-    memcpy(directory, volume_cluster(2) + 64, 128); /* from the root folder into models */
+    memcpy(directory, volume_cluster(2) + 64, 128); /* goes from the root folder into models */
     memset(volume_cluster(2) + 64, 0, 128);
 }
 

@@ -25,7 +25,7 @@ static void test_nothing(void)
        "unless it is asked for: %s", storage.error_message);
 }
 
-/* A raw file may have a signature behind what its header says, as far as there is room. */
+/* A raw file may have a signature behind the end that its header gives, as far as there is room. */
 static uint64_t signed_bytes(uint64_t bytes, uint64_t room)
 {
     uint64_t whole = bytes + signature_block_bytes(SIGNATURE_MOST_PARTS);
@@ -151,7 +151,7 @@ static void list_one(void *context, const char *name, uint64_t bytes)
     snprintf(listed + n, sizeof listed - n, "%s %u\n", name, (unsigned)bytes);
 }
 
-/* The places come in their order, whatever the board found first. */
+/* The places come in their order, in whatever order the board found them. */
 static void test_places(void)
 {
     struct fake_block third;
@@ -215,7 +215,8 @@ static enum err find_save(const char *name, uint64_t bytes)
     return storage_find_save(&storage, name, bytes, &table, &file);
 }
 
-/* A file of saves/, entry number i of it. name83: as the directory has it; lower: it is shown in small letters. */
+/* Adds a file to saves/ as entry i. name83: as the directory has it; lower: it is shown in small
+ * letters. */
 static void put_save(unsigned i, const char *name83, bool lower, uint32_t bytes)
 {
     uint8_t *entry = volume_cluster(30) + (size_t)i * 32;
@@ -237,7 +238,7 @@ static void put_saves(void)
     volume_chain(300, 2);
 }
 
-/* The card that is advised has all conversations that this one has, and room for the largest. */
+/* The recommended card has all conversations of this one, and room for the largest. */
 static void test_advised_names(void)
 {
     char name83[24];
@@ -329,7 +330,7 @@ static uint64_t end_of(unsigned n)
     return (uintptr_t)ram + (uint64_t)n * BOUNCE_BYTES;
 }
 
-/* For the first device, which must be the card through a bounce there. */
+/* For the first device, which must be the card behind a bounce. */
 static bool is_through(const uint8_t *place)
 {
     const struct bounce *b = storage_bounce(storage.devices[0]);

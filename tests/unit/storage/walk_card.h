@@ -1,5 +1,5 @@
-/* A small card, made in memory by a hand that is not Ingot's: FAT32 or exFAT, with an MBR, with a GPT or without a table, other
- * partitions before and behind it, and a map of what belongs to whom. */
+/* A small card, made in memory without Ingot's code: FAT32 or exFAT, with an MBR, with a GPT or
+ * without a table, other partitions before and behind it, and a map of what belongs to whom. */
 #ifndef INGOT_TESTS_UNIT_WALK_CARD_H
 #define INGOT_TESTS_UNIT_WALK_CARD_H
 
@@ -14,7 +14,7 @@ enum {
     CARD_CLUSTERS = 3000, /* of 512 bytes */
     CARD_FATS = 2,        /* FAT32 */
     CARD_FAT_SECTORS = 24,
-    CARD_RESERVED = 32, /* FAT32; of exFAT's two regions 24, and some */
+    CARD_RESERVED = 32, /* FAT32; exFAT's two regions take 24 and some more */
     CARD_START = 128,
     CARD_BEHIND = 256, /* sectors of the partition behind it */
     CARD_META = CARD_RESERVED + CARD_FATS * CARD_FAT_SECTORS,
@@ -23,7 +23,7 @@ enum {
     CARD_MOST_FILES = 24,
     CARD_MOST_PLACES = 400,
     CARD_GPT_TABLE = 2,
-    NOBODY = 0, /* owners: files are 1 and on, folders ... */
+    NOBODY = 0, /* owners: files have 1 and on, folders ... */
     OWNER_FOLDER = 64,
     OWNER_TABLES = 100, /* ... and exFAT's bitmap and table of upper case */
 };
@@ -32,9 +32,9 @@ enum card_table { CARD_BARE, CARD_MBR, CARD_GPT };
 
 struct card_file {
     char path[40];
-    unsigned folder; /* number of the folder that it is in */
+    unsigned folder; /* number of its folder */
     uint32_t first, bytes;
-    uint32_t entry, entry_bytes; /* where on the disk its entries are */
+    uint32_t entry, entry_bytes; /* where its entries are on the disk */
 };
 
 struct card_folder {
@@ -97,7 +97,8 @@ static inline void card_use(struct card *c, uint32_t cluster, unsigned owner)
                                                                                          8);
 }
 
-/* n clusters as a chain, in one piece or in some that go back and forth; returns the first. */
+/* Takes n clusters as a chain, in one piece or in pieces that go back and forth; returns the
+ * first. */
 static inline uint32_t card_take(struct card *c, uint32_t n, unsigned owner, bool pieces)
 {
     uint32_t first = 0, last = 0, end = c->is_exfat ? 0xffffffff : 0x0fffffff;
@@ -372,7 +373,8 @@ static inline void card_put_table(struct card *c)
     card_put(c->disk + 510, 0xaa55, 2);
 }
 
-/* exFAT: the bitmap in cluster 2, before anything is taken, and the table of upper case; their entries begin the root. */
+/* exFAT: the bitmap in cluster 2, before anything is taken, and the table of upper case; their
+ * entries begin the root. */
 static inline void card_put_tables(struct card *c)
 {
     uint8_t *root;
@@ -394,13 +396,13 @@ static inline void card_put_tables(struct card *c)
 static inline void card_fill(struct card *c)
 {
     for (uint32_t i = 0; i < CARD_DISK * 512u;
-         i += 8) /* each place says which it is, so that no move is lost */
+         i += 8) /* each place contains its number, so that no move is lost */
         card_put(c->disk + i, i * 2654435761u ^ 0x5eed0000u, 8);
     memset(c->disk, 0, 40 * 512);
     memset(c->disk + c->start * 512, 0, CARD_META * 512);
 }
 
-/* A card whose saves have so many bytes. */
+/* Makes a card whose saves have so many bytes. */
 static inline void card_make(struct card *c, bool is_exfat, enum card_table table,
                              uint32_t save_bytes)
 {

@@ -1,5 +1,6 @@
-/* Damage of a card of walk_card.h, in one place: of its table, of its boot sectors, of the FAT, of folders, of exFAT's bitmap; made as
- * a bit flips, as an old sector comes back, or by a program that writes checksums as well. */
+/* Damage of a card of walk_card.h in one place: in its table, its boot sectors, the FAT, folders,
+ * or exFAT's bitmap; as a flipped bit, an old sector, or by a program that also writes
+ * checksums. */
 #ifndef INGOT_TESTS_UNIT_WALK_DAMAGE_H
 #define INGOT_TESTS_UNIT_WALK_DAMAGE_H
 
@@ -159,7 +160,8 @@ static inline void damage_bitmap(struct card *c)
         at[walk_random(CARD_CLUSTERS / 8)] ^= (uint8_t)(1 << walk_random(8));
 }
 
-/* Something goes over a part of the volume's front, as a program does that writes to the wrong place. */
+/* Something overwrites a part of the volume's front, like a program that writes to the wrong
+ * place. */
 static inline void damage_sector(struct card *c)
 {
     uint8_t *to = c->disk + (c->start + walk_random(CARD_META + 40)) * 512;

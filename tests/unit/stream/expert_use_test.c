@@ -1,5 +1,5 @@
-/* Counts of use: what one cache counts is what a cache of any size does with the same text; and the file
- * they are kept in, with power lost and bits wrong anywhere. */
+/* Counts of use: what one cache counts is what a cache of any size does with the same text; and the
+ * file that keeps them, with lost power and wrong bits anywhere. */
 #include "runtime/stream/expert_use.h"
 
 #include "tests/unit/rig_expected.h"
@@ -11,7 +11,7 @@ static struct plan_use found;
 static struct fake_block card;
 static _Alignas(64) uint8_t card_data[FILE_BYTES];
 static struct file file;
-static size_t limits[INGOT_MAX_EXPERTS + 1]; /* the least with so many slots; 0: none has */
+static size_t limits[INGOT_MAX_EXPERTS + 1]; /* the least limit with so many slots; 0: none has */
 
 static struct stream_experts *experts(void)
 {
@@ -49,7 +49,7 @@ static void run(size_t limit)
             rig_die("an undisturbed run fails");
 }
 
-/* For what the counts have, how often a cache of n slots would have had it. */
+/* Returns how often a cache of n slots would have had it, by the counts. */
 static uint64_t predicted(uint32_t n)
 {
     uint64_t sum = 0;
@@ -158,7 +158,7 @@ static void test_there_and_back(void)
     OK(save(4) == ERR_OK && load() == ERR_OK && counts_are(4), "another model writes its own");
 }
 
-/* Power goes after any number of sectors: the old counts or the new ones. */
+/* Power fails after any number of sectors: the old counts or the new ones are there. */
 static void test_power(void)
 {
     static uint8_t good[FILE_BYTES];

@@ -1,8 +1,8 @@
-/* When experts arrive, by a clock that only computing and the card move: a matrix takes its bytes by the rate of
- * a memory, a request its bytes by the rate of the card, and whoever waits waits for the card's next answer. So the
- * nine rows of make bench-stream-experts are here without the noise of a computer, the same on every one: the
- * trained mixture says what it says, and its time is held against what was missing and what was computed, and
- * against what the plan predicts. */
+/* When experts arrive, by a clock that only computing and the card move: a matrix takes its bytes by the rate of a
+ * memory, a request its bytes by the rate of the card, and whoever waits waits for the card's next answer. So the
+ * nine rows of make bench-stream-experts are here without a computer's noise, and equal everywhere: the trained
+ * mixture gives its usual text, and its time is compared with the missing and the computed experts, and with the
+ * plan's prediction. */
 #include "tests/unit/rig.h"
 
 enum {
@@ -77,7 +77,7 @@ static enum err played_poll(struct block_device *dev)
     return e;
 }
 
-/* Nobody computes: the next that happens is an answer of the card. */
+/* Nobody computes, so the next event is an answer of the card. */
 static void played_yield(void *context)
 {
     (void)context;
@@ -91,15 +91,15 @@ static void played_yield(void *context)
 struct row {
     uint64_t time, computing, missing; /* missing: bytes / rate */
     uint64_t by_tokens;                /* each token's larger of computing and missing */
-    /* Each layer's, of its experts alone: they are named behind the rest, and who asks behind a router takes no
-     * less. */
+    /* Each layer's time for its experts alone: they are named behind the rest, and after a router
+     * it takes at least that. */
     uint64_t by_layers;
     uint64_t n;
 };
 
 static uint32_t text[N_PROMPTS][PROMPT_IDS + REPLY];
 static size_t n_prompt[N_PROMPTS], n_text[N_PROMPTS];
-static uint64_t layer_experts; /* ns that a token's experts of a layer are computed */
+static uint64_t layer_experts; /* ns for a token's experts of a layer */
 
 static void start(size_t limit, uint64_t bytes_per_s)
 {
@@ -127,7 +127,7 @@ static uint32_t likeliest(void)
     return best;
 }
 
-/* The model's text, with all in memory: what is asked for is the same whatever the cache. */
+/* The model's text with everything in memory: the requests are the same for every cache. */
 static void say(unsigned i)
 {
     static _Alignas(8) uint8_t scratch[1 << 16];
@@ -193,7 +193,7 @@ static void add_token(struct row *row, uint32_t id)
     row->n++;
 }
 
-/* The text once, with its prompts in chunks. */
+/* Runs the text once, with its prompts in chunks. */
 static void play_once(struct row *row)
 {
     for (unsigned i = 0; i < N_PROMPTS; i++) {
@@ -205,7 +205,7 @@ static void play_once(struct row *row)
     }
 }
 
-/* And once more, with a cache that knows its use. */
+/* Runs it once more, with a cache that knows its use. */
 static struct row play(size_t limit, uint64_t mb_per_s)
 {
     struct row row = { 0 }, before = { 0 };

@@ -1,5 +1,5 @@
-/* Keys and values on a card in models where some layers have none, others have pages of another size,
- * and recurrent states stay in memory: the same logits as with all in memory. */
+/* Keys and values on a card in models where some layers have none, others have pages of another
+ * size, and recurrent states stay in memory: the logits equal those with everything in memory. */
 #include "runtime/stream/kv_spread.h"
 #include "tests/unit/model/hybrid_rig.h"
 #include "tests/unit/stream/kv_pages_rig.h"
@@ -20,7 +20,7 @@ static void compare(void *context, uint32_t position, const float *row)
     *(unsigned *)context += memcmp(expected[position], row, sizeof expected[0]) == 0;
 }
 
-/* Half of it, back to a third, and on to the end: how many logits were the same, of *n. */
+/* Half of it, back to a third, and on to the end: counts the equal logits of *n. */
 static unsigned walk(uint32_t chunk, uint32_t n_spilled, unsigned *n)
 {
     struct session *s = &rig.session;

@@ -1,5 +1,5 @@
-/* A session whose keys and values lie on a card, and a reference that has the same in memory: what
- * both are given leads to logits of the same bits. */
+/* A session whose keys and values are on a card, and a reference with the same in memory: the same
+ * input gives logits of the same bits. */
 #ifndef INGOT_TESTS_UNIT_KV_PAGES_RIG_H
 #define INGOT_TESTS_UNIT_KV_PAGES_RIG_H
 
@@ -53,7 +53,7 @@ static inline uint32_t layers(void)
     return rig.model.image.header->params.n_layers;
 }
 
-/* With weights in `limit` bytes, 0 all of them, and n_spilled layers on the card. */
+/* Opens it with weights in `limit` bytes (0: all of them) and n_spilled layers on the card. */
 static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spilled)
 {
     enum err e;
@@ -75,7 +75,7 @@ static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spill
     return e == ERR_OK ? rig_load() : e;
 }
 
-/* The reference begins anew, over the same model where it lies. */
+/* The reference begins anew, over the same model in place. */
 static inline void open_reference(void)
 {
     static struct file file;
@@ -101,7 +101,7 @@ static inline void open_reference(void)
     session_open(&reference, &reference_model, &setup);
 }
 
-/* n tokens after what the session has cached; the reference gets those of all that it lacks. */
+/* Appends n tokens to the session; the reference gets all that it lacks. */
 static inline bool append_both(uint32_t n)
 {
     struct session *s = &rig.session;

@@ -1,4 +1,4 @@
-/* A conversation whose keys and values lie on a card, in a file: saved, loaded to the card and to
+/* A conversation whose keys and values are in a file on a card: saved, loaded to the card and to
  * memory, and stopped at every step. */
 #include "runtime/saved/saved_chat.h"
 #include "tests/unit/stream/kv_pages_rig.h"
@@ -68,7 +68,7 @@ static bool step(void *context, const char *doing, uint64_t done, uint64_t total
     return steps_left-- > 0;
 }
 
-/* Go on with what is there, some of which may be pending. */
+/* Continues from its state; some tokens may be pending. */
 static bool goes_on(void)
 {
     struct session *s = &rig.session;

@@ -1,4 +1,4 @@
-/* Keys and values on a card against the same in memory: the logits are the same bits whatever is
+/* Keys and values on a card against the same in memory: the logits have the same bits whatever is
  * appended, taken back, guessed or stopped, and after every kind of trouble with the card. */
 #include "tests/unit/stream/kv_pages_rig.h"
 
@@ -33,8 +33,8 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
 
 /* ---- what is read and written -------------------------------------------------------------- */
 
-/* Pages of all layers for a token at `position`. The first two layers were asked for while the pass
- * before, from `before` on, was not over: they have what that one saw. */
+/* Pages of all layers for a token at `position`. Those of the first two layers were requested
+ * before the pass before, from `before` on, was over: they have what that pass saw. */
 static uint64_t pages_seen(uint32_t position, uint32_t before)
 {
     uint64_t n = 0;
@@ -150,7 +150,7 @@ static bool heals(void)
     struct session *s = &rig.session;
     uint32_t lost = 150 - s->n_cached;
 
-    (void)session_cut(s, 150); /* what was asked for in vain */
+    (void)session_cut(s, 150); /* what was requested in vain */
     return (lost == 0 || session_run(s, NULL) == ERR_OK) && s->n_cached == 150 && append_both(1) &&
            append_both(100);
 }

@@ -9,7 +9,7 @@ struct place {
     char name[32];
     long sector;
     bool row;   /* of the embedding */
-    bool flips; /* the bit that rig.h flips there is one of those that are used */
+    bool flips; /* the bit that rig.h flips there is in use */
 };
 
 static inline unsigned streamed_places(struct place *places)

@@ -1,4 +1,4 @@
-/* The planner's predictions, its advice, and its own concessions. */
+/* The planner's predictions, its advice, and the settings that it lowers by itself. */
 #include "runtime/stream/plan.h"
 
 #include <stdio.h>
@@ -148,7 +148,7 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
 }
 
-/* The type behind "kv=" in an error message, taken as the request's. */
+/* Takes the type behind "kv=" in an error message as the request's. */
 static bool take_kv(const char *error_message)
 {
     const char *at = strstr(error_message, "kv=");
@@ -161,7 +161,7 @@ static bool take_kv(const char *error_message)
     return kv_types_parse(name, &request.limits.kv);
 }
 
-/* A type of keys and values that makes room for the weights; none where that would not do. */
+/* A type of keys and values that makes room for the weights; none if that is not enough. */
 static void test_kv(void)
 {
     size_t rest, total;
@@ -196,8 +196,8 @@ static const char *advice_for(double part)
     return plan.advice;
 }
 
-/* Each type is named where it is the largest that fits, with its bytes; none of one or two bits,
- * which only models that were trained so can bear. */
+/* Each type is named when it is the largest that fits, with its bytes; those of one or two bits
+ * never are, because only models that were trained for them can bear them. */
 static void test_types(void)
 {
     static const struct {
@@ -231,7 +231,7 @@ static const char *refusal_of(enum ingot_type type)
     return plan.error_message;
 }
 
-/* A model that does not fit at all gets the type that makes it smaller than it is. */
+/* A model that does not fit at all gets the type that makes it smaller. */
 static void test_refusal(void)
 {
     static const struct {

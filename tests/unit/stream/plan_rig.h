@@ -1,4 +1,4 @@
-/* A model's tables of any shape, and a request to plan it: what the tests of the planner share. */
+/* The tables of a model of any shape, and a request to plan it; the planner's tests share them. */
 #ifndef INGOT_TESTS_UNIT_PLAN_RIG_H
 #define INGOT_TESTS_UNIT_PLAN_RIG_H
 

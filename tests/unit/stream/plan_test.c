@@ -12,8 +12,8 @@
 
 static struct plan other;
 
-/* Every row that does not stay in one tile, the tiles in order, every byte from there to the segment's
- * end in at least one, each inside a slot and on sectors, and their sum as planned. */
+/* Each streamed row is in one tile, the tiles are in order, every byte from there to the segment's
+ * end is in at least one, each fits a slot and begins on a sector, and their sum is as planned. */
 static bool tiles_cover(void)
 {
     const struct ingot_tensor *w = image_tensor(&image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -44,7 +44,7 @@ static bool tiles_cover(void)
     return row == header.params.vocab && at == x->offset + x->bytes && sum == plan.head.read;
 }
 
-/* The sums of a plan, from which segments it pins. */
+/* Sums up a plan from its pinned segments. */
 static bool sums_agree(void)
 {
     uint32_t n = header.params.n_layers;
@@ -87,7 +87,7 @@ static uint32_t step_rows(void)
     return groups * plan.head.group_rows;
 }
 
-/* For a head in tiles as much stays as fits: there is no room for one more step, or not one more is left. */
+/* As much of a head in tiles stays as fits: no room is left for a step, or no step. */
 static bool head_fills(size_t limit)
 {
     uint64_t left = limit - plan.memory.pinned - plan.memory.io;
@@ -360,8 +360,8 @@ static void test_bounds(void)
     }
 }
 
-/* The distance between two layers that stream, a pinned head counted, is the same everywhere, as far as
- * layers and their order can make it so. */
+/* The distance between two streamed layers, a pinned head counted, is equal everywhere, as far as
+ * layers and order allow. */
 static void test_spread(uint32_t vocab)
 {
     set_params(64, 172, 12, 8, 4, vocab, 256, true);
@@ -388,8 +388,8 @@ static void test_spread(uint32_t vocab)
     }
 }
 
-/* SmolLM2-135M's shape, of which so many layers stream, and computing takes percent / 100 of the
- * transfer. */
+/* SmolLM2-135M's shape, of which so many layers stream; computing takes percent / 100 of the
+ * transfer's time. */
 static void plan_rated(uint32_t streamed, uint32_t percent)
 {
     uint64_t ps = 1700, layer = segments[1].bytes, total = total_bytes();
@@ -401,7 +401,7 @@ static void plan_rated(uint32_t streamed, uint32_t percent)
     (void)plan_with((size_t)(total - (streamed - 2) * layer));
 }
 
-/* The head's place: in memory, but where tiles are predicted to be faster. */
+/* The head's place: in memory, unless tiles are predicted to be faster. */
 static void test_choice(void)
 {
     uint32_t tiled = 0, parts = 0, wrong = 0, slower = 0;

@@ -1,12 +1,13 @@
-/* How often a wrong checksum is read again; and a layer's later piece that does not come after some of it
- * was computed: nothing of that is left when the card is well again. */
+/* How often a wrong checksum is read again; and a later piece of a layer that fails after some of
+ * the layer was computed: no trace of that is left when the card is well again. */
 #include "tests/unit/stream/places_rig.h"
 
 /* ---- read again ----------------------------------------------------------------------------- */
 
 enum { REREADS = 3 }; /* of one part, as the documents say */
 
-/* The place arrives wrong n times from token 2 on. The first error, or whether all logits are right. */
+/* The place arrives wrong n times from token 2 on. Returns the first error, or whether all logits
+ * are right. */
 static enum err flip(const struct place *p, size_t mem, unsigned n)
 {
     rig_start(mem, 0, false);
@@ -57,8 +58,8 @@ static long last_sector(uint32_t layer, unsigned phase)
     return (long)((at + image_phase_end(image, layer, phase) - 1) / SECTOR_BYTES);
 }
 
-/* The next pass has each layer whole before it is begun, so that nobody waits for its pieces, and
- * nobody sets anew what the error has left. */
+/* The next pass has each layer whole before it begins it, so that nobody waits for its pieces, and
+ * nobody resets what the error has left. */
 static bool is_right_afterwards(uint32_t layer, unsigned phase, enum rig_pace pace)
 {
     rig_start(limit, 0, false);

@@ -1,6 +1,6 @@
-/* Experts from a cache of every size: the logits of a run with all in memory, one token at a time and in
- * chunks, with cards that are slow, wrong and broken; a chunk reads no expert twice; and what stays is not
- * read again. */
+/* Experts from a cache of every size: the logits equal those with everything in memory, one token at a
+ * time and in chunks, with slow, wrong and broken cards; a chunk reads no expert twice; and an expert that
+ * stays is not read again. */
 #include "tests/unit/rig_expected.h"
 
 enum { CHUNK = 40, REREADS = 3 };
@@ -28,8 +28,8 @@ static long sector_of(uint32_t layer, uint32_t expert)
                   SECTOR_BYTES);
 }
 
-/* The most that the first sector of any expert was read since the reads were counted anew; *n: how
- * many were read. */
+/* Returns the most reads of the first sector of any expert since the count was reset; *n: how many
+ * were read. */
 static unsigned most_reads(unsigned *n)
 {
     unsigned most = 0;
@@ -68,7 +68,7 @@ static void set_after(void)
     }
 }
 
-/* The least limits that have each number of slots; 0: none has. */
+/* Finds the least limits with each number of slots; 0: none has. */
 static size_t limits[INGOT_MAX_EXPERTS + 1];
 
 static void find_limits(void)
@@ -83,7 +83,7 @@ static void find_limits(void)
 
 /* ---- every size -------------------------------------------------------------------------------- */
 
-/* The layers tell the same one by one and together. */
+/* The layers give the same counts one by one and together. */
 static bool layers_add_up(void)
 {
     struct stream_stats sum = { 0 };
@@ -132,7 +132,7 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
 
 /* ---- wrong and broken cards -------------------------------------------------------------------- */
 
-/* For the runs that follow; 0: what the device takes. */
+/* For the next runs; 0: as much as the device takes. */
 static uint32_t request_sectors;
 
 /* An expert of the last layer that token 2 reads. */
@@ -175,7 +175,8 @@ static bool is_well_again(void)
     return append(2) && append(3) && append(4);
 }
 
-/* A read that was asked for ahead is given up before somebody waits for it, and then has all tries again. */
+/* A read that was requested ahead is dropped before anybody waits for it, and then has all tries
+ * again. */
 static void test_faults(size_t limit, uint32_t layer)
 {
     unsigned fatal = rig.experts_ahead ? 2 * (REREADS + 1) : REREADS + 1;

@@ -1,11 +1,11 @@
-/* All layers stay in memory and tiles of the head alone stream: what fails or arrives damaged there is named, with as
- * many tokens kept as were whole, and the next request is right. */
+/* All layers stay in memory and only tiles of the head stream: a failure or damage there is named,
+ * whole tokens are kept, and the next request is right. */
 #include "tests/unit/rig_expected.h"
 
 enum { MOST_TRIES = 4, BACK = 2 }; /* of a request and of a part; tokens before the fault */
 
-/* The least limit with which all layers stay and tiles stream, and the greatest; 0: there is none. Without rates
- * layers come first, and the head has what they leave. */
+/* The least limit with which all layers stay and tiles stream, and the greatest; 0: there is none.
+ * Without rates layers come first, and the head gets the rest. */
 struct head_limits {
     size_t least, most;
 };
@@ -57,7 +57,7 @@ static bool goes_on(void)
     return equal;
 }
 
-/* Once more from an empty session, all tokens in one request: the last one's logits. */
+/* Runs once more from an empty session, all tokens in one request; checks the last one's logits. */
 static bool prompt_is_right(void)
 {
     return session_cut(&rig.session, 0) == ERR_OK && rig_append(ids, N_TOKENS, NULL) == ERR_OK &&
@@ -147,7 +147,8 @@ static void test_silent(size_t limit, const char *form)
     rig.patience = 0;
 }
 
-/* A prompt passes the tiles once: no token of it stays, and its logits are right the second time. */
+/* A prompt passes the tiles once: none of its tokens stays, and its logits are right the second
+ * time. */
 static void test_prompt(size_t limit, const char *form)
 {
     start(limit);

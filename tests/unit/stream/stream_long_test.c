@@ -56,7 +56,8 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
     stop_at = 0;
 }
 
-/* A prompt of many tokens passes each layer once: the card is read once, not once a token. */
+/* A prompt of many tokens passes each layer once: the card is read once, not once for each
+ * token. */
 static void test_prefill(size_t limit, const char *form)
 {
     static uint32_t prompt[128];
@@ -78,7 +79,7 @@ static void test_prefill(size_t limit, const char *form)
     }
 }
 
-/* The ids that greedy decoding gives, in contexts filled to the end, of `n` tokens. */
+/* Returns the ids of greedy decoding, in contexts filled to the end, of `n` tokens. */
 static bool decode(uint16_t *out, unsigned n, bool compare)
 {
     uint32_t id = 5;
@@ -90,7 +91,7 @@ static bool decode(uint16_t *out, unsigned n, bool compare)
             return false;
         for (uint32_t v = 0, best = 0; v < rig.model.image.header->params.vocab; v++) {
             best = rig.session.logits[v] > rig.session.logits[best] ? v : best;
-            id = 3 + (best + i * 7) % 500; /* so that it does not run in circles */
+            id = 3 + (best + i * 7) % 500; /* so that it does not repeat itself */
         }
         if (compare && out[i] != id)
             return false;
@@ -125,7 +126,7 @@ static void test_errors(size_t limit, unsigned n)
        (int)f->reread, rig.session.error_message);
 }
 
-/* The least limit with a cache of so many experts of a layer. */
+/* Returns the least limit with a cache of so many experts of a layer. */
 static size_t limit_of_slots(uint32_t n)
 {
     size_t limit = SECTOR_BYTES;
@@ -138,8 +139,8 @@ static size_t limit_of_slots(uint32_t n)
     return limit;
 }
 
-/* Layers pass through the ring and experts come one by one, each in parts, of which the first are used before the
- * last is there; on demand and ahead. */
+/* Layers pass through the ring and experts come one by one, each in parts, of which the first are
+ * used before the last has arrived; on demand and ahead. */
 static void test_experts(unsigned n)
 {
     size_t limit;

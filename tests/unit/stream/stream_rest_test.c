@@ -1,6 +1,6 @@
 /* Core 0 asleep while all wait for the card, by a clock that only looks, sleeps and nothing else move: a look at
  * the device takes a while, a request its bytes by the rate of the card. The card begins the next request of its
- * queue when it is looked at, as an SD controller does, so that who oversleeps pays for it. */
+ * queue when it is looked at, as an SD controller does, so that oversleeping costs time. */
 #include "tests/unit/stream/places_rig.h"
 
 enum {
@@ -51,7 +51,8 @@ struct figures {
     bool equal; /* the logits are those of weights in memory */
 };
 
-/* A reply with rests or without; io_core: percent of a transfer for which a core moves it. */
+/* Runs a reply with rests or without. io_core: percent of a transfer during which a core moves its
+ * data. */
 static struct figures play(size_t limit, bool rests, uint32_t io_core, unsigned device_rate)
 {
     static struct platform platform = { .clock = { .ticks = rig_file_ticks, .hz = NS_PER_S } };
@@ -118,7 +119,7 @@ static void test_never(size_t limit)
     OK(moves.equal && moves.rests == 0, "a core that moves the data itself does not sleep");
 }
 
-/* Whoever waits is woken: then nobody looks at a clock. */
+/* A core that waits is woken, so nobody polls a clock then. */
 static unsigned waits;
 
 static void played_wait(struct block_device *dev, uint32_t micros)

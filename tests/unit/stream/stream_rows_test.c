@@ -1,5 +1,5 @@
-/* Rows of an embedding that streams: a row that arrived wrong is not kept, nor is what stood in its place
- * before taken for what it was. */
+/* Rows of a streamed embedding: a row that arrived wrong is not kept, and the row that was there
+ * before it is not taken for it. */
 #include "tests/unit/rig_expected.h"
 
 static uint64_t row_sector(uint32_t token)

@@ -1,5 +1,5 @@
-/* Weights through two slots: what is read, how often, ahead of what, and what happens when the
- * card fails in every place where it can. */
+/* Weights through two slots: which are read, how often, ahead of what, and the behaviour when the
+ * card fails at any possible place. */
 #include "runtime/stream/stream.h"
 
 #include "tests/unit/stream/places_rig.h"
@@ -16,7 +16,7 @@ static uint64_t sectors_read(void)
     return n;
 }
 
-/* How often the sectors of a segment were read: the least and the most. */
+/* Returns how often the sectors of a segment were read: the least and the most. */
 static void segment_reads(uint32_t segment, unsigned *least, unsigned *most)
 {
     const struct ingot_segment *x = &rig.model.image.segments[segment];
@@ -29,7 +29,7 @@ static void segment_reads(uint32_t segment, unsigned *least, unsigned *most)
     }
 }
 
-/* Requests already out for units that nobody has used. */
+/* Requests already made for units that nobody has used. */
 static uint64_t sectors_ahead(void)
 {
     uint64_t n = 0;
@@ -139,7 +139,7 @@ static void test_ahead(size_t limit)
     OK(rig.fake.n_pending == 0, "a reset leaves nothing in flight");
 }
 
-/* Fail at token 2; the cache stays, and the same session goes on as if nothing had been. */
+/* Fails at token 2; the cache stays, and the same session continues as if nothing had happened. */
 static void test_failure(const struct place *p, bool flip, const char *form)
 {
     struct session *s = &rig.session;
@@ -191,7 +191,7 @@ static void test_failures(size_t limit, const char *form)
     }
 }
 
-/* Faults that pass: tried again, unseen but for the counters. */
+/* Faults that pass: they are tried again, and only the counters show them. */
 static void test_transient(size_t limit, const char *form)
 {
     struct place places[16];
@@ -224,7 +224,7 @@ static void test_transient(size_t limit, const char *form)
     }
 }
 
-/* Every segment that loading reads, failing, flipped for good, and flipped once. */
+/* Every segment that loading reads fails, has a flipped bit for good, and has one once. */
 static void test_load(size_t limit, const char *form)
 {
     uint32_t n;
@@ -260,7 +260,7 @@ static void test_load(size_t limit, const char *form)
     }
 }
 
-/* The largest request that makes a layer take n polls even of a card that answers at once. */
+/* The largest request for which a layer takes n polls even of a card that answers at once. */
 static uint32_t sectors_for_polls(uint64_t n)
 {
     uint64_t sectors = rig.model.image.segments[1].bytes / SECTOR_BYTES / FAKE_WANTED / n;
@@ -323,8 +323,8 @@ static void start_slowly(size_t limit)
     rig.fake.dev.max_sectors = 4;
 }
 
-/* With a slow card a layer is begun before it is whole. Its damage shows when some of
- * it was computed already: one bit flipped on the way changes no logit, and an error undoes it. */
+/* With a slow card a layer begins before it is whole. Its damage shows when some of it was computed
+ * already: a bit flipped on the way changes no logit, and an error undoes it. */
 static void test_early(size_t limit, const char *form)
 {
     struct stream *s = &rig.model.stream;
@@ -398,7 +398,7 @@ static void test_model(const char *shape, enum ingot_type type)
     test_stalls(l.untiled);
 }
 
-/* All cores check the bytes that have arrived, each a part; core 0 has jobs for layers and head as well. */
+/* All cores check the arrived bytes, each a part; core 0 has jobs for layers and head as well. */
 static void test_parts(const struct workers *workers, size_t limit)
 {
     const struct ingot_segment *x;
@@ -434,7 +434,7 @@ static void test_parts(const struct workers *workers, size_t limit)
     }
 }
 
-/* Cores of their own, so that an error in the middle of a layer finds some at a barrier. */
+/* Starts cores of its own, so that an error in the middle of a layer finds some at a barrier. */
 static void test_cores(void)
 {
     static struct workers workers;

@@ -1,4 +1,5 @@
-/* Numbers with a point: every one comes back as the f32 it was, and fixed ones are the C library's. */
+/* Numbers with a point: every one is read back as the same f32, and fixed ones equal the C
+ * library's. */
 #include "runtime/text/format_float.h"
 
 #include <float.h>

@@ -6,7 +6,8 @@
 #include "runtime/text/format_text.h"
 #include "tests/unit/tap.h"
 
-/* Both at every buffer size from 0 to beyond the text: the same bytes, the same length. */
+/* Formats both at every buffer size from 0 to beyond the text: the bytes and the length are
+ * equal. */
 #define SAME(...) \
     do { \
         char ours[64], theirs[64]; \

@@ -1,4 +1,4 @@
-/* JSON lines: what the reader hands out, where it says what is wrong, and the escapes. */
+/* JSON lines: what the reader returns, where it finds an error, and the escapes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "runtime/text/utf8.h"
 #include "tests/unit/tap.h"
 
-/* A copy of just the right size, so that ASan sees a byte too much. */
+/* A copy of exactly its size, so that ASan sees a byte too much. */
 static char *line;
 static struct json json;
 
@@ -27,7 +27,7 @@ static void open_text(const char *text)
     open_bytes(text, strlen(text));
 }
 
-/* The one member of {"k":...}, and that it is the only one. */
+/* Reads the one member of {"k":...}, and that it is the only one. */
 static struct json_value only(const char *value)
 {
     struct json_value v, end;
@@ -163,8 +163,8 @@ static void test_error_messages(void)
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "NUL is refused");
 }
 
-/* Lists and objects inside come as they stand, and are read by readers of their own, before what follows
- * them or after. */
+/* Inner lists and objects are returned unread, and read by readers of their own, before what
+ * follows them or after it. */
 static void test_nested(void)
 {
     static const char text[] =

@@ -1,4 +1,4 @@
-/* The nearest name: mistakes of each kind, beginnings, ties, and words that are near nothing. */
+/* The nearest name: mistakes of each kind, beginnings, ties, and words without a near name. */
 #include "runtime/text/nearest.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Strangers' text, on its way to a terminal: every control character, cut in every way. */
+/* Foreign text on its way to a terminal: every control character, cut in every way. */
 #include <string.h>
 
 #include "runtime/text/shown_text.h"
@@ -83,7 +83,7 @@ static void test_text(void)
        "a NUL is replaced as well, a character a write");
 }
 
-/* Each code point of the first two planes' beginning, and of all that are controls. */
+/* Tries each code point of the first two planes' beginning, and all controls. */
 static void test_every_character(void)
 {
     unsigned passed = 0, wrong = 0;

@@ -1,4 +1,4 @@
-/* Words at the right edge of a terminal, which come whole, in parts and in any width. */
+/* Words at the right edge of a terminal, which arrive whole or in parts, at any width. */
 #include "runtime/text/word_wrap.h"
 
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static void test_widths(void)
     OK(strcmp(row(term.row), "five six") == 0, "a window that is made narrower meanwhile");
 }
 
-/* Any words at any width: none is cut that fits a row, and none is lost. */
+/* Any words at any width: no word is cut that fits a row, and none is lost. */
 static void test_all(void)
 {
     static const char text[] =

@@ -1,4 +1,4 @@
-/* A tokenizer section through the packer from lists of tokens and merges, for tests: byte-level
+/* Makes a tokenizer section with the packer from lists of tokens and merges, for tests: byte-level
  * BPE whose first 256 tokens are the bytes. Allocates; the caller frees the section. */
 #ifndef INGOT_TESTS_UNIT_LISTED_VOCABULARY_H
 #define INGOT_TESTS_UNIT_LISTED_VOCABULARY_H
@@ -60,7 +60,7 @@ static inline void listed_begin(enum ingot_tokenizer_kind kind, enum ingot_pre p
     }
 }
 
-/* The section, or NULL; listed.source.error_message says why. */
+/* Returns the section, or NULL; listed.source.error_message says why. */
 static inline uint8_t *listed_section(uint64_t *bytes)
 {
     struct tokenizer_size size;

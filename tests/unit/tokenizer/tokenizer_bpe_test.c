@@ -1,5 +1,5 @@
-/* BPE by rank against a vocabulary small enough to work out by hand, and the reader's check of
- * such a section. */
+/* BPE by rank against a vocabulary small enough to work out by hand, and the reader's check of such
+ * a section. */
 #include <stdlib.h>
 #include <string.h>
 

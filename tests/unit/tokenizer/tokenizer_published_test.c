@@ -37,7 +37,7 @@ static uint32_t random_bits(void)
     return (uint32_t)(state >> 16);
 }
 
-/* A code point of one of the lengths, surrogates left out. */
+/* Makes a code point of one of the lengths, without surrogates. */
 static size_t random_character(char *out)
 {
     static const uint32_t ranges[][2] = { { 1, 0x7f },        { 0x20, 0x7e },
@@ -68,7 +68,7 @@ static size_t random_character(char *out)
     return 4;
 }
 
-/* Only of bytes that the vocabulary has: nothing can come back that it cannot say. */
+/* Uses only bytes that the vocabulary has, because it cannot return others. */
 static size_t random_text(char *out)
 {
     size_t n = 0;
@@ -126,7 +126,7 @@ __attribute__((format(printf, 1, 0))) static const char *asset(const char *forma
     return path;
 }
 
-/* A text of the assets as a whole, as one run of words. */
+/* Reads a text of the assets as a whole, as one run of words. */
 static void test_file(const char *name, const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -164,7 +164,7 @@ static void test_file(const char *name, const char *path)
     }
 }
 
-/* The vocabulary of a GGUF, open in t; false: no such asset. */
+/* Opens the vocabulary of a GGUF in t; false: there is no such asset. */
 static bool open_published(const char *name)
 {
     struct pack_options o = { .quiet = true };
@@ -197,7 +197,7 @@ static size_t read_asset(const char *path, char *to, size_t most)
     return bytes;
 }
 
-/* Whether the text has the ids of this line, in decimal with spaces between; *line goes on to the
+/* Whether the text has the ids of this line, in decimal with spaces between; *line moves to the
  * next one. */
 static bool ids_are(const char *text, size_t bytes, const char **line)
 {
@@ -217,7 +217,7 @@ static bool ids_are(const char *text, size_t bytes, const char **line)
     return good && i == n;
 }
 
-/* The texts that the assets bring with a vocabulary, and the ids of the model's own tokenizer. */
+/* The texts that the assets have for a vocabulary, with the ids of the model's own tokenizer. */
 static void test_ids(const char *name)
 {
     static const char separator[] = "\n__ggml_vocab_test__\n";
@@ -250,7 +250,7 @@ static bool is_long(void)
     return more != NULL && strcmp(more, "1") == 0;
 }
 
-/* whole: the longest text, too, which tells nothing new of a second vocabulary of a kind. */
+/* whole: also the longest text, which tests nothing new for a second vocabulary of a kind. */
 static void test_files(const char *name, bool whole)
 {
     test_ids(name);

@@ -1,5 +1,5 @@
-/* Words as the published regular expressions cut them, worked out with a regular expression
- * engine, and the character classes under them. */
+/* Words as the published regular expressions cut them, computed with a regular expression engine,
+ * and their character classes. */
 #include <string.h>
 #include <time.h>
 
@@ -124,8 +124,8 @@ static void test_classes(void)
     }
 }
 
-/* Whitespace that leads nowhere, letters that are capitals to the end, digits: every pattern walks
- * over each a few times and no more, which takes 7 ms. A square takes seconds. */
+/* Whitespace without a word after it, capitals to the end, digits: every pattern passes over each a
+ * few times at most, which takes 7 ms. Quadratic work would take seconds. */
 static void test_long_texts(void)
 {
     static const char *const pieces[] = { " ",   "A",        "a ",        "1", " \n",

@@ -29,7 +29,7 @@ static void fixture_close(struct fixture *f)
 
 static unsigned miscounted; /* texts whose ids tokenizer_count_parts() counts otherwise */
 
-/* Encode in scratch of exactly the promised size. */
+/* Encodes in scratch of exactly the promised size. */
 static enum err encode(const struct fixture *f, const struct tokenizer_part *parts, size_t n,
                        unsigned flags, uint32_t *ids, size_t max, size_t *n_ids)
 {
@@ -63,7 +63,7 @@ static void ids_text(char *out, size_t bytes, const uint32_t *ids, size_t n)
     }
 }
 
-/* True when the parts give the ids in `expected`, "1 403"; says what they gave if not. */
+/* True when the parts give the ids in `expected`, "1 403"; prints them if not. */
 static bool gives(const struct fixture *f, const struct tokenizer_part *parts, size_t n,
                   unsigned flags, const char *expected)
 {
@@ -332,7 +332,7 @@ static void test_special(void)
     fixture_close(&f);
 }
 
-/* The scratch holds the text of before: its last byte does not complete a control token. */
+/* The scratch still has the earlier text: its last byte does not complete a control token. */
 static void test_scratch_of_before(void)
 {
     static _Alignas(8) uint8_t scratch[4096];

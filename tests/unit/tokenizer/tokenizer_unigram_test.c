@@ -1,4 +1,5 @@
-/* Unigram: equal sums, the penalty of unknown characters, spaces, bounds of the caller's arrays. */
+/* Unigram: equal sums, the penalty of unknown characters, spaces, and bounds of the caller's
+ * arrays. */
 #include <string.h>
 #include <time.h>
 

@@ -285,7 +285,7 @@ static inline bool vocabulary_from_gguf(struct vocabulary *v, const char *path)
     return true;
 }
 
-/* A llama2.c tokenizer of n tokens: unk, bos, eos, 256 bytes, pieces. */
+/* Makes a llama2.c tokenizer of n tokens: unk, bos, eos, 256 bytes, pieces. */
 static inline bool vocabulary_from_llama2c(struct vocabulary *v, const char *path, uint32_t n)
 {
     size_t file_bytes;

@@ -1,4 +1,5 @@
-/* A line whose far end a test writes: what is to arrive stands in a ring, what is said goes to a function. */
+/* A line whose far end is written by a test: arriving bytes are in a ring, and sent bytes go to a
+ * function. */
 #ifndef INGOT_TESTS_UNIT_FAKE_WIRE_H
 #define INGOT_TESTS_UNIT_FAKE_WIRE_H
 

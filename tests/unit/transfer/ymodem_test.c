@@ -55,7 +55,7 @@ static void send_byte(uint8_t byte)
     fake_wire_send(&byte, 1);
 }
 
-/* All that a sender says of one file, whatever it hears. */
+/* Sends everything about one file, whatever it receives. */
 static void send_file(const char *text, size_t size)
 {
     char digits[32];
@@ -212,7 +212,7 @@ static void test_lengths(void)
        "the second of two ends too early: the sender is not told that it arrived");
 }
 
-/* The answer to what the sender said was lost, so it says it again. */
+/* The answer to the sender was lost, so it sends again. */
 static void test_repeated(void)
 {
     begin();
@@ -234,7 +234,7 @@ static void test_repeated(void)
        n_said['C']);
 }
 
-/* A sender that says the next thing only after silence. */
+/* A sender that goes on only after silence. */
 static unsigned n_asked;
 
 static void send_slowly(void)
