@@ -80,8 +80,8 @@ struct ingot_source {
     void *context;
     /* Fill buffer with `bytes` bytes of the file from `offset`; both are multiples of
      * INGOT_READ_BYTES, bytes is at most INGOT_MOST_READ, and buffer is 16-byte aligned. False: it
-     * failed, and is tried again. Returns when it is done: weights that stream arrive no faster than
-     * that. */
+     * failed, and is tried again. It must not return before it is done, so its speed limits a model
+     * whose weights stream. */
     bool (*read)(void *context, uint64_t offset, void *buffer, size_t bytes);
 };
 

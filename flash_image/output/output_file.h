@@ -17,9 +17,9 @@ struct output_wish {
     const char *path;
     const char *input, *other; /* input files: neither may be the output. NULL: none, or one that is
                                 * mapped (map_file.h) */
-    const char *instead; /* for outputs that cannot be a pipe or a device, because bytes are not
-                          * written in order: the end of the error message, such as "name a new
-                          * one"; NULL: they are allowed */
+    const char *instead; /* the end of the error message if the output is a pipe or a device, such
+                          * as "name a new one"; for outputs whose bytes are not written in order.
+                          * NULL: pipes and devices are allowed */
 };
 
 struct output_file {

@@ -114,7 +114,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* If somebody is there to ask for a model, print how. */
+/* If a person is there, prints how to ask for a model. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);

@@ -89,8 +89,8 @@ struct model {
  * are read, ERR_ABORTED by setup->progress; m->error_message says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
-/* Bytes at the beginning of setup->ram that an open model takes, including its session's:
- * another model may have the rest. */
+/* Returns how many bytes at the beginning of setup->ram an open model and its session take. Another
+ * model may have the rest. */
 size_t model_bytes(const struct model *m);
 
 /* Load the weights; afterwards a session may be opened. Errors of stream_load: m->error_message. */

@@ -30,7 +30,7 @@ enum {
     SHIFT_4096 = 12,
     SHIFT_CLUSTER = 25,  /* of the largest cluster: 32 MiB */
     REGION_CHECKED = 11, /* sectors of the region; the next one repeats their checksum ... */
-    REGION_SECTORS = 12, /* ... and then the copy follows */
+    REGION_SECTORS = 12, /* ... and then its copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
 static const uint64_t MOST_SECTORS = 1ull << 57; /* of a volume: it is counted in sectors of 512 */

@@ -318,7 +318,7 @@
     finish_rows 12, dots0, dots1, dots2, dots3, fa4, fa5, fa6, fa7, t0, t1, t2, t3, fnmsub.s
 .endm
 
-/* The mins of the K45 types, of 32 columns: two bits above the scale, four in a nibble. */
+/* The min of 32 columns in a K45 type: two bits are above the scale, four are a nibble. */
 .macro mins_6 scales, nibble
     ld mins, \scales(mins_at)
     ld t2, K45_MINS - K45_SCALES(mins_at)
