@@ -173,7 +173,7 @@ enum ingot_segment_kind {
  * those of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, inner_dim for a short
  * convolution. */
 enum ingot_role {
-    INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim) */
+    INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim); of an MTP head what makes its input (dim, 2 dim) */
     INGOT_PER_LAYER_EMBEDDING,  /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS),
                                        in its own segment */
     INGOT_POSITION_EMBEDDING,   /* (context, dim) F32 or F16, at the start of layer 0's segment,
@@ -237,7 +237,10 @@ enum ingot_role {
     INGOT_PER_LAYER_POST_NORM, /* (1, dim) */
     INGOT_OUTPUT_NORM,         /* here they end */
     INGOT_OUTPUT_NORM_BIAS,
-    INGOT_OUTPUT, /* (vocab, dim); tied: refers to the bytes of the embedding */
+    INGOT_OUTPUT,          /* (vocab, dim); tied: refers to the bytes of the embedding */
+    INGOT_MTP_TOKEN_NORM,  /* (1, dim) of an MTP head, as the next one: for a token's row of the
+                              model's embedding ... */
+    INGOT_MTP_HIDDEN_NORM, /* ... and for the hidden state of the token before it */
     INGOT_N_ROLES
 };
 static_assert(INGOT_N_ROLES <= 64, "a set of roles is a uint64_t");
@@ -261,7 +264,8 @@ struct ingot_params {
     float embedding_scale;  /* of the token embedding; usually 1 */
     float logits_scale;     /* of the logits, before the softcap; usually 1 */
     uint32_t per_layer_dim; /* factor of the embedding that each layer adds; 0: they add none */
-    uint32_t reserved[15];  /* zero */
+    uint32_t mtp;           /* 1: an MTP head, which guesses further tokens of another model */
+    uint32_t reserved[14];  /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 

@@ -145,7 +145,7 @@ static enum err read_weights(struct gguf *g, const struct gguf_part *parts, size
     if (e != ERR_OK) {
         return e;
     }
-    g->s->params.tied = output_is_embedding(g->s);
+    g->s->params.tied = g->s->wants_mtp || output_is_embedding(g->s);
     return source_check_tensors(g->s);
 }
 

@@ -28,7 +28,7 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
     if (list->type != VALUE_ARRAY) {
         return gguf_number_or(g, which, g->number[N_HEADS]);
     }
-    (void)gguf_value_element(list, layer, &n);
+    (void)gguf_value_element(list, g->first_block + layer, &n);
     return n;
 }
 
@@ -39,7 +39,7 @@ static bool attends(const struct gguf *g, uint32_t layer)
     uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4);
 
     if (g->family->mixer == INGOT_MIXER_DELTA) {
-        return layer % every == every - 1;
+        return g->s->wants_mtp || layer % every == every - 1; /* an MTP head always does */
     }
     return gguf_layer_number(g, N_KV_HEADS, layer) != 0;
 }

@@ -94,6 +94,18 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
+/* For an MTP head: outside of the blocks, and in its block beside those of a layer. */
+static const struct name_rule mtp_outside[] = {
+    { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
+    { "output.weight", INGOT_OUTPUT },
+    { "output_norm.weight", INGOT_OUTPUT_NORM },
+}, mtp_inside[] = {
+    { "nextn.eh_proj.weight", INGOT_TOKEN_EMBEDDING },
+    { "nextn.enorm.weight", INGOT_MTP_TOKEN_NORM },
+    { "nextn.hnorm.weight", INGOT_MTP_HIDDEN_NORM },
+    { "nextn.shared_head_norm.weight", INGOT_OUTPUT_NORM },
+};
+
 /* Only for latent keys: other families have no such names. */
 static const struct name_rule latent[] = {
     { "attn_q_a.weight", INGOT_ATTN_Q_A },
@@ -176,11 +188,43 @@ static void find_fusion(const struct gguf *g, struct source_text rest, struct gg
     }
 }
 
+/* A tensor of the model of which the MTP head alone is read: it uses the model's embedding, output
+ * and, where it has none of its own, the last norm. */
+static bool find_mtp_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot)
+{
+    struct source_text rest;
+
+    slot->role = find_role(mtp_outside, sizeof mtp_outside / sizeof mtp_outside[0], name);
+    slot->fusion = slot->role == INGOT_OUTPUT_NORM ? GGUF_UNLESS : GGUF_IGNORED;
+    if (slot->role != INGOT_N_ROLES) {
+        return true;
+    }
+    if (!split_layer(name, &slot->layer, &rest) || slot->layer != g->first_block) {
+        return true;
+    }
+    slot->role = find_role(mtp_inside, sizeof mtp_inside / sizeof mtp_inside[0], rest);
+    slot->fusion = slot->role == INGOT_OUTPUT_NORM ? GGUF_INSTEAD : GGUF_ALONE;
+    if (slot->role != INGOT_N_ROLES) {
+        slot->layer = INGOT_NO_LAYER;
+        return true;
+    }
+    slot->layer = 0;
+    slot->role = find_role(inside, sizeof inside / sizeof inside[0], rest);
+    if (slot->role == INGOT_N_ROLES) {
+        return false;
+    }
+    find_fusion(g, rest, slot);
+    return true;
+}
+
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot)
 {
     struct source_text rest;
 
     *slot = (struct gguf_slot){ INGOT_N_ROLES, INGOT_NO_LAYER, GGUF_ALONE };
+    if (g->s->wants_mtp) {
+        return find_mtp_slot(g, name, slot);
+    }
     slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {

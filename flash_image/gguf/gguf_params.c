@@ -55,7 +55,9 @@ static void read_sizes(struct gguf *g)
     *p = (struct source_params){
         .dim = gguf_narrow(g->number[N_DIM]),
         .hidden = gguf_narrow(g->number[N_HIDDEN]),
-        .n_layers = g->n_blocks - size_or(g, N_MORE_PREDICTED, 0),
+        .n_layers = g->s->wants_mtp ? 1 : g->n_blocks - size_or(g, N_MORE_PREDICTED, 0),
+        .mtp = g->s->wants_mtp,
+        .tied = g->s->wants_mtp,
         .n_heads = gguf_narrow(heads),
         .n_kv_heads = size_or(g, N_KV_HEADS, heads),
         .head_dim = size_or(g, N_KEY_LENGTH, g->number[N_DIM] / heads),
@@ -67,13 +69,33 @@ static void read_sizes(struct gguf *g)
     };
 }
 
+/* The one block that guesses is the layer of an MTP head. */
+static enum err find_mtp(struct gguf *g, uint64_t more)
+{
+    if (g->family->mixer != INGOT_MIXER_DELTA) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "MTP heads of the architecture '%.*s' are not supported: leave out "
+                             "--mtp",
+                             SOURCE_SHOW(g->architecture));
+    }
+    if (more != 1) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "%.*s%s is %llu, and an MTP head of 1 block can be packed: take a "
+                             "file of the model with its head, or leave out --mtp",
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_MORE_PREDICTED)),
+                             (unsigned long long)more);
+    }
+    g->first_block = g->n_blocks - 1;
+    return ERR_OK;
+}
+
 /* Layers at the end that guess further tokens are blocks of the file, and not part of the model. */
 static enum err count_layers(struct gguf *g)
 {
     uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
 
     g->n_blocks = gguf_narrow(g->number[N_LAYERS]);
-    if (more == 0) {
+    if (more == 0 && !g->s->wants_mtp) {
         return ERR_OK;
     }
     if (more >= g->n_blocks) {
@@ -81,7 +103,12 @@ static enum err count_layers(struct gguf *g)
                              GGUF_SHOW_KEY(g, gguf_number_name(N_MORE_PREDICTED)),
                              (unsigned long long)more, g->n_blocks);
     }
-    source_note(g->s, "the last %u of its %u blocks guess further tokens and are left out",
+    if (g->s->wants_mtp) {
+        return find_mtp(g, more);
+    }
+    source_note(g->s,
+                "the last %u of its %u blocks guess further tokens and are left out (`ingot pack "
+                "--mtp` makes a draft of them)",
                 (unsigned)more, g->n_blocks);
     return ERR_OK;
 }

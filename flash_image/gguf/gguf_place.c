@@ -227,6 +227,17 @@ static enum err take_output_scale(struct gguf *g, const struct placed *t, unsign
     return ERR_OK;
 }
 
+/* The last norm of an MTP head: its own, or the model's. */
+static enum err place_norm(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
+{
+    struct source_tensor *to = source_tensor(g->s, slot->role, slot->layer);
+
+    if (slot->fusion == GGUF_INSTEAD || to->data == NULL) {
+        *to = *t->all;
+    }
+    return ERR_OK;
+}
+
 enum err gguf_place(struct gguf *g, struct source_text name, const struct source_tensor *all,
                     uint32_t n, const struct gguf_slot *slot)
 {
@@ -247,6 +258,8 @@ enum err gguf_place(struct gguf *g, struct source_text name, const struct source
     case GGUF_LATENT: return place_latent(g, &t, slot->layer);
     case GGUF_OUTPUT_SCALE: return take_output_scale(g, &t, slot->layer);
     case GGUF_IGNORED: return ERR_OK;
+    case GGUF_INSTEAD:
+    case GGUF_UNLESS: return place_norm(g, &t, slot);
     case GGUF_ALONE: break;
     }
     return place_alone(g, &t, slot);

@@ -140,6 +140,7 @@ struct gguf {
     uint64_t charsmap_bytes;                 /* of a table that rewrites characters; 0: none */
     const struct family *family;             /* of the architecture; NULL: not supported */
     uint32_t n_blocks;                       /* layers in the file, and those not read */
+    uint32_t first_block;                    /* the first of them that is read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -254,6 +255,8 @@ enum gguf_fusion {
     GGUF_HEADS,         /* a matrix for each head */
     GGUF_LATENT,        /* for each head rows of its key, then rows of its value */
     GGUF_OUTPUT_SCALE,  /* a number of the layer */
+    GGUF_INSTEAD,       /* the last norm of an MTP head: its own, ... */
+    GGUF_UNLESS,        /* ... or, without one, the model's */
     GGUF_IGNORED
 };
 struct gguf_slot {

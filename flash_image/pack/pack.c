@@ -190,6 +190,10 @@ static enum err parse(struct job *j, bool vocab_only)
                              "%s brings its own tokenizer; leave out --tokenizer",
                              reader->with_tokenizer);
     }
+    if (j->options->mtp && reader->read != read_gguf) {
+        return source_refuse(j->source, ERR_BAD_ARGUMENT,
+                             "only a GGUF has an MTP head that can be packed; leave out --mtp");
+    }
     return reader->read(j, vocab_only);
 }
 
@@ -217,6 +221,7 @@ static enum err open_job(struct job *j, const struct pack_options *o, bool vocab
         return ERR_NO_SPACE;
     }
     j->source->path = o->input;
+    j->source->wants_mtp = o->mtp;
     e = parse(j, vocab_only);
     if (e != ERR_OK) {
         snprintf(error_message, error_message_bytes, "%s", j->source->error_message);

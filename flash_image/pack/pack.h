@@ -26,6 +26,7 @@ struct pack_options {
     bool head_given;
     enum ingot_type experts; /* of the matrices of experts, if experts_given */
     bool experts_given;
+    bool mtp;    /* of a GGUF only the MTP head, a draft for the model */
     bool hollow; /* of a made-up model: a hole instead of the weights, only for plans */
     bool report; /* print a line for every matrix, with its NMSE, to standard output */
     bool quiet;  /* print neither progress nor remarks to standard error */

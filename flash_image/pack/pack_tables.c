@@ -164,10 +164,11 @@ void pack_lay_tables(struct pack_tables *t)
     for (uint32_t i = 0; i < t->source->params.n_layers; i++) {
         lay_layer(&l, i);
     }
-    lay_roles(&l, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER);
-    (void)end_segment(&l, INGOT_SEGMENT_HEAD, INGOT_NO_LAYER);
+    lay_roles(&l, INGOT_OUTPUT_NORM, INGOT_MTP_TOKEN_NORM, INGOT_NO_LAYER);
     if (t->source->params.tied) {
         *l.next = t->tensors[0]; /* the embedding again, in another role */
-        l.next->role = INGOT_OUTPUT;
+        l.next++->role = INGOT_OUTPUT;
     }
+    lay_roles(&l, INGOT_MTP_TOKEN_NORM, INGOT_N_ROLES, INGOT_NO_LAYER);
+    (void)end_segment(&l, INGOT_SEGMENT_HEAD, INGOT_NO_LAYER);
 }

@@ -221,14 +221,15 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
 /* The tensors of segment number `segment`, except those of experts. */
 static enum err write_tensors(struct writer *w, uint32_t segment)
 {
-    uint32_t n = w->header->tensors.count - (w->s->params.tied ? 1 : 0);
+    bool tied = w->s->params.tied;
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
+    for (uint32_t i = 0; e == ERR_OK && i < w->header->tensors.count; i++) {
         struct ingot_tensor *t = &w->tables.tensors[i];
         enum ingot_role role = (enum ingot_role)t->role;
 
-        if (t->segment == segment && !image_role_is_expert(role)) {
+        if (t->segment == segment && !image_role_is_expert(role) &&
+            !(tied && role == INGOT_OUTPUT)) {
             e = write_entry(w, t, source_tensor(w->s, role, t->layer),
                             w->tables.segments[segment].offset);
         }
@@ -305,8 +306,11 @@ static enum err write_segments(struct writer *w)
         x->crc32c = w->crc;
     }
     if (w->s->params.tied) { /* the table that the embedding has received meanwhile */
-        struct ingot_tensor *output = &w->tables.tensors[w->header->tensors.count - 1];
+        struct ingot_tensor *output = w->tables.tensors + w->header->tensors.count - 1;
 
+        while (output->role != INGOT_OUTPUT) { /* norms of an MTP head follow it */
+            output--;
+        }
         memcpy(output->values, w->tables.tensors->values, sizeof output->values);
     }
     pack_report_end(&w->report, e == ERR_OK);

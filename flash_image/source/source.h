@@ -152,6 +152,7 @@ struct source_params {
     uint32_t head_dim_local;  /* of local layers; 0: as in others; also for the next one */
     uint32_t rope_dims_local; /* at most rope_dims */
     uint32_t per_layer_dim;   /* width of Gemma 4's embedding of each layer; 0: none */
+    uint32_t mtp;             /* 1: only the MTP head of the model */
     struct {
         uint32_t conv_taps, n_groups, inner_heads, state_dim,
             inner_dim; /* as in struct ingot_layer */
@@ -234,6 +235,7 @@ struct source {
     struct source_vocab vocab;
     struct ingot_sampling sampling;                   /* source_sample() fills it */
     bool params_known;                                /* false: a GGUF that has only a vocabulary */
+    bool wants_mtp;                                   /* read the MTP head instead of the model */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char error_message[1024];
     char notes[1024]; /* remarks for a person about a valid model: lines "PATH: SENTENCE" */

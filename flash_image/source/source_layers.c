@@ -47,7 +47,8 @@ static uint32_t count_ropes(const struct source_params *p)
 /* Memory is planned by these. */
 static void set_widest(const struct source_params *p, struct ingot_params *model)
 {
-    model->hidden = model->n_heads = model->n_kv_heads = model->head_dim = 0;
+    model->n_heads = model->n_kv_heads = model->head_dim = 0;
+    model->hidden = p->mtp * 2 * p->dim;
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
         struct ingot_layer l;
 
@@ -75,6 +76,7 @@ void source_model(const struct source_params *p, struct ingot_params *model)
         .embedding_scale = p->embedding_scale,
         .logits_scale = p->logits_scale,
         .per_layer_dim = p->per_layer_dim,
+        .mtp = p->mtp,
     };
     set_widest(p, model);
 }

@@ -234,6 +234,11 @@ static const struct command_option defaults = {
             "'temp=0.2 top_p=0.9 system=\"Be brief.\"' (default: as the input recommends)",
     .set = set_defaults,
 };
+static const struct command_option mtp = {
+    .name = "--mtp",
+    .help = "pack only the MTP head of a GGUF: a draft (--draft) for the model itself",
+    .field = FIELD(pack.mtp),
+};
 static const struct command_option report = {
     .name = "--report",
     .help = "print for every matrix its old type, its new type and the error (NMSE)",
@@ -247,7 +252,7 @@ static const struct command_option quiet = {
 };
 static const struct command_option *const options[] = {
     &output,  &type,      &tokenizer, &template, &defaults, &head,
-    &experts, &calibrate, &report,    &quiet,    NULL,
+    &experts, &calibrate, &mtp,       &report,   &quiet,    NULL,
 };
 
 const struct command cmd_pack = {

@@ -72,6 +72,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
         { "head_dim", p->head_dim, 2, INGOT_MAX_DIM },
         { "per_layer_dim", p->per_layer_dim, 0, INGOT_MAX_HIDDEN / max_u32(p->n_layers, 1) },
+        { "mtp", p->mtp, 0, p->tied },
     };
     const struct image_range ranges[] = {
         { "norm_eps", p->norm_eps, 1e-30f, 0.99f },

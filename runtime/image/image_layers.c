@@ -198,7 +198,7 @@ static enum err check_layer(const struct image_checked *c)
 static enum err check_widest(struct image *img, const struct ingot_params *p,
                              const struct ingot_layer *layers)
 {
-    uint32_t hidden = 0, n_heads = 0, n_kv_heads = 0, head_dim = 0;
+    uint32_t hidden = p->mtp * 2 * p->dim, n_heads = 0, n_kv_heads = 0, head_dim = 0;
 
     for (uint32_t i = 0; i < p->n_layers; i++) {
         hidden = max_u32(hidden, max_u32(layers[i].hidden, layers[i].expert_hidden));

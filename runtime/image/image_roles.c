@@ -5,9 +5,10 @@
 enum { LAYER = 1 << 0, MATRIX = 1 << 1, EXPERT = 1 << 2 };
 enum extent_of {
     ONE,
-    VOCAB,
     CONTEXT,
     DIM,
+    EMBEDDED,
+    EMBEDDING_COLS,
     HIDDEN,
     HEADS,
     HEAD_DIM,
@@ -41,6 +42,7 @@ enum extent_of {
  * of blocks. */
 enum when {
     ALWAYS,
+    IF_MTP,
     IF_PER_LAYER,
     PERHAPS,
     IF_MIXER_BEFORE,
@@ -84,7 +86,7 @@ static const struct role_rule {
     enum when when;
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
-    [INGOT_TOKEN_EMBEDDING] = { "token_embedding", MATRIX, ALWAYS, VOCAB, DIM },
+    [INGOT_TOKEN_EMBEDDING] = { "token_embedding", MATRIX, ALWAYS, EMBEDDED, EMBEDDING_COLS },
     [INGOT_PER_LAYER_EMBEDDING] = { "per_layer_embedding", MATRIX, IF_PER_LAYER, TABLE_ROWS,
                                     TABLE_COLS },
     [INGOT_POSITION_EMBEDDING] = { "position_embedding", 0, PERHAPS, CONTEXT, DIM },
@@ -150,7 +152,9 @@ static const struct role_rule {
     [INGOT_PER_LAYER_POST_NORM] = { "per_layer_post_norm", LAYER, IF_PER_LAYER, ONE, DIM },
     [INGOT_OUTPUT_NORM] = { "output_norm", 0, ALWAYS, ONE, DIM },
     [INGOT_OUTPUT_NORM_BIAS] = { "output_norm_bias", 0, IF_LAYER_NORM, ONE, DIM },
-    [INGOT_OUTPUT] = { "output", MATRIX, ALWAYS, VOCAB, DIM },
+    [INGOT_OUTPUT] = { "output", MATRIX, ALWAYS, EMBEDDED, EMBEDDING_COLS },
+    [INGOT_MTP_TOKEN_NORM] = { "mtp_token_norm", 0, IF_MTP, ONE, DIM },
+    [INGOT_MTP_HIDDEN_NORM] = { "mtp_hidden_norm", 0, IF_MTP, ONE, DIM },
 };
 
 const char *image_role_name(unsigned role)
@@ -244,7 +248,8 @@ static uint32_t extent_of(const struct ingot_params *p, const struct ingot_layer
                           enum extent_of what)
 {
     switch (what) {
-    case VOCAB: return p->vocab;
+    case EMBEDDED: return p->mtp != 0 ? p->dim : p->vocab;
+    case EMBEDDING_COLS: return p->mtp != 0 ? 2 * p->dim : p->dim;
     case CONTEXT: return p->context;
     case DIM: return p->dim;
     case Q_INPUTS: return l->q_rank != 0 ? l->q_rank : p->dim;
@@ -374,6 +379,7 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
     case ALWAYS: return IMAGE_DEMANDED;
     case PERHAPS: return IMAGE_OPTIONAL;
     case IF_LAYER_NORM: return demanded_if(t.biased);
+    case IF_MTP: return demanded_if(p->mtp != 0);
     default: break;
     }
     presence = mixer_presence(&t, when);

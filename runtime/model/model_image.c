@@ -192,6 +192,11 @@ static enum err open_tables(struct model *m, const struct model_setup *setup, si
     if (error == ERR_OK) {
         error = layer_check(&m->image);
     }
+    if (error == ERR_OK && m->image.header->params.mtp != 0 && !setup->draft) {
+        return model_refuse(m, ERR_UNSUPPORTED,
+                            "it is the MTP head of a model, which guesses its tokens: open the "
+                            "model, with this file as draft=");
+    }
     if (error != ERR_OK) {
         return model_refuse(m, error, m->image.error_message);
     }

@@ -9,6 +9,7 @@
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
+#include "runtime/model/mtp.h"
 #include "runtime/model/narrow.h"
 #include "runtime/model/pass_states.h"
 #include "runtime/model/rotations.h"
@@ -183,7 +184,22 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
 }
 
 /* Final norm of one token. */
-static void output_norm(const struct transformer *t, float *y, const float *x);
+static void output_norm(const struct transformer *t, float *y, const float *x)
+{
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
+    const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
+    const uint8_t *segment = t->stream->segments[w->segment];
+    const uint8_t *at = segment != NULL ? segment + w->offset : t->stream->head + w->offset;
+    const float *weights = (const void *)at;
+
+    if (b != NULL) {
+        const float *bias = (const void *)(at + (b->offset - w->offset));
+
+        t->kernels->layernorm_f32(y, x, weights, bias, params(t)->dim, params(t)->norm_eps);
+    } else {
+        t->kernels->rmsnorm_f32(y, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
+    }
+}
 
 void transformer_unwatch(struct transformer *t, struct hidden_watch *w)
 {
@@ -225,7 +241,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
 
     begin_pass(t, pass);
     layer_embedding_ask(t, pass->tokens, pass->n);
-    e = embed(t, pass->tokens, pass->n);
+    e = params(t)->mtp != 0 ? mtp_embed(t, pass->tokens, pass->n) : embed(t, pass->tokens, pass->n);
     if (e == ERR_OK) {
         e = layer_embedding_read(t, pass->n);
     }
@@ -254,24 +270,6 @@ static void head_work(void *arg, struct workers *workers, unsigned core)
     layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
                    t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
     trace_end(workers->trace, TRACE_HEAD, t->first_row, core, begin);
-}
-
-/* Final norm of one token. */
-static void output_norm(const struct transformer *t, float *y, const float *x)
-{
-    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
-    const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
-    const uint8_t *segment = t->stream->segments[w->segment];
-    const uint8_t *at = segment != NULL ? segment + w->offset : t->stream->head + w->offset;
-    const float *weights = (const void *)at;
-
-    if (b != NULL) {
-        const float *bias = (const void *)(at + (b->offset - w->offset));
-
-        t->kernels->layernorm_f32(y, x, weights, bias, params(t)->dim, params(t)->norm_eps);
-    } else {
-        t->kernels->rmsnorm_f32(y, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
-    }
 }
 
 static void run_rows(struct transformer *t, const uint8_t *rows, uint32_t first, uint32_t n)
@@ -412,6 +410,9 @@ const float *transformer_hidden(struct transformer *t, uint32_t token)
 
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
 {
+    if (params(t)->mtp != 0) {
+        return mtp_logits(t, first, n, logits);
+    }
     for (uint32_t i = 0; i < n; i++) {
         take_hidden(t, i, first + i);
     }
@@ -466,7 +467,6 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
 static float dot(const float *a, const float *b, uint32_t n)
 {
     float lane[16] = { 0 };
-
     uint32_t i = 0;
 
     for (; i + 16 <= n; i += 16) {

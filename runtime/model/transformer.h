@@ -19,6 +19,15 @@
 #include "runtime/stream/stream.h"
 
 struct layer_block;
+struct transformer;
+
+/* An MTP head (mtp.h): what it takes from the model whose tokens it guesses. */
+struct transformer_mtp {
+    struct transformer *model; /* NULL: no head, or none that has its model yet */
+    struct transformer *seen;  /* whose last pass has the hidden states: the model's, or its own */
+    uint32_t row;              /* token of that pass whose state belongs to ... */
+    uint32_t position;         /* ... this position of the head, and so on */
+};
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
 
@@ -62,6 +71,7 @@ struct transformer {
     struct transformer_part read_parts[TRANSFORMER_PARTS];
     bool is_narrow; /* the pass has reached it */
     bool has_keys;  /* the current layer has its keys and values already */
+    struct transformer_mtp mtp;
     /* For the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;

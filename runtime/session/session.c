@@ -271,7 +271,7 @@ enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool
     struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
     enum err e;
 
-    part.skip = n - n_read;
+    part.skip = s->follower != NULL ? 0 : n - n_read;
     session_pass_begin(s, n);
     model_lend_core(s->model, n);
     e = transformer_pass(&s->model->transformer, &pass, stop);

@@ -58,8 +58,9 @@ struct session {
     bool is_long;          /* the states' keys have its long factors */
     uint32_t n_exact; /* the states of so many tokens depend only on their ids (session_drop) */
     float *logits;    /* (vocab) after the last token, when all are cached; NULL: not known */
-    struct session_prefix *prefix;     /* NULL: no prefix is kept */
-    const struct session_watch *watch; /* NULL: nobody */
+    struct session_prefix *prefix;        /* NULL: no prefix is kept */
+    const struct session_watch *watch;    /* NULL: nobody */
+    const struct session_watch *follower; /* needs the hidden states of all tokens; NULL: nobody */
 
     struct session_hash hash;
     struct session_scratch scratch;

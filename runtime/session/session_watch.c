@@ -13,6 +13,9 @@ uint32_t session_watch_limit(const struct session *s, uint32_t n)
 
 void session_watch_passed(struct session *s)
 {
+    if (s->follower != NULL) {
+        s->follower->passed(s->follower->context, s);
+    }
     if (s->watch != NULL) {
         s->watch->passed(s->watch->context, s);
     }

@@ -1,5 +1,5 @@
 /* A call after each pass over a prompt, once its tokens are cached: runtime/features/kept copies
- * states there. */
+ * states there, and an MTP head follows. */
 #ifndef INGOT_RUNTIME_SESSION_WATCH_H
 #define INGOT_RUNTIME_SESSION_WATCH_H
 

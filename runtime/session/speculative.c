@@ -6,6 +6,7 @@
 #include "board/min_max.h"
 #include "runtime/session/ngram.h"
 #include "runtime/session/session_rope.h"
+#include "runtime/session/speculative_mtp.h"
 #include "runtime/text/format_text.h"
 
 /* Used before anything is measured. Requested guessing saves passes of a slow card, compared
@@ -75,8 +76,10 @@ static bool same_tokens(const struct tokenizer *a, const struct tokenizer *b)
 enum err speculative_check(struct model *draft, const struct model *model)
 {
     const struct tokenizer *a = &draft->tokenizer, *b = &model->tokenizer;
+    const struct ingot_params *p = &draft->image.header->params;
 
-    if (draft->image.header->params.vocab == model->image.header->params.vocab &&
+    if (p->vocab == model->image.header->params.vocab &&
+        (p->mtp == 0 || p->dim == model->image.header->params.dim) &&
         a->head->n_tokens == b->head->n_tokens && same_tokens(a, b)) {
         return ERR_OK;
     }
@@ -105,6 +108,10 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
     if (draft != NULL) {
         draft->hash.on = false;
     }
+    if (draft != NULL && draft->model->image.header->params.mtp != 0) {
+        s->timed = p->mode == SPECULATIVE_AUTO; /* its guesses change no text, however many */
+        speculative_mtp_open(s);
+    }
 }
 
 /* ---- the draft's sequence ------------------------------------------------------------------- */
@@ -132,6 +139,9 @@ static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
     struct stop stop = { keep_card_busy, w };
     uint32_t common = 0;
 
+    if (s->mtp.on) {
+        return speculative_mtp_follow(s, n, &stop);
+    }
     /* If all are equal, compute the last token again, because its logits are needed. */
     while (common < d->n_ids && common < n - 1 && d->ids[common] == ids[common]) {
         common++;
@@ -144,12 +154,26 @@ void speculative_follow(struct speculative *s, const struct stop *stop)
 {
     struct waiting w = { s, stop };
 
-    if (s->draft != NULL) {
+    if (s->draft != NULL && !s->mtp.on) {
         (void)follow(s, s->session->n_ids, &w);
     }
 }
 
 /* ---- guessing ------------------------------------------------------------------------------- */
+
+/* The draft's next token. An MTP head draws no random number, so that the text is that of plain
+ * decoding at any temperature. */
+static uint32_t draw(struct speculative *s, struct sampler *sampler, uint32_t n,
+                     struct sampler_guess *guess)
+{
+    const struct session *target = s->session, *d = s->draft;
+    struct sampler greedy = *sampler;
+
+    greedy.params.temp = 0;
+    return sampler_guess(s->mtp.on ? &greedy : sampler, d->logits,
+                         d->model->image.header->params.vocab, target->ids, n, d->model->kernels,
+                         target->scratch.memory, guess);
+}
 
 /* Guess up to `most` ids after the session's ids[0 .. n). An error of the draft only ends its
  * guesses. */
@@ -161,11 +185,12 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
     enum err e = follow(s, n, w);
     uint32_t i = 0;
 
+    if (most == 0) {
+        return 0;
+    }
     session_mark(d); /* wrong guesses are taken back: some states can only go back to a mark */
     while (e == ERR_OK) {
-        uint32_t id = sampler_guess(sampler, d->logits, d->model->image.header->params.vocab,
-                                    target->ids, n + i, d->model->kernels, target->scratch.memory,
-                                    &s->guesses[i]);
+        uint32_t id = draw(s, sampler, n + i, &s->guesses[i]);
 
         /* The draft is not sure enough. */
         if (id == SAMPLER_NO_TOKEN) {
@@ -176,6 +201,9 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
             break;
         }
         /* The draft continues from its own guess. */
+        if (s->mtp.on) {
+            speculative_mtp_continue(s);
+        }
         e = session_append(d, &id, 1, &stop);
     }
     return i;
@@ -277,7 +305,8 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* in the pass of the last token */
     if (s->draft != NULL) {
         most = min_u32(most, speculative_length(s, s->rate[0]));
-        return most == 0 ? 0 : guess_by_draft(s, sampler, n, most, w);
+        /* An MTP head has to see every pass, also those without guesses. */
+        return most == 0 && !s->mtp.on ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
     s->source = ngram_guess(target->ids, n, most);
     return s->source == 0 ? 0 : min_u32(most, speculative_length(s, s->rate[s->source]));
@@ -289,7 +318,7 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
     const struct model *m = t->model;
     uint32_t vocab = m->image.header->params.vocab;
 
-    if (s->draft == NULL || t->n_ahead == 0) {
+    if (s->draft == NULL || s->mtp.on || t->n_ahead == 0) {
         return sampler_pick(sampler, t->logits, vocab, t->ids, t->n_ids, m->kernels,
                             t->scratch.memory);
     }
@@ -301,7 +330,7 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
  * that came true saves a pass. */
 static void judge_trial(struct speculative *s)
 {
-    if (!s->timed || s->draft != NULL || s->n_guessed == 0) {
+    if (!s->timed || s->n_guessed == 0) {
         return;
     }
     s->trial.guessed += s->n_guessed;
@@ -346,6 +375,9 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     judge_trial(s);
     s->n_right = 0;
     s->n_guessed = rests(s) ? 0 : guess(s, sampler, most - 1, &w);
+    if (s->n_guessed == 0) {
+        start = now(s); /* the plain pass, without a head that only follows */
+    }
     e = session_run_guesses(s->session, s->n_guessed, stop);
     if (e != ERR_OK) {
         s->n_guessed = 0;

@@ -24,6 +24,12 @@ struct speculative_stats {
 struct speculative {
     struct session *session;
     struct session *draft; /* NULL: n-gram lookup */
+    struct {
+        bool on;        /* the draft is the MTP head of the model (speculative_mtp.h) */
+        uint32_t first; /* token of the session with which its sequence begins */
+        uint32_t exact; /* its tokens that have the model's hidden states */
+        struct session_watch watch;
+    } mtp;
     bool on;
     bool timed;         /* guess if that saves time; otherwise (requested by the user) if it
                          * saves passes: the same guesses on every machine */

@@ -129,10 +129,11 @@ static void use_vocab(void)
     free(section);
 }
 
-static void parse(const uint8_t *data, size_t size, bool vocab_only)
+static void parse(const uint8_t *data, size_t size, bool vocab_only, bool mtp)
 {
     memset(&source, 0, sizeof source);
     source.path = "fuzz";
+    source.wants_mtp = mtp;
     if (gguf_parse(&source, data, size, vocab_only) != ERR_OK) {
         if (source.error_message[0] == '\0') {
             abort(); /* every refusal has an error message */
@@ -188,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint8_t longer[LONGEST];
     static size_t used;
 
-    parse(data, size, false);
+    parse(data, size, false, false);
     if (size >= LONGEST) {
         return 0;
     }
@@ -200,8 +201,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memset(longer + size, FILLED, used - size);
     }
     used = size;
-    parse(longer, sizeof longer, false);
-    parse(data, size, true);
+    parse(longer, sizeof longer, false, false);
+    parse(longer, sizeof longer, false, true); /* the MTP head alone */
+    parse(data, size, true, false);
     parse_parts(data, size);
     return 0;
 }

@@ -60,7 +60,8 @@ static void test_params(void)
     refuse_u32(PARAM(tied), 2, "tied is 2");
     refuse(&good, PARAM(norm_eps), &nan, 4, ERR_BAD_HEADER, "norm_eps");
     refuse_u32(PARAM(norm_eps), 0x3f800000, "norm_eps"); /* 1.0 */
-    refuse_u32(PARAM(reserved[14]), 1, "reserved");
+    refuse_u32(PARAM(reserved[13]), 1, "reserved");
+    refuse_u32(PARAM(mtp), 2, "mtp");
     refuse_u32(PARAM(n_layers), 3, "layers.count is 2, must be 3");
     refuse_u32(PARAM(dim), 32, "token_embedding: cols is 24, must be 32");
     refuse_u32(PARAM(hidden), 43, "hidden is 43, the largest of a layer is 44");
