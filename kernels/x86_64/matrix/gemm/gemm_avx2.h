@@ -1,14 +1,16 @@
 // The gemm of Q4_0 and Q8_0 with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 sums of four tokens in int16, ymm8-ymm11 those of high nibbles (Q8_0)  ymm12, ymm13
-// weights  ymm14, ymm15 scratch
-// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
+// ymm4-ymm7 sums of four tokens, in int16 (Q4_0) or int32  ymm8 ones (Q8_0)  ymm12, ymm13 weights
+// ymm14 scratch
+// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm8, ymm12-ymm15.
 //
-// A byte of Q8_0 plus 128 is split into two nibbles, so the sum is exact for every byte: sum w x =
-// 16 sum high x + sum low x - 128 sum x. The weights of a block are unpacked once for 4 tokens. Per
-// block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, the same number of additions, 32
-// broadcasts and about 60 others: 35 and 60 cycles, four vector operations per cycle.
+// Q8_0: vpmaddubsw multiplies the magnitude of a weight by x with the weight's sign. The sum of a pair
+// fits int16 if x is not -128: 2 * 128 * 127. vpmaddwd by ones makes it 32 bits. x is searched for -128
+// once per call, and where there is one, other loops multiply int16.
+// The weights of a block are unpacked once for 4 tokens. Per block and 4 tokens: 32 vpmaddubsw and 32
+// broadcasts; Q4_0 has 32 additions and about 60 others, 35 cycles; Q8_0 has 32 vpsignb, 32 vpmaddwd,
+// 28 additions and about 30 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -21,15 +23,14 @@
     .type   kernels_gemm_avx2, @object
 kernels_gemm_avx2:
     .fill   32, 1, 0x0f
-    .fill   32, 1, 0x80
     .fill   16, 2, 1
-    .fill   16, 2, 16
+    .fill   32, 1, 0x80
     .size   kernels_gemm_avx2, . - kernels_gemm_avx2
 
 #define NIBBLE [rip + kernels_gemm_avx2]
-#define FLIP [rip + kernels_gemm_avx2 + 32]
-#define ONES [rip + kernels_gemm_avx2 + 64]
-#define SIXTEENS [rip + kernels_gemm_avx2 + 96]
+#define ONES [rip + kernels_gemm_avx2 + 32]
+#define LEAST [rip + kernels_gemm_avx2 + 64]
+#define ones ymm8
 
 .macro multiply_four weight, chunk, begin
     .irp    t, 0, 1, 2, 3
@@ -47,67 +48,138 @@ kernels_gemm_avx2:
     multiply_four 12, \c, (\c == 0)
     multiply_four 13, (\c + 4), 0
     .endr
-.endm
-
-.macro finish_q4 sum, high
-    vpmaddwd ymm\sum, ymm\sum, ONES
-.endm
-
-.macro multiply_both low, high, at, begin
-    vpbroadcastd ymm14, dword ptr [block + \at]
-    .if \begin
-    vpmaddubsw ymm\low, ymm12, ymm14
-    vpmaddubsw ymm\high, ymm13, ymm14
-    .else
-    vpmaddubsw ymm15, ymm12, ymm14
-    vpmaddubsw ymm14, ymm13, ymm14
-    vpaddw  ymm\low, ymm\low, ymm15
-    vpaddw  ymm\high, ymm\high, ymm14
-    .endif
-.endm
-
-.macro block_q8
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    vmovdqu ymm12, [group + QUANTS + 32 * \c]
-    vpxor   ymm12, ymm12, FLIP
-    vpsrlw  ymm13, ymm12, 4
-    vpand   ymm12, ymm12, NIBBLE
-    vpand   ymm13, ymm13, NIBBLE
+    vcvtph2ps ymm12, [group]
     .irp    t, 0, 1, 2, 3
-    multiply_both %(4 + \t), %(8 + \t), (16 * \c + 4 * \t), (\c == 0)
-    .endr
+    add_block_q4 \t, %(4 + \t), (4 * \t)
     .endr
 .endm
 
-.macro finish_q8 sum, high
-    vpmaddwd ymm\sum, ymm\sum, ONES
-    vpmaddwd ymm\high, ymm\high, SIXTEENS
-    vpaddd  ymm\sum, ymm\sum, ymm\high
-.endm
-
-// Add one token's block to its y; ymm12: scales of the rows.
-.macro add_block y, sum, high, finish, at, shift
-    \finish \sum, \high
-    vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
-    vbroadcastss ymm13, dword ptr [block + Q8X4_SCALE + \at]
-    vpslld  ymm14, ymm14, \shift
-    vpsubd  ymm\sum, ymm\sum, ymm14
+.macro add_scaled y, sum, scale:vararg
+    vbroadcastss ymm13, dword ptr [\scale]
     vmulps  ymm13, ymm12, ymm13
     vcvtdq2ps ymm\sum, ymm\sum
     vfmadd231ps ymm\y, ymm\sum, ymm13
 .endm
 
-// columns: computes the products of a block. shift: 2^shift was added to make a weight unsigned.
-.macro block_avx2 columns, finish, shift
-    \columns
-    vcvtph2ps ymm12, [group]
+// Add one token's block to its y; ymm12: scales of the rows.
+.macro add_block_q4 y, sum, at
+    vpmaddwd ymm\sum, ymm\sum, ONES
+    vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
+    vpslld  ymm14, ymm14, 3         // 8 is what makes a weight unsigned
+    vpsubd  ymm\sum, ymm\sum, ymm14
+    add_scaled \y, \sum, block + Q8X4_SCALE + \at
+.endm
+
+// Add the products of one token with 8 rows by 4 columns; ymm13: the weights, ymm12: their magnitudes.
+.macro multiply_signed sum, at, begin
+    vpbroadcastd ymm14, dword ptr [block + \at]
+    vpsignb ymm14, ymm14, ymm13
+    vpmaddubsw ymm14, ymm12, ymm14
+    .if \begin
+    vpmaddwd ymm\sum, ymm14, ones
+    .else
+    vpmaddwd ymm14, ymm14, ones
+    vpaddd  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+.macro multiply_signed_four at, begin
+    vpabsb  ymm12, ymm13
     .irp    t, 0, 1, 2, 3
-    add_block \t, %(4 + \t), %(8 + \t), \finish, (4 * \t), \shift
+    multiply_signed %(4 + \t), (\at + 4 * \t), \begin
     .endr
 .endm
 
-.macro gemm_avx2 name, columns, finish, block_bytes, shift
-    gemm_tiles \name, <block_avx2 \columns, \finish, \shift>, 5, \block_bytes, Q8X4_BYTES
+// ymm even, odd = the bytes of ymm odd at even places and at odd ones, as int16.
+.macro widen even, odd
+    vpsllw  ymm\even, ymm\odd, 8
+    vpsraw  ymm\even, ymm\even, 8
+    vpsraw  ymm\odd, ymm\odd, 8
+.endm
+
+// The same for any x; ymm12, ymm13: the weights of even columns and of odd ones.
+.macro multiply_exact sum, at, begin
+    vpbroadcastd ymm14, dword ptr [block + \at]
+    widen   15, 14
+    vpmaddwd ymm14, ymm13, ymm14
+    .if \begin
+    vpmaddwd ymm\sum, ymm12, ymm15
+    .else
+    vpmaddwd ymm15, ymm12, ymm15
+    vpaddd  ymm\sum, ymm\sum, ymm15
+    .endif
+    vpaddd  ymm\sum, ymm\sum, ymm14
+.endm
+
+.macro multiply_exact_four at, begin
+    widen   12, 13
+    .irp    t, 0, 1, 2, 3
+    multiply_exact %(4 + \t), (\at + 4 * \t), \begin
+    .endr
+.endm
+
+.macro finish_signed
+    vcvtph2ps ymm12, [group]
+    .irp    t, 0, 1, 2, 3
+    add_scaled \t, %(4 + \t), block + Q8X4_SCALE + 4 * \t
+    .endr
+.endm
+
+.macro block_q8 multiply
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    vmovdqu ymm13, [group + QUANTS + 32 * \c]
+    \multiply (16 * \c), (\c == 0)
+    .endr
+    finish_signed
+.endm
+
+// ymm4 = the smallest bytes of x, which has rax groups of blocks_left blocks.
+.macro find_least q_bytes, x_bytes
+    vpxor   xmm4, xmm4, xmm4
+    mov     block, tokens
+    imul    rax, blocks_left
+    test    rax, rax
+    jz      .Lfound\@
+.Lblock\@:
+    mov     blocks_left, \q_bytes
+.Lbytes\@:
+    vpminsb ymm4, ymm4, [block + blocks_left - 32]
+    sub     blocks_left, 32
+    jnz     .Lbytes\@
+    add     block, \x_bytes
+    dec     rax
+    jnz     .Lblock\@
+.Lfound\@:
+.endm
+
+// columns: of a block of weights, as a shift; x_shift, x_columns: of a block of x. tile_bytes: by which a block
+// of weights moves in x, or 0 if the body does that. body multiply: a block.
+.macro gemm_signed name, body, columns, block_bytes, tile_bytes, x_shift, x_columns, x_bytes, frame_bytes, begin
+func \name
+    enter_tiles \frame_bytes
+    \begin
+    vmovdqu ones, ONES
+    mov     rows_left, [shape + SHAPE_ROWS]
+    mov     n_blocks, [shape + SHAPE_COLS]
+    mov     n_tokens, [shape + SHAPE_TOKENS]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
+    shl     y_stride, 2
+    lea     blocks_left, [n_blocks + \x_columns - 1]
+    shr     blocks_left, \x_shift
+    lea     rax, [n_tokens + 3]
+    shr     rax, 2
+    shr     n_blocks, \columns
+    find_least (4 * \x_columns), \x_bytes
+    vpcmpeqb ymm4, ymm4, LEAST
+    vptest  ymm4, ymm4
+    jnz     .Lexact\@
+    multiply_tiles 4, <\body multiply_signed_four>, \block_bytes, \tile_bytes
+    jmp     .Ldone\@
+.Lexact\@:
+    multiply_tiles 4, <\body multiply_exact_four>, \block_bytes, \tile_bytes
+.Ldone\@:
+    leave_tiles \frame_bytes
+endfunc \name
 .endm
 
 #endif

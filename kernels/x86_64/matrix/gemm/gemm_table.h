@@ -30,12 +30,12 @@
     vpaddw  xmm12, xmm12, xmm13
 .endm
 
-.macro block_fig4
+.macro block_fig4 collect=collect_run
     begin_fig4
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 128
-    collect_run (QUANTS + 256), 256
-    collect_run (QUANTS + 384), 384
+    \collect QUANTS, 0
+    \collect (QUANTS + 128), 128
+    \collect (QUANTS + 256), 256
+    \collect (QUANTS + 384), 384
     vcvtph2ps ymm12, [group]
     .irp    t, 0, 1, 2, 3
     finish_token \t
