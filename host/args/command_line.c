@@ -235,13 +235,14 @@ static enum option_result set_option(struct reader *r, const struct command_opti
         return OPTION_REFUSED;
     }
     result = store(r->command, r->arguments, o, value);
-    if (result == OPTION_REFUSED && value != NULL) {
-        const char *shown = value[0] != '\0' ? value : "\"\"";
-        int n = shown_bytes(shown);
-
-        fprintf(stderr, "ingot %s: %s %.*s%s: takes %s; see `ingot %s --help`\n", name, word, n,
-                shown, shown[n] != '\0' ? "..." : "",
-                o->takes != NULL ? o->takes : "something else", name);
+    if (result == OPTION_REFUSED && value != NULL && strlen(value) > SHOWN_BYTES) {
+        fprintf(stderr,
+                "ingot %s: %s: not with a value of %zu bytes: it takes %s; see `ingot %s --help`\n",
+                name, word, strlen(value), o->takes != NULL ? o->takes : "something else", name);
+    } else if (result == OPTION_REFUSED && value != NULL) {
+        fprintf(stderr, "ingot %s: %s %s: takes %s; see `ingot %s --help`\n", name, word,
+                value[0] != '\0' ? value : "\"\"", o->takes != NULL ? o->takes : "something else",
+                name);
     }
     return result;
 }

@@ -47,6 +47,11 @@ enum err options_report_value(const struct rule *rule, const char *value, enum e
 {
     char shown[OPTIONS_SHOWN_BYTES];
 
+    if (err == ERR_TOO_LONG) { /* it is not repeated: it may be a page */
+        options_say(report, true, "%s of %u bytes cannot be used: %s takes %s", rule->name,
+                    (unsigned)strlen(value), rule->name, rule->accepts);
+        return err;
+    }
     options_say(report, true, "%s=%s cannot be used: %s takes %s", rule->name,
                 options_shown(shown, value, strlen(value)), rule->name, rule->accepts);
     return err;

@@ -153,8 +153,10 @@ enum err saved_chat_read_headers(struct saved_chat *s)
 
     /* The file was longer once. */
     for (unsigned half = 0; half < 2; half++) {
-        if (v->valid[half] &&
-            saved_chat_header_of(s, half)->payload_bytes > halves_room(v->file) - SECTOR_BYTES) {
+        const struct saved_chat_header *h = saved_chat_header_of(s, half);
+
+        if (v->valid[half] && (h->payload_bytes > halves_room(v->file) - SECTOR_BYTES ||
+                               h->file_bytes > v->file->bytes)) {
             halves_drop(v, half);
             v->is_cut = true;
         }

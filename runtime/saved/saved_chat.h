@@ -42,7 +42,8 @@ struct saved_chat_header {
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
     uint32_t dim, n_examples, n_notes; /* of a section: struct saved_counts; otherwise 0 */
-    uint8_t more_zeros[420];
+    uint64_t file_bytes; /* of the file when it was written; 0: an earlier version wrote it */
+    uint8_t more_zeros[412];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
 

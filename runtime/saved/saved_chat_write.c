@@ -124,6 +124,14 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     return halves_not_kept(&s->halves, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
+/* The first prefix begins its file: if the file is cut off later, this header shows it. */
+static bool begins_file(const struct saved_chat *s)
+{
+    const struct halves *v = &s->halves;
+
+    return s->kind == SAVED_PREFIX && !v->valid[0] && !v->valid[1] && !v->unreadable[0];
+}
+
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context)
@@ -149,8 +157,12 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     saved_chat_expect(s, &new);
     /* The payload first and the header last, into the half that may be lost. */
     e = halves_choose_kept(&s->halves, check_half, s, &kept);
+    if (e == ERR_OK && begins_file(s)) {
+        kept = 1;
+    }
     if (e == ERR_OK) {
         new.sequence = halves_next_sequence(&s->halves);
+        new.file_bytes = file->bytes;
         e = write_payload(s, 1 - kept, state, &new);
     }
     if (e != ERR_OK) {

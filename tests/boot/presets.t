@@ -101,6 +101,11 @@ for left in (whole // 20, 1500, 700):
     tap.ok(whole > 2000 and "is cut off" not in good and f"ingot.prefix is cut off: it has {left} bytes" in said and
            "\n3 plus 4 is" in said,
            f"a prefix of {left} of {whole} bytes is reported, and the conversation goes on", (said, good))
+os.remove(PREFIX)
+host(*KEPT, lines=["/save prefix"])
+os.truncate(PREFIX, whole // 3)
+said = kept()
+tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix that was saved once, too", said)
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 

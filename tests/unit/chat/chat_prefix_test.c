@@ -239,6 +239,28 @@ static void test_damaged(void)
        "the newer of two is damaged: the older one serves");
 }
 
+/* A file that was cut off, at any place, is reported; it is blank behind its first save. */
+static void test_cut(void)
+{
+    static const uint64_t sizes[] = {
+        SECTOR_BYTES,       2 * SECTOR_BYTES,         4096,
+        FILE_BYTES / 4,     FILE_BYTES / 2,           FILE_BYTES / 2 + 4096,
+        FILE_BYTES / 4 * 3, FILE_BYTES - SECTOR_BYTES
+    };
+
+    for (unsigned saves = 1; saves <= 2; saves++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            insert_blank_card();
+            if (save_prefix(1) != ERR_OK || (saves == 2 && save_prefix(1) != ERR_OK))
+                rig_die(saved.error_message);
+            insert_card(sizes[i]);
+            OK(is_refused(ERR_BAD_CHECKSUM, "is cut off"), "%u saved, cut to %u bytes: %s", saves,
+               (unsigned)sizes[i], saved.error_message);
+        }
+    }
+    insert_card(FILE_BYTES);
+}
+
 /* Tries headers that nobody wrote, with a right CRC. */
 static void test_hostile(void)
 {
@@ -274,6 +296,7 @@ int main(void)
     test_power();
     test_other();
     test_damaged();
+    test_cut();
     test_hostile();
     return tap_done();
 }
