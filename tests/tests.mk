@@ -226,7 +226,7 @@ MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t 
        tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t tests/faults/image.t tests/faults/experts.t tests/boot/disks.t \
        tests/boot/nvme.t tests/boot/usb.t tests/boot/traps.t tests/boot/branches.t tests/boot/page_board.t tests/serve/serve_boards.t \
        tests/golden/fabric.t tests/golden/turn_log.t tests/golden/policy.t tests/golden/quantizer.t tests/golden/low_bits.t \
-       tests/golden/parallel.t tests/golden/real_boot.t tests/golden/real_loss.t tests/golden/tokenizers.t tests/golden/hf/hf_tokenizers.t,$(ALL_SUITES))
+       tests/golden/parallel.t tests/golden/memory/ratings.t tests/golden/memory/reflect.t tests/golden/real_boot.t tests/golden/real_loss.t tests/golden/tokenizers.t tests/golden/hf/hf_tokenizers.t,$(ALL_SUITES))
 SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 
 # Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of

@@ -105,7 +105,7 @@ SOURCES = [
     # ---- learning ----
     ("runtime/features/lessons/chat_learn.h", "CHAT_LEARN_FELT", 1, [("docs/LEARNING.md", "the model makes up {} tokens of its own")]),
     ("runtime/features/lessons/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of {} tokens")]),
-    ("runtime/features/lessons/lessons.h", "LESSONS_ROOM", 1, [("docs/LEARNING.md", "and {} tokens of answers are kept")]),
+    ("runtime/features/lessons/lessons.h", "LESSONS_LEAST_ROOM", 1, [("docs/LEARNING.md", "and {} to 2,048 tokens of answers are kept")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
     ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "The model reads up to four memories, {} bytes with the text")]),
     ("runtime/features/reflection/reflection_grammar.c", r"BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),

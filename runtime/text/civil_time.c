@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 enum { EPOCH = 1970, FIRST_YEAR = 2000, LAST_YEAR = 2199, MINUTE = 60, DAY_MINUTES = 24 * 60 };
 
@@ -89,5 +90,26 @@ const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds)
 
     format_text(buffer, CIVIL_TIME_BYTES, "%04u-%02u-%02u %02u:%02u", t.year, t.month, t.day,
                 t.hour, t.minute);
+    return buffer;
+}
+
+const char *civil_age_format(char buffer[CIVIL_AGE_BYTES], uint64_t seconds)
+{
+    static const struct {
+        uint32_t seconds;
+        const char *one, *more;
+    } units[] = { { 24 * 60 * 60, "day", "days" },
+                  { 60 * 60, "hour", "hours" },
+                  { 60, "minute", "minutes" } };
+
+    format_text(buffer, CIVIL_AGE_BYTES, "less than a minute");
+    for (size_t i = sizeof units / sizeof units[0]; i-- > 0;) {
+        unsigned n = (unsigned)(seconds / units[i].seconds);
+
+        if (n != 0) {
+            format_text(buffer, CIVIL_AGE_BYTES, "%u %s", n,
+                        plural(n, units[i].one, units[i].more));
+        }
+    }
     return buffer;
 }

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CIVIL_TIME_BYTES = sizeof "2026-11-24 01:30" };
+enum {
+    CIVIL_TIME_BYTES = sizeof "2026-11-24 01:30",
+    CIVIL_AGE_BYTES = sizeof "less than a minute" + 4,
+};
 
 struct civil_time {
     unsigned year, month, day, hour, minute, second; /* month and day from 1 */
@@ -20,5 +23,8 @@ bool civil_time_parse(const char *text, uint64_t *seconds);
 
 /* The text of seconds. Returns buffer. */
 const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds);
+
+/* How long that is, in its largest unit: "3 days", "less than a minute". Returns buffer. */
+const char *civil_age_format(char buffer[CIVIL_AGE_BYTES], uint64_t seconds);
 
 #endif

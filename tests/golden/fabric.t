@@ -115,6 +115,25 @@ tap.ok("(2 memories are saved in " in said and os.path.exists(os.path.join(folde
 said = talk(["What is my name?", "/forget all", "/load learn", "/reset", "What is my name?", "/what"], "--learn", "on", model=kept)
 tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows them, and /load learn brings them back", said)
 
+# Several facts in one line, and a list that grows.
+said = talk(["/remember wiki The boat is green.; Who repairs the mill? = Berta repairs it.; The bell is made of iron;", "/what",
+             "/remember personal What is on the list? += milk", "/remember personal What is on the list? += eggs and bread.",
+             "/remember personal what is on the list? += tea", "/what", "/remember wiki a; one more fact"], "--learn", "on", errors=subprocess.STDOUT)
+tap.ok("  1. wiki: The boat is green. (" in said and "  2. wiki: Who repairs the mill? = Berta repairs it. (" in said and
+       "  3. wiki: The bell is made of iron (" in said, "facts with semicolons between them are memories of their own", said)
+tap.ok("  4. personal: what is on the list? = milk, eggs and bread, tea (" in said and "  5." not in said and
+       "     before: What is on the list? = milk, eggs and bread." in said, "a list grows, and the one before is shown", said)
+tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: one more fact)" in said, "after a fact that is refused the rest is named", said)
+
+# Lessons fill their room: which one would go is said before it does.
+script = [line for i in range(20) for line in ("/reset", f"Tell me a story about a fox and {i} cats.", "/good")]
+said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/good", "/what"], "--learn", "on", "--ram", "11M", "-n", "100", errors=subprocess.STDOUT)
+would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(the same command again does it", said, re.M)
+listed = said[said.rfind("(lessons:)"):]
+tap.ok(would_go and "a fox and 19 cats" not in would_go[-1], "full lessons say what would go", said[-1500:])
+tap.ok("     taught: What is my name? (" in listed and "a fox and 19 cats" in listed and would_go and would_go[-1] not in listed,
+       "the same command again: it goes, and what was taught stays", (would_go, listed))
+
 # Wrong input.
 for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),
                        ("/remember wikk a = b", "there is no namespace wikk"), ("/remember wiki", "error: /remember takes NAMESPACE"),

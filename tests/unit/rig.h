@@ -156,7 +156,7 @@ static size_t rig_learn_bytes(void *context, const struct image *image)
 
     (void)context;
     if (rig.learns)
-        bytes = arena_take_bytes(lessons_bytes(dim, cols)) +
+        bytes = arena_take_bytes(lessons_bytes(dim, cols, LESSONS_LEAST_ROOM)) +
                 arena_take_bytes(fabric_bytes(dim, fabric_plan_room(dim, 0)));
     if (rig.watches)
         bytes += arena_take_bytes(experience_bytes(dim));

@@ -8,6 +8,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
 enum { BACKGROUND_TOKENS = 16 /* tokens of a text that the model makes up */ };
@@ -26,6 +27,7 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
     fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
     fabric_of(c)->epoch = seconds - console_millis(c->console) / 1000;
     if (first) {
+        lessons_correct_clock(&lessons_of(c)->lessons, seconds - fabric_of(c)->fabric.clock);
         fabric_correct_clock(&fabric_of(c)->fabric, seconds);
     } else {
         fabric_set_clock(&fabric_of(c)->fabric, seconds);
@@ -325,6 +327,40 @@ enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char
     e = remember(c, space, text, bytes, lesson);
     put_back(c, &kept);
     return e;
+}
+
+size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
+                               char list[FABRIC_TEXT_BYTES + 1])
+{
+    static const char sign[] = " += ";
+    const char *at = text, *more, *had;
+    const struct fabric_note *n;
+    size_t bytes, had_bytes;
+    uint32_t i;
+
+    while (*at != '\0' && strncmp(at, sign, sizeof sign - 1) != 0) {
+        at++;
+    }
+    if (*at == '\0') {
+        return 0;
+    }
+    more = at + sizeof sign - 1;
+    bytes = format_text(list, FABRIC_TEXT_BYTES + 1, "%.*s = %s", (int)(at - text), text, more);
+    if (bytes > FABRIC_TEXT_BYTES) {
+        return bytes;
+    }
+    i = chat_recall_replaced(c, space, list, bytes, (size_t)(at - text));
+    if (i == fabric_of(c)->fabric.n_notes) {
+        return bytes;
+    }
+    n = &fabric_of(c)->fabric.notes[i];
+    had = fabric_answer(n);
+    had_bytes = (size_t)(n->text + n->bytes - had);
+    while (had_bytes > 0 && is_end(had[had_bytes - 1])) {
+        had_bytes--;
+    }
+    return format_text(list, FABRIC_TEXT_BYTES + 1, "%.*s = %.*s, %s", (int)(at - text), text,
+                       (int)had_bytes, had, more);
 }
 
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson)

@@ -45,6 +45,12 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson);
 
+/* "QUESTION += MORE" adds to a memory whose answer is a list: list becomes "QUESTION = ANSWER, MORE"
+ * with the answer so far, or without one "QUESTION = MORE". Returns its length, which may be too
+ * long for list; 0: text has no such sign. */
+size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
+                               char list[FABRIC_TEXT_BYTES + 1]);
+
 /* Forget note i, and practise the others of its namespace again. Errors as above. */
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
 /* Forget a namespace, or all of them. Answers that the model gives in any case stay known. */

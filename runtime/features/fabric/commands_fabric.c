@@ -92,36 +92,15 @@ static enum command_result command_fabric(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* "3 days", from seconds. */
-static const char *age_text(char *text, size_t bytes, uint64_t seconds)
-{
-    static const struct {
-        uint32_t seconds;
-        const char *one, *more;
-    } units[] = { { 24 * HOUR, "day", "days" },
-                  { HOUR, "hour", "hours" },
-                  { 60, "minute", "minutes" } };
-
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        unsigned n = (unsigned)(seconds / units[i].seconds);
-
-        if (n != 0) {
-            format_text(text, bytes, "%u %s", n, plural(n, units[i].one, units[i].more));
-            return text;
-        }
-    }
-    return "less than a minute";
-}
-
 static void print_note(struct app *a, uint32_t i)
 {
     const struct fabric *f = &fabric_of(&a->chat)->fabric;
     const struct fabric_note *n = &f->notes[i];
-    char strength[FORMAT_NUMBER_BYTES], age[32];
+    char strength[FORMAT_NUMBER_BYTES], age[CIVIL_AGE_BYTES];
 
     console_printf(a->setup.console, "%3u. %s: %.*s (%s old, strength %s, needed %u %s%s)\n",
                    (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
-                   age_text(age, sizeof age, f->clock > n->made ? f->clock - n->made : 0),
+                   civil_age_format(age, f->clock > n->made ? f->clock - n->made : 0),
                    thousandths(strength, n->strength), (unsigned)n->used,
                    plural(n->used, "time", "times"), n->wins ? ", by heart" : "");
     if (n->before_bytes != 0) {
@@ -142,6 +121,10 @@ static enum command_result command_what(struct app *a, char *argument)
     }
     for (uint32_t i = 0; i < f->n_notes; i++) {
         print_note(a, i);
+    }
+    if (lessons_of(&a->chat)->lessons.n_notes != 0) {
+        console_printf(a->setup.console, "(lessons:)\n");
+        chat_learn_list(&a->chat);
     }
     return COMMAND_DONE;
 }
@@ -220,25 +203,12 @@ static void say_full(struct app *a)
         (int)n->bytes, n->text);
 }
 
-static enum command_result command_remember(struct app *a, char *argument)
+static void say_why_not(struct app *a, enum err e)
 {
     struct console *c = a->setup.console;
-    struct chat_lesson lesson;
-    enum fabric_name space;
-    char *text, *name;
-    enum err e;
+    const char *error_message = a->chat.session->error_message;
 
-    if (!remembers(a)) {
-        return COMMAND_DONE;
-    }
-    name = commands_cut_word(argument, &text);
-    if (!find_space(a, name, &space)) {
-        return COMMAND_DONE;
-    }
-    e = chat_fabric_remember(&a->chat, space, text, strlen(text), &lesson);
-    if (e == ERR_OK) {
-        say_remembered(a, fabric_kinds[space].name, &lesson);
-    } else if (e == ERR_NO_SPACE) {
+    if (e == ERR_NO_SPACE) {
         say_full(a);
     } else if (e == ERR_BAD_ARGUMENT) {
         console_printf(c,
@@ -251,9 +221,62 @@ static enum command_result command_remember(struct app *a, char *argument)
     } else if (e == ERR_ABORTED) {
         console_printf(c, "(stopped: nothing of it is remembered)\n");
     } else {
-        const char *error_message = a->chat.session->error_message;
-
         console_printf(c, "error: %s\n", error_message[0] != '\0' ? error_message : err_text(e));
+    }
+}
+
+static bool remember_fact(struct app *a, enum fabric_name space, const char *text)
+{
+    char list[FABRIC_TEXT_BYTES + 1];
+    size_t bytes = chat_fabric_add_to_list(&a->chat, space, text, list);
+    struct chat_lesson lesson;
+    enum err e = chat_fabric_remember(&a->chat, space, bytes != 0 ? list : text,
+                                      bytes != 0 ? bytes : strlen(text), &lesson);
+
+    if (e == ERR_OK) {
+        say_remembered(a, fabric_kinds[space].name, &lesson);
+    } else {
+        say_why_not(a, e);
+    }
+    return e == ERR_OK;
+}
+
+/* End a fact at a semicolon before a blank or the end; returns the next fact. */
+static char *cut_fact(char *text)
+{
+    while (*text != '\0' && (text[0] != ';' || (text[1] != ' ' && text[1] != '\0'))) {
+        text++;
+    }
+    if (*text != '\0') {
+        *text++ = '\0';
+    }
+    while (*text == ' ') {
+        text++;
+    }
+    return text;
+}
+
+static enum command_result command_remember(struct app *a, char *argument)
+{
+    enum fabric_name space;
+    char *text, *name;
+    bool goes_on = true;
+
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    name = commands_cut_word(argument, &text);
+    if (!find_space(a, name, &space)) {
+        return COMMAND_DONE;
+    }
+    do {
+        char *next = cut_fact(text);
+
+        goes_on = remember_fact(a, space, text);
+        text = next;
+    } while (goes_on && *text != '\0');
+    if (*text != '\0') {
+        console_printf(a->setup.console, "(not remembered either: %s)\n", text);
     }
     return COMMAND_DONE;
 }
@@ -383,7 +406,8 @@ const struct chat_command fabric_commands[FABRIC_COMMANDS] = {
       true, command_forget },
     { "promote", GROUP_MEMORIES, "FROM TO", "move memories to another namespace", true,
       command_promote },
-    { "what", GROUP_MEMORIES, "", "list what is remembered", true, command_what },
+    { "what", GROUP_MEMORIES, "", "list what is remembered and what was learnt", true,
+      command_what },
     { "fabric", GROUP_MEMORIES, "", "show the namespaces of memories and their gates", true,
       command_fabric },
     { "time", GROUP_MEMORIES, "[YYYY-MM-DD hh:mm]", "show or set the clock by which memories fade",

@@ -43,6 +43,7 @@ void chat_fabric_open(struct chat *c)
         s->epoch = c->console->platform->clock.date;
     }
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
+    lessons_of(c)->now = chat_fabric_now;
     s->budget = CHAT_FABRIC_BUDGET;
     s->budget_heads = CHAT_FABRIC_HEADS;
     s->watch = (struct hidden_watch){

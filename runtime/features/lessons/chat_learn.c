@@ -24,8 +24,12 @@ bool chat_learn_open(struct chat *c)
     if (!transformer_has_head(&m->transformer)) {
         return false;
     }
-    lessons_open(&own->lessons, arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols)),
-                 p->dim, cols, &head);
+    if (own->room == 0) { /* no plan reserved more */
+        own->room = LESSONS_LEAST_ROOM;
+    }
+    lessons_open(&own->lessons,
+                 arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols, own->room)), p->dim,
+                 cols, own->room, &head);
     own->lessons.learner.rule.ewc_penalty = c->options->load.learn == LEARN_ON;
     own->lessons.gated = c->options->load.learn == LEARN_ON;
     own->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
@@ -89,8 +93,8 @@ static bool take_step(struct chat *c, const float *h, const float *logits, uint3
     return false;
 }
 
-static bool step(struct chat *c, const float *h, const float *logits, uint32_t target, float sign,
-                 bool feels)
+bool chat_learn_step(struct chat *c, const float *h, const float *logits, uint32_t target,
+                     float sign, bool feels)
 {
     const struct platform_clock *clock = &c->console->platform->clock;
     uint64_t start = platform_ticks(clock);
@@ -100,8 +104,7 @@ static bool step(struct chat *c, const float *h, const float *logits, uint32_t t
     return wins;
 }
 
-/* Every example once, including those of earlier lessons, which a step may have hurt. */
-static enum err practise(struct chat *c, bool *all_win)
+enum err chat_learn_practise(struct chat *c, bool *all_win)
 {
     struct lessons *l = &lessons_of(c)->lessons;
 
@@ -111,7 +114,7 @@ static enum err practise(struct chat *c, bool *all_win)
         float *logits;
         enum err e;
 
-        if (l->targets[i] == LESSONS_NO_TARGET) {
+        if (!lessons_is_taught(l->targets[i])) {
             continue;
         }
         e = transformer_logits_of(&c->session->model->transformer, h, 1, &logits);
@@ -119,7 +122,7 @@ static enum err practise(struct chat *c, bool *all_win)
         if (e != ERR_OK) {
             return e;
         }
-        if (!step(c, h, logits, l->targets[i], 1.0f, false)) {
+        if (!chat_learn_step(c, h, logits, l->targets[i], 1.0f, false)) {
             *all_win = false;
         }
         if (console_aborted(c->console)) {
@@ -211,32 +214,18 @@ static enum err feel_itself(struct chat *c)
 /* Tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
-    uint32_t end;  /* the token after the last one */
-    float sign;    /* number of steps at once; 0 and less: the examples are only kept, */
-    uint32_t most; /* ... at most so many of a bad reply */
+    uint32_t end; /* the token after the last one */
 };
 
 static void visit_learn(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
     const struct session *s = k->chat->session;
-    struct lessons *l = &lessons_of(k->chat)->lessons;
     uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : k->end;
 
-    if (target >= s->model->image.header->params.vocab) {
-        return;
-    }
-    if (k->sign < 0.0f) {
-        if (lessons_has_room(l) && l->n - l->first < k->most) {
-            lessons_add(l, target);
-        }
-    } else if (k->sign > 0.0f) {
-        if (lessons_has_room(l)) {
-            lessons_add(l, LESSONS_NO_TARGET);
-        }
-        (void)step(k->chat, l->last, logits, target, k->sign, true);
-    } else {
-        lessons_add(l, target);
+    (void)logits;
+    if (target < s->model->image.header->params.vocab) {
+        lessons_add(&lessons_of(k->chat)->lessons, target);
     }
 }
 
@@ -278,7 +267,8 @@ uint32_t chat_learn_end(const struct chat *c)
                                      : c->session->model->tokenizer.head->bos;
 }
 
-static void settle(struct chat *c, const struct learner_totals *before, struct chat_lesson *lesson)
+void chat_learn_settle(struct chat *c, const struct learner_totals *before,
+                       struct chat_lesson *lesson)
 {
     const struct learner_totals *now = &lessons_of(c)->lessons.learner.totals;
 
@@ -300,7 +290,7 @@ static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
         struct micro_lora_choice choice;
         float *logits;
 
-        if (l->targets[i] == LESSONS_NO_TARGET) {
+        if (!lessons_is_taught(l->targets[i])) {
             continue;
         }
         n++;
@@ -318,6 +308,24 @@ static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
     return e;
 }
 
+enum err chat_learn_find_room(struct chat *c, uint32_t n, enum lesson_kind kind,
+                              struct chat_lesson *lesson)
+{
+    struct lessons_state *own = lessons_of(c);
+
+    if (n == 0 || n > lessons_most(&own->lessons)) {
+        return ERR_NO_SPACE;
+    }
+    lesson->to_go = lessons_to_go(&own->lessons, n);
+    if (lesson->to_go > own->told_to_go || (lesson->to_go != 0 && kind != own->told_kind)) {
+        own->told_to_go = lesson->to_go;
+        own->told_kind = kind;
+        return ERR_NO_SPACE;
+    }
+    own->told_to_go = 0;
+    return ERR_OK;
+}
+
 /* In an empty session. */
 static enum err teach(struct chat *c, const char *question, size_t question_bytes,
                       const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
@@ -331,15 +339,17 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     if (e != ERR_OK) {
         return e;
     }
-    if (n > lessons_most(&lessons_of(c)->lessons)) {
-        return ERR_NO_SPACE;
+    e = chat_learn_find_room(c, (uint32_t)n, LESSON_TAUGHT, lesson);
+    if (e != ERR_OK) {
+        return e;
     }
-    lesson->made_room = lessons_begin(&lessons_of(c)->lessons, (uint32_t)n);
+    lessons_begin(&lessons_of(c)->lessons, (uint32_t)n, LESSON_TAUGHT, question, question_bytes,
+                  chat_learn_now(c));
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
     while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
         chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
-        e = practise(c, &lesson->wins);
+        e = chat_learn_practise(c, &lesson->wins);
         lesson->rounds++;
     }
     if (e == ERR_OK && !lesson->wins) { /* some may win, but not by the margin */
@@ -348,7 +358,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         e = count_wins(c, &wins, &lesson->examples);
         lesson->lost = lesson->examples - wins;
     }
-    settle(c, &before, lesson);
+    chat_learn_settle(c, &before, lesson);
     if (e != ERR_OK) {
         (void)lessons_undo(&lessons_of(c)->lessons);
     }
@@ -388,101 +398,5 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     }
     console_progress_end(c->console);
     session_take_back(s, lessons_of(c)->kept_ids, n_ids, &hash);
-    return e;
-}
-
-/* A /bad must not make these worse: taught answers and earlier replies. */
-struct watched {
-    uint32_t wins, strange;
-};
-
-static enum err count_watched(struct chat *c, struct watched *w)
-{
-    enum err e = count_wins(c, &w->wins, NULL);
-
-    return e == ERR_OK ? chat_learn_count_strange(c, &w->strange) : e;
-}
-
-static enum err watch(struct chat *c, const struct watched *before, struct chat_lesson *lesson)
-{
-    uint32_t now = 0, wins = before->wins, strange = 0;
-    bool all = false;
-    enum err e = count_wins(c, &now, NULL);
-
-    for (lesson->rounds = 0; e == ERR_OK && now < wins && lesson->rounds < CHAT_LEARN_MENDS;
-         lesson->rounds++) {
-        e = practise(c, &all);
-        if (e == ERR_OK) {
-            e = count_wins(c, &now, NULL);
-        }
-    }
-    if (e == ERR_OK) {
-        e = chat_learn_count_strange(c, &strange);
-    }
-    if (e == ERR_OK && (now < wins || strange > before->strange)) {
-        lesson->taken_back = lessons_undo(&lessons_of(c)->lessons);
-    }
-    return e;
-}
-
-/* Compute the reply's tokens again, from the one before it on; ids: of the conversation, n of
- * them. */
-static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uint32_t n,
-                        struct collect *k)
-{
-    struct session *s = c->session;
-    enum err e = ERR_OK;
-
-    (void)session_cut(s, first - 1);
-    if (s->n_ids != 0 && s->n_cached < s->n_ids) {
-        e = session_run(s, NULL);
-    }
-    return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit_learn, k)
-                       : e;
-}
-
-enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
-{
-    struct session *s = c->session;
-    struct session_hash hash = s->hash;
-    struct collect k = { .chat = c, .end = UINT32_MAX, .sign = good ? 1.0f : -1.0f };
-    struct learner_totals totals = lessons_of(c)->lessons.learner.totals;
-    uint32_t first = c->reply_start, n = s->n_ids, room, yields = 0;
-    struct watched before = { 0 };
-    enum err e = ERR_OK;
-
-    memset(lesson, 0, sizeof *lesson);
-    if (!c->started || first == 0 || first >= n) {
-        return ERR_NOT_FOUND;
-    }
-    room = min_u32(min_u32(n - first + 1, LESSONS_ROOM / 4), lessons_most(&lessons_of(c)->lessons));
-    if (room == 0) {
-        return ERR_NO_SPACE;
-    }
-    if (!good) { /* few of them stay, so earlier replies need not make room for all */
-        room = min_u32(room, max_u32(LESSONS_ROOM - lessons_of(c)->lessons.n, CHAT_LEARN_LOOKED));
-        k.most = room;
-        e = count_watched(c, &before);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    session_forget_guesses(s);
-    memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
-    lesson->made_room = lessons_begin(&lessons_of(c)->lessons, room);
-    e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
-    if (e == ERR_OK && !good) {
-        e = chat_learn_yield(c, &yields);
-    }
-    if (e == ERR_OK && !good) {
-        e = watch(c, &before, lesson);
-    }
-    settle(c, &totals, lesson);
-    lesson->tokens = good ? n - first : yields;
-    if (e != ERR_OK) {
-        (void)lessons_undo(&lessons_of(c)->lessons);
-        session_take_back(s, lessons_of(c)->kept_ids, n, &hash);
-    }
-    s->hash = hash;
     return e;
 }

@@ -20,12 +20,16 @@ enum {
 };
 
 struct lessons_state {
-    bool learns; /* chat_learn_open */
+    bool learns;   /* chat_learn_open */
+    uint32_t room; /* examples, as planned */
     struct lessons lessons;
-    struct hidden_watch watch;         /* the lessons that adapt the model */
-    uint32_t *kept_ids;                /* (context) ids of the conversation, during a lesson */
-    uint64_t ticks;                    /* time that steps took */
-    void (*also_told)(struct chat *c); /* /learned begins with this text of the policy; NULL:
+    uint32_t told_to_go; /* lessons that a refused lesson named: the same command makes them go; */
+    enum lesson_kind told_kind;            /* its kind */
+    struct hidden_watch watch;             /* the lessons that adapt the model */
+    uint32_t *kept_ids;                    /* (context) ids of the conversation, during a lesson */
+    uint64_t ticks;                        /* time that steps took */
+    uint64_t (*now)(const struct chat *c); /* the fabric's clock; NULL: no clock */
+    void (*also_told)(struct chat *c);     /* /learned begins with this text of the policy; NULL:
                                         * none */
 };
 
@@ -36,8 +40,8 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    uint32_t made_room; /* examples of earlier replies that made room for these */
-    uint64_t ticks;     /* time of the steps: choosing candidates, rows of the head, the gradient */
+    uint32_t to_go;  /* after ERR_NO_SPACE: earlier lessons that would have to go; 0: none can */
+    uint64_t ticks;  /* time of the steps: choosing candidates, rows of the head, the gradient */
     bool apart;      /* for a fabric: every gate is open for its own notes and shut for everything
                  * else */
     bool wins;       /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
@@ -58,14 +62,15 @@ bool chat_learn_open(struct chat *c);
 /* Make answer the answer of a fresh conversation to question, in as many steps as needed. The
  * current conversation stays; its tokens are computed again with the next line. ERR_TOO_LONG,
  * ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt is dropped;
- * ERR_NO_SPACE: taught answers fill the room for examples; errors of session_run. */
+ * ERR_NO_SPACE: there is no room, and lesson->to_go earlier lessons would
+ * make some; called again before the next turn, they go; errors of session_run. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
 /* Good: one step towards each token of the last reply. Bad: at the first few places where
  * another token was almost as likely, that one wins from now on, by a little. If taught answers
- * get worse by it, they are practised, and if that does not help, all is undone. ERR_NOT_FOUND:
- * there is no reply. ERR_NO_SPACE: no example of it can be kept. */
+ * or good replies get worse by it, taught ones are practised, and if that does not help, all is
+ * undone. ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: as above. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
 /* Save lessons to a file, or load them in place of the present ones. Errors of saved_chat_write
@@ -75,6 +80,15 @@ enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct fil
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
 uint64_t chat_learn_bytes(struct chat *c); /* size that the file must have in any case */
+
+/* Seconds of the clock by which lessons age. */
+static inline uint64_t chat_learn_now(const struct chat *c)
+{
+    return lessons_of(c)->now != NULL ? lessons_of(c)->now(c) : 0;
+}
+
+/* Print the lessons whose examples are kept, a line each, for /what. */
+void chat_learn_list(struct chat *c);
 
 extern const struct chat_command lesson_commands[];
 enum { LESSON_COMMANDS = 4 };

@@ -1,4 +1,5 @@
-/* Functions of chat_learn.c that chat_fabric.c uses, too; no other folder includes it. */
+/* Functions that the files of lessons share, and chat_fabric.c uses, too; no other folder includes
+ * it. */
 #ifndef INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
 
@@ -14,6 +15,7 @@
 enum {
     CHAT_LEARN_YIELDS = 8,  /* places of a bad reply that are changed at most, ... */
     CHAT_LEARN_LOOKED = 32, /* ... of this many that are tried when the room for examples is full */
+    CHAT_LEARN_NEARBY = 8,  /* examples of earlier lessons that are compared after each step */
     CHAT_LEARN_MENDS = 10,  /* rounds in which taught answers are practised afterwards */
 };
 
@@ -33,10 +35,28 @@ enum err chat_learn_put_answer(struct chat *c, const char *question, size_t ques
 /* The token after an answer: the one that ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
+/* Take a step from h and its logits; feels: its EWC penalty counts the example. True: the target
+ * wins already, so there was nothing to learn. */
+bool chat_learn_step(struct chat *c, const float *h, const float *logits, uint32_t target,
+                     float sign, bool feels);
+/* Practise every taught example once, also those of earlier lessons, which a step may have hurt.
+ * ERR_ABORTED by Ctrl-C; errors of the head. */
+enum err chat_learn_practise(struct chat *c, bool *all_win);
+/* Whether a lesson of n examples may begin. ERR_NO_SPACE: lesson->to_go others would have to go;
+ * asked again, they may. */
+enum err chat_learn_find_room(struct chat *c, uint32_t n, enum lesson_kind kind,
+                              struct chat_lesson *lesson);
+/* The lesson's steps and time, since the totals were `before`. */
+void chat_learn_settle(struct chat *c, const struct learner_totals *before,
+                       struct chat_lesson *lesson);
+
 /* Each example of the latest lesson, a bad reply, has a token as its target. Up to
  * CHAT_LEARN_YIELDS of them give way to others and stay, without a target; the rest are dropped.
  * Errors of the head. */
 enum err chat_learn_yield(struct chat *c, uint32_t *yields);
+/* How many examples are well: a taught token, or one of a good reply, wins; where a bad reply gave
+ * way, a token that the model might say does. */
+enum err chat_learn_count_well(struct chat *c, uint32_t *well);
 /* How many examples of rated replies now have a most likely token that the model would hardly
  * say there. */
 enum err chat_learn_count_strange(struct chat *c, uint32_t *strange);

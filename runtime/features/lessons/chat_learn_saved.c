@@ -1,17 +1,18 @@
 /* Lessons in a file (saved_chat.h). */
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/text/format_text.h"
 
 static void count_lessons(const void *data, struct saved_counts *now, struct saved_counts *most)
 {
     const struct lessons *l = data;
 
-    *now = (struct saved_counts){ l->dim, l->n, 0 };
-    *most = (struct saved_counts){ l->dim, LESSONS_ROOM, 0 };
+    *now = (struct saved_counts){ l->dim, l->n, l->n_notes };
+    *most = (struct saved_counts){ l->dim, l->room, l->room / LESSONS_NOTE_SHARE };
 }
 
 static uint64_t lessons_payload_bytes(const void *data, const struct saved_counts *counts)
 {
-    return lessons_move_bytes(data, counts->examples);
+    return lessons_move_bytes(data, counts->examples, counts->notes);
 }
 
 static enum err move_lessons(void *data, bool loads, saved_move_fn *move, void *context)
@@ -34,17 +35,25 @@ static void clear_lessons(void *data)
     lessons_clear(data);
 }
 
-static const struct saved_section lessons_section = { "INGOTLRN",
-                                                      "/save learn",
-                                                      "what was learnt",
-                                                      "lessons need",
-                                                      count_lessons,
-                                                      lessons_payload_bytes,
-                                                      move_lessons,
-                                                      has_no_lessons,
-                                                      sound_lessons,
-                                                      clear_lessons,
-                                                      NULL };
+/* How much room there is depends on the machine's memory. */
+static bool lessons_lack_room(const struct saved_counts *counts, const struct saved_counts *most,
+                              const char *name, char *text, size_t bytes)
+{
+    if (counts->dim != most->dim || counts->examples > LESSONS_MOST_ROOM ||
+        counts->examples <= most->examples) {
+        return false;
+    }
+    format_text(text, bytes,
+                "%s has lessons of %u tokens, and this start has room for %u: give it more memory",
+                name, (unsigned)counts->examples, (unsigned)most->examples);
+    return true;
+}
+
+static const struct saved_section lessons_section = {
+    "INGOTLRN",    "/save learn",         "what was learnt", "lessons need",
+    count_lessons, lessons_payload_bytes, move_lessons,      has_no_lessons,
+    sound_lessons, clear_lessons,         lessons_lack_room
+};
 
 static struct saved_chat_state state_of(struct chat *c)
 {
@@ -74,6 +83,8 @@ enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct fil
                          saved_chat_progress_fn *progress, void *context)
 {
     struct saved_chat_state state = state_of(c);
+    enum err e = saved_chat_read(io, file, &state, progress, context);
 
-    return saved_chat_read(io, file, &state, progress, context);
+    lessons_note_old(&lessons_of(c)->lessons);
+    return e;
 }

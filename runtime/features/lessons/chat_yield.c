@@ -1,12 +1,14 @@
 /* /bad: tokens of a reply give way to others. The adapter's steps change the logits of all
- * tokens, and with each /bad a little more, until words win that nobody would say there. Each
- * step is therefore checked: a token may win only if the model without the adapter has it at
- * most CHAT_LEARN_NEARLY behind its best. A step after which another token wins is made shorter,
+ * tokens, and with each /bad a little more, until words win that nobody would say there, or
+ * another answer changes. Each step is therefore checked: a token may win only if the model
+ * without the adapter has it at most CHAT_LEARN_NEARLY behind its best, and the examples of
+ * earlier lessons that are nearest to it must stay as they are. A step that fails is made shorter,
  * or taken back. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/lessons/chat_learn_private.h"
+#include "runtime/features/lessons/vector.h"
 
 /* The logits of one hidden state, without the adapter and with it. */
 struct look {
@@ -54,14 +56,122 @@ static uint32_t best_other(const struct look *k, uint32_t token)
     return best;
 }
 
-static bool is_strange(const struct look *k)
+static uint32_t winner_of(const struct look *k)
 {
     uint32_t winner = 0;
 
     for (uint32_t id = 1; id < k->vocab; id++) {
         winner = k->adapted[id] > k->adapted[winner] ? id : winner;
     }
-    return !(k->plain[winner] >= k->least);
+    return winner;
+}
+
+static bool is_strange(const struct look *k)
+{
+    return !(k->plain[winner_of(k)] >= k->least);
+}
+
+/* ---- earlier examples ------------------------------------------------------------------------ */
+
+/* Its token wins; if none is known, one that the model might say does. */
+static enum err look_whether_well(struct chat *c, uint32_t example, bool *well)
+{
+    uint32_t target = lessons_of(c)->lessons.targets[example], token = target & ~LESSONS_SAID;
+    struct look k;
+    enum err e = look_at(c, example, &k);
+
+    if (e == ERR_OK) {
+        *well = target == LESSONS_NO_TARGET ? !is_strange(&k) : winner_of(&k) == token;
+    }
+    return e;
+}
+
+/* The earlier examples that are nearest to one, and whether they were well. */
+struct nearby {
+    uint32_t n, examples[CHAT_LEARN_NEARBY];
+    float cosines[CHAT_LEARN_NEARBY]; /* the largest first */
+    bool well[CHAT_LEARN_NEARBY];
+};
+
+static void put_nearby(struct nearby *w, uint32_t example, float cosine)
+{
+    uint32_t at = CHAT_LEARN_NEARBY - 1;
+
+    if (w->n < CHAT_LEARN_NEARBY) {
+        at = w->n++;
+    } else if (!(w->cosines[at] < cosine)) {
+        return;
+    }
+    for (; at > 0 && w->cosines[at - 1] < cosine; at--) {
+        w->cosines[at] = w->cosines[at - 1];
+        w->examples[at] = w->examples[at - 1];
+    }
+    w->cosines[at] = cosine;
+    w->examples[at] = example;
+}
+
+static enum err find_nearby(struct chat *c, uint32_t example, struct nearby *w)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+    const float *h = l->hidden + (size_t)example * l->dim;
+    enum err e = ERR_OK;
+
+    w->n = 0;
+    for (uint32_t i = 0; i < example; i++) {
+        put_nearby(w, i, vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) / l->lengths[i]);
+    }
+    for (uint32_t i = 0; i < w->n && e == ERR_OK; i++) {
+        e = look_whether_well(c, w->examples[i], &w->well[i]);
+    }
+    return e;
+}
+
+static enum err look_for_losses(struct chat *c, const struct nearby *w, bool *loses)
+{
+    enum err e = ERR_OK;
+
+    *loses = false;
+    for (uint32_t i = 0; i < w->n && e == ERR_OK && !*loses; i++) {
+        bool well = false;
+
+        if (w->well[i]) {
+            e = look_whether_well(c, w->examples[i], &well);
+            *loses = e == ERR_OK && !well;
+        }
+    }
+    return e;
+}
+
+enum err chat_learn_count_well(struct chat *c, uint32_t *n)
+{
+    enum err e = ERR_OK;
+
+    *n = 0;
+    for (uint32_t i = 0; i < lessons_of(c)->lessons.n && e == ERR_OK; i++) {
+        bool well = false;
+
+        e = look_whether_well(c, i, &well);
+        *n += well;
+    }
+    return e;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+/* The step after which another token wins at the example is taken, and loses nothing. */
+static enum err check_step(struct chat *c, uint32_t example, const struct nearby *w, bool *good)
+{
+    struct look k;
+    bool loses = false;
+    enum err e = look_at(c, example, &k);
+
+    *good = false;
+    if (e != ERR_OK || is_strange(&k)) {
+        return e;
+    }
+    e = look_for_losses(c, w, &loses);
+    *good = e == ERR_OK && !loses;
+    return e;
 }
 
 /* *yields: another token wins now, by a little. */
@@ -69,6 +179,7 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yi
 {
     struct lessons *l = &lessons_of(c)->lessons;
     const float *h = l->hidden + (size_t)example * l->dim;
+    struct nearby nearby;
     struct look k;
     enum err e = look_at(c, example, &k);
     uint32_t other;
@@ -82,13 +193,13 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yi
     if (lead > CHAT_LEARN_NEARLY || lead < -CHAT_LEARN_BEHIND) {
         return ERR_OK;
     }
+    e = find_nearby(c, example, &nearby);
     chat_learn_make_margin(c, other, k.adapted[other], token, k.adapted[token]);
     for (int tries = 0; tries < 2 && e == ERR_OK && !*yields; tries++, behind /= 4.0f) {
         if (!learner_yield(&l->learner, h, l->error, lead + behind)) {
             return ERR_OK;
         }
-        e = look_at(c, example, &k);
-        *yields = e == ERR_OK && !is_strange(&k);
+        e = check_step(c, example, &nearby, yields);
         if (!*yields) {
             learner_step_back(&l->learner);
         }
@@ -127,7 +238,7 @@ enum err chat_learn_count_strange(struct chat *c, uint32_t *strange)
     for (uint32_t i = 0; i < l->n && e == ERR_OK; i++) {
         struct look k;
 
-        if (l->targets[i] == LESSONS_NO_TARGET) {
+        if (!lessons_is_taught(l->targets[i])) {
             e = look_at(c, i, &k);
             *strange += e == ERR_OK && is_strange(&k);
         }

@@ -5,6 +5,7 @@
 
 #include "runtime/features/lessons/chat_learn.h"
 #include "runtime/console/console.h"
+#include "runtime/text/civil_time.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -17,18 +18,61 @@ static bool learns(struct app *a)
     return lessons_of(&a->chat)->learns;
 }
 
-static void say_error(struct app *a, enum err e)
+/* ---- listing -------------------------------------------------------------------------------- */
+
+static void print_lesson(const struct chat *c, const struct lessons_note *n)
+{
+    static const char *const kinds[LESSON_KINDS] = { "taught", "good", "bad" };
+    uint64_t now = chat_learn_now(c);
+    char age[CIVIL_AGE_BYTES];
+
+    console_printf(c->console, "     %s: %.*s (%s old, used %u %s)\n", kinds[n->kind],
+                   (int)n->text_bytes, n->text,
+                   civil_age_format(age, now > n->made ? now - n->made : 0), (unsigned)n->used,
+                   plural(n->used, "time", "times"));
+}
+
+void chat_learn_list(struct chat *c)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        print_lesson(c, &l->notes[i]);
+    }
+}
+
+/* Which lessons would go, before they do. */
+static void say_full(struct app *a, uint32_t to_go)
+{
+    const struct lessons *l = &lessons_of(&a->chat)->lessons;
+    uint32_t i = UINT32_MAX;
+
+    console_printf(a->setup.console,
+                   "(nothing is learnt yet: the room for lessons is full, %u of %u tokens. To make "
+                   "room, the least used would go:)\n",
+                   (unsigned)l->n, (unsigned)l->room);
+    while (to_go-- != 0) {
+        i = lessons_next_to_go(l, i);
+        print_lesson(&a->chat, &l->notes[i]);
+    }
+    console_printf(a->setup.console,
+                   "(the same command again does it; /save learn keeps them in a file before)\n");
+}
+
+static void say_error(struct app *a, enum err e, uint32_t to_go)
 {
     const char *error_message = a->chat.session->error_message;
 
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: nothing was learnt)\n");
+    } else if (e == ERR_NO_SPACE && to_go != 0) {
+        say_full(a, to_go);
     } else if (e == ERR_NO_SPACE) {
         console_printf(
             a->setup.console,
             "error: what is taught fills the room for examples, %u tokens, and nothing of it "
             "gives way: /undo learn takes the last lesson back\n",
-            (unsigned)LESSONS_ROOM);
+            (unsigned)lessons_of(&a->chat)->lessons.room);
     } else if (e == ERR_TOO_LONG) {
         console_printf(
             a->setup.console,
@@ -76,14 +120,12 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
-static void say_room(struct app *a, const struct chat_lesson *lesson)
+/* The command that was refused for lack of room comes again. */
+static bool is_again(const struct app *a, bool good)
 {
-    if (lesson->made_room != 0) {
-        console_printf(
-            a->setup.console,
-            "(the room for examples is full: %u %s of earlier replies went; what was taught stays)\n",
-            (unsigned)lesson->made_room, plural(lesson->made_room, "token", "tokens"));
-    }
+    const struct lessons_state *l = lessons_of(&a->chat);
+
+    return l->told_to_go != 0 && l->told_kind == (good ? LESSON_GOOD : LESSON_BAD);
 }
 
 static enum command_result rate(struct app *a, bool good)
@@ -92,7 +134,7 @@ static enum command_result rate(struct app *a, bool good)
     enum err e;
 
     const char *noted[FEATURES_MOST];
-    unsigned n = note_rating(a, good ? FEATURE_GOOD : FEATURE_BAD, noted);
+    unsigned n = is_again(a, good) ? 0 : note_rating(a, good ? FEATURE_GOOD : FEATURE_BAD, noted);
 
     if (!lessons_of(&a->chat)->learns && n != 0) {
         say_noted(a, noted, n);
@@ -105,7 +147,7 @@ static enum command_result rate(struct app *a, bool good)
     if (e == ERR_NOT_FOUND) {
         console_printf(a->setup.console, "error: there is no reply to learn from\n");
     } else if (e != ERR_OK) {
-        say_error(a, e);
+        say_error(a, e, lesson.to_go);
     } else if (lesson.taken_back) {
         console_printf(
             a->setup.console,
@@ -119,7 +161,6 @@ static enum command_result rate(struct app *a, bool good)
                        good ? "more of that" : "less of that", (unsigned)lesson.steps,
                        plural(lesson.steps, "step", "steps"), (unsigned)lesson.tokens,
                        plural(lesson.tokens, "token", "tokens"));
-        say_room(a, &lesson);
         say_ticks(a, &lesson);
     }
     return COMMAND_DONE;
@@ -176,10 +217,9 @@ static enum command_result command_teach(struct app *a, char *argument)
     }
     e = chat_learn_teach(&a->chat, argument, strlen(argument), answer, strlen(answer), &lesson);
     if (e != ERR_OK) {
-        say_error(a, e);
+        say_error(a, e, lesson.to_go);
         return COMMAND_DONE;
     }
-    say_room(a, &lesson);
     if (lesson.lost != 0) {
         console_printf(
             console,
@@ -214,7 +254,7 @@ static enum command_result command_learned(struct app *a, char *argument)
             "(%u %s, %u %s, %u thrown away; %u of %u examples kept, %u of %u tasks held)\n",
             (unsigned)t->lessons, plural(t->lessons, "lesson", "lessons"), (unsigned)t->steps,
             plural(t->steps, "step", "steps"), (unsigned)t->thrown, (unsigned)l->n,
-            (unsigned)LESSONS_ROOM, (unsigned)l->learner.ewc.tasks, (unsigned)EWC_MOST_TASKS);
+            (unsigned)l->room, (unsigned)l->learner.ewc.tasks, (unsigned)EWC_MOST_TASKS);
     }
     return COMMAND_DONE;
 }

@@ -4,24 +4,38 @@
 #include <math.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/features/lessons/vector.h"
+#include "runtime/text/utf8.h"
 
-enum { ALIGN_FLOATS = 16 };
+enum {
+    ALIGN_FLOATS = 16,
+    PLAN_SHARE = 128, /* part of a plan's bytes that examples may have beyond the minimum */
+};
 
 static size_t padded(size_t floats)
 {
     return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
 }
 
-size_t lessons_bytes(uint32_t dim, uint32_t row_floats)
+uint32_t lessons_plan_room(uint32_t dim, uint64_t bytes)
 {
-    size_t floats = 2 * padded(row_floats) + padded(dim) + padded((size_t)LESSONS_ROOM * dim) +
-                    2 * LESSONS_ROOM;
+    uint64_t each = ((uint64_t)dim + 2) * sizeof(float) +
+                    sizeof(struct lessons_note) / LESSONS_NOTE_SHARE;
+    uint64_t more = min_u64(bytes / PLAN_SHARE / each, LESSONS_MOST_ROOM - LESSONS_LEAST_ROOM);
 
-    return floats * sizeof(float) + learner_bytes(dim, MICRO_LORA_MOST_RANK);
+    return LESSONS_LEAST_ROOM + (uint32_t)more / LESSONS_NOTE_SHARE * LESSONS_NOTE_SHARE;
 }
 
-void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_floats,
+size_t lessons_bytes(uint32_t dim, uint32_t row_floats, uint32_t room)
+{
+    size_t floats = 2 * padded(row_floats) + padded(dim) + padded((size_t)room * dim) + 2 * room;
+
+    return floats * sizeof(float) + room / LESSONS_NOTE_SHARE * sizeof(struct lessons_note) +
+           learner_bytes(dim, MICRO_LORA_MOST_RANK);
+}
+
+void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_floats, uint32_t room,
                   const struct micro_lora_head *head)
 {
     struct learner_rule rule = learner_default_rule();
@@ -31,23 +45,40 @@ void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_fl
     l->head = *head;
     l->dim = dim;
     l->row_floats = row_floats;
+    l->room = room;
     l->row = f;
     l->error = f + padded(row_floats);
     l->last = l->error + padded(row_floats);
     l->hidden = l->last + padded(dim);
-    l->lengths = l->hidden + padded((size_t)LESSONS_ROOM * dim);
-    l->targets = (uint32_t *)(void *)(l->lengths + LESSONS_ROOM);
+    l->lengths = l->hidden + padded((size_t)room * dim);
+    l->targets = (uint32_t *)(void *)(l->lengths + room);
+    l->notes = (struct lessons_note *)(void *)(l->targets + room);
     l->gated = true;
-    learner_open(&l->learner, l->targets + LESSONS_ROOM, dim, MICRO_LORA_MOST_RANK, &rule);
+    learner_open(&l->learner, l->notes + room / LESSONS_NOTE_SHARE, dim, MICRO_LORA_MOST_RANK,
+                 &rule);
+}
+
+/* Its lesson speaks. */
+static void count_example(struct lessons *l, uint32_t example)
+{
+    struct lessons_note *n = l->notes;
+
+    for (; n < l->notes + l->n_notes && example >= n->n; n++) {
+        example -= n->n;
+    }
+    if (n < l->notes + l->n_notes) {
+        n->spoke = true;
+    }
 }
 
 /* The cosine is compared without a division: h k >= near |h| |k|. */
-static bool is_near(const struct lessons *l, const float *h)
+static bool is_near(struct lessons *l, const float *h)
 {
     float length = LESSONS_NEAR * sqrtf(vector_dot(h, h, l->dim));
 
     for (uint32_t i = 0; i < l->n; i++) {
         if (vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) >= length * l->lengths[i]) {
+            count_example(l, i);
             return true;
         }
     }
@@ -62,49 +93,131 @@ void lessons_adapt(struct lessons *l, float *hidden)
     }
 }
 
+void lessons_reply_begins(struct lessons *l)
+{
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        l->notes[i].spoke = false;
+    }
+}
+
+void lessons_reply_ends(struct lessons *l)
+{
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        l->notes[i].used += l->notes[i].spoke;
+        l->notes[i].spoke = false;
+    }
+}
+
+void lessons_correct_clock(struct lessons *l, uint64_t change)
+{
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        l->notes[i].made += change;
+    }
+}
+
+/* ---- room ----------------------------------------------------------------------------------- */
+
+static bool has_note(const struct lessons *l)
+{
+    return l->n_notes < l->room / LESSONS_NOTE_SHARE;
+}
+
 uint32_t lessons_most(const struct lessons *l)
 {
-    uint32_t taught = 0;
+    uint32_t taught = 0, rated = 0;
 
-    for (uint32_t i = 0; i < l->n; i++) {
-        taught += l->targets[i] != LESSONS_NO_TARGET;
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        taught += l->notes[i].kind == LESSON_TAUGHT ? l->notes[i].n : 0;
+        rated += l->notes[i].kind != LESSON_TAUGHT;
     }
-    return LESSONS_ROOM - taught;
+    return rated != 0 || has_note(l) ? l->room - taught : 0;
+}
+
+uint32_t lessons_next_to_go(const struct lessons *l, uint32_t after)
+{
+    uint32_t next = l->n_notes;
+
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        bool went = after != UINT32_MAX &&
+                    (l->notes[i].used < l->notes[after].used ||
+                     (l->notes[i].used == l->notes[after].used && i <= after));
+
+        if (l->notes[i].kind != LESSON_TAUGHT && !went &&
+            (next == l->n_notes || l->notes[i].used < l->notes[next].used)) {
+            next = i;
+        }
+    }
+    return next;
+}
+
+uint32_t lessons_to_go(const struct lessons *l, uint32_t n)
+{
+    uint32_t free = l->room - l->n, go = 0, i = UINT32_MAX;
+    bool note = has_note(l);
+
+    while (free < n || !note) {
+        i = lessons_next_to_go(l, i);
+        assert(i < l->n_notes); /* n <= lessons_most() */
+        free += l->notes[i].n;
+        note = true;
+        go++;
+    }
+    return go;
+}
+
+/* Drop n examples from example i on. */
+static void drop_examples(struct lessons *l, uint32_t i, uint32_t n)
+{
+    uint32_t left = l->n - i - n;
+
+    memmove(l->hidden + (size_t)i * l->dim, l->hidden + (size_t)(i + n) * l->dim,
+            (size_t)left * l->dim * sizeof *l->hidden);
+    memmove(l->lengths + i, l->lengths + i + n, left * sizeof *l->lengths);
+    memmove(l->targets + i, l->targets + i + n, left * sizeof *l->targets);
+    l->n -= n;
 }
 
 void lessons_drop(struct lessons *l, uint32_t i)
 {
-    uint32_t left = --l->n - i;
-
-    memmove(l->hidden + (size_t)i * l->dim, l->hidden + (size_t)(i + 1) * l->dim,
-            (size_t)left * l->dim * sizeof *l->hidden);
-    memmove(l->lengths + i, l->lengths + i + 1, left * sizeof *l->lengths);
-    memmove(l->targets + i, l->targets + i + 1, left * sizeof *l->targets);
+    drop_examples(l, i, 1);
+    l->notes[l->n_notes - 1].n--;
 }
 
-uint32_t lessons_begin(struct lessons *l, uint32_t n)
+static void drop_note(struct lessons *l, uint32_t note)
 {
-    uint32_t before = l->n;
+    uint32_t first = 0;
 
-    assert(n <= lessons_most(l));
-    for (uint32_t i = 0; i < l->n && l->n + n > LESSONS_ROOM;) {
-        if (l->targets[i] == LESSONS_NO_TARGET) {
-            lessons_drop(l, i);
-        } else {
-            i++;
-        }
+    for (uint32_t i = 0; i < note; i++) {
+        first += l->notes[i].n;
+    }
+    drop_examples(l, first, l->notes[note].n);
+    l->n_notes--;
+    memmove(l->notes + note, l->notes + note + 1, (l->n_notes - note) * sizeof *l->notes);
+}
+
+void lessons_begin(struct lessons *l, uint32_t n, enum lesson_kind kind, const char *text,
+                   size_t bytes, uint64_t now)
+{
+    struct lessons_note *note;
+
+    for (uint32_t go = lessons_to_go(l, n); go != 0; go--) {
+        drop_note(l, lessons_next_to_go(l, UINT32_MAX));
     }
     l->first = l->n;
+    note = &l->notes[l->n_notes++];
+    *note = (struct lessons_note){ .made = now, .kind = (uint8_t)kind };
+    note->text_bytes = (uint8_t)utf8_whole_bytes(text, min_size(bytes, LESSONS_TEXT_BYTES));
+    memcpy(note->text, text, note->text_bytes);
     learner_begin(&l->learner);
-    return before - l->n;
 }
 
 void lessons_add(struct lessons *l, uint32_t target)
 {
-    assert(l->n < LESSONS_ROOM);
+    assert(l->n < l->room);
     memcpy(l->hidden + (size_t)l->n * l->dim, l->last, l->dim * sizeof *l->last);
     l->lengths[l->n] = sqrtf(vector_dot(l->last, l->last, l->dim));
     l->targets[l->n++] = target;
+    l->notes[l->n_notes - 1].n++;
 }
 
 void lessons_clear(struct lessons *l)
@@ -112,6 +225,7 @@ void lessons_clear(struct lessons *l)
     learner_clear(&l->learner);
     l->n = 0;
     l->first = 0;
+    l->n_notes = 0;
 }
 
 bool lessons_undo(struct lessons *l)
@@ -120,5 +234,6 @@ bool lessons_undo(struct lessons *l)
         return false;
     }
     l->n = l->first;
+    l->n_notes--;
     return true;
 }

@@ -15,9 +15,11 @@ static bool wanted(const struct app *a)
 static size_t memory(void *state, const struct app *a, const struct image *image)
 {
     uint32_t cols = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded;
+    uint32_t dim = image->header->params.dim;
+    struct lessons_state *l = state;
 
-    (void)state;
-    return wanted(a) ? arena_take_bytes(lessons_bytes(image->header->params.dim, cols)) : 0;
+    l->room = lessons_plan_room(dim, arena_left(&a->target.model.arena));
+    return wanted(a) ? arena_take_bytes(lessons_bytes(dim, cols, l->room)) : 0;
 }
 
 /* learn=on, and the lessons of an earlier start from their file, if there is one. */
@@ -48,8 +50,28 @@ static void open_lessons(void *state, struct app *a)
 
 static void reset(void *state, struct chat *c)
 {
+    uint32_t room = ((struct lessons_state *)state)->room; /* it belongs to the plan */
+
     memset(state, 0, sizeof(struct lessons_state));
+    ((struct lessons_state *)state)->room = room;
     features_switch(c->features, FEATURE_lessons, false);
+}
+
+static void begin_turn(void *state, struct feature_turn *t)
+{
+    struct lessons_state *l = state;
+
+    (void)t;
+    l->told_to_go = 0;
+    lessons_reply_begins(&l->lessons);
+}
+
+static void end_reply(void *state, struct feature_turn *t, enum err error)
+{
+    (void)error;
+    if (!t->looks_back) {
+        lessons_reply_ends(&((struct lessons_state *)state)->lessons);
+    }
 }
 
 const struct feature feature_lessons = {
@@ -61,4 +83,6 @@ const struct feature feature_lessons = {
     .memory = memory,
     .loaded = open_lessons,
     .reset = reset,
+    .prompt_built = begin_turn,
+    .reply_ends = end_reply,
 };

@@ -6,30 +6,34 @@
 
 struct counts {
     struct learner_totals totals;
-    uint32_t tasks, samples, n_examples;
+    uint16_t tasks, n_notes; /* n_notes: 0 in a file of an earlier version */
+    uint32_t samples, n_examples;
 };
 
 /* Weights, Fisher's numbers, the anchor, mean and spread of the task. */
 enum { LEARNER_VECTORS = 5 };
 
-uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples)
+uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples, uint32_t n_notes)
 {
     uint64_t floats = LEARNER_VECTORS * (uint64_t)l->learner.ewc.n;
 
     floats += n_examples * ((uint64_t)l->dim + 1); /* hidden states and their lengths */
-    return sizeof(struct counts) + floats * sizeof(float) + n_examples * sizeof(uint32_t);
+    return sizeof(struct counts) + floats * sizeof(float) + n_examples * sizeof(uint32_t) +
+           n_notes * sizeof(struct lessons_note);
 }
 
 static enum err move_counts(struct lessons *l, bool loads, lessons_move_fn *move, void *context)
 {
     struct learner *learner = &l->learner;
-    struct counts c = { learner->totals, learner->ewc.tasks, learner->ewc.samples, l->n };
+    struct counts c = { learner->totals, (uint16_t)learner->ewc.tasks, (uint16_t)l->n_notes,
+                        learner->ewc.samples, l->n };
     enum err e = move(context, &c, sizeof c);
 
     if (e != ERR_OK || !loads) {
         return e;
     }
-    if (c.n_examples > LESSONS_ROOM || c.tasks > EWC_MOST_TASKS) {
+    if (c.n_examples > l->room || c.n_notes > l->room / LESSONS_NOTE_SHARE ||
+        c.tasks > EWC_MOST_TASKS) {
         return ERR_BAD_MODEL;
     }
     learner->totals = c.totals;
@@ -37,6 +41,7 @@ static enum err move_counts(struct lessons *l, bool loads, lessons_move_fn *move
     learner->ewc.tasks = c.tasks;
     learner->ewc.samples = c.samples;
     l->n = c.n_examples;
+    l->n_notes = c.n_notes;
     l->first = l->n;
     return ERR_OK;
 }
@@ -55,7 +60,8 @@ enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void
                   { ewc->spread, ewc->n * sizeof(float) },
                   { l->hidden, (size_t)l->n * l->dim * sizeof(float) },
                   { l->lengths, l->n * sizeof(float) },
-                  { l->targets, l->n * sizeof(uint32_t) } };
+                  { l->targets, l->n * sizeof(uint32_t) },
+                  { l->notes, l->n_notes * sizeof(struct lessons_note) } };
 
     for (size_t i = 0; e == ERR_OK && i < sizeof parts / sizeof parts[0]; i++) {
         e = move(context, parts[i].memory, parts[i].bytes);
@@ -66,18 +72,49 @@ enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void
 static bool targets_are_sound(const struct lessons *l, uint32_t vocab)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        if (l->targets[i] >= vocab && l->targets[i] != LESSONS_NO_TARGET) {
+        if ((l->targets[i] & ~LESSONS_SAID) >= vocab && l->targets[i] != LESSONS_NO_TARGET) {
             return false;
         }
     }
     return true;
 }
 
+/* A file of an earlier version has none. */
+static bool notes_are_sound(const struct lessons *l)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        if (l->notes[i].kind >= LESSON_KINDS || l->notes[i].text_bytes > LESSONS_TEXT_BYTES) {
+            return false;
+        }
+        n += l->notes[i].n;
+    }
+    return l->n_notes == 0 || n == l->n;
+}
+
+void lessons_note_old(struct lessons *l)
+{
+    if (l->n_notes != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < l->n; i++) {
+        bool taught = lessons_is_taught(l->targets[i]);
+
+        if ((i == 0 || taught != lessons_is_taught(l->targets[i - 1])) &&
+            l->n_notes < l->room / LESSONS_NOTE_SHARE) {
+            l->notes[l->n_notes++] =
+                (struct lessons_note){ .kind = (uint8_t)(taught ? LESSON_TAUGHT : LESSON_GOOD) };
+        }
+        l->notes[l->n_notes - 1].n++;
+    }
+}
+
 bool lessons_are_sound(const struct lessons *l, uint32_t vocab)
 {
     const struct ewc *ewc = &l->learner.ewc;
 
-    return learner_is_sound(&l->learner) && targets_are_sound(l, vocab) &&
+    return learner_is_sound(&l->learner) && targets_are_sound(l, vocab) && notes_are_sound(l) &&
            vector_is_finite(ewc->fisher, ewc->n) && vector_is_finite(ewc->anchor, ewc->n) &&
            vector_is_finite(ewc->mean, ewc->n) && vector_is_finite(ewc->spread, ewc->n) &&
            vector_is_finite(l->hidden, (size_t)l->n * l->dim) && vector_is_finite(l->lengths, l->n);

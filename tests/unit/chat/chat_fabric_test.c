@@ -432,6 +432,30 @@ static void test_tags(void)
     OK(fabric_of(&chat)->fabric.n_notes == 0, "without learning nothing is done");
 }
 
+/* A list takes what is added, up to the length of a memory. */
+static void test_lists(void)
+{
+    struct chat_lesson lesson;
+    char list[FABRIC_TEXT_BYTES + 1], line[2 * FABRIC_TEXT_BYTES] = "what? += ";
+    size_t bytes;
+
+    open_learning(true);
+    OK(chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? = a", list) == 0, "not an addition");
+    bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? += milk.", list);
+    OK(bytes == 13 && strcmp(list, "what? = milk.") == 0, "a new list: %s", list);
+    OK(remember(FABRIC_WIKI, list, &lesson) == ERR_OK, "it is remembered");
+    bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "WHAT? += eggs", list);
+    OK(bytes == strlen(list) && strcmp(list, "WHAT? = milk, eggs") == 0, "it grows: %s", list);
+    memset(line + strlen(line), 'x', FABRIC_TEXT_BYTES - strlen(line) - 1);
+    bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, line, list);
+    OK(bytes > FABRIC_TEXT_BYTES && memchr(list, '\0', sizeof list) != NULL,
+       "%zu bytes are too many", bytes);
+    memset(line + 9, 'x', sizeof line - 10);
+    bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, line, list);
+    OK(bytes > FABRIC_TEXT_BYTES && memchr(list, '\0', sizeof list) != NULL,
+       "%zu bytes are too many, too", bytes);
+}
+
 int main(void)
 {
     rig_alone();
@@ -447,5 +471,6 @@ int main(void)
     test_takes_long();
     test_longest();
     test_tags();
+    test_lists();
     return tap_done();
 }

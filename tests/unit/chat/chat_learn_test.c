@@ -160,30 +160,72 @@ static void test_bad_often(void)
     OK(most == 0, "%u tokens win that the model would not say there", most);
 }
 
-/* The room for examples fills: the person who rates is told what goes, and taught answers stay. */
-static void test_room(void)
+/* /good for other replies until there is no room for one more. */
+static bool fill_room(struct chat_lesson *lesson)
 {
-    struct chat_lesson lesson;
-    uint32_t most, gone = 0;
-    bool all = true;
+    enum err e = ERR_OK;
 
-    open_learning(LEARN_ON);
-    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.made_room == 0, "one is taught");
-    most = lessons_most(&lessons_of(&chat)->lessons);
-    for (int i = 0; i < 400 && gone == 0; i++) {
+    for (int i = 0; i < 400 && e == ERR_OK; i++) {
         char line[40];
 
         snprintf(line, sizeof line, "%d and %d?", i, 7 * i);
         chat_clear(&chat);
-        all = all && say(line, true) == ERR_OK;
-        gone = chat_learn_rate(&chat, true, &lesson) == ERR_OK ? lesson.made_room : 0;
+        e = say(line, true);
+        e = e == ERR_OK ? chat_learn_rate(&chat, true, lesson) : e;
     }
-    OK(all && gone != 0 && lessons_most(&lessons_of(&chat)->lessons) == most,
-       "%u examples of earlier replies went, and nothing that was taught", gone);
+    return e == ERR_NO_SPACE;
+}
+
+/* The room for examples fills: what would go is said before it goes, and what was taught stays. */
+static void test_room(void)
+{
+    const struct lessons *l = &lessons_of(&chat)->lessons;
+    struct chat_lesson lesson;
+    uint32_t most, n, notes, next;
+    char named[8];
+
+    open_learning(LEARN_ON);
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.to_go == 0, "one is taught");
+    most = lessons_most(l);
+    OK(fill_room(&lesson) && lesson.to_go == 1 && l->n <= l->room,
+       "a /good without room is refused: %u lesson would go", lesson.to_go);
+    n = l->n;
+    notes = l->n_notes;
+    next = lessons_next_to_go(l, UINT32_MAX);
+    memcpy(named, l->notes[next].text, sizeof named);
+    OK(next == 1 && memcmp(named, "0 and 0?", 8) == 0,
+       "named is the oldest of the rated ones: %.8s", named);
+    OK(chat_learn_rate(&chat, false, &lesson) == ERR_NO_SPACE && l->n == n,
+       "another command is not the answer to that");
+    OK(chat_learn_rate(&chat, true, &lesson) == ERR_NO_SPACE && l->n == n && l->n_notes == notes,
+       "nothing went until now");
+    OK(chat_learn_rate(&chat, true, &lesson) == ERR_OK && lessons_most(l) == most &&
+           l->notes[0].kind == LESSON_TAUGHT && memcmp(l->notes[1].text, named, sizeof named) != 0,
+       "the same command again: what was named went, and what was taught is there");
+    n = l->notes[0].used;
     chat_clear(&chat);
-    OK(say("hello", true) == ERR_OK && chat_learn_rate(&chat, false, &lesson) == ERR_OK &&
-           lesson.made_room <= CHAT_LEARN_LOOKED,
-       "/bad makes %u go", lesson.made_room);
+    OK(say(QUESTION, true) == ERR_OK && l->notes[0].used == n + 1,
+       "what was taught counts as used by a reply: %u", l->notes[0].used);
+}
+
+/* The least used goes first. */
+static void test_least_used(void)
+{
+    struct lessons *l = &lessons_of(&chat)->lessons;
+    struct chat_lesson lesson;
+
+    open_learning(LEARN_ON);
+    for (int i = 0; i < 3; i++) {
+        char line[] = { (char)('a' + i), '?', '\0' };
+
+        chat_clear(&chat);
+        (void)say(line, true);
+        (void)chat_learn_rate(&chat, true, &lesson);
+    }
+    l->notes[0].used = l->notes[1].used = 2;
+    OK(l->n_notes == 3 && lessons_next_to_go(l, UINT32_MAX) == 2 && lessons_next_to_go(l, 2) == 0 &&
+           lessons_next_to_go(l, 0) == 1 && lessons_next_to_go(l, 1) == 3,
+       "the least used one first, then the oldest, and then none");
 }
 
 static void test_refused(void)
@@ -226,6 +268,7 @@ int main(void)
     test_bad();
     test_bad_often();
     test_room();
+    test_least_used();
     test_refused();
     return tap_done();
 }

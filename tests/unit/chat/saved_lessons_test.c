@@ -24,9 +24,9 @@ static void open_learning(void)
         rig_die("learning does not begin");
     /* Examples of the start before are gone. */
     memset(lessons_of(&chat)->lessons.hidden, 0x11,
-           LESSONS_ROOM * lessons_of(&chat)->lessons.dim * sizeof(float));
-    memset(lessons_of(&chat)->lessons.lengths, 0x11, LESSONS_ROOM * sizeof(float));
-    memset(lessons_of(&chat)->lessons.targets, 0x11, LESSONS_ROOM * sizeof(uint32_t));
+           LESSONS_LEAST_ROOM * lessons_of(&chat)->lessons.dim * sizeof(float));
+    memset(lessons_of(&chat)->lessons.lengths, 0x11, LESSONS_LEAST_ROOM * sizeof(float));
+    memset(lessons_of(&chat)->lessons.targets, 0x11, LESSONS_LEAST_ROOM * sizeof(uint32_t));
 }
 
 static enum err teach(const char *question, const char *answer)
@@ -51,6 +51,7 @@ static uint32_t learnt(void)
     crc = crc32c(crc, &ewc->samples, sizeof ewc->samples);
     crc = crc32c(crc, l->hidden, (size_t)l->n * l->dim * sizeof(float));
     crc = crc32c(crc, l->lengths, l->n * sizeof(float));
+    crc = crc32c(crc, l->notes, l->n_notes * sizeof *l->notes);
     return crc32c(crc, l->targets, l->n * sizeof(uint32_t));
 }
 
@@ -99,10 +100,12 @@ static void test_strange(void)
         size_t at;
         uint32_t value;
         const char *what;
-    } rows[] = { { 20, LESSONS_ROOM + 1, "more examples than there is room for" },
+    } rows[] = { { 20, LESSONS_LEAST_ROOM + 1, "more examples than there is room for" },
                  { 20, 3, "other examples than the header's" },
                  { 20, 400, "more of them than its bytes" },
                  { 12, 11, "too many tasks" },
+                 { 12, 1 | 200 << 16, "more notes than there is room for" },
+                 { 12, 1 | 2 << 16, "other notes than the header's" },
                  { 24, 0x7fc00000, "a weight that is not a number" },
                  { 28, 0x7f800000, "one that is infinite" },
                  { 32, 0x44800000, "one of 1024" } };
@@ -136,6 +139,31 @@ static void test_strange(void)
     memcpy(card_data, "INGOTSAV", 8);
     change_saved(24, 0, h->version - 1);
     OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.error_message);
+}
+
+/* A file of an earlier version has no notes: they are made for it, and what was taught stays taught. */
+static void test_old(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+    struct lessons *l = &lessons_of(&chat)->lessons;
+    struct chat_lesson praise;
+    uint32_t most;
+
+    insert_blank_card();
+    open_learning();
+    OK(teach("who is it?", "it is me") == ERR_OK && say("hello", true) == ERR_OK &&
+           chat_learn_rate(&chat, true, &praise) == ERR_OK && save_learnt() == ERR_OK,
+       "two lessons are saved");
+    most = lessons_most(l);
+    memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
+    memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
+    h->n_notes = 0;
+    h->payload_bytes -= 2 * sizeof(struct lessons_note);
+    change_saved(12, l->learner.ewc.tasks, h->version);
+    open_learning();
+    OK(load_learnt() == ERR_OK && l->n_notes == 2 && l->notes[0].kind == LESSON_TAUGHT &&
+           l->notes[1].kind == LESSON_GOOD && lessons_most(l) == most,
+       "lessons of an earlier version have notes again: %s", saved.error_message);
 }
 
 /* Lessons one after the other, each with its chance of Ctrl-C, saved with lost power at any
@@ -202,6 +230,7 @@ int main(void)
     put_template(test_template);
     test_there_and_back();
     test_strange();
+    test_old();
     test_many();
     return tap_done();
 }

@@ -31,7 +31,7 @@ int main(void)
                                          "2200-01-01 00:00",
                                          "20x6-11-24 13:30",
                                          "2026-11-24 -1:30" };
-    char text[CIVIL_TIME_BYTES];
+    char text[CIVIL_TIME_BYTES], age[CIVIL_AGE_BYTES];
     uint64_t seconds, before = 0;
     bool same = true;
 
@@ -51,5 +51,11 @@ int main(void)
     OK(strcmp(civil_time_format(text, 3725), "1970-01-01 01:02") == 0, "%s", text);
     (void)civil_time_format(text, UINT64_MAX);
     OK(memchr(text, '\0', sizeof text) != NULL, "any number stays in its buffer");
+    OK(strcmp(civil_age_format(age, 59), "less than a minute") == 0 &&
+           strcmp(civil_age_format(age, 60), "1 minute") == 0 &&
+           strcmp(civil_age_format(age, 7200), "2 hours") == 0 &&
+           strcmp(civil_age_format(age, 86400 * 3 + 7200), "3 days") == 0,
+       "ages in their largest unit");
+    OK(memchr(civil_age_format(age, UINT64_MAX), '\0', sizeof age) != NULL, "any age: %s", age);
     return tap_done();
 }
