@@ -108,7 +108,7 @@ SOURCES = [
     ("runtime/features/lessons/lessons.h", "LESSONS_LEAST_ROOM", 1, [("docs/LEARNING.md", "and {} to 2,048 tokens of answers are kept")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
     ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "The model reads up to four memories, {} bytes with the text")]),
-    ("runtime/features/reflection/reflection_grammar.c", r"BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
+    ("runtime/features/reflection/reflection_grammar.h", r"REFLECTION_BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),
     # ---- the image and its memory ----

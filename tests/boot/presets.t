@@ -81,6 +81,12 @@ tap.ok("not asked: a model of about 1 million parameters" in said and re.search(
 said = host("--temp", "0", "--learn", "on", "--grammar", "on", lines=[talk[0], "/reflect What was it?", talk[0]])
 tap.ok(said.count("3 plus 4") >= 2 and "error" not in said, "with a grammar for its tags it looks back, and the next turn is free", said)
 
+said = host("--temp", "0", "--learn", "on", "--grammar", "on", "-n", "6",
+            lines=["My boat is called Marigold. Is it not?", "The shed has a green door.", "/reflect", "/reflect", "/branches", "/what", talk[0]])
+tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(remembered in personal: The shed has a green door.)" in said and
+       "(nothing is kept: no sentence of yours says something new)" in said and re.search(r"main\s+2 turns,", said) and "  2. personal" in said and
+       "  3." not in said, "a small model chooses among the person's sentences, and the look back is not a turn", said)
+
 # A prefix whose file was cut off while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")

@@ -95,6 +95,19 @@ static void read(struct chat *c, struct recall_text *t, const char *text, size_t
     recall_weigh(t, rarity, c);
 }
 
+float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words)
+{
+    struct recall_text *t = &fabric_of(c)->recall.memory;
+    float sum = 0.0f;
+
+    read(c, t, text, bytes);
+    for (uint32_t i = 0; i < t->n; i++) {
+        sum += t->words[i].weight;
+    }
+    *words = t->n;
+    return sum;
+}
+
 /* ---- notes ---------------------------------------------------------------------------------- */
 
 static bool has_answer(const struct fabric_note *n)

@@ -36,6 +36,9 @@ const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *
 uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, size_t question);
 
+/* The sum of the weights of a text's words, and *words: how many there are. */
+float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words);
+
 /* A number for the opening of conversations and the model: a note that was learnt with another
  * number is not known by heart. */
 uint32_t chat_recall_opening(struct chat *c);

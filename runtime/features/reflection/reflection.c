@@ -1,6 +1,7 @@
 /* /reflect: the model looks back at the conversation and remembers with tags; the turn is
  * removed afterwards. A small model repeats itself there and keeps nothing useful
- * (docs/CARDS.md), so it is asked only if a person says what to look for. */
+ * (docs/CARDS.md), so it only chooses among the person's sentences, unless a person says what to
+ * look for. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
@@ -8,10 +9,14 @@
 #include "runtime/features/acting/chat_act.h"
 #include "runtime/features/grammar/app_grammar.h"
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/reflection/reflection_choice.h"
 #include "runtime/features/reflection/reflection_grammar.h"
+
+enum { CHOICE_TOKENS = 512 /* more than any choice has */ };
 
 #define QUESTION \
     "Look back at this conversation. What matters in it, and what should be kept in mind?"
+#define CHOICE "What did I tell you about?"
 #define LEAST_PARAMETERS 1000000000u /* parameters of a model that is asked QUESTION */
 
 static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
@@ -26,21 +31,48 @@ static uint64_t n_parameters(const struct ingot_params *p)
            (uint64_t)p->vocab * p->dim;
 }
 
-static bool is_worth_it(struct app *a)
+static bool is_small(const struct app *a)
 {
-    uint64_t n = n_parameters(&a->chat.session->model->image.header->params);
-
-    if (n >= LEAST_PARAMETERS) {
-        return true;
-    }
-    console_printf(
-        a->setup.console,
-        "(not asked: a model of about %u million parameters repeats itself here and keeps "
-        "nothing of use. /remember keeps what you say; /reflect QUESTION asks all the "
-        "same)\n",
-        (unsigned)(n / 1000000));
-    return false;
+    return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
+
+/* Whether a grammar may constrain the next reply: memories are kept, there is room for one, and
+ * none is in use. */
+static bool may_hold(struct app *a, struct grammar_constraint *c)
+{
+    return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
+           a->setup.options->load.beams <= 1;
+}
+
+/* ---- a small model --------------------------------------------------------------------------- */
+
+static void let_choose(struct app *a, struct grammar_constraint *c)
+{
+    const char *choices = reflection_choices(&a->chat), *error_message;
+    uint32_t n = a->setup.options->reply.n;
+
+    if (choices == NULL || grammar_constraint_use_choices(c, choices, &error_message) != ERR_OK) {
+        console_printf(a->setup.console,
+                       "(nothing is kept: no sentence of yours says something new)\n");
+        return;
+    }
+    a->setup.options->reply.n = CHOICE_TOKENS; /* half a tag would be nothing */
+    (void)chat_reply_aside(&a->chat, CHOICE, sizeof CHOICE - 1);
+    a->setup.options->reply.n = n;
+    app_hold_to_actions(a); /* as before */
+}
+
+static void say_what_is_missing(struct app *a)
+{
+    console_printf(a->setup.console,
+                   "(not asked: a model of about %u million parameters only repeats itself here; "
+                   "with learn=on and grammar=on, at the start, it chooses among your sentences. "
+                   "/remember keeps what you say; /reflect QUESTION asks all the same)\n",
+                   (unsigned)(n_parameters(&a->chat.session->model->image.header->params) /
+                              1000000));
+}
+
+/* ---- a larger one ---------------------------------------------------------------------------- */
 
 /* Constrain the next reply to whole tags if memories are kept, there is room for a grammar and
  * none is in use. False: nothing constrains it. */
@@ -48,14 +80,10 @@ static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *error_message;
 
-    if (!lessons_of(&a->chat)->learns || !grammar_constraint_has_room(c) || c->on ||
-        a->setup.options->load.beams > 1) {
-        return false;
-    }
-    return grammar_constraint_use(c,
-                                  reflection_grammar(grammar_constraint_memory(c),
-                                                     grammar_constraint_work(c)),
-                                  &error_message) == ERR_OK;
+    return may_hold(a, c) && grammar_constraint_use(c,
+                                                    reflection_grammar(grammar_constraint_memory(c),
+                                                                       grammar_constraint_work(c)),
+                                                    &error_message) == ERR_OK;
 }
 
 static enum command_result command_reflect(struct app *a, char *argument)
@@ -68,7 +96,12 @@ static enum command_result command_reflect(struct app *a, char *argument)
         console_printf(a->setup.console, "error: there is no turn to look back at\n");
         return COMMAND_DONE;
     }
-    if (argument[0] == '\0' && !is_worth_it(a)) {
+    if (argument[0] == '\0' && is_small(a)) {
+        if (may_hold(a, c)) {
+            let_choose(a, c);
+        } else {
+            say_what_is_missing(a);
+        }
         return COMMAND_DONE;
     }
     holds = hold_tags(a, c);

@@ -21,7 +21,6 @@ enum {
     BODY_TAKEN,
     FIRST_FREE,
     MOST_STATES = 128,
-    BODY_BYTES = 200, /* bytes of a memory at most: FABRIC_TEXT_BYTES is for what a person says */
 };
 
 struct tables {
@@ -31,7 +30,7 @@ struct tables {
 };
 
 static_assert(sizeof(struct tables) <= REFLECTION_WORK_BYTES, "there is room to make it");
-static_assert((int)BODY_BYTES <= (int)FABRIC_TEXT_BYTES, "what is kept fits a note");
+static_assert((int)REFLECTION_BODY_BYTES <= (int)FABRIC_TEXT_BYTES, "what is kept fits a note");
 
 static void put_edge(struct tables *t, unsigned state, unsigned low, unsigned high, unsigned to)
 {
@@ -79,7 +78,9 @@ size_t reflection_grammar(void *memory, void *work)
     struct ingot_grammar_state *states = (void *)(head + 1);
     struct tables *t = work;
     struct ingot_grammar_edge *edges;
-    struct ingot_grammar_call call = { .start = BODY_BYTE, .least = 1, .most = BODY_BYTES };
+    struct ingot_grammar_call call = { .start = BODY_BYTE,
+                                       .least = 1,
+                                       .most = REFLECTION_BODY_BYTES };
     unsigned n_edges = 0;
     size_t bytes;
 
