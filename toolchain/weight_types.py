@@ -17,6 +17,7 @@ FIELDS = {
     "MIXTURE": "name most output value value_sensitive down down_sensitive",
     "STAND_IN": "name stored",
     "SUITS": "NAME",
+    "AUTO": "NAME",
 }
 FIELDS["TABLED"] = FIELDS["TABLED_OWN"] = FIELDS["TABLED_AGAIN"] = FIELDS["WEIGHTS"]
 FIELDS["ASKED"] = FIELDS["READ"]

@@ -26,10 +26,13 @@ struct pack_options {
     bool head_given;
     enum ingot_type experts; /* of the matrices of experts, if experts_given */
     bool experts_given;
-    bool mtp;    /* of a GGUF only the MTP head, a draft for the model */
-    bool hollow; /* of a made-up model: a hole instead of the weights, only for plans */
-    bool report; /* print a line for every matrix, with its NMSE, to standard output */
-    bool quiet;  /* print neither progress nor remarks to standard error */
+    bool mtp;              /* of a GGUF only the MTP head, a draft for the model */
+    bool automatic;        /* for each matrix the type that `size` leaves room for: pack_auto.h */
+    uint64_t size;         /* with automatic: the most bytes of the file */
+    const uint8_t *chosen; /* with automatic: enum ingot_type of each of the source's tensors */
+    bool hollow;           /* of a made-up model: a hole instead of the weights, only for plans */
+    bool report;           /* print a line for every matrix, with its NMSE, to standard output */
+    bool quiet;            /* print neither progress nor remarks to standard error */
     /* The importance of each column of a matrix (quantize.h), cols of them; NULL: all are equal. */
     const float *(*importance)(void *context, enum ingot_role role, unsigned layer);
     void *importance_context;
@@ -66,7 +69,7 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
 bool pack_is_ingot(const char *path, enum err *e);
 
 /* Read the name of a type, "q4_0" and so on, or of a mixture of them, "q4_k_m" and so on, into
- * o->type, type_given, mixed and mixture; false for any other name. */
+ * o->type, type_given, mixed and mixture, or "auto" into automatic and type_given; false for any other name. */
 bool pack_parse_type(const char *name, struct pack_options *o);
 
 /* Read the name of a type into o->head and head_given. */

@@ -41,4 +41,7 @@ struct writer {
  * writing. Errors as pack_file. */
 enum err pack_lay_out(struct writer *w);
 
+/* The importance of a tensor's columns in the search for scales, padded, or NULL: all are equal. */
+const float *pack_importance(struct writer *w, const struct ingot_tensor *entry);
+
 #endif

@@ -107,12 +107,10 @@ enum ingot_type pack_type_asked(const struct pack_options *o, const struct sourc
     return o->type;
 }
 
-/* True if no option names the type of the matrix. */
-static bool is_unasked(const struct pack_options *o, const struct source_params *p,
-                       enum ingot_role role)
+bool pack_type_is_named(const struct pack_options *o, const struct source *s, enum ingot_role role)
 {
-    return !o->type_given && !(o->head_given && is_head(p, role)) &&
-           !(o->experts_given && image_role_is_expert(role));
+    return (o->head_given && is_head(&s->params, role)) ||
+           (o->experts_given && image_role_is_expert(role));
 }
 
 /* Before columns are taken into account. */
@@ -127,6 +125,9 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     }
     if (o->experts_given && image_role_is_expert(role)) {
         return o->experts;
+    }
+    if (o->chosen != NULL) {
+        return (enum ingot_type)o->chosen[source_slot_of(s, role, layer) - s->tensors];
     }
     if (!o->type_given) {
         return pack_own_type(source_tensor(s, role, layer));
@@ -157,6 +158,14 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     return INGOT_Q8_0;
 }
 
+enum ingot_type pack_type_allowed(enum ingot_type type, enum ingot_role role, uint32_t cols)
+{
+    if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
+        type = INGOT_Q8_0;
+    }
+    return pack_type_for_cols(type, cols);
+}
+
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer)
 {
@@ -166,10 +175,7 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
         type = pack_table_type(t); /* also asked for by name */
     }
-    if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
-        type = INGOT_Q8_0;
-    }
-    return pack_type_for_cols(type, t->cols);
+    return pack_type_allowed(type, role, t->cols);
 }
 
 void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
@@ -187,7 +193,7 @@ void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot
         snprintf(text, bytes, "by --head");
     } else if (o->experts_given && image_role_is_expert(role) && wanted != o->type) {
         snprintf(text, bytes, "by --experts-type");
-    } else if (o->type_given && wanted != o->type) {
+    } else if (o->type_given && o->chosen == NULL && wanted != o->type) {
         snprintf(text, bytes, "matters more");
     }
 }
@@ -294,7 +300,7 @@ enum err pack_check_types(const struct pack_options *o, struct source *s)
         const struct source_tensor *t = source_tensor(s, at.role, at.layer);
 
         if (t->data != NULL && only_asked[t->type] && image_role_is_matrix(at.role) &&
-            is_unasked(o, &s->params, at.role)) {
+            !o->type_given && !pack_type_is_named(o, s, at.role)) {
             return source_refuse(
                 s, ERR_UNSUPPORTED,
                 "%s has weights in %s, which no type of .ingot files holds exactly. "
@@ -318,7 +324,7 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
                 "and a list of outliers\n",
                 s->path, image_type_name(o->type));
     }
-    if (o->type_given) {
+    if (o->type_given && o->chosen == NULL) {
         tell_columns(o, s, INGOT_Q8_0);
         tell_columns(o, s, INGOT_Q5_0);
         tell_columns(o, s, INGOT_Q5_1);
@@ -382,6 +388,10 @@ bool pack_parse_type(const char *name, struct pack_options *o)
 {
     enum ingot_type type = type_by_name(name);
 
+    o->automatic = strcasecmp(name, "auto") == 0;
+    if (o->automatic) {
+        return o->type_given = true;
+    }
     o->mixed = false;
     o->row_scales = stand_in_by_name(name) != INGOT_N_TYPES;
     if (o->row_scales) {

@@ -22,6 +22,12 @@ enum ingot_type pack_type_asked(const struct pack_options *o, const struct sourc
  * that are not a multiple of 32. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
+/* Whether the matrix can have the type: itself, else what it becomes. */
+enum ingot_type pack_type_allowed(enum ingot_type type, enum ingot_role role, uint32_t cols);
+
+/* Whether --head or --experts-type names the type of the matrix. */
+bool pack_type_is_named(const struct pack_options *o, const struct source *s, enum ingot_role role);
+
 enum { PACK_REMARK_BYTES = 64 };
 
 /* The reason why a matrix has another type than that of --type, or of the file, in a few words; "":

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/pack/pack_auto.h"
 #include "flash_image/pack/pack_private.h"
 #include "flash_image/pack/pack_types.h"
 #include "flash_image/quantize/synthetic_rows.h"
@@ -110,8 +111,7 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
     return ERR_OK;
 }
 
-/* The importance of a tensor's columns in the search for scales, or NULL. */
-static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
+const float *pack_importance(struct writer *w, const struct ingot_tensor *entry)
 {
     const struct pack_options *o = w->options;
     enum ingot_role role = (enum ingot_role)entry->role;
@@ -169,7 +169,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
     const char *error_message = NULL;
     size_t n = 0;
 
-    w->rows.importance = find_importance(w, entry);
+    w->rows.importance = pack_importance(w, entry);
     w->rows.loss = pack_report_loss(&w->report);
     rows_begin(source_tensor(w->s, (enum ingot_role)entry->role, entry->layer), entry, &w->rows);
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
@@ -363,14 +363,24 @@ static bool is_file(int fd)
 
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
 {
-    struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .holes = is_file(fd) };
+    uint8_t types[SOURCE_MAX_TENSORS] = { INGOT_F32 };
+    struct pack_options options = *o;
+    struct writer w = { .s = s, .options = &options, .path = path, .fd = fd, .holes = is_file(fd) };
     enum err e = pack_check_types(o, s);
 
     if (e != ERR_OK) {
         return e;
     }
-    pack_tell_types(o, s);
+    if (o->automatic) {
+        options.chosen = types;
+    } else {
+        pack_tell_types(o, s);
+    }
     e = pack_lay_out(&w);
+    if (e == ERR_OK && o->automatic) {
+        e = pack_auto_choose(&w, types);
+        pack_tell_types(&options, s);
+    }
     if (e == ERR_OK && o->hollow) {
         e = set_size(&w); /* the checksums of missing weights are wrong on purpose */
     } else if (e == ERR_OK) {

@@ -127,16 +127,21 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
     return true;
 }
 
-static void add_loss(struct rows_loss *loss, const float *w, const float *stored, size_t n)
+/* importance: of these columns. */
+static void add_loss(struct rows_loss *loss, const float *w, const float *stored,
+                     const float *importance, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double miss = (double)stored[i] - (double)w[i];
+        double count = (double)importance[i] * (double)importance[i];
 
         /* Sums for the signal, the error, and the cosine of both. */
         loss->squares += (double)w[i] * (double)w[i];
         loss->errors += miss * miss;
         loss->products += (double)stored[i] * (double)w[i];
         loss->stored += (double)stored[i] * (double)stored[i];
+        loss->counted += count * ((double)w[i] * (double)w[i]);
+        loss->counted_errors += count * (miss * miss);
     }
 }
 
@@ -165,7 +170,8 @@ static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, ui
         if (b->loss != NULL) {
             float stored = f32_from_f16(half);
 
-            add_loss(b->loss, b->row + c, &stored, 1);
+            add_loss(b->loss, b->row + c, &stored,
+                     b->importance != NULL && c < t->cols ? b->importance + c : fit_ones, 1);
         }
     }
     return cols * sizeof(uint16_t);
@@ -230,7 +236,7 @@ static bool quantize_block(const struct packing *p, const float *w, const float 
         }
     }
     if (b->loss != NULL) {
-        add_loss(b->loss, w, stored, ggml_cols(p));
+        add_loss(b->loss, w, stored, importance, ggml_cols(p));
     }
     return true;
 }

@@ -23,6 +23,8 @@ struct rows_loss {
     double errors;   /* stored values less the weights, squared */
     double products; /* stored values times the weights */
     double stored;   /* squares of the stored values */
+    double counted,
+        counted_errors; /* squares and errors, each column times the square of its importance */
 };
 
 /* How a tensor's weights become those of a type. */

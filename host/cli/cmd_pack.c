@@ -20,6 +20,18 @@ struct arguments {
     struct options defaults;
 };
 
+static enum option_result set_size(void *arguments, const struct command_option *o,
+                                   const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    if (!options_read_u64(value, true, &a->pack.size) || a->pack.size == 0) {
+        return OPTION_REFUSED;
+    }
+    return OPTION_TAKEN;
+}
+
 static enum option_result set_head(void *arguments, const struct command_option *o,
                                    const char *value)
 {
@@ -163,6 +175,13 @@ static int run(int argc, char **argv)
     if (a.pack.output == NULL) {
         return command_refuse(&cmd_pack, "-o", "where to? name the file with -o OUT.ingot");
     }
+    if (a.pack.automatic && a.pack.size == 0) {
+        return command_refuse(&cmd_pack, "--type auto",
+                              "for which size? name the most bytes of the file: --size 90M");
+    }
+    if (!a.pack.automatic && a.pack.size != 0) {
+        return command_refuse(&cmd_pack, "--size", "belongs to --type auto");
+    }
     if (a.text != NULL) {
         return pack_calibrated(&a);
     }
@@ -186,6 +205,14 @@ static const struct command_option type = {
     .help = pack_types_help,
     .set = pack_type_set,
     .field = FIELD(pack),
+};
+static const struct command_option size = {
+    .name = "--size",
+    .value = "BYTES",
+    .takes = "the most bytes of the file, such as 90M",
+    .help = "with --type auto: the most bytes of the file, such as 90M; each matrix\n"
+            "gets the type that loses least in all, with --calibrate on that text",
+    .set = set_size,
 };
 static const struct command_option tokenizer = {
     .name = "--tokenizer",
@@ -251,8 +278,8 @@ static const struct command_option quiet = {
     .field = FIELD(pack.quiet),
 };
 static const struct command_option *const options[] = {
-    &output,  &type,      &tokenizer, &template, &defaults, &head,
-    &experts, &calibrate, &mtp,       &report,   &quiet,    NULL,
+    &output,  &type,      &size, &tokenizer, &template, &defaults, &head,
+    &experts, &calibrate, &mtp,  &report,    &quiet,    NULL,
 };
 
 const struct command cmd_pack = {

@@ -37,6 +37,10 @@ static int run(int argc, char **argv)
     if (a.pack.input == NULL) {
         return command_refuse(&cmd_synth, "--shape", "which shape? it is needed");
     }
+    if (a.pack.automatic) {
+        return command_refuse(&cmd_synth, "--type auto",
+                              "is for ingot pack: made-up weights lose nothing that counts");
+    }
     if (a.pack.output == NULL) {
         return command_refuse(&cmd_synth, "-o", "where to? it is needed");
     }

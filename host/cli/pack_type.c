@@ -14,7 +14,7 @@ const char pack_plain_types_taken[] = "one of "
 #include "flash_image/format/types.def"
                                       "and no mixture";
 
-const char pack_types[] =
+const char pack_types[] = "auto "
 #define TYPE_FLOATS(NAME, id, name, ...) #name " "
 #define TYPE_WEIGHTS(NAME, id, name, ...) #name " "
 #define TYPE_MIXTURE(name, ...) #name " "
@@ -23,7 +23,7 @@ const char pack_types[] =
 #include "flash_image/format/types.def"
     ;
 
-const char pack_types_taken[] = "one of "
+const char pack_types_taken[] = "auto with --size, or one of "
 #define TYPE_FLOATS(NAME, id, name, ...) #name ", "
 #define TYPE_WEIGHTS(NAME, id, name, ...) #name ", "
 #define TYPE_MIXTURE(name, ...) #name ", "
@@ -61,6 +61,7 @@ const char pack_types_help[] = "floats:"
                                "\nrows with one scale:"
 #define TYPE_STAND_IN(name, stored) " " #name " (as " #stored "),"
 #include "flash_image/format/types.def"
+                               "\nauto: for each matrix one of these (--size)"
                                "\nor as in IN, the default, which of a made-up model is q8_0";
 
 enum option_result pack_type_set(void *arguments, const struct command_option *o, const char *value)

@@ -1,5 +1,6 @@
 #include "host/plan/plan_fit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "host/plan/retyped.h"
@@ -9,19 +10,20 @@
 static const struct offer {
     const char *name; /* as of --type */
     bool few;         /* loses so much that speed is not reason enough */
+    bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
     uint32_t family;  /* of the models that it is for; 0: all */
 } offers[] = {
-    { "f16", false, 0 },
-    { "q8_0", false, 0 },
-    { "q6_k", false, 0 },
-    { "q5_k_m", false, 0 },
-    { "q4_k_m", false, 0 },
-    { "iq4_nl", false, 0 },
-    { "q4_0", false, 0 },
-    { "fig4", true, 0 },              /* 8 % fewer bytes than IQ4_NL, a quarter more divergence */
-    { "tq2_0", false, INGOT_BITNET }, /* its weights have three values */
-    { "q3_k", true, 0 },
-    { "q2_k", true, 0 },
+    { "f16", false, false, 0 },
+    { "q8_0", false, false, 0 },
+    { "q6_k", false, true, 0 },
+    { "q5_k_m", false, true, 0 },
+    { "q4_k_m", false, true, 0 },
+    { "iq4_nl", false, true, 0 },
+    { "q4_0", false, true, 0 },
+    { "fig4", true, true, 0 }, /* 8 % fewer bytes than IQ4_NL, a quarter more divergence */
+    { "tq2_0", false, false, INGOT_BITNET }, /* its weights have three values */
+    { "q3_k", true, true, 0 },
+    { "q2_k", true, true, 0 },
 };
 
 static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
@@ -46,6 +48,7 @@ struct fit {
     struct plan best, own;
     bool own_fits;
     uint64_t own_bytes, best_bytes; /* of all segments */
+    uint64_t best_file;             /* of the whole file */
     plan_fit_fn *plan;
     void *context;
 };
@@ -97,7 +100,11 @@ static void print_choice(const struct fit *f)
     } else if (f->chosen->few) {
         why = ": nothing larger fits; ingot pack --report tells what it loses";
     }
-    printf("take --type %s%s\n", f->chosen->name, why);
+    printf("take --type %s%s", f->chosen->name, why);
+    if (f->chosen->divided) {
+        printf("; as many bytes lose less by --type auto --size %" PRIu64, f->best_file);
+    }
+    putchar('\n');
 }
 
 static uint64_t bytes_of(const struct image *image)
@@ -129,6 +136,7 @@ static void try_offer(struct fit *f, struct retyped *r, const struct image *imag
     if (r->bytes <= f->own_bytes && is_better(f, offer, &plan)) {
         f->best = plan;
         f->best_bytes = r->bytes;
+        f->best_file = retyped_file_bytes(r);
         f->chosen = offer;
     }
 }

@@ -47,6 +47,8 @@ TYPES = {
     "fig4 --head q8_0": (["--type", "fig4", "--head", "q8_0"], None, False), "fig4": (["--type", "fig4"], None, False),
     "q3_k_m": (["--type", "q3_k_m"], "q3_k_m", False), "q2_k": (["--type", "q2_k"], "q2_k", False),
 }
+# --type auto in the bytes that each of these takes
+AUTO = ("q5_k_m", "q4_k_m", "q3_k_m", "iq4_nl --head q8_0", "q2_k", "iq4_nl")
 KV = {"f16": ("f16", "f16"), "q8": ("q8_0", "q8_0"), "rot_q8": None, "rot_q8,rot_q4": ("q8_0", "q4_0"), "rot_q4": ("q4_0", "q4_0"), "uniform_4b": None, "ruv": None}
 
 
@@ -176,6 +178,10 @@ def rows_of(subject):
         if kind is not None:
             rows["types", name, "llama.cpp"] = lambda k=kind, p=pure: of_theirs(subject, quantized(subject, k, p, False))
             rows["types", name, "llama.cpp, calibrated"] = lambda k=kind, p=pure: of_theirs(subject, quantized(subject, k, p, True))
+    for name in AUTO:
+        options = lambda n=name: ["--type", "auto", "--size", str(os.path.getsize(packed(subject, TYPES[n][0])))]
+        rows["types", f"auto in the bytes of {name}", "ingot"] = lambda o=options: of_ours(subject, packed(subject, o()))
+        rows["types", f"auto in the bytes of {name}", "ingot, calibrated"] = lambda o=options: of_ours(subject, packed(subject, [*o(), "--calibrate", subject.calibration]))
     for name, pair in KV.items():
         rows["kv", name, "ingot"] = lambda kv=name: of_ours(subject, own(), kv)
         if pair is not None:

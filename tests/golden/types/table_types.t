@@ -10,7 +10,7 @@ import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from gguf_files import Gguf
 from machine import ASSETS, HOST, WORK, Tap, pack, run
 

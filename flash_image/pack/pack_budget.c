@@ -1,0 +1,184 @@
+/* A price is put on a byte (Lagrange's multiplier): each item takes the offer whose loss and price are least together.
+ * The lowest price at which all fit is found by halving. Bytes that are then left over go to single offers, best ratio
+ * first. An item that is much larger than the others would leave much over, so each of its offers is tried in turn. */
+#include "flash_image/pack/pack_budget.h"
+
+#include <math.h>
+
+#define LEAST_PRICE 1e-30 /* losses of a byte */
+#define HIGHEST_PRICE 1e+30
+enum { HALVINGS = 120 }; /* of the exponent: to within a double's precision */
+
+uint64_t budget_bytes(const struct budget_item *items, size_t n)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bytes += items[i].offers[items[i].chosen].bytes;
+    }
+    return bytes;
+}
+
+double budget_loss(const struct budget_item *items, size_t n)
+{
+    double loss = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        loss += items[i].offers[items[i].chosen].loss;
+    }
+    return loss;
+}
+
+/* The item whose choice is made already, or none. */
+enum { NOBODY = -1 };
+
+static void choose_smallest(struct budget_item *item)
+{
+    item->chosen = 0;
+    for (unsigned k = 1; k < item->n; k++) {
+        uint64_t least = item->offers[item->chosen].bytes;
+
+        if (item->offers[k].bytes < least ||
+            (item->offers[k].bytes == least &&
+             item->offers[k].loss < item->offers[item->chosen].loss)) {
+            item->chosen = k;
+        }
+    }
+}
+
+static void choose_by_price(struct budget_item *item, double price)
+{
+    double least = INFINITY;
+
+    for (unsigned k = 0; k < item->n; k++) {
+        double cost = item->offers[k].loss + price * (double)item->offers[k].bytes;
+
+        if (cost < least) {
+            least = cost;
+            item->chosen = k;
+        }
+    }
+}
+
+static void choose_all_by_price(struct budget_item *items, size_t n, long kept, double price)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((long)i != kept) {
+            choose_by_price(&items[i], price);
+        }
+    }
+}
+
+/* Losses that another offer of an item saves for each byte more; 0: it does not fit, or saves nothing. */
+static double gain(const struct budget_item *item, unsigned k, uint64_t left)
+{
+    uint64_t now = item->offers[item->chosen].bytes, then = item->offers[k].bytes;
+    double saved = item->offers[item->chosen].loss - item->offers[k].loss;
+
+    if (!(saved > 0) || (then > now && then - now > left)) {
+        return 0;
+    }
+    return then > now ? saved / (double)(then - now) : INFINITY;
+}
+
+/* Spend the bytes that are left, as long as an offer fits. */
+static void fill(struct budget_item *items, size_t n, long kept, uint64_t bytes)
+{
+    for (;;) {
+        uint64_t left = bytes - budget_bytes(items, n);
+        struct budget_item *best = NULL;
+        unsigned offer = 0;
+        double most = 0;
+
+        for (size_t i = 0; i < n; i++) {
+            for (unsigned k = 0; (long)i != kept && k < items[i].n; k++) {
+                double g = gain(&items[i], k, left);
+
+                if (g > most) {
+                    most = g;
+                    best = &items[i];
+                    offer = k;
+                }
+            }
+        }
+        if (best == NULL) {
+            return;
+        }
+        best->chosen = offer;
+    }
+}
+
+/* All but the one that is kept, which takes its part of the bytes. False: they do not fit. */
+static bool choose_others(struct budget_item *items, size_t n, long kept, uint64_t bytes)
+{
+    double low = LEAST_PRICE, high = HIGHEST_PRICE;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((long)i != kept) {
+            choose_smallest(&items[i]);
+        }
+    }
+    if (budget_bytes(items, n) > bytes) {
+        return false;
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = sqrt(low * high); /* exact everywhere, unlike exp and log */
+
+        choose_all_by_price(items, n, kept, middle);
+        if (budget_bytes(items, n) > bytes) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    choose_all_by_price(items, n, kept, high);
+    fill(items, n, kept, bytes);
+    return true;
+}
+
+static uint64_t most_bytes(const struct budget_item *item)
+{
+    uint64_t most = 0;
+
+    for (unsigned k = 0; k < item->n; k++) {
+        most = item->offers[k].bytes > most ? item->offers[k].bytes : most;
+    }
+    return most;
+}
+
+static size_t largest(const struct budget_item *items, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        if (most_bytes(&items[i]) > most_bytes(&items[found])) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+bool budget_choose(struct budget_item *items, size_t n, uint64_t bytes)
+{
+    size_t big;
+    unsigned best = 0;
+    double least = INFINITY;
+
+    if (n == 0) {
+        return true;
+    }
+    big = largest(items, n);
+    for (unsigned k = 0; k < items[big].n; k++) {
+        items[big].chosen = k;
+        if (choose_others(items, n, (long)big, bytes) && budget_loss(items, n) < least) {
+            least = budget_loss(items, n);
+            best = k;
+        }
+    }
+    if (least == INFINITY) {
+        (void)choose_others(items, n, NOBODY, bytes);
+        return false;
+    }
+    items[big].chosen = best;
+    return choose_others(items, n, (long)big, bytes);
+}
