@@ -9,6 +9,7 @@ static const struct {
 } kinds[LEFT_OUT_COUNT] = {
     [LEFT_OUT_CORES] = { "cores", BOARD_MAX_CORES },
     [LEFT_OUT_RAM] = { "ranges of RAM", BOARD_MAX_RAM },
+    [LEFT_OUT_FIRMWARE_RAM] = { "smaller ranges of RAM", 0 },
     [LEFT_OUT_CUT_RAM] = { "ranges of RAM between reserved ones", 0 },
     [LEFT_OUT_TREE] = { "device tree, too large or too deep", 0 },
     [LEFT_OUT_DEVICES] = { "drives and cards", BOARD_MAX_BLOCK },

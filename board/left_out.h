@@ -9,15 +9,16 @@
 enum left_out {
     LEFT_OUT_CORES, /* beyond BOARD_MAX_CORES */
     LEFT_OUT_RAM, /* ranges beyond BOARD_MAX_RAM, or that no page table reaches; with their bytes */
-    LEFT_OUT_CUT_RAM,     /* ranges beyond what boot.c cuts at a time; with their bytes */
-    LEFT_OUT_TREE,        /* a device tree that is too large or too deep; with its bytes */
-    LEFT_OUT_DEVICES,     /* block devices beyond BOARD_MAX_BLOCK, or beyond their driver's */
-    LEFT_OUT_INTERRUPTS,  /* lines beyond IRQ_MAX_TAKEN: their devices are polled */
-    LEFT_OUT_CONTROLLERS, /* USB controllers beyond those that a board, or usb.c, knows */
-    LEFT_OUT_BRIDGES,     /* PCI bridges, with what is behind them */
-    LEFT_OUT_NAMESPACES,  /* of NVMe drives, beyond the first */
-    LEFT_OUT_REGIONS,     /* of a GIC's redistributors: all cores wait by WFE */
-    LEFT_OUT_TWINS,       /* ranges that are other RAM once more; with their bytes */
+    LEFT_OUT_FIRMWARE_RAM, /* free ranges of UEFI's beside the largest; with their bytes */
+    LEFT_OUT_CUT_RAM,      /* ranges beyond what boot.c cuts at a time; with their bytes */
+    LEFT_OUT_TREE,         /* a device tree that is too large or too deep; with its bytes */
+    LEFT_OUT_DEVICES,      /* block devices beyond BOARD_MAX_BLOCK, or beyond their driver's */
+    LEFT_OUT_INTERRUPTS,   /* lines beyond IRQ_MAX_TAKEN: their devices are polled */
+    LEFT_OUT_CONTROLLERS,  /* USB controllers beyond those that a board, or usb.c, knows */
+    LEFT_OUT_BRIDGES,      /* PCI bridges, with what is behind them */
+    LEFT_OUT_NAMESPACES,   /* of NVMe drives, beyond the first */
+    LEFT_OUT_REGIONS,      /* of a GIC's redistributors: all cores wait by WFE */
+    LEFT_OUT_TWINS,        /* ranges that are other RAM once more; with their bytes */
     LEFT_OUT_COUNT
 };
 

@@ -20,7 +20,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MEMORY_ALIGN = 64, LEFT_OUT_BYTES = 320 };
+enum { MEMORY_ALIGN = 64, LEFT_OUT_BYTES = 768 };
 
 static struct main_state {
     struct platform platform;

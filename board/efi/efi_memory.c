@@ -1,6 +1,7 @@
 /* The arena: pages of the firmware's, the largest free range that it has. UEFI 2.10, 7.2. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
+#include "board/left_out.h"
 #include "board/min_max.h"
 #include "boot/panic.h"
 
@@ -113,6 +114,17 @@ static void report_refused(uint64_t wanted, const struct memory_range *given)
             (size_t)(wanted / MIB), given->bytes / MIB);
 }
 
+/* One range is ours: firmware's own drivers may need what lies below 1 or 4 GiB for their buffers. */
+static void note_left_out(const struct memory_map *map)
+{
+    for (uint64_t i = 0; i < map->bytes / map->step; i++) {
+        const struct efi_memory_descriptor *e = map_entry(map, i);
+
+        if (is_free(e) && e->n_pages * EFI_PAGE > LEFT_BYTES)
+            left_out_note(LEFT_OUT_FIRMWARE_RAM, 1, e->n_pages * EFI_PAGE);
+    }
+}
+
 void efi_memory_take(struct machine *machine)
 {
     uint64_t most, wanted;
@@ -131,6 +143,7 @@ void efi_memory_take(struct machine *machine)
             machine->n_ram = 1;
         e->type = EFI_TRIED;
     }
+    note_left_out(&map);
     (void)EFI_CALL(efi_boot()->free_pool(map.entries));
     if (machine->n_ram == 0 && take(&machine->ram[0], EFI_ALLOCATE_ANY, 0, most))
         machine->n_ram = 1;

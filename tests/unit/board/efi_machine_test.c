@@ -1,6 +1,7 @@
 /* Machines whose firmware of EFI lacks or refuses something: memory, a line, a display, other
  * cores. Each fault costs only its own function. */
 #include "board/efi/efi_parts.h"
+#include "board/left_out.h"
 
 #include "board/drivers/serial/serial.c" /* this test holds its state, because nobody else links it */
 #include "tests/unit/board/fakes/fake_efi.h"
@@ -22,6 +23,8 @@ void core_halt(void)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static char left_out[200];
+
 /* True: it did not panic. */
 static bool take_memory(void)
 {
@@ -31,6 +34,7 @@ static bool take_memory(void)
     if (setjmp(panicked) != 0)
         return false;
     efi_memory_take(&machine);
+    left_out_tell(left_out, sizeof left_out);
     return true;
 }
 
@@ -44,7 +48,7 @@ static void test_memory(void)
 {
     fake_power_up();
     OK(take_memory() && took(1024ull * FAKE_MIB, 512) && machine.ram_bytes == 576ull * FAKE_MIB &&
-           log_text[0] == '\0',
+           log_text[0] == '\0' && left_out[0] == '\0',
        "the largest range; the rest, 64 MiB, is the firmware's");
     fw.n_map = 1;
     OK(take_memory() && took(FAKE_MIB, 32), "it takes half of a small machine");
@@ -75,6 +79,9 @@ static void test_memory(void)
     fw.n_map = 4;
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
        "of 64 GiB it takes the range above 4 GiB, and not the memory of a card");
+    OK(strstr(left_out, "1 smaller ranges of RAM") != NULL &&
+           strstr(left_out, "of 2146435072 bytes") != NULL,
+       "it names what it leaves the firmware below 4 GiB: %s", left_out);
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
     OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024),
        "it takes 6 TiB of a large one");
