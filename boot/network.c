@@ -6,6 +6,7 @@
 #include "runtime/api/api.h"
 #include "runtime/features/branches/chat_branches.h"
 #include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/features/grammar/app_grammar.h"
 #include "runtime/net/net.h"
 #include "runtime/text/civil_time.h"
 #include "runtime/text/format_text.h"
@@ -186,6 +187,40 @@ static const char *load_for_client(void *context, const char *name, int *status)
     return NULL;
 }
 
+/* ---- replies that are held ---- */
+
+static void release_reply(void *context)
+{
+    struct network *n = context;
+
+    (void)app_use_grammar(n->app, n->app->setup.options->load.grammar);
+}
+
+static const char *hold_reply(void *context, const void *grammar, size_t bytes)
+{
+    struct network *n = context;
+    struct grammar_state *g = grammar_of(&n->app->chat);
+    const char *why = NULL;
+
+    if (!grammar_constraint_has_room(&g->constraint)) {
+        return "this board keeps no memory for grammars, which tools and response_format need: "
+               "start it with grammar=on";
+    }
+    if (n->app->setup.options->load.beams > 1) {
+        return "a board with beams= has no tools and no response_format: start it without beams=";
+    }
+    if (g->is_own && strcmp(n->app->setup.options->load.grammar, "on") == 0) {
+        return "the program at the line holds replies to a grammar of its own";
+    }
+    memcpy(grammar_constraint_memory(&g->constraint), grammar, bytes);
+    if (grammar_constraint_use(&g->constraint, bytes, &why) != ERR_OK) {
+        release_reply(context);
+        return why;
+    }
+    g->is_own = true;
+    return NULL;
+}
+
 /* ---- figures ---- */
 
 static void put_figures(void *context, struct api_text *to)
@@ -241,6 +276,8 @@ static void open_api(const struct platform *platform)
                    .stops = store_stops,
                    .came = store_came },
         .load = load_for_client,
+        .hold = hold_reply,
+        .release = release_reply,
         .figures = put_figures,
     };
 

@@ -15,31 +15,31 @@ static cJSON *typed(const char *type)
 
 /* A block of an item with its bytes (n), or as it begins (n 0). A call's input is an object once
  * it is complete. */
-static cJSON *block_of(const struct serve_stream *s, const struct serve_piece *p, size_t n)
+static cJSON *block_of(const struct api_stream *s, const struct api_piece *p, size_t n)
 {
     cJSON *block, *input = NULL;
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
-    if (p->item == SERVE_TEXT_ITEM) {
+    if (p->item == API_TEXT_ITEM) {
         block = typed("text");
         cJSON_AddItemToObject(block, "text", serve_stream_text(p->bytes, n));
         return block;
     }
-    if (p->item == SERVE_THOUGHTS_ITEM) {
+    if (p->item == API_THOUGHTS_ITEM) {
         block = typed("thinking");
         cJSON_AddItemToObject(block, "thinking", serve_stream_text(p->bytes, n));
         cJSON_AddStringToObject(block, "signature", "");
         return block;
     }
     block = typed("tool_use");
-    serve_stream_id(id, "toolu", s->a, s->at->index, p->call_number);
+    api_stream_id(id, "toolu", s->a, s->at->index, p->call_number);
     cJSON_AddStringToObject(block, "id", id);
     cJSON_AddItemToObject(block, "name", serve_stream_text(p->call->name, p->call->name_bytes));
     if (n != 0) {
-        struct serve_text text = { .n = 0 };
+        struct api_text text = { .n = 0 };
 
         (void)serve_text_add(&text, p->bytes, n);
-        input = cJSON_Parse(serve_text_shown(&text));
+        input = cJSON_Parse(api_text_shown(&text));
         serve_text_free(&text);
     }
     cJSON_AddItemToObject(block, "input", input != NULL ? input : cJSON_CreateObject());
@@ -47,9 +47,9 @@ static cJSON *block_of(const struct serve_stream *s, const struct serve_piece *p
 }
 
 /* A call that was cut has no valid input. */
-static void collect(const struct serve_stream *s, const struct serve_piece *p)
+static void collect(const struct api_stream *s, const struct api_piece *p)
 {
-    if (p->step == SERVE_CLOSES && (p->item != SERVE_CALL_ITEM || p->call->whole)) {
+    if (p->step == API_CLOSES && (p->item != API_CALL_ITEM || p->call->whole)) {
         cJSON_AddItemToArray(s->context, block_of(s, p, p->n));
     }
 }
@@ -57,7 +57,7 @@ static void collect(const struct serve_stream *s, const struct serve_piece *p)
 /* ---- the message ------------------------------------------------------------------------------- */
 
 /* Tokens that an earlier request had computed are counted separately. */
-static cJSON *usage_of(const struct serve_job *j)
+static cJSON *usage_of(const struct api_job *j)
 {
     cJSON *usage = cJSON_CreateObject();
     uint32_t cached = j->cached_tokens < j->prompt_tokens ? j->cached_tokens : j->prompt_tokens;
@@ -65,21 +65,21 @@ static cJSON *usage_of(const struct serve_job *j)
     cJSON_AddNumberToObject(usage, "input_tokens", j->prompt_tokens - cached);
     cJSON_AddNumberToObject(usage, "cache_creation_input_tokens", 0);
     cJSON_AddNumberToObject(usage, "cache_read_input_tokens", cached);
-    cJSON_AddNumberToObject(usage, "output_tokens", serve_stream_tokens(j));
+    cJSON_AddNumberToObject(usage, "output_tokens", api_stream_tokens(j));
     return usage;
 }
 
 /* With several stop strings, it is not known which one ended a reply. */
-static void add_stop(cJSON *to, const struct serve_job *j)
+static void add_stop(cJSON *to, const struct api_job *j)
 {
-    enum serve_reason reason = serve_stream_reason(j);
-    bool by_text = reason == SERVE_STOPPED && j->end == GENERATE_STOP && j->request.n_stops != 0;
+    enum api_reason reason = api_stream_reason(j);
+    bool by_text = reason == API_STOPPED && j->end == GENERATE_STOP && j->request.n_stops != 0;
 
     cJSON_AddStringToObject(to, "stop_reason",
-                            by_text                   ? "stop_sequence"
-                            : reason == SERVE_STOPPED ? "end_turn"
-                            : reason == SERVE_CUT     ? "max_tokens"
-                                                      : "tool_use");
+                            by_text                 ? "stop_sequence"
+                            : reason == API_STOPPED ? "end_turn"
+                            : reason == API_CUT     ? "max_tokens"
+                                                    : "tool_use");
     if (by_text && j->request.n_stops == 1) {
         cJSON_AddStringToObject(to, "stop_sequence", j->request.stops[0]);
     } else {
@@ -88,12 +88,12 @@ static void add_stop(cJSON *to, const struct serve_job *j)
 }
 
 /* Without content, as it begins. */
-static cJSON *message_of(const struct serve_answer *a)
+static cJSON *message_of(const struct api_answer *a)
 {
     cJSON *root = cJSON_CreateObject();
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
-    serve_stream_id(id, "msg", a, 0, 0);
+    api_stream_id(id, "msg", a, 0, 0);
     cJSON_AddStringToObject(root, "id", id);
     cJSON_AddStringToObject(root, "type", "message");
     cJSON_AddStringToObject(root, "role", "assistant");
@@ -101,10 +101,10 @@ static cJSON *message_of(const struct serve_answer *a)
     return root;
 }
 
-static void whole(struct serve_text *out, const struct serve_answer *a,
-                  struct serve_job *const *jobs, uint32_t n)
+static void whole(struct api_text *out, const struct api_answer *a,
+                  const struct api_job *const *jobs, uint32_t n)
 {
-    const struct serve_job *j = jobs[0];
+    const struct api_job *j = jobs[0];
     cJSON *root = message_of(a), *content = cJSON_AddArrayToObject(root, "content");
 
     (void)n;
@@ -135,7 +135,7 @@ static const char *type_of(int status)
     return status >= 500 ? "api_error" : "invalid_request_error";
 }
 
-static cJSON *error_of(const struct serve_error *e)
+static cJSON *error_of(const struct api_error *e)
 {
     cJSON *root = typed("error"), *error = typed(type_of(e->status));
 
@@ -144,7 +144,7 @@ static cJSON *error_of(const struct serve_error *e)
     return root;
 }
 
-static void say_error(struct serve_text *out, const struct serve_error *e)
+static void say_error(struct api_text *out, const struct api_error *e)
 {
     serve_text_add_json(out, error_of(e));
     (void)serve_text_add(out, "\n", 1);
@@ -153,7 +153,7 @@ static void say_error(struct serve_text *out, const struct serve_error *e)
 /* ---- events ------------------------------------------------------------------------------------ */
 
 /* The object, whose type is the event's, is deleted. */
-static void say_event(const struct serve_stream *s, cJSON *body)
+static void say_event(const struct api_stream *s, cJSON *body)
 {
     const char *type = cJSON_GetStringValue(cJSON_GetObjectItem(body, "type"));
 
@@ -162,7 +162,7 @@ static void say_event(const struct serve_stream *s, cJSON *body)
     (void)serve_text_add(s->out, "\n\n", 2);
 }
 
-static void say_start(const struct serve_stream *s)
+static void say_start(const struct api_stream *s)
 {
     cJSON *body = typed("message_start"), *message = message_of(s->a);
 
@@ -174,7 +174,7 @@ static void say_start(const struct serve_stream *s)
     say_event(s, body);
 }
 
-static cJSON *of_block(const char *type, const struct serve_piece *p)
+static cJSON *of_block(const char *type, const struct api_piece *p)
 {
     cJSON *body = typed(type);
 
@@ -182,12 +182,12 @@ static cJSON *of_block(const char *type, const struct serve_piece *p)
     return body;
 }
 
-static void say_delta(const struct serve_stream *s, const struct serve_piece *p)
+static void say_delta(const struct api_stream *s, const struct api_piece *p)
 {
     static const char *const names[][2] = {
-        [SERVE_THOUGHTS_ITEM] = { "thinking_delta", "thinking" },
-        [SERVE_TEXT_ITEM] = { "text_delta", "text" },
-        [SERVE_CALL_ITEM] = { "input_json_delta", "partial_json" },
+        [API_THOUGHTS_ITEM] = { "thinking_delta", "thinking" },
+        [API_TEXT_ITEM] = { "text_delta", "text" },
+        [API_CALL_ITEM] = { "input_json_delta", "partial_json" },
     };
     cJSON *body = of_block("content_block_delta", p), *delta = typed(names[p->item][0]);
 
@@ -196,7 +196,7 @@ static void say_delta(const struct serve_stream *s, const struct serve_piece *p)
     say_event(s, body);
 }
 
-static void say_end(const struct serve_stream *s)
+static void say_end(const struct api_stream *s)
 {
     cJSON *body = typed("message_delta");
 
@@ -207,13 +207,13 @@ static void say_end(const struct serve_stream *s)
     say_event(s, typed("message_stop"));
 }
 
-static void say(const struct serve_stream *s, const struct serve_piece *p)
+static void say(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *body;
 
     switch (p->step) {
-    case SERVE_BEGINS: say_start(s); break;
-    case SERVE_OPENS:
+    case API_BEGINS: say_start(s); break;
+    case API_OPENS:
         body = of_block("content_block_start", p);
         cJSON_AddItemToObject(body, "content_block", block_of(s, p, 0));
         say_event(s, body);
@@ -221,10 +221,10 @@ static void say(const struct serve_stream *s, const struct serve_piece *p)
             say_delta(s, p);
         }
         break;
-    case SERVE_GROWS: say_delta(s, p); break;
-    case SERVE_CLOSES: say_event(s, of_block("content_block_stop", p)); break;
-    case SERVE_FAILS: say_event(s, error_of(&s->j->error)); break;
-    case SERVE_ENDS: say_end(s); break;
+    case API_GROWS: say_delta(s, p); break;
+    case API_CLOSES: say_event(s, of_block("content_block_stop", p)); break;
+    case API_FAILS: say_event(s, error_of(&s->j->error)); break;
+    case API_ENDS: say_end(s); break;
     }
 }
 

@@ -11,30 +11,30 @@
 
 /* Zeroed: none. */
 struct serve_choices {
-    struct serve_job *jobs[SERVE_REPLIES_MOST];
-    struct serve_events at[SERVE_REPLIES_MOST];
-    uint8_t tries[SERVE_REPLIES_MOST]; /* replies that were refused */
-    bool checked[SERVE_REPLIES_MOST];
-    struct serve_check *checks[SERVE_REPLIES_MOST]; /* of the replies being checked; NULL: none */
+    struct serve_job *jobs[API_REPLIES_MOST];
+    struct api_events at[API_REPLIES_MOST];
+    uint8_t tries[API_REPLIES_MOST]; /* replies that were refused */
+    bool checked[API_REPLIES_MOST];
+    struct serve_check *checks[API_REPLIES_MOST]; /* of the replies being checked; NULL: none */
     uint32_t n;
     const struct serve_backend *backend;
     bool streams, ended; /* sent as events; all events were sent */
-    struct serve_answer answer;
-    struct serve_text echo;    /* answer.echo */
+    struct api_answer answer;
+    struct api_text echo;      /* answer.echo */
     struct serve_whole *whole; /* the answer being written; NULL: none */
 };
 
 /* Reads a body of this kind, and submits its jobs. False: *e says why not. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
-                       const struct serve_answer *answer, const struct serve_text *body,
-                       const struct serve_defaults *d, struct serve_error *e);
+                       const struct api_answer *answer, const struct api_text *body,
+                       const struct api_defaults *d, struct api_error *e);
 
 /* Returns whether there is something to send: the first piece of a stream, or else the whole
  * answer. If it failed before, only e is sent. */
-bool serve_choices_begun(struct serve_choices *c, struct serve_error *e);
+bool serve_choices_begun(struct serve_choices *c, struct api_error *e);
 
 /* Sends what was not sent yet: events, or the whole answer. */
-void serve_choices_say(struct serve_choices *c, struct serve_text *out);
+void serve_choices_say(struct serve_choices *c, struct api_text *out);
 
 /* Nobody waits for the replies any more. */
 void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);

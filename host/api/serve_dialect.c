@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/api/serve_request_private.h"
+#include "host/api/serve_request.h"
 
 static const struct {
     const struct serve_writer *writer;
@@ -30,13 +30,13 @@ const struct serve_writer *serve_writer_of(enum serve_dialect dialect)
 
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
 {
-    char text[SERVE_ERROR_TEXT_BYTES];
+    char text[API_ERROR_TEXT_BYTES];
     va_list list;
 
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return serve_refuse(t->e, 400, field, NULL, "%s", text);
+    return api_refuse(t->e, 400, field, NULL, "%s", text);
 }
 
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name, cJSON *value)
@@ -92,8 +92,8 @@ bool serve_translate_nothing(struct serve_translation *t, const char *name, cons
     bool empty = cJSON_IsFalse(v) || (cJSON_IsString(v) && v->valuestring[0] == '\0') ||
                  ((cJSON_IsArray(v) || cJSON_IsObject(v)) && v->child == NULL);
 
-    return empty || serve_refuse(t->e, 400, name, "unsupported_parameter",
-                                 "%s is not supported by this server: leave it out", name);
+    return empty || api_refuse(t->e, 400, name, "unsupported_parameter",
+                               "%s is not supported by this server: leave it out", name);
 }
 
 void serve_translate_schema(struct serve_translation *t, const cJSON *schema, const cJSON *name,
@@ -118,14 +118,14 @@ void serve_translate_schema(struct serve_translation *t, const cJSON *schema, co
 
 static bool unknown(struct serve_translation *t, const char *name)
 {
-    return serve_refuse(t->e, 400, strlen(name) < SERVE_PARAM_BYTES ? name : NULL,
-                        "unknown_parameter", "this server does not know the field %.100s", name);
+    return api_refuse(t->e, 400, strlen(name) < API_PARAM_BYTES ? name : NULL, "unknown_parameter",
+                      "this server does not know the field %.100s", name);
 }
 
 static bool translate_one(struct serve_translation *t, const cJSON *member, const char *prefix,
                           const struct serve_dialect_fields *fields)
 {
-    char name[SERVE_PARAM_BYTES];
+    char name[API_PARAM_BYTES];
 
     if (cJSON_IsNull(member) || strncmp(member->string, "x_", 2) == 0) {
         return true;
@@ -200,7 +200,7 @@ static unsigned entry_of(const cJSON *messages, unsigned long i)
  * came from replaces messages[i]. */
 static void rename_field(struct serve_translation *t, const char *field, const char *name)
 {
-    struct serve_text text = { .n = 0 };
+    struct api_text text = { .n = 0 };
     size_t n = strlen(field);
     const char *at = t->e->text;
 
@@ -223,13 +223,13 @@ static void rename_field(struct serve_translation *t, const char *field, const c
             }
         }
     }
-    (void)serve_refuse(t->e, t->e->status, name, t->e->code, "%s", serve_text_shown(&text));
+    (void)api_refuse(t->e, t->e->status, name, t->e->code, "%s", api_text_shown(&text));
     serve_text_free(&text);
 }
 
 static void rename_error(struct serve_translation *t, const struct serve_dialect_fields *fields)
 {
-    char field[SERVE_PARAM_BYTES];
+    char field[API_PARAM_BYTES];
     const char *name = own_name(fields, t->e->param);
 
     if (name != NULL && strcmp(name, t->e->param) != 0) {
@@ -248,26 +248,45 @@ static bool translate(struct serve_translation *t, const struct serve_dialect_fi
     if (!serve_translate(t, t->from, "", fields) || (fields->end != NULL && !fields->end(t))) {
         return false;
     }
-    return !t->failed || serve_refuse(t->e, 500, NULL, NULL, "out of memory");
+    return !t->failed || api_refuse(t->e, 500, NULL, NULL, "out of memory");
 }
 
-static bool read_translated(struct serve_request *q, struct serve_translation *t,
-                            const struct serve_dialect_fields *fields, const char *body,
-                            const struct serve_defaults *d)
+/* The fields of chat completions as a body, in which a seed has all of its digits. */
+static bool read_fields(struct api_request *q, struct serve_translation *t,
+                        const struct api_defaults *d)
+{
+    cJSON *seed = t->seed[0] != '\0' && cJSON_GetObjectItem(t->to, "seed") != NULL
+                      ? cJSON_CreateRaw(t->seed)
+                      : NULL;
+    char *text;
+    bool good;
+
+    if (seed != NULL && !cJSON_ReplaceItemInObject(t->to, "seed", seed)) {
+        cJSON_Delete(seed);
+    }
+    text = cJSON_PrintUnformatted(t->to);
+    good = text != NULL ? serve_request_read(q, t->kind, text, strlen(text), d, t->e)
+                        : api_refuse(t->e, 500, NULL, NULL, "out of memory");
+    free(text);
+    return good;
+}
+
+static bool read_translated(struct api_request *q, struct serve_translation *t,
+                            const struct serve_dialect_fields *fields, const struct api_defaults *d)
 {
     if (!translate(t, fields)) {
         return false;
     }
-    if (t->loads || serve_request_read_json(q, t->kind, t->to, body, d, t->e)) {
+    if (t->loads || read_fields(q, t, d)) {
         return true;
     }
     rename_error(t, fields);
     return false;
 }
 
-bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct serve_text *echo,
-                        const char *body, size_t bytes, const struct serve_defaults *d,
-                        struct serve_error *e)
+bool serve_dialect_read(struct api_request *q, struct api_answer *a, struct api_text *echo,
+                        const char *body, size_t bytes, const struct api_defaults *d,
+                        struct api_error *e)
 {
     const struct serve_dialect_fields *fields = dialects[a->dialect].fields;
     struct serve_translation t = { .dialect = a->dialect, .kind = a->kind, .e = e };
@@ -276,19 +295,19 @@ bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct 
     if (fields == NULL) {
         return serve_request_read(q, a->kind, body, bytes, d, e);
     }
-    t.from = serve_body_parse(body, bytes, e);
+    t.from = serve_body_parse(body, bytes, t.seed, e);
     if (t.from == NULL) {
         return false;
     }
     t.to = cJSON_CreateObject();
-    good = read_translated(q, &t, fields, body, d);
+    good = read_translated(q, &t, fields, d);
     a->kind = q->kind = t.kind;
     a->loads = t.loads;
     if (good && t.echo != NULL) {
         serve_text_add_json(echo, t.echo);
         t.echo = NULL;
-        good = !echo->failed || serve_refuse(e, 500, NULL, NULL, "out of memory");
-        a->echo = serve_text_shown(echo);
+        good = !echo->failed || api_refuse(e, 500, NULL, NULL, "out of memory");
+        a->echo = api_text_shown(echo);
     }
     cJSON_Delete(t.echo);
     cJSON_Delete((cJSON *)t.from);

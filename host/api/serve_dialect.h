@@ -12,14 +12,15 @@
 /* A body being translated into the fields of chat completions. */
 struct serve_translation {
     enum serve_dialect dialect;
-    const cJSON *from; /* the body: an object */
-    cJSON *to;         /* its fields in the names of chat completions */
-    cJSON *messages;   /* a list in `to`, once it has entries */
-    cJSON *echo;       /* for the answer, which repeats it; NULL: nothing */
-    enum serve_kind kind;
+    const cJSON *from;           /* the body: an object */
+    char seed[SERVE_SEED_BYTES]; /* its digits; "": none */
+    cJSON *to;                   /* its fields in the names of chat completions */
+    cJSON *messages;             /* a list in `to`, once it has entries */
+    cJSON *echo;                 /* for the answer, which repeats it; NULL: nothing */
+    enum api_kind kind;
     bool loads;  /* there is nothing to reply to */
     bool failed; /* no memory */
-    struct serve_error *e;
+    struct api_error *e;
 };
 
 /* A field of a dialect. to: its name in chat completions, if the value is the same. read:
@@ -43,22 +44,22 @@ struct serve_dialect_fields {
 /* How an answer is written. All functions add to *out; without memory they set out->failed. */
 struct serve_writer {
     const char *stream_type; /* of media */
-    void (*say)(const struct serve_stream *s, const struct serve_piece *p);
+    void (*say)(const struct api_stream *s, const struct api_piece *p);
     /* Called after the last piece of all replies; n 0: for a failed one. NULL: nothing. */
-    void (*end)(struct serve_text *out, const struct serve_answer *a, struct serve_job *const *jobs,
+    void (*end)(struct api_text *out, const struct api_answer *a, const struct api_job *const *jobs,
                 uint32_t n);
-    void (*whole)(struct serve_text *out, const struct serve_answer *a,
-                  struct serve_job *const *jobs, uint32_t n);
-    void (*error)(struct serve_text *out, const struct serve_error *e);
+    void (*whole)(struct api_text *out, const struct api_answer *a,
+                  const struct api_job *const *jobs, uint32_t n);
+    void (*error)(struct api_text *out, const struct api_error *e);
 };
 
 const struct serve_writer *serve_writer_of(enum serve_dialect dialect);
 
 /* Reads a body (bytes, followed by a NUL) of a->dialect into *q, which was zeroed. Sets a->kind,
  * a->loads and *echo. False: *e names the dialect's field. Call serve_request_free in any case. */
-bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct serve_text *echo,
-                        const char *body, size_t bytes, const struct serve_defaults *d,
-                        struct serve_error *e);
+bool serve_dialect_read(struct api_request *q, struct api_answer *a, struct api_text *echo,
+                        const char *body, size_t bytes, const struct api_defaults *d,
+                        struct api_error *e);
 
 /* ---- for readers ------------------------------------------------------------------------------- */
 

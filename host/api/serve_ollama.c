@@ -20,7 +20,7 @@ void serve_ollama_time(char text[SERVE_TIME_BYTES], int64_t seconds)
     }
 }
 
-static cJSON *object_of(const struct serve_answer *a)
+static cJSON *object_of(const struct api_answer *a)
 {
     cJSON *root = cJSON_CreateObject();
     char at[SERVE_TIME_BYTES];
@@ -33,7 +33,7 @@ static cJSON *object_of(const struct serve_answer *a)
 
 /* Writes the members text and thinking of a chat's message, or of the object itself. Both are taken
  * over; thinking may be NULL. Returns the object to which a chat's calls are added. */
-static cJSON *add_message(cJSON *root, const struct serve_answer *a, cJSON *text, cJSON *thinking)
+static cJSON *add_message(cJSON *root, const struct api_answer *a, cJSON *text, cJSON *thinking)
 {
     bool chat = a->dialect == SERVE_OLLAMA_CHAT;
     cJSON *to = chat ? cJSON_AddObjectToObject(root, "message") : root;
@@ -49,24 +49,24 @@ static cJSON *add_message(cJSON *root, const struct serve_answer *a, cJSON *text
 }
 
 /* Adds a whole call. Its arguments are an object here. */
-static void add_call(cJSON *message, const struct serve_stream *s, const struct serve_piece *p)
+static void add_call(cJSON *message, const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *list = cJSON_GetObjectItem(message, "tool_calls"), *one, *function;
-    struct serve_text arguments = { .n = 0 };
-    char id[SERVE_ID_BYTES];
+    struct api_text arguments = { .n = 0 };
+    char id[API_ID_BYTES];
 
     if (!p->call->whole || s->a->dialect != SERVE_OLLAMA_CHAT) {
         return;
     }
     list = list != NULL ? list : cJSON_AddArrayToObject(message, "tool_calls");
     one = cJSON_CreateObject();
-    serve_stream_id(id, "call", s->a, s->at->index, p->call_number);
+    api_stream_id(id, "call", s->a, s->at->index, p->call_number);
     cJSON_AddStringToObject(one, "id", id);
     function = cJSON_AddObjectToObject(one, "function");
     cJSON_AddNumberToObject(function, "index", p->call_number);
     cJSON_AddItemToObject(function, "name", serve_stream_text(p->call->name, p->call->name_bytes));
     (void)serve_text_add(&arguments, p->bytes, p->n);
-    cJSON_AddItemToObject(function, "arguments", cJSON_Parse(serve_text_shown(&arguments)));
+    cJSON_AddItemToObject(function, "arguments", cJSON_Parse(api_text_shown(&arguments)));
     serve_text_free(&arguments);
     cJSON_AddItemToArray(list, one);
 }
@@ -81,17 +81,17 @@ static double add_time(cJSON *root, const char *name, double ms)
 }
 
 /* Writes why it ended, and how long it took. The first token of a reply comes with the prompt. */
-static void add_end(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
+static void add_end(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
-    double rate = j->figures.decode_tokens_per_s, tokens = j->reply_tokens;
+    double rate = j->figures.list[API_DECODE_TOKENS_PER_S], tokens = j->reply_tokens;
     double reply_ms = isfinite(rate) && rate > 0 && tokens > 1 ? (tokens - 1) / rate * 1e3 : 0;
-    double prompt_ms = j->figures.first_token_ms;
+    double prompt_ms = j->figures.list[API_FIRST_TOKEN_MS];
 
     cJSON_AddTrueToObject(root, "done");
     cJSON_AddStringToObject(root, "done_reason",
-                            a->loads                              ? "load"
-                            : serve_stream_reason(j) == SERVE_CUT ? "length"
-                                                                  : "stop");
+                            a->loads                          ? "load"
+                            : api_stream_reason(j) == API_CUT ? "length"
+                                                              : "stop");
     if (a->loads) {
         return;
     }
@@ -99,12 +99,12 @@ static void add_end(cJSON *root, const struct serve_answer *a, const struct serv
     cJSON_AddNumberToObject(root, "load_duration", 0);
     cJSON_AddNumberToObject(root, "prompt_eval_count", j->prompt_tokens);
     (void)add_time(root, "prompt_eval_duration", prompt_ms);
-    cJSON_AddNumberToObject(root, "eval_count", serve_stream_tokens(j));
+    cJSON_AddNumberToObject(root, "eval_count", api_stream_tokens(j));
     (void)add_time(root, "eval_duration", reply_ms);
     serve_stream_warnings(root, &j->request);
 }
 
-static void put(struct serve_text *out, cJSON *root)
+static void put(struct api_text *out, cJSON *root)
 {
     serve_text_add_json(out, root);
     (void)serve_text_add(out, "\n", 1);
@@ -112,17 +112,17 @@ static void put(struct serve_text *out, cJSON *root)
 
 /* ---- a stream ---------------------------------------------------------------------------------- */
 
-static void say_text(const struct serve_stream *s, const struct serve_piece *p)
+static void say_text(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *root = object_of(s->a), *bytes = serve_stream_text(p->bytes, p->n);
-    bool thinks = p->item == SERVE_THOUGHTS_ITEM;
+    bool thinks = p->item == API_THOUGHTS_ITEM;
 
     (void)add_message(root, s->a, thinks ? cJSON_CreateString("") : bytes, thinks ? bytes : NULL);
     cJSON_AddFalseToObject(root, "done");
     put(s->out, root);
 }
 
-static void say_call(const struct serve_stream *s, const struct serve_piece *p)
+static void say_call(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *root = object_of(s->a);
 
@@ -131,7 +131,7 @@ static void say_call(const struct serve_stream *s, const struct serve_piece *p)
     put(s->out, root);
 }
 
-static void say_error(struct serve_text *out, const struct serve_error *e)
+static void say_error(struct api_text *out, const struct api_error *e)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -139,7 +139,7 @@ static void say_error(struct serve_text *out, const struct serve_error *e)
     put(out, root);
 }
 
-static void say_end(const struct serve_stream *s)
+static void say_end(const struct api_stream *s)
 {
     cJSON *root = object_of(s->a);
 
@@ -148,36 +148,36 @@ static void say_end(const struct serve_stream *s)
     put(s->out, root);
 }
 
-static void say(const struct serve_stream *s, const struct serve_piece *p)
+static void say(const struct api_stream *s, const struct api_piece *p)
 {
-    bool comes = p->step == SERVE_OPENS || p->step == SERVE_GROWS;
+    bool comes = p->step == API_OPENS || p->step == API_GROWS;
 
-    if (p->step == SERVE_ENDS) {
+    if (p->step == API_ENDS) {
         say_end(s);
-    } else if (p->step == SERVE_FAILS) {
+    } else if (p->step == API_FAILS) {
         say_error(s->out, &s->j->error);
-    } else if (p->item == SERVE_CALL_ITEM && p->step == SERVE_CLOSES && p->call->whole) {
+    } else if (p->item == API_CALL_ITEM && p->step == API_CLOSES && p->call->whole) {
         say_call(s, p);
-    } else if (p->item != SERVE_CALL_ITEM && comes && p->n != 0) {
+    } else if (p->item != API_CALL_ITEM && comes && p->n != 0) {
         say_text(s, p);
     }
 }
 
 /* ---- a whole answer ---------------------------------------------------------------------------- */
 
-static void collect(const struct serve_stream *s, const struct serve_piece *p)
+static void collect(const struct api_stream *s, const struct api_piece *p)
 {
     struct cJSON *message = s->context;
 
-    if (p->step == SERVE_CLOSES && p->item == SERVE_CALL_ITEM) {
+    if (p->step == API_CLOSES && p->item == API_CALL_ITEM) {
         add_call(message, s, p);
     }
 }
 
 /* Writes the vectors of OpenAI's answer: all of them, or the one of the one text. */
-static void add_vectors(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
+static void add_vectors(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
-    cJSON *theirs = serve_vectors_answer(a->model, j), *one;
+    cJSON *theirs = serve_answer_vectors(a->model, j), *one;
     cJSON *list = cJSON_CreateArray();
 
     cJSON_ArrayForEach(one, cJSON_GetObjectItem(theirs, "data"))
@@ -197,21 +197,21 @@ static void add_vectors(cJSON *root, const struct serve_answer *a, const struct 
     cJSON_AddNumberToObject(root, "prompt_eval_count", j->prompt_tokens);
 }
 
-static void whole(struct serve_text *out, const struct serve_answer *a,
-                  struct serve_job *const *jobs, uint32_t n)
+static void whole(struct api_text *out, const struct api_answer *a,
+                  const struct api_job *const *jobs, uint32_t n)
 {
-    const struct serve_job *j = jobs[0];
+    const struct api_job *j = jobs[0];
     cJSON *root, *text, *thinking = NULL;
 
     (void)n;
-    if (a->kind == SERVE_EMBED) {
+    if (a->kind == API_EMBED) {
         root = cJSON_CreateObject();
         add_vectors(root, a, j);
         put(out, root);
         return;
     }
     root = object_of(a);
-    text = serve_stream_text(serve_text_shown(&j->text), serve_stream_call(j).content);
+    text = serve_stream_text(api_text_shown(&j->text), api_stream_call(j).content);
     if (j->thoughts.n != 0) {
         thinking = serve_stream_text(j->thoughts.bytes, j->thoughts.n);
     }

@@ -44,7 +44,7 @@ static void add_details(cJSON *root)
 }
 
 /* Writes {"models":[{...}]} with the loaded model. until: the field of its time. */
-static void write_models(struct serve_text *out, const struct serve_backend *b, const char *model,
+static void write_models(struct api_text *out, const struct serve_backend *b, const char *model,
                          int64_t now, bool running)
 {
     cJSON *root = cJSON_CreateObject(), *one = cJSON_CreateObject();
@@ -65,7 +65,7 @@ static void write_models(struct serve_text *out, const struct serve_backend *b, 
     serve_text_add_json(out, root);
 }
 
-static void write_version(struct serve_text *out)
+static void write_version(struct api_text *out)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -74,7 +74,7 @@ static void write_version(struct serve_text *out)
     serve_text_add_json(out, root);
 }
 
-void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
+void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
                        const struct serve_backend *b, const char *model, int64_t now)
 {
     if (page == SERVE_PAGE_VERSION) {
@@ -85,7 +85,7 @@ void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
 }
 
 /* Any name stands for the loaded model, as everywhere. */
-void serve_ollama_show(struct serve_text *out, const struct serve_backend *b, int64_t now)
+void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now)
 {
     cJSON *root = cJSON_CreateObject(), *info, *list;
     char at[SERVE_TIME_BYTES];

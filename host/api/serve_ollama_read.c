@@ -38,7 +38,7 @@ static bool read_options(struct serve_translation *t, const char *name, const cJ
     if (!cJSON_IsObject(v)) {
         return serve_translate_refuse(t, name, "%s has to be an object", name);
     }
-    return t->kind == SERVE_EMBED || serve_translate(t, v, "options.", &options_fields);
+    return t->kind == API_EMBED || serve_translate(t, v, "options.", &options_fields);
 }
 
 /* -2, until the context is full, means the same here as -1. */
@@ -59,9 +59,9 @@ static bool read_off(struct serve_translation *t, const char *name, const cJSON 
     if (cJSON_IsNumber(v) && v->valuedouble >= off && v->valuedouble <= off) {
         return true;
     }
-    return serve_refuse(t->e, 400, name, "unsupported_parameter",
-                        "%s is not supported by this server: leave it out, or set it to %g", name,
-                        off);
+    return api_refuse(t->e, 400, name, "unsupported_parameter",
+                      "%s is not supported by this server: leave it out, or set it to %g", name,
+                      off);
 }
 
 static const struct serve_dialect_field options_list[] = {
@@ -238,7 +238,7 @@ static bool end_generate(struct serve_translation *t)
 
     t->loads = is_empty(prompt);
     if (cJSON_IsTrue(get(t->from, "raw"))) {
-        t->kind = SERVE_CONTINUE;
+        t->kind = API_CONTINUE;
         serve_translate_put(t, t->to, "prompt", prompt != NULL ? copy(prompt) : cJSON_CreateNull());
         return end_stream(t);
     }

@@ -7,17 +7,17 @@
 #include "runtime/model/model.h"
 
 /* Writes *n < context tokens to ids (context). False: e says why not. */
-bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
-                         uint32_t *ids, size_t *n, struct serve_error *e);
+bool serve_prompt_encode(const struct model *m, const struct api_request *q, uint32_t context,
+                         uint32_t *ids, size_t *n, struct api_error *e);
 
 /* Does the same for one input of a request for embeddings, a text or numbers of tokens. */
-bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
-                              uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e);
+bool serve_prompt_encode_text(const struct model *m, const struct api_turn *input, uint32_t context,
+                              uint32_t *ids, size_t *n, struct api_error *e);
 
 /* Copies what the request adds to logits to *biases, as tokens of the session's model, and gives it
  * to the sampler. */
-bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
+bool serve_prompt_biases(const struct session *s, const struct api_request *q,
                          struct json_biases *biases, struct sampler_params *sampler,
-                         struct serve_error *e);
+                         struct api_error *e);
 
 #endif

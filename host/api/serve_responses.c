@@ -8,41 +8,40 @@ static const char completed[] = "completed", incomplete[] = "incomplete",
                   in_progress[] = "in_progress", failed[] = "failed";
 
 /* Returns the status of a finished reply. */
-static const char *status_of(const struct serve_job *j)
+static const char *status_of(const struct api_job *j)
 {
-    return serve_stream_reason(j) == SERVE_CUT ? incomplete : completed;
+    return api_stream_reason(j) == API_CUT ? incomplete : completed;
 }
 
 /* ---- items ------------------------------------------------------------------------------------- */
 
-static void item_id(char id[SERVE_ID_BYTES], const struct serve_stream *s,
-                    const struct serve_piece *p)
+static void item_id(char id[API_ID_BYTES], const struct api_stream *s, const struct api_piece *p)
 {
     static const char *const words[] = { "", "rs", "msg", "fc" };
 
-    serve_stream_id(id, words[p->item], s->a, s->at->index, p->number);
+    api_stream_id(id, words[p->item], s->a, s->at->index, p->number);
 }
 
 /* Returns the scores of tokens that were not sent; those of a text's item. */
-static cJSON *scores_of(const struct serve_stream *s)
+static cJSON *scores_of(const struct api_stream *s)
 {
     cJSON *scores, *list;
 
     if (!s->j->request.wants_scores) {
         return cJSON_CreateArray();
     }
-    scores = serve_scores_answer(SERVE_CHAT, &s->j->scores, &s->at->scores);
+    scores = serve_scores_answer(&s->j->scores, &s->at->scores);
     list = cJSON_DetachItemFromObjectCaseSensitive(scores, "content");
     cJSON_Delete(scores);
     return list != NULL ? list : cJSON_CreateArray();
 }
 
 /* Writes a part of a text's or of thoughts' item. scores is taken over. */
-static cJSON *part_of(const struct serve_piece *p, const char *bytes, size_t n, cJSON *scores)
+static cJSON *part_of(const struct api_piece *p, const char *bytes, size_t n, cJSON *scores)
 {
     cJSON *part = cJSON_CreateObject();
 
-    if (p->item == SERVE_THOUGHTS_ITEM) {
+    if (p->item == API_THOUGHTS_ITEM) {
         cJSON_Delete(scores);
         cJSON_AddStringToObject(part, "type", "reasoning_text");
         cJSON_AddItemToObject(part, "text", serve_stream_text(bytes, n));
@@ -55,12 +54,11 @@ static cJSON *part_of(const struct serve_piece *p, const char *bytes, size_t n, 
     return part;
 }
 
-static void add_call(cJSON *item, const struct serve_stream *s, const struct serve_piece *p,
-                     bool whole)
+static void add_call(cJSON *item, const struct api_stream *s, const struct api_piece *p, bool whole)
 {
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
-    serve_stream_id(id, "call", s->a, s->at->index, p->call_number);
+    api_stream_id(id, "call", s->a, s->at->index, p->call_number);
     cJSON_AddStringToObject(item, "type", "function_call");
     cJSON_AddStringToObject(item, "call_id", id);
     cJSON_AddItemToObject(item, "name", serve_stream_text(p->call->name, p->call->name_bytes));
@@ -69,20 +67,20 @@ static void add_call(cJSON *item, const struct serve_stream *s, const struct ser
 
 /* Writes the item of a piece. part: its content, which is taken over; NULL: it is empty. status: of
  * a closed item, whether it was cut. */
-static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p, const char *status,
+static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, const char *status,
                       cJSON *part)
 {
     cJSON *item = cJSON_CreateObject(), *content;
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
     item_id(id, s, p);
     cJSON_AddStringToObject(item, "id", id);
     cJSON_AddStringToObject(item, "status", status);
-    if (p->item == SERVE_CALL_ITEM) {
+    if (p->item == API_CALL_ITEM) {
         add_call(item, s, p, status != in_progress);
         return item;
     }
-    if (p->item == SERVE_THOUGHTS_ITEM) {
+    if (p->item == API_THOUGHTS_ITEM) {
         cJSON_AddStringToObject(item, "type", "reasoning");
         cJSON_AddArrayToObject(item, "summary");
     } else {
@@ -98,18 +96,18 @@ static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p,
 
 /* Thoughts and calls that were cut say so themselves; a text is cut if it is the last item of a
  * reply. */
-static const char *status_of_item(const struct serve_stream *s, const struct serve_piece *p)
+static const char *status_of_item(const struct api_stream *s, const struct api_piece *p)
 {
-    if (p->item == SERVE_CALL_ITEM) {
+    if (p->item == API_CALL_ITEM) {
         return p->call->whole ? completed : incomplete;
     }
-    return s->j->done && p->item == SERVE_TEXT_ITEM ? status_of(s->j) : completed;
+    return s->j->done && p->item == API_TEXT_ITEM ? status_of(s->j) : completed;
 }
 
-static void collect(const struct serve_stream *s, const struct serve_piece *p)
+static void collect(const struct api_stream *s, const struct api_piece *p)
 {
-    if (p->step == SERVE_CLOSES) {
-        cJSON *part = p->item != SERVE_CALL_ITEM ? part_of(p, p->bytes, p->n, scores_of(s)) : NULL;
+    if (p->step == API_CLOSES) {
+        cJSON *part = p->item != API_CALL_ITEM ? part_of(p, p->bytes, p->n, scores_of(s)) : NULL;
 
         cJSON_AddItemToArray(s->context, item_of(s, p, status_of_item(s, p), part));
     }
@@ -117,10 +115,10 @@ static void collect(const struct serve_stream *s, const struct serve_piece *p)
 
 /* ---- the response ------------------------------------------------------------------------------ */
 
-static cJSON *usage_of(const struct serve_job *j)
+static cJSON *usage_of(const struct api_job *j)
 {
     cJSON *usage = cJSON_CreateObject(), *details;
-    double reply = serve_stream_tokens(j), prompt = j->prompt_tokens;
+    double reply = api_stream_tokens(j), prompt = j->prompt_tokens;
 
     cJSON_AddNumberToObject(usage, "input_tokens", prompt);
     details = cJSON_AddObjectToObject(usage, "input_tokens_details");
@@ -132,7 +130,7 @@ static cJSON *usage_of(const struct serve_job *j)
     return usage;
 }
 
-static void add_reasons(cJSON *root, const struct serve_job *j, const char *status)
+static void add_reasons(cJSON *root, const struct api_job *j, const char *status)
 {
     cJSON *one;
 
@@ -153,7 +151,7 @@ static void add_reasons(cJSON *root, const struct serve_job *j, const char *stat
 }
 
 /* Writes output, usage and figures of a reply that is done. */
-static void add_result(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
+static void add_result(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     cJSON *output = cJSON_CreateArray();
 
@@ -164,13 +162,12 @@ static void add_result(cJSON *root, const struct serve_answer *a, const struct s
     serve_stream_warnings(root, &j->request);
 }
 
-static cJSON *response_of(const struct serve_answer *a, const struct serve_job *j,
-                          const char *status)
+static cJSON *response_of(const struct api_answer *a, const struct api_job *j, const char *status)
 {
     cJSON *root = cJSON_CreateObject(), *echo, *member;
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
-    serve_stream_id(id, "resp", a, 0, 0);
+    api_stream_id(id, "resp", a, 0, 0);
     cJSON_AddStringToObject(root, "id", id);
     cJSON_AddStringToObject(root, "object", "response");
     cJSON_AddNumberToObject(root, "created_at", (double)a->created);
@@ -195,8 +192,8 @@ static cJSON *response_of(const struct serve_answer *a, const struct serve_job *
     return root;
 }
 
-static void whole(struct serve_text *out, const struct serve_answer *a,
-                  struct serve_job *const *jobs, uint32_t n)
+static void whole(struct api_text *out, const struct api_answer *a,
+                  const struct api_job *const *jobs, uint32_t n)
 {
     (void)n;
     serve_text_add_json(out, response_of(a, jobs[0], status_of(jobs[0])));
@@ -206,7 +203,7 @@ static void whole(struct serve_text *out, const struct serve_answer *a,
 /* ---- events ------------------------------------------------------------------------------------ */
 
 /* Writes one event. body: its members beside type and number; it is taken over. */
-static void say_event(const struct serve_stream *s, const char *type, cJSON *body)
+static void say_event(const struct api_stream *s, const char *type, cJSON *body)
 {
     cJSON_AddStringToObject(body, "type", type);
     cJSON_AddNumberToObject(body, "sequence_number", s->at->sequence++);
@@ -215,7 +212,7 @@ static void say_event(const struct serve_stream *s, const char *type, cJSON *bod
     (void)serve_text_add(s->out, "\n\n", 2);
 }
 
-static void say_response(const struct serve_stream *s, const char *type, const char *status)
+static void say_response(const struct api_stream *s, const char *type, const char *status)
 {
     cJSON *body = cJSON_CreateObject();
 
@@ -224,7 +221,7 @@ static void say_response(const struct serve_stream *s, const char *type, const c
 }
 
 /* Writes a whole item, as it begins or when it is complete. */
-static void say_item(const struct serve_stream *s, const struct serve_piece *p, const char *type,
+static void say_item(const struct api_stream *s, const struct api_piece *p, const char *type,
                      cJSON *item)
 {
     cJSON *body = cJSON_CreateObject();
@@ -235,21 +232,21 @@ static void say_item(const struct serve_stream *s, const struct serve_piece *p, 
 }
 
 /* Adds the members that every event inside an item has. */
-static cJSON *inside(const struct serve_stream *s, const struct serve_piece *p)
+static cJSON *inside(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *body = cJSON_CreateObject();
-    char id[SERVE_ID_BYTES];
+    char id[API_ID_BYTES];
 
     item_id(id, s, p);
     cJSON_AddStringToObject(body, "item_id", id);
     cJSON_AddNumberToObject(body, "output_index", p->number);
-    if (p->item != SERVE_CALL_ITEM) {
+    if (p->item != API_CALL_ITEM) {
         cJSON_AddNumberToObject(body, "content_index", 0);
     }
     return body;
 }
 
-static void say_part(const struct serve_stream *s, const struct serve_piece *p, const char *type,
+static void say_part(const struct api_stream *s, const struct api_piece *p, const char *type,
                      cJSON *part)
 {
     cJSON *body = inside(s, p);
@@ -258,52 +255,52 @@ static void say_part(const struct serve_stream *s, const struct serve_piece *p, 
     say_event(s, type, body);
 }
 
-static void say_opened(const struct serve_stream *s, const struct serve_piece *p)
+static void say_opened(const struct api_stream *s, const struct api_piece *p)
 {
     say_item(s, p, "response.output_item.added", item_of(s, p, in_progress, NULL));
-    if (p->item != SERVE_CALL_ITEM) {
+    if (p->item != API_CALL_ITEM) {
         say_part(s, p, "response.content_part.added", part_of(p, "", 0, cJSON_CreateArray()));
     }
 }
 
 /* Writes more of a text, thoughts or arguments, or all of it. */
-static void say_bytes(const struct serve_stream *s, const struct serve_piece *p, bool done)
+static void say_bytes(const struct api_stream *s, const struct api_piece *p, bool done)
 {
     static const char *const types[][2] = {
-        [SERVE_THOUGHTS_ITEM] = { "response.reasoning_text.delta", "response.reasoning_text.done" },
-        [SERVE_TEXT_ITEM] = { "response.output_text.delta", "response.output_text.done" },
-        [SERVE_CALL_ITEM] = { "response.function_call_arguments.delta",
-                              "response.function_call_arguments.done" },
+        [API_THOUGHTS_ITEM] = { "response.reasoning_text.delta", "response.reasoning_text.done" },
+        [API_TEXT_ITEM] = { "response.output_text.delta", "response.output_text.done" },
+        [API_CALL_ITEM] = { "response.function_call_arguments.delta",
+                            "response.function_call_arguments.done" },
     };
     cJSON *body = inside(s, p);
-    const char *name = !done ? "delta" : p->item == SERVE_CALL_ITEM ? "arguments" : "text";
+    const char *name = !done ? "delta" : p->item == API_CALL_ITEM ? "arguments" : "text";
 
     cJSON_AddItemToObject(body, name, serve_stream_text(p->bytes, p->n));
-    if (p->item == SERVE_TEXT_ITEM) {
+    if (p->item == API_TEXT_ITEM) {
         cJSON_AddItemToObject(body, "logprobs", done ? cJSON_CreateArray() : scores_of(s));
-    } else if (p->item == SERVE_CALL_ITEM && done) {
+    } else if (p->item == API_CALL_ITEM && done) {
         cJSON_AddItemToObject(body, "name", serve_stream_text(p->call->name, p->call->name_bytes));
     }
     say_event(s, types[p->item][done], body);
 }
 
 /* Scores are sent with the pieces and in the whole response, but not again when an item closes. */
-static void say_closed(const struct serve_stream *s, const struct serve_piece *p)
+static void say_closed(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *part = NULL;
 
     say_bytes(s, p, true);
-    if (p->item != SERVE_CALL_ITEM) {
+    if (p->item != API_CALL_ITEM) {
         part = part_of(p, p->bytes, p->n, cJSON_CreateArray());
         say_part(s, p, "response.content_part.done", cJSON_Duplicate(part, true));
     }
     say_item(s, p, "response.output_item.done", item_of(s, p, status_of_item(s, p), part));
 }
 
-static void say_failed(const struct serve_stream *s)
+static void say_failed(const struct api_stream *s)
 {
     cJSON *body = cJSON_CreateObject();
-    const struct serve_error *e = &s->j->error;
+    const struct api_error *e = &s->j->error;
 
     cJSON_AddStringToObject(body, "code", e->code != NULL ? e->code : "server_error");
     cJSON_AddStringToObject(body, "message", e->text);
@@ -313,23 +310,23 @@ static void say_failed(const struct serve_stream *s)
     say_response(s, "response.failed", failed);
 }
 
-static void say(const struct serve_stream *s, const struct serve_piece *p)
+static void say(const struct api_stream *s, const struct api_piece *p)
 {
     switch (p->step) {
-    case SERVE_BEGINS:
+    case API_BEGINS:
         say_response(s, "response.created", in_progress);
         say_response(s, "response.in_progress", in_progress);
         break;
-    case SERVE_OPENS:
+    case API_OPENS:
         say_opened(s, p);
         if (p->n != 0) {
             say_bytes(s, p, false);
         }
         break;
-    case SERVE_GROWS: say_bytes(s, p, false); break;
-    case SERVE_CLOSES: say_closed(s, p); break;
-    case SERVE_FAILS: say_failed(s); break;
-    case SERVE_ENDS:
+    case API_GROWS: say_bytes(s, p, false); break;
+    case API_CLOSES: say_closed(s, p); break;
+    case API_FAILS: say_failed(s); break;
+    case API_ENDS:
         if (status_of(s->j) == completed) {
             say_response(s, "response.completed", completed);
         } else {

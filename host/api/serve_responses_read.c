@@ -220,16 +220,16 @@ static bool read_likeliest(struct serve_translation *t, const char *name, const 
 static bool refuse_stored(struct serve_translation *t, const char *name, const cJSON *v)
 {
     (void)v;
-    return serve_refuse(t->e, 400, name, "unsupported_parameter",
-                        "%s: this server keeps no responses; send the whole conversation as input",
-                        name);
+    return api_refuse(t->e, 400, name, "unsupported_parameter",
+                      "%s: this server keeps no responses; send the whole conversation as input",
+                      name);
 }
 
 static bool refuse_parameter(struct serve_translation *t, const char *name, const cJSON *v)
 {
     (void)v;
-    return serve_refuse(t->e, 400, name, "unknown_parameter",
-                        "%s is a field of chat completions, and not of responses", name);
+    return api_refuse(t->e, 400, name, "unknown_parameter",
+                      "%s is a field of chat completions, and not of responses", name);
 }
 
 /* Settings that this server adds to chat completions mean the same here. */

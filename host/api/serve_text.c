@@ -7,41 +7,35 @@
 
 #include <cjson/cJSON.h>
 
-static bool make_room(struct serve_text *t, size_t n)
+static bool grow(struct api_text *t, size_t room)
 {
-    size_t room = t->room != 0 ? t->room : 256;
+    size_t more = t->room != 0 ? t->room : 256;
     char *longer;
 
-    while (room - t->n <= n) {
-        room *= 2;
+    while (more < room) {
+        more *= 2;
     }
-    if (room == t->room) {
-        return true;
-    }
-    longer = realloc(t->bytes, room);
+    longer = realloc(t->bytes, more);
     if (longer == NULL) {
-        t->failed = true;
         return false;
     }
     t->bytes = longer;
-    t->room = room;
+    t->room = more;
     return true;
 }
 
-bool serve_text_add(struct serve_text *t, const char *bytes, size_t n)
+void serve_text_grows(struct api_text *t)
 {
-    if (!make_room(t, n)) {
-        return false;
-    }
-    if (n != 0) { /* bytes may be NULL then */
-        memcpy(t->bytes + t->n, bytes, n);
-    }
-    t->n += n;
-    t->bytes[t->n] = '\0';
-    return true;
+    t->grow = grow;
 }
 
-bool serve_text_say(struct serve_text *t, const char *format, ...)
+bool serve_text_add(struct api_text *t, const char *bytes, size_t n)
+{
+    serve_text_grows(t);
+    return api_text_put(t, bytes, n);
+}
+
+bool serve_text_say(struct api_text *t, const char *format, ...)
 {
     char line[512];
     va_list list;
@@ -56,7 +50,7 @@ bool serve_text_say(struct serve_text *t, const char *format, ...)
     return serve_text_add(t, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
-void serve_text_add_json(struct serve_text *t, struct cJSON *object)
+void serve_text_add_json(struct api_text *t, struct cJSON *object)
 {
     char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
 
@@ -71,7 +65,7 @@ void serve_text_add_json(struct serve_text *t, struct cJSON *object)
     free(text);
 }
 
-void serve_text_free(struct serve_text *t)
+void serve_text_free(struct api_text *t)
 {
     free(t->bytes);
     memset(t, 0, sizeof *t);

@@ -8,10 +8,10 @@
 
 struct serve_whole {
     struct serve_task task;
-    struct serve_answer answer;
-    struct serve_text echo, text;
+    struct api_answer answer;
+    struct api_text echo, text;
     uint32_t n;
-    struct serve_job *jobs[SERVE_REPLIES_MOST];
+    struct serve_job *jobs[API_REPLIES_MOST];
     bool written; /* a worker has taken the task */
 };
 
@@ -20,7 +20,10 @@ static void write_answer(struct serve_task *t)
 {
     struct serve_whole *w = (struct serve_whole *)t;
 
-    serve_writer_of(w->answer.dialect)->whole(&w->text, &w->answer, w->jobs, w->n);
+    const struct api_job *jobs[API_REPLIES_MOST];
+
+    serve_job_list(jobs, w->jobs, w->n);
+    serve_writer_of(w->answer.dialect)->whole(&w->text, &w->answer, jobs, w->n);
 }
 
 static void drop(struct serve_task *t)
@@ -35,7 +38,7 @@ static void drop(struct serve_task *t)
     free(w);
 }
 
-struct serve_whole *serve_whole_begin(const struct serve_answer *a, struct serve_text *echo,
+struct serve_whole *serve_whole_begin(const struct api_answer *a, struct api_text *echo,
                                       struct serve_job *const *jobs, uint32_t n)
 {
     struct serve_whole *w = calloc(1, sizeof *w);
@@ -62,7 +65,7 @@ bool serve_whole_take(struct serve_whole *w)
     return w->written;
 }
 
-void serve_whole_say(struct serve_whole *w, struct serve_text *out)
+void serve_whole_say(struct serve_whole *w, struct api_text *out)
 {
     *out = w->text;
     memset(&w->text, 0, sizeof w->text);

@@ -44,12 +44,12 @@ static void leave_work(struct board *b)
     b->past.n = 0;
     pthread_mutex_unlock(&serve_pool.lock);
     pthread_mutex_lock(&w->job->lock);
-    seen = w->job->request.stream && w->job->text.n != 0;
+    seen = w->job->of.request.stream && w->job->of.text.n != 0;
     if (!seen) {
-        serve_text_free(&w->job->text);
-        serve_text_free(&w->job->scores);
-        serve_text_free(&w->job->vectors);
-        w->job->prompt_tokens = 0;
+        serve_text_free(&w->job->of.text);
+        serve_text_free(&w->job->of.scores);
+        serve_text_free(&w->job->of.vectors);
+        w->job->of.prompt_tokens = 0;
     }
     pthread_mutex_unlock(&w->job->lock);
     if (serve_pool_is_closing()) {
@@ -76,11 +76,11 @@ static void greet(struct board *b)
 /* Its facts belonged to another start or model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
-    struct serve_figures now;
+    struct api_figures now;
 
     serve_figures_read(&now, e->root);
     pthread_mutex_lock(&serve_pool.lock);
-    b->context = now.context_limit_tokens;
+    b->context = now.list[API_CONTEXT_LIMIT_TOKENS];
     b->plan[0] = b->stats[0] = b->models[0] = '\0';
     b->curious = true;
     pthread_mutex_unlock(&serve_pool.lock);
@@ -117,30 +117,30 @@ static void finish(struct board *b, const struct board_event *e)
     const char *reason = e->reason != NULL ? e->reason : "error";
 
     if (b->error.status == 0 && strcmp(reason, "error") == 0) {
-        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board gave no reply");
+        (void)api_refuse(&b->error, 500, NULL, NULL, "the board gave no reply");
     } else if (b->error.status == 0 && strcmp(reason, "stopped") == 0 && !b->stopped) {
-        (void)serve_refuse(&b->error, 503, NULL, NULL, "the reply was stopped at the board");
+        (void)api_refuse(&b->error, 503, NULL, NULL, "the reply was stopped at the board");
     }
     b->work = NULL;
     pthread_mutex_lock(&w->job->lock);
-    w->job->end = end_of(reason);
-    if (b->error.status == 0 && w->job->request.kind == SERVE_EMBED &&
-        (w->job->vectors.n == 0 ||
-         w->job->vectors.n % (w->job->request.n_turns * sizeof(float)) != 0)) {
-        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's embeddings differ in length");
+    w->job->of.end = end_of(reason);
+    if (b->error.status == 0 && w->job->of.request.kind == API_EMBED &&
+        (w->job->of.vectors.n == 0 ||
+         w->job->of.vectors.n % (w->job->of.request.n_turns * sizeof(float)) != 0)) {
+        (void)api_refuse(&b->error, 500, NULL, NULL, "the board's embeddings differ in length");
     }
     pthread_mutex_lock(&serve_pool.lock);
     serve_pool.stats.running--;
     serve_pool.stats.passes += e->passes;
     b->state.replies += b->error.status == 0;
-    serve_figures_read(&w->job->figures, e->root);
-    w->job->figures.context_limit_tokens = b->context;
-    w->job->line = b->path;
+    serve_figures_read(&w->job->of.figures, e->root);
+    w->job->of.figures.list[API_CONTEXT_LIMIT_TOKENS] = b->context;
+    w->job->of.line = b->path;
     if (b->error.status == 0) {
-        b->state.figures = w->job->figures;
+        b->state.figures = w->job->of.figures;
     }
     b->curious = true;
-    board_past_add(&b->past, serve_text_shown(&w->job->text), w->job->text.n);
+    board_past_add(&b->past, api_text_shown(&w->job->of.text), w->job->of.text.n);
     if (b->error.status != 0) {
         b->past.n = 0;
     }
@@ -182,17 +182,17 @@ static void take_reply(struct board *b, const struct board_event *e)
     }
     pthread_mutex_lock(&j->lock);
     if (e->kind == BOARD_TOKEN && e->text != NULL) {
-        (void)serve_text_add(&j->text, e->text, strlen(e->text));
-        board_scores_read(&j->scores, e);
+        (void)serve_text_add(&j->of.text, e->text, strlen(e->text));
+        board_scores_read(&j->of.scores, e);
     } else if (e->kind == BOARD_USAGE) {
-        j->prompt_tokens = e->prompt_tokens;
-        j->cached_tokens = e->cached_tokens;
-        j->reply_tokens = e->completion_tokens;
+        j->of.prompt_tokens = e->prompt_tokens;
+        j->of.cached_tokens = e->cached_tokens;
+        j->of.reply_tokens = e->completion_tokens;
     } else if (e->kind == BOARD_EMBEDDING) {
-        j->prompt_tokens += e->tokens;
-        if (!board_vector_read(&j->vectors, e) && b->error.status == 0) {
-            (void)serve_refuse(&b->error, 500, NULL, NULL,
-                               "the board's embedding is not a list of numbers");
+        j->of.prompt_tokens += e->tokens;
+        if (!board_vector_read(&j->of.vectors, e) && b->error.status == 0) {
+            (void)api_refuse(&b->error, 500, NULL, NULL,
+                             "the board's embedding is not a list of numbers");
         }
     }
     pthread_mutex_unlock(&j->lock);
@@ -202,7 +202,7 @@ static void take_reply(struct board *b, const struct board_event *e)
 /* Events about the board itself, at any time. */
 static void take_news(struct board *b, const struct board_event *e)
 {
-    struct serve_figures now;
+    struct api_figures now;
 
     pthread_mutex_lock(&serve_pool.lock);
     if (e->kind == BOARD_MODEL) {
@@ -212,7 +212,7 @@ static void take_news(struct board *b, const struct board_event *e)
     }
     if (e->kind == BOARD_STATS) {
         serve_figures_read(&now, e->root);
-        b->state.figures.temperature_c = now.temperature_c;
+        b->state.figures.list[API_TEMPERATURE_C] = now.list[API_TEMPERATURE_C];
     }
     pthread_mutex_unlock(&serve_pool.lock);
 }
@@ -268,34 +268,34 @@ static void take_line(void *context, char *line, size_t bytes)
 }
 
 /* True if the board supports what the request asks for. */
-static bool can_take(const struct board *b, const struct serve_request *q, struct serve_error *e)
+static bool can_take(const struct board *b, const struct api_request *q, struct api_error *e)
 {
     const char *penalty = board_penalty_of(q);
 
-    for (uint32_t i = 0; i < q->n_turns && q->kind == SERVE_EMBED; i++) {
+    for (uint32_t i = 0; i < q->n_turns && q->kind == API_EMBED; i++) {
         if (q->turns[i].tokens.n != 0) {
-            return serve_refuse(e, 400, "input", NULL,
-                                "input: a board embeds texts, not token numbers");
+            return api_refuse(e, 400, "input", NULL,
+                              "input: a board embeds texts, not token numbers");
         }
     }
     if (q->n_stops > OPTIONS_STOPS) {
-        return serve_refuse(e, 400, "stop", NULL, "stop has %u texts: a board takes %d",
-                            (unsigned)q->n_stops, OPTIONS_STOPS);
+        return api_refuse(e, 400, "stop", NULL, "stop has %u texts: a board takes %d",
+                          (unsigned)q->n_stops, OPTIONS_STOPS);
     }
     if (penalty != NULL && !b->knows_penalties) {
-        return serve_refuse(e, 400, penalty, NULL,
-                            "%s: the board's version of Ingot does not know it: update the board",
-                            penalty);
+        return api_refuse(e, 400, penalty, NULL,
+                          "%s: the board's version of Ingot does not know it: update the board",
+                          penalty);
     }
     return true;
 }
 
 /* Write the request of b->work. False: it cannot be written; *e says why. */
-static bool write_request(struct board *b, struct serve_error *e)
+static bool write_request(struct board *b, struct api_error *e)
 {
-    const struct serve_request *q = &b->work->job->request;
-    struct serve_request request = *q; /* its texts belong to the job */
-    struct serve_text out = { .n = 0 };
+    const struct api_request *q = &b->work->job->of.request;
+    struct api_request request = *q; /* its texts belong to the job */
+    struct api_text out = { .n = 0 };
     size_t longest;
     bool good = true;
 
@@ -306,16 +306,16 @@ static bool write_request(struct board *b, struct serve_error *e)
     pthread_mutex_lock(&serve_pool.lock);
     b->id = ++serve_pool.next_id;
     pthread_mutex_unlock(&serve_pool.lock);
-    if (q->grammar != NULL || (b->held && q->kind != SERVE_EMBED)) {
+    if (q->grammar != NULL || (b->held && q->kind != API_EMBED)) {
         b->left += board_grammar_write(&out, q, b->id);
         b->held = q->grammar != NULL;
     }
     board_request_write(&out, &request, b->id, &longest);
     if (longest > b->line_limit) {
-        good = serve_refuse(e, 400, "messages", "context_length_exceeded",
-                            "it is longer than the board's line allows: shorten it");
-    } else if (out.failed || !serial_send(&b->line, serve_text_shown(&out), out.n)) {
-        good = serve_refuse(e, 500, NULL, NULL, "out of memory");
+        good = api_refuse(e, 400, "messages", "context_length_exceeded",
+                          "it is longer than the board's line allows: shorten it");
+    } else if (out.failed || !serial_send(&b->line, api_text_shown(&out), out.n)) {
+        good = api_refuse(e, 500, NULL, NULL, "out of memory");
     }
     serve_text_free(&out);
     return good;
@@ -323,14 +323,14 @@ static bool write_request(struct board *b, struct serve_error *e)
 
 static void begin_work(struct board *b)
 {
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
     struct waiting *w = serve_pool_take(b);
 
     if (w == NULL) {
         return;
     }
     b->work = w;
-    b->left = w->job->request.kind == SERVE_EMBED ? w->job->request.n_turns : 1;
+    b->left = w->job->of.request.kind == API_EMBED ? w->job->of.request.n_turns : 1;
     b->stopped = false;
     b->error = e;
     if (!serve_job_is_cancelled(w->job) && write_request(b, &e)) {
@@ -348,7 +348,7 @@ static void begin_work(struct board *b)
 /* An idle board reports its state; a request that comes meanwhile waits for it. */
 static void ask_news(struct board *b)
 {
-    struct serve_text line = { .n = 0 };
+    struct api_text line = { .n = 0 };
 
     pthread_mutex_lock(&serve_pool.lock);
     if (b->curious) {
@@ -358,7 +358,7 @@ static void ask_news(struct board *b)
     }
     pthread_mutex_unlock(&serve_pool.lock);
     if (line.n != 0 && !line.failed) {
-        (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+        (void)serial_send(&b->line, api_text_shown(&line), line.n);
     }
     serve_text_free(&line);
 }

@@ -22,7 +22,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms)
 /* It loads the model of the others. */
 static void load(struct board *b)
 {
-    struct serve_text line = { .n = 0 };
+    struct api_text line = { .n = 0 };
 
     pthread_mutex_lock(&serve_pool.lock);
     b->load_id = ++serve_pool.next_id;
@@ -32,7 +32,7 @@ static void load(struct board *b)
     b->phase = ASKING;
     b->past.n = 0;
     pthread_mutex_unlock(&serve_pool.lock);
-    (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+    (void)serial_send(&b->line, api_text_shown(&line), line.n);
     serve_text_free(&line);
 }
 
@@ -61,7 +61,7 @@ static bool should_load(struct board *b, const struct board_event *e)
     return e->model == NULL || untried;
 }
 
-void serve_board_suit(const struct board *b, struct serve_request *q)
+void serve_board_suit(const struct board *b, struct api_request *q)
 {
     q->unmarked = !b->knows_said;
     q->plain_sampler = !b->knows_penalties;
@@ -70,7 +70,7 @@ void serve_board_suit(const struct board *b, struct serve_request *q)
 
 bool serve_board_has_model(struct board *b, const struct board_event *e)
 {
-    char why[SERVE_MODEL_BYTES * 2 + 80], model[SERVE_MODEL_BYTES];
+    char why[API_MODEL_BYTES * 2 + 80], model[API_MODEL_BYTES];
     bool good = e->model != NULL, loads;
 
     board_defaults_read(&b->defaults, e);

@@ -21,18 +21,18 @@ void board_past_add(struct board_past *p, const char *text, size_t bytes)
     }
 }
 
-static void add(struct board_past *p, const struct serve_text *t)
+static void add(struct board_past *p, const struct api_text *t)
 {
-    board_past_add(p, serve_text_shown(t), t->n);
+    board_past_add(p, api_text_shown(t), t->n);
 }
 
-void board_past_of(struct board_past *p, const struct serve_request *q)
+void board_past_of(struct board_past *p, const struct api_request *q)
 {
     /* The text before the first turn counts as one text: alone it hardly decides the choice of a
      * board. */
-    const char *kind = q->kind != SERVE_CHAT ? "t" : q->has_system ? "s" : "c";
+    const char *kind = q->kind != API_CHAT ? "t" : q->has_system ? "s" : "c";
 
-    p->marks[0] = mix(mix(basis, kind, 1), serve_text_shown(&q->system), q->system.n);
+    p->marks[0] = mix(mix(basis, kind, 1), api_text_shown(&q->system), q->system.n);
     p->n = 1;
     for (uint32_t i = 0; i < q->n_turns; i++) {
         add(p, q->turns[i].tokens.n != 0 ? &q->turns[i].tokens : &q->turns[i].user);

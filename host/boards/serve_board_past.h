@@ -14,7 +14,7 @@ struct board_past {
 };
 
 /* Marks of a request; texts beyond the last mark do not count. */
-void board_past_of(struct board_past *p, const struct serve_request *q);
+void board_past_of(struct board_past *p, const struct api_request *q);
 
 /* Also add the reply to it. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes);

@@ -9,6 +9,8 @@
 
 #include "flash_image/source/source.h"
 #include "host/api/serve_scores.h"
+#include "host/api/serve_text.h"
+#include "runtime/api/api_line.h"
 #include "runtime/text/base64.h"
 
 /* ---- from the board -------------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
 
     cJSON_AddStringToObject(one, "name", e->model != NULL ? e->model : "");
     cJSON_AddNumberToObject(one, "bytes", (double)number_of(e->root, "bytes"));
-    if (e->model != NULL && strlen(e->model) < SERVE_MODEL_BYTES &&
+    if (e->model != NULL && strlen(e->model) < API_MODEL_BYTES &&
         cJSON_PrintPreallocated(one, text, sizeof text, false) &&
         n + strlen(text) + sizeof "[]" < SERVE_EVENT_BYTES) {
         list[n] = n == 0 ? '[' : ',';
@@ -117,7 +119,7 @@ void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
     cJSON_Delete(one);
 }
 
-bool board_vector_read(struct serve_text *out, const struct board_event *event)
+bool board_vector_read(struct api_text *out, const struct board_event *event)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(event->root, "values"), *v;
 
@@ -136,7 +138,7 @@ bool board_vector_read(struct serve_text *out, const struct board_event *event)
 }
 
 /* Read an object with token, logprob and text. False: it is something else. */
-static bool score_of(const cJSON *object, struct serve_score *s)
+static bool score_of(const cJSON *object, struct api_score *s)
 {
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),
                 *logprob = cJSON_GetObjectItemCaseSensitive(object, "logprob");
@@ -145,17 +147,17 @@ static bool score_of(const cJSON *object, struct serve_score *s)
     if (!cJSON_IsNumber(id) || text == NULL) {
         return false;
     }
-    *s = (struct serve_score){ .id = count_of(object, "token"),
-                               .logprob = cJSON_IsNumber(logprob) ? logprob->valuedouble
-                                                                  : (double)__builtin_nanf(""),
-                               .text = text,
-                               .bytes = strlen(text) };
+    *s = (struct api_score){ .id = count_of(object, "token"),
+                             .logprob = cJSON_IsNumber(logprob) ? logprob->valuedouble
+                                                                : (double)__builtin_nanf(""),
+                             .text = text,
+                             .bytes = strlen(text) };
     return true;
 }
 
-void board_scores_read(struct serve_text *out, const struct board_event *event)
+void board_scores_read(struct api_text *out, const struct board_event *event)
 {
-    struct serve_score taken, likeliest[SERVE_SCORES_MOST];
+    struct api_score taken, likeliest[API_SCORES_MOST];
     const cJSON *one;
     uint32_t n = 0;
 
@@ -165,11 +167,12 @@ void board_scores_read(struct serve_text *out, const struct board_event *event)
     }
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(event->root, "top_logprobs"))
     {
-        if (n != SERVE_SCORES_MOST && score_of(one, &likeliest[n])) {
+        if (n != API_SCORES_MOST && score_of(one, &likeliest[n])) {
             n++;
         }
     }
-    serve_scores_add(out, &taken, likeliest, n);
+    serve_text_grows(out);
+    (void)api_scores_add(out, &taken, likeliest, n);
 }
 
 /* Names and bounds of a model's defaults. */
@@ -209,7 +212,7 @@ void board_defaults_read(struct ingot_sampling *s, const struct board_event *eve
     }
 }
 
-void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s)
+void board_defaults_put(struct api_request *q, const struct ingot_sampling *s)
 {
     uint32_t takes = s->given & ~q->chosen;
     struct sampler_params *to = &q->sampler;
@@ -222,27 +225,15 @@ void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s)
     to->repeat_last = (takes & INGOT_SAMPLES_REPEAT_LAST) != 0 ? s->repeat_last : to->repeat_last;
 }
 
-void board_error_read(struct serve_error *e, const struct board_event *event)
+void board_error_read(struct api_error *e, const struct board_event *event)
 {
-    const char *name = event->name != NULL ? event->name : "";
-    bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
-    bool too_long = strcmp(name, "line") == 0 || strcmp(name, "context") == 0;
-    const char *field = text_of(event->root, "field");
-    const char *param = NULL; /* most fields have other names here */
-
-    if (field != NULL && strcmp(field, "ids") == 0) {
-        param = "prompt";
-    } else if (field != NULL && strcmp(field, "logit_bias") == 0) {
-        param = field;
-    }
-    (void)serve_refuse(e, failed ? 500 : 400, param, too_long ? "context_length_exceeded" : NULL,
-                       "%s", event->text != NULL ? event->text : "the board says that it failed");
+    api_line_error(e, event->name, event->text, text_of(event->root, "field"));
 }
 
 /* ---- to the board ---------------------------------------------------------------------------- */
 
 /* Write the object as a line, and free it. */
-static void put(struct serve_text *out, cJSON *object, size_t *longest)
+static void put(struct api_text *out, cJSON *object, size_t *longest)
 {
     size_t before = out->n;
 
@@ -261,125 +252,7 @@ static cJSON *request_of(uint64_t id)
     return root;
 }
 
-/* said: bytes at its end that are a person's words; 0: unknown. */
-static void add_message(cJSON *list, const char *role, const char *content, size_t said)
-{
-    cJSON *one = cJSON_CreateObject();
-
-    cJSON_AddStringToObject(one, "role", role);
-    cJSON_AddStringToObject(one, "content", content);
-    if (said != 0) {
-        cJSON_AddNumberToObject(one, "said", (double)said);
-    }
-    cJSON_AddItemToArray(list, one);
-}
-
-/* A board has one system prompt, so later instructions become a paragraph before the person's
- * words. */
-static void add_turn(cJSON *list, const struct serve_turn *t, bool unmarked)
-{
-    struct serve_text both = { .n = 0 };
-
-    if (t->instructed) {
-        (void)serve_text_add(&both, serve_text_shown(&t->system), t->system.n);
-        (void)serve_text_add(&both, "\n\n", t->user.n != 0 ? 2 : 0);
-    }
-    (void)serve_text_add(&both, serve_text_shown(&t->user), t->user.n);
-    if (t->spoken || t->instructed) {
-        add_message(list, "user", serve_text_shown(&both), unmarked ? 0 : t->said);
-    }
-    serve_text_free(&both);
-    if (t->replied) {
-        add_message(list, "assistant", serve_text_shown(&t->reply), 0);
-    }
-}
-
-static void add_messages(cJSON *root, const struct serve_request *q)
-{
-    cJSON *list = cJSON_AddArrayToObject(root, "messages");
-
-    if (q->has_system) {
-        add_message(list, "system", serve_text_shown(&q->system), 0);
-    }
-    for (uint32_t i = 0; i < q->n_turns; i++) {
-        add_turn(list, &q->turns[i], q->unmarked);
-    }
-}
-
-static void add_decimal(cJSON *root, const char *name, double value)
-{
-    char text[40];
-
-    snprintf(text, sizeof text, "%.6f", value);
-    cJSON_AddRawToObject(root, name, text);
-}
-
-static void add_settings(cJSON *root, const struct serve_request *q)
-{
-    unsigned long long seed = (unsigned long long)q->sampler.seed;
-    uint32_t drawn = 0;
-    char text[32];
-
-    if (!q->seeded && getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
-        seed = drawn;
-    }
-    snprintf(text, sizeof text, "%llu", seed);
-    cJSON_AddRawToObject(root, "seed", text);
-    cJSON_AddNumberToObject(root, "n", q->n);
-    add_decimal(root, "temp", (double)q->sampler.temp);
-    add_decimal(root, "top_p", (double)q->sampler.top_p);
-    add_decimal(root, "min_p", (double)q->sampler.min_p);
-    add_decimal(root, "repeat", (double)q->sampler.repeat);
-    if (!q->plain_sampler) {
-        cJSON_AddNumberToObject(root, "repeat_last_n", q->sampler.repeat_last);
-        add_decimal(root, "presence_penalty", (double)q->sampler.presence);
-        add_decimal(root, "frequency_penalty", (double)q->sampler.frequency);
-    }
-    if (!q->plain_sampler && q->biases.n != 0) {
-        cJSON_AddRawToObject(root, "logit_bias", serve_text_shown(&q->biases));
-    }
-    cJSON_AddNumberToObject(root, "top_k", q->sampler.top_k);
-    cJSON_AddStringToObject(root, "think", q->no_thinking ? "off" : "hide");
-}
-
-static void add_stops(cJSON *root, const struct serve_request *q)
-{
-    cJSON *list = cJSON_AddArrayToObject(root, "stop");
-
-    for (uint32_t i = 0; i < q->n_stops; i++) {
-        cJSON_AddItemToArray(list, cJSON_CreateString(q->stops[i]));
-    }
-}
-
-/* A text to continue, or the numbers of its tokens. */
-static void add_prompt(cJSON *root, const struct serve_turn *t)
-{
-    uint32_t id;
-    cJSON *ids;
-
-    if (t->tokens.n == 0) {
-        cJSON_AddStringToObject(root, "raw", serve_text_shown(&t->user));
-        return;
-    }
-    ids = cJSON_AddArrayToObject(root, "ids");
-    for (size_t at = 0; at < t->tokens.n; at += sizeof id) {
-        memcpy(&id, t->tokens.bytes + at, sizeof id);
-        cJSON_AddItemToArray(ids, cJSON_CreateNumber(id));
-    }
-}
-
-static void write_texts(struct serve_text *out, const struct serve_request *q, uint64_t id,
-                        size_t *longest)
-{
-    for (uint32_t i = 0; i < q->n_turns; i++) {
-        cJSON *root = request_of(id);
-
-        cJSON_AddStringToObject(root, "embedding", serve_text_shown(&q->turns[i].user));
-        put(out, root, longest);
-    }
-}
-
-const char *board_penalty_of(const struct serve_request *q)
+const char *board_penalty_of(const struct api_request *q)
 {
     const struct sampler_params *s = &q->sampler;
 
@@ -395,7 +268,7 @@ const char *board_penalty_of(const struct serve_request *q)
     return q->biases.n != 0 ? "logit_bias" : NULL;
 }
 
-void board_load_write(struct serve_text *out, uint64_t id, const char *model)
+void board_load_write(struct api_text *out, uint64_t id, const char *model)
 {
     cJSON *root = request_of(id);
     size_t longest = 0;
@@ -404,7 +277,7 @@ void board_load_write(struct serve_text *out, uint64_t id, const char *model)
     put(out, root, &longest);
 }
 
-void board_news_write(struct serve_text *out, uint64_t id, bool anew)
+void board_news_write(struct api_text *out, uint64_t id, bool anew)
 {
     static const char *const fields[] = { "models", "plan", "stats" };
     size_t longest = 0;
@@ -417,7 +290,7 @@ void board_news_write(struct serve_text *out, uint64_t id, bool anew)
     }
 }
 
-uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)
+uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, uint64_t id)
 {
     enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 bytes */
     size_t longest = 0;
@@ -446,27 +319,31 @@ uint32_t board_grammar_write(struct serve_text *out, const struct serve_request 
     return n;
 }
 
-void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
+/* A seed for a request that has none. */
+static uint64_t seed_of(const struct api_request *q)
+{
+    uint32_t drawn = 0;
+
+    if (!q->seeded && getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
+        return drawn;
+    }
+    return q->sampler.seed;
+}
+
+void board_request_write(struct api_text *out, const struct api_request *q, uint64_t id,
                          size_t *longest)
 {
-    cJSON *root;
+    uint32_t n = q->kind == API_EMBED ? q->n_turns : 1;
 
     *longest = 0;
-    if (q->kind == SERVE_EMBED) {
-        write_texts(out, q, id, longest);
-        return;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t before = out->n;
+
+        serve_text_grows(out);
+        api_line_put(out, q, i, id, seed_of(q));
+        if (out->n - before > *longest) {
+            *longest = out->n - before;
+        }
+        (void)serve_text_add(out, "\n", 1);
     }
-    root = request_of(id);
-    if (q->wants_scores) {
-        cJSON_AddNumberToObject(root, "logprobs", q->n_likeliest);
-    }
-    add_settings(root, q);
-    add_stops(root, q);
-    if (q->kind == SERVE_CHAT) {
-        add_messages(root, q);
-    } else {
-        cJSON_AddTrueToObject(root, "reset");
-        add_prompt(root, &q->turns[q->prompt]);
-    }
-    put(out, root, longest);
 }

@@ -43,27 +43,27 @@ void board_event_free(struct board_event *e);
 /* Append the line of a request, or one line for each text to embed, to out: every setting, whatever
  * was set before. All have the id. longest: the length of the longest line. Out of memory:
  * out->failed. */
-void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
+void board_request_write(struct api_text *out, const struct api_request *q, uint64_t id,
                          size_t *longest);
 
 /* The sampling defaults of its model in an event `ready`; values out of bounds are ignored. */
 void board_defaults_read(struct ingot_sampling *s, const struct board_event *event);
 
 /* Replace parameters of the request's sampler that nobody has chosen by the model's own. */
-void board_defaults_put(struct serve_request *q, const struct ingot_sampling *s);
+void board_defaults_put(struct api_request *q, const struct ingot_sampling *s);
 
 /* The field of a request that requires a board with penalties and biases; NULL: none. */
-const char *board_penalty_of(const struct serve_request *q);
+const char *board_penalty_of(const struct api_request *q);
 
 /* A line that has the board load a model. */
-void board_load_write(struct serve_text *out, uint64_t id, const char *model);
+void board_load_write(struct api_text *out, uint64_t id, const char *model);
 
 /* Lines before it that set the request's grammar, or none, on the board; returns their number. The
  * board was started with grammar=on, or reports that it was not. */
-uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id);
+uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, uint64_t id);
 
 /* Lines that ask for the board's plan and, after a restart, for its memory and its models. */
-void board_news_write(struct serve_text *out, uint64_t id, bool anew);
+void board_news_write(struct api_text *out, uint64_t id, bool anew);
 
 /* Append an event of BOARD_MODEL to a JSON list of objects with name and bytes; "": the list is
  * empty. Entries that do not fit are dropped. */
@@ -74,12 +74,12 @@ void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
 
 /* Append the numbers of an event of BOARD_EMBEDDING, f32, to out. False: there are none, or a wrong
  * number of them. */
-bool board_vector_read(struct serve_text *out, const struct board_event *event);
+bool board_vector_read(struct api_text *out, const struct board_event *event);
 
 /* Append the token's score in an event of BOARD_TOKEN to out, if it has one. */
-void board_scores_read(struct serve_text *out, const struct board_event *event);
+void board_scores_read(struct api_text *out, const struct board_event *event);
 
 /* The reason why an event of BOARD_ERROR ends a request. */
-void board_error_read(struct serve_error *e, const struct board_event *event);
+void board_error_read(struct api_error *e, const struct board_event *event);
 
 #endif

@@ -56,24 +56,24 @@ void serve_pool_set_phase(struct board *b, enum phase phase)
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* The job ends, and belongs only to the server; w is freed. */
-void serve_pool_end(struct waiting *w, const struct serve_error *e)
+void serve_pool_end(struct waiting *w, const struct api_error *e)
 {
     struct serve_job *j = w->job;
 
     pthread_mutex_lock(&j->lock);
     if (e != NULL) {
-        j->error = *e;
-    } else if (j->text.failed || j->scores.failed) {
-        (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
+        j->of.error = *e;
+    } else if (j->of.text.failed || j->of.scores.failed) {
+        (void)api_refuse(&j->of.error, 500, NULL, NULL, "out of memory");
     }
-    j->done = true;
+    j->of.done = true;
     pthread_mutex_lock(&serve_pool.lock);
     serve_pool.stats.requests++;
-    serve_pool.stats.failed += j->error.status != 0;
+    serve_pool.stats.failed += j->of.error.status != 0;
     serve_pool.stats.cancelled += j->cancelled;
-    serve_pool.stats.prompt_tokens += j->prompt_tokens;
-    serve_pool.stats.cached_tokens += j->cached_tokens;
-    serve_pool.stats.reply_tokens += j->reply_tokens;
+    serve_pool.stats.prompt_tokens += j->of.prompt_tokens;
+    serve_pool.stats.cached_tokens += j->of.cached_tokens;
+    serve_pool.stats.reply_tokens += j->of.reply_tokens;
     pthread_mutex_unlock(&serve_pool.lock);
     pthread_mutex_unlock(&j->lock);
     serve_job_release(j);
@@ -83,9 +83,9 @@ void serve_pool_end(struct waiting *w, const struct serve_error *e)
 
 void serve_pool_end_with(struct waiting *w, int status, const char *text)
 {
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
 
-    (void)serve_refuse(&e, status, NULL, NULL, "%s", text);
+    (void)api_refuse(&e, status, NULL, NULL, "%s", text);
     serve_pool_end(w, &e);
 }
 
@@ -202,7 +202,7 @@ static bool submit(void *context, struct serve_job *j)
         serve_job_hold(j);
         w->job = j;
         w->since_ms = serial_millis();
-        board_past_of(&w->past, &j->request);
+        board_past_of(&w->past, &j->of.request);
         pthread_mutex_lock(&serve_pool.lock);
         room = serve_pool.stats.waiting < SERVE_WAITING_MOST;
         w->choice = serve_pool.choice;
@@ -342,7 +342,7 @@ static bool wait_for_model(char *model)
     while (model[0] == '\0' && serial_millis() - begin < FIRST_MS) {
         (void)poll(NULL, 0, 20);
         pthread_mutex_lock(&serve_pool.lock);
-        memcpy(model, serve_pool.model, SERVE_MODEL_BYTES);
+        memcpy(model, serve_pool.model, API_MODEL_BYTES);
         pthread_mutex_unlock(&serve_pool.lock);
         if (serial_millis() - said > 5000) {
             said = serial_millis();
@@ -372,7 +372,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
         struct board *board = &serve_pool.boards[i];
 
         board->path = lines[i];
-        serve_figures_clear(&board->state.figures);
+        api_figures_clear(&board->state.figures);
         board->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         good = good && board->wake >= 0;
     }

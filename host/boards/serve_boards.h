@@ -9,7 +9,7 @@
 bool serve_boards_is_line(const char *word);
 
 /* Start with the boards at lines (n), devices at baud (0: 115200), and wait until one of them answers: *model is its
- * model (SERVE_MODEL_BYTES), and boards with another model get no jobs. False: the error was printed. One per
+ * model (API_MODEL_BYTES), and boards with another model get no jobs. False: the error was printed. One per
  * process. */
 bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32_t n, uint32_t baud,
                        struct serve_wake wake, char *model);

@@ -43,7 +43,7 @@ struct board {
     struct waiting *work; /* AT_WORK */
     uint64_t id;          /* of its request */
     uint32_t left;        /* answers that are expected */
-    struct serve_error error;
+    struct api_error error;
     struct ingot_sampling defaults; /* its model's own defaults, from its `ready` */
     bool knows_said;                /* its messages may mark which words are a person's */
     bool knows_penalties;           /* its requests may have penalties and biases */
@@ -72,8 +72,8 @@ struct serve_pool {
     struct waiting *first;
     uint64_t n_taken;
     struct serve_stats stats;
-    char model[SERVE_MODEL_BYTES]; /* of all boards; "": no board has answered */
-    uint32_t choice;               /* number of the current choice; 0: the first board's model */
+    char model[API_MODEL_BYTES]; /* of all boards; "": no board has answered */
+    uint32_t choice;             /* number of the current choice; 0: the first board's model */
     bool closing;
 };
 
@@ -92,7 +92,7 @@ struct waiting *serve_pool_take(struct board *b);
 void serve_pool_put_back(struct waiting *w);
 
 /* The job ends, and belongs only to the server; w is freed. e: NULL, or why there is no reply. */
-void serve_pool_end(struct waiting *w, const struct serve_error *e);
+void serve_pool_end(struct waiting *w, const struct api_error *e);
 void serve_pool_end_with(struct waiting *w, int status, const char *text);
 
 /* End jobs that nobody will do: all of them, or those that have waited too long while there is no
@@ -113,7 +113,7 @@ bool serve_board_has_model(struct board *b, const struct board_event *e);
 
 /* A request in the form for this board: without fields that its version does not know, and with its
  * model's defaults. */
-void serve_board_suit(const struct board *b, struct serve_request *q);
+void serve_board_suit(const struct board *b, struct api_request *q);
 
 /* An idle board loads the model that was chosen meanwhile. */
 void serve_board_load_chosen(struct board *b);

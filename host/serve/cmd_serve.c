@@ -53,7 +53,7 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
     return true;
 }
 
-static void set_defaults(struct serve_defaults *d, const struct options *o, const char *model)
+static void set_defaults(struct api_defaults *d, const struct options *o, const char *model)
 {
     (void)shown_name(d->model, sizeof d->model, model);
     d->system = options_given(o, OPTION_SYSTEM) ? o->reply.system : NULL;
@@ -101,7 +101,7 @@ static bool serve_boards(const struct arguments *a, uint32_t baud, struct serve_
 {
     static struct serve_backend backend;
     struct serve_wake wake = { NULL, serve_http_wake };
-    char model[SERVE_MODEL_BYTES];
+    char model[API_MODEL_BYTES];
     bool good;
 
     if (!serve_http_open(s)) {

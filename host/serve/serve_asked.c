@@ -8,11 +8,11 @@
 struct serve_asked {
     struct serve_task task;
     struct serve_backend *backend;
-    struct serve_answer answer;
-    struct serve_text body;
-    struct serve_defaults defaults; /* when it came */
+    struct api_answer answer;
+    struct api_text body;
+    struct api_defaults defaults; /* when it came */
     struct serve_choices choices;
-    struct serve_error error;
+    struct api_error error;
 };
 
 static void read_body(struct serve_task *t)
@@ -31,8 +31,8 @@ static void drop(struct serve_task *t)
     free(a);
 }
 
-struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct serve_answer *as,
-                                      struct serve_text *body, const struct serve_defaults *d)
+struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_answer *as,
+                                      struct api_text *body, const struct api_defaults *d)
 {
     struct serve_asked *a = calloc(1, sizeof *a);
 
@@ -49,7 +49,7 @@ struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct serv
     return a;
 }
 
-bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct serve_error *e)
+bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct api_error *e)
 {
     if (!serve_worker_take(&a->task)) {
         return false;

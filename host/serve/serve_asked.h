@@ -8,12 +8,12 @@ struct serve_asked;
 
 /* Begins to read a body, which is taken over, and to submit its jobs. The server is woken at the
  * end. NULL: no memory. */
-struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct serve_answer *as,
-                                      struct serve_text *body, const struct serve_defaults *d);
+struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_answer *as,
+                                      struct api_text *body, const struct api_defaults *d);
 
 /* Returns whether it is done. If so, its replies are in *choices or the error is in *e, and it is
  * freed. */
-bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct serve_error *e);
+bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct api_error *e);
 
 /* Nobody waits for it any more: it is freed, and its jobs end. True: it was never read, so no
  * backend knows of it. */

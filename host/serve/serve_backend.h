@@ -7,7 +7,7 @@
 
 #include "host/serve/serve_figures.h"
 #include "host/api/serve_request.h"
-#include "runtime/session/generate.h"
+#include "runtime/api/api_job.h"
 
 enum {
     SERVE_WAITING_MOST = 128, /* jobs that wait, beside those that run */
@@ -16,29 +16,25 @@ enum {
     SERVE_EVENT_BYTES = 2048, /* of a board's own description, with its NUL */
 };
 
-/* A request and its reply so far. The server and the backend each hold it once. */
+/* A job that the server and the backend hold once each. */
 struct serve_job {
-    struct serve_request request; /* constant once submitted */
-    struct serve_job *next;       /* the backend's */
-    pthread_mutex_t lock;         /* of all below */
+    struct api_job of;      /* its request is constant once submitted */
+    struct serve_job *next; /* the backend's */
+    pthread_mutex_t lock;   /* of `of` but for its request, and all below */
     unsigned holders;
     bool cancelled; /* nobody waits for it any more */
-    bool done;
-    struct serve_error error;         /* set at the end: why there is no reply, or no more of it */
-    enum generate_end end;            /* set at the end when there was no error */
-    struct serve_text text, thoughts; /* whole characters */
-    struct serve_text scores;         /* in the form of serve_scores.h, if they were asked for */
-    struct serve_text vectors;        /* SERVE_EMBED: (n_turns, dim) f32 */
-    uint32_t prompt_tokens, cached_tokens, reply_tokens;
-    uint32_t spent_tokens;        /* tokens of earlier replies that were refused and made again */
-    struct serve_figures figures; /* set at the end when there was no error */
-    const char *line; /* constant name of the board that answered; NULL: this computer */
 };
 
 /* Makes a job that only the caller holds. NULL: no memory. */
 struct serve_job *serve_job_new(void);
 void serve_job_hold(struct serve_job *j);
 void serve_job_release(struct serve_job *j);
+/* Their replies (n), for a writer. */
+void serve_job_list(const struct api_job *list[API_REPLIES_MOST], struct serve_job *const *jobs,
+                    uint32_t n);
+
+/* Whether a text of its reply had no memory. */
+bool serve_job_failed(const struct serve_job *j);
 /* Nobody waits for it. */
 void serve_job_cancel(struct serve_job *j);
 bool serve_job_is_cancelled(struct serve_job *j);
@@ -47,10 +43,10 @@ bool serve_job_is_cancelled(struct serve_job *j);
 struct serve_board_state {
     const char *line;                  /* the name on the command line; NULL: this computer */
     char machine[SERVE_MACHINE_BYTES]; /* "": it has not answered yet */
-    char model[SERVE_MODEL_BYTES];     /* "": none */
+    char model[API_MODEL_BYTES];       /* "": none */
     bool there;                        /* it takes requests */
     uint64_t replies;
-    struct serve_figures figures; /* of its latest reply */
+    struct api_figures figures; /* of its latest reply */
 };
 
 /* All of these facts and the events `plan` and `stats` of its line (docs/SERIAL.md), as JSON. "":

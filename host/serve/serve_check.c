@@ -18,9 +18,9 @@ static void check_reply(struct serve_task *t)
 {
     struct serve_check *k = (struct serve_check *)t;
 
-    bool cut = k->job->end != GENERATE_ENDED && k->job->end != GENERATE_STOP;
+    bool cut = k->job->of.end != GENERATE_ENDED && k->job->of.end != GENERATE_STOP;
 
-    k->good = serve_check_reply(&k->job->request, &k->job->text, cut, k->error_message,
+    k->good = serve_check_reply(&k->job->of.request, &k->job->of.text, cut, k->error_message,
                                 sizeof k->error_message);
 }
 

@@ -5,7 +5,7 @@
 
 #include "host/serve/serve_backend.h"
 
-enum { SERVE_ERROR_MESSAGE_BYTES = SERVE_ERROR_TEXT_BYTES - 100 };
+enum { SERVE_ERROR_MESSAGE_BYTES = API_ERROR_TEXT_BYTES - 100 };
 
 struct serve_check;
 

@@ -195,19 +195,19 @@ static bool has_token(const char *authorization, const char *token)
     return is_token(authorization + strspn(authorization, " "), token);
 }
 
-bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct serve_error *e)
+bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e)
 {
     if (g->token == NULL && !is_this_computer(c->host, g)) {
-        return serve_refuse(e, 403, NULL, "host",
-                            "the Host header names another computer: start the server with "
-                            "--allow-host %.80s if this is right",
-                            c->host[0] != '\0' ? c->host : "NAME");
+        return api_refuse(e, 403, NULL, "host",
+                          "the Host header names another computer: start the server with "
+                          "--allow-host %.80s if this is right",
+                          c->host[0] != '\0' ? c->host : "NAME");
     }
     if (c->origin != NULL && !is_own(c->origin, c->host) && !serve_is_allowed(c->origin, g)) {
-        return serve_refuse(e, 403, NULL, "origin",
-                            "pages of other sites may not ask: start the server with "
-                            "--allow-origin %.80s to let this one in",
-                            c->origin[0] != '\0' ? c->origin : "ORIGIN");
+        return api_refuse(e, 403, NULL, "origin",
+                          "pages of other sites may not ask: start the server with "
+                          "--allow-origin %.80s to let this one in",
+                          c->origin[0] != '\0' ? c->origin : "ORIGIN");
     }
     if (g->token == NULL || c->preflight || strcmp(c->path, "/health") == 0 ||
         strcmp(c->path, "/") == 0) {
@@ -215,7 +215,7 @@ bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, st
     }
     return has_token(c->authorization, g->token) ||
            (c->key != NULL && c->key[0] != '\0' && is_token(c->key, g->token)) ||
-           serve_refuse(e, 401, NULL, "invalid_api_key",
-                        "the Authorization header has to be Bearer and the token, or x-api-key the "
-                        "token");
+           api_refuse(e, 401, NULL, "invalid_api_key",
+                      "the Authorization header has to be Bearer and the token, or x-api-key the "
+                      "token");
 }

@@ -28,8 +28,7 @@ struct serve_caller {
 /* Returns whether a request may be answered. *e says why not. Pages of other sites may not ask from
  * somebody's browser, and neither may a site whose name was pointed at this computer: an Origin
  * must be this server or an allowed one, and a Host must be a name of this computer. */
-bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g,
-                   struct serve_error *e);
+bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e);
 
 /* Returns whether the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);

@@ -1,12 +1,15 @@
 #include "host/serve/serve_hold.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "flash_image/grammar/grammar_compile.h"
-#include "host/api/serve_call.h"
+#include "host/api/serve_request.h"
+#include "host/api/serve_text.h"
+#include "runtime/api/api_call.h"
 
 enum { ERROR_MESSAGE_BYTES = 400 };
 
@@ -15,22 +18,10 @@ static const char prose[] =
     "prose ::= ([^<] | \"<\" (\"<\" | \"t<\" | \"to<\" | \"too<\")* ([^<t] | \"t\" [^<o] | "
     "\"to\" [^<o] | \"too\" [^<l]))*\n";
 
-void serve_warn(struct serve_request *q, const char *format, ...)
-{
-    char line[ERROR_MESSAGE_BYTES];
-    va_list list;
-
-    va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
-    va_end(list);
-    (void)serve_text_add(&q->warnings, ",", q->warnings.n != 0 ? 1 : 0);
-    serve_text_add_json(&q->warnings, cJSON_CreateString(line));
-}
-
 /* ---- the root --------------------------------------------------------------------------------- */
 
 /* A text of GBNF. */
-static void put_literal(struct serve_text *out, const char *text)
+static void put_literal(struct api_text *out, const char *text)
 {
     (void)serve_text_add(out, "\"", 1);
     for (; *text != '\0'; text++) {
@@ -50,25 +41,25 @@ struct hold {
 };
 
 /* The rule of a call with any name; all functions have the same rule of arguments. */
-static void put_any_call(struct serve_text *out, unsigned rule)
+static void put_any_call(struct api_text *out, unsigned rule)
 {
     (void)serve_text_say(out, "call ::= ");
-    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
+    put_literal(out, API_CALL_MARK API_CALL_NAME);
     (void)serve_text_say(out, " [a-zA-Z0-9_.:-]{1,64} ");
-    put_literal(out, SERVE_CALL_ARGUMENTS);
+    put_literal(out, API_CALL_ARGUMENTS);
     (void)serve_text_say(out, " r%u ", rule);
-    put_literal(out, SERVE_CALL_END);
+    put_literal(out, API_CALL_END);
     (void)serve_text_say(out, "\n");
 }
 
 /* Returns how many functions can be called. */
-static unsigned put_call(struct serve_text *out, const struct serve_held *list, unsigned n,
+static unsigned put_call(struct api_text *out, const struct api_held *list, unsigned n,
                          const unsigned *rules)
 {
     unsigned callable = 0;
 
     (void)serve_text_say(out, "call ::= ");
-    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
+    put_literal(out, API_CALL_MARK API_CALL_NAME);
     (void)serve_text_say(out, " (");
     for (unsigned i = 0; i < n; i++) {
         if (list[i].name == NULL || rules[i] == GRAMMAR_NO_RULE) {
@@ -77,16 +68,16 @@ static unsigned put_call(struct serve_text *out, const struct serve_held *list, 
         (void)serve_text_say(out, "%s", callable++ != 0 ? " | " : "");
         put_literal(out, list[i].name);
         (void)serve_text_say(out, " ");
-        put_literal(out, SERVE_CALL_ARGUMENTS);
+        put_literal(out, API_CALL_ARGUMENTS);
         (void)serve_text_say(out, " r%u", rules[i]);
     }
     (void)serve_text_say(out, ") ");
-    put_literal(out, SERVE_CALL_END);
+    put_literal(out, API_CALL_END);
     (void)serve_text_say(out, "\n");
     return callable;
 }
 
-static bool put_root(struct serve_reader *r, struct serve_text *out, const struct serve_held *list,
+static bool put_root(struct api_reader *r, struct api_text *out, const struct api_held *list,
                      unsigned n, const unsigned *rules, const struct hold *h)
 {
     unsigned answer = n != 0 && list[n - 1].name == NULL ? rules[n - 1] : GRAMMAR_NO_RULE;
@@ -95,14 +86,14 @@ static bool put_root(struct serve_reader *r, struct serve_text *out, const struc
     if (answers && n == 1) {
         (void)serve_text_say(out, "root ::= r%u\n", answer);
         return answer != GRAMMAR_NO_RULE ||
-               serve_refuse(r->e, 400, "response_format", NULL,
-                            "response_format: no value satisfies the schema");
+               api_refuse(r->e, 400, "response_format", NULL,
+                          "response_format: no value satisfies the schema");
     }
     if (h->any_name) { /* the check gets all schemas, and the first is a function's */
         put_any_call(out, rules[0]);
     } else if (put_call(out, list, n, rules) == 0) {
-        return serve_refuse(r->e, 400, "tools", NULL,
-                            "tools: no arguments satisfy the parameters of any function");
+        return api_refuse(r->e, 400, "tools", NULL,
+                          "tools: no arguments satisfy the parameters of any function");
     }
     (void)serve_text_say(out, "calls ::= call (\"\\n\" call){0,%u}\n", h->most - 1);
     if (h->must) {
@@ -110,8 +101,8 @@ static bool put_root(struct serve_reader *r, struct serve_text *out, const struc
     } else if (answers && answer != GRAMMAR_NO_RULE) {
         (void)serve_text_say(out, "root ::= calls | r%u\n", answer);
     } else if (answers) {
-        return serve_refuse(r->e, 400, "response_format", NULL,
-                            "response_format: no value satisfies the schema");
+        return api_refuse(r->e, 400, "response_format", NULL,
+                          "response_format: no value satisfies the schema");
     } else {
         (void)serve_text_say(out, "%sroot ::= prose calls | prose\n", prose);
     }
@@ -120,10 +111,10 @@ static bool put_root(struct serve_reader *r, struct serve_text *out, const struc
 
 /* ---- what is not held -------------------------------------------------------------------------- */
 
-static bool add_check(struct serve_reader *r, const struct serve_held *h)
+static bool add_check(struct api_reader *r, const struct api_held *h)
 {
-    struct serve_request *q = r->q;
-    struct serve_checked *more;
+    struct api_request *q = r->q;
+    struct api_checked *more;
 
     for (uint32_t i = 0; i < q->n_checked; i++) {
         const char *tool = q->checked[i].tool;
@@ -132,18 +123,19 @@ static bool add_check(struct serve_reader *r, const struct serve_held *h)
             return true;
         }
     }
-    more = realloc(q->checked, (q->n_checked + 1) * sizeof *more);
+    more = api_memory_take(q->memory, (q->n_checked + 1) * sizeof *more);
     if (more == NULL) {
-        return serve_no_memory(r);
+        return api_no_memory(r);
+    }
+    if (q->n_checked != 0) {
+        memcpy(more, q->checked, q->n_checked * sizeof *more);
     }
     q->checked = more;
-    more[q->n_checked].tool = h->name != NULL ? strdup(h->name) : NULL;
-    more[q->n_checked].schema = strdup(h->schema);
-    q->n_checked++;
+    more[q->n_checked++] = (struct api_checked){ .tool = h->name, .schema = h->schema };
     return true;
 }
 
-static bool take_note(struct serve_reader *r, const struct serve_held *h,
+static bool take_note(struct api_reader *r, const struct api_held *h,
                       const struct grammar_note *note)
 {
     const char *field = h->name != NULL ? "tools" : "response_format",
@@ -154,18 +146,18 @@ static bool take_note(struct serve_reader *r, const struct serve_held *h,
         snprintf(of, sizeof of, ", function %.64s", h->name);
     }
     if (!note->checked && h->strict) {
-        return serve_refuse(
+        return api_refuse(
             r->e, 400, field, NULL,
             "%s%s: %s is not supported, and would have no effect: leave it out, or leave out strict",
             field, of, place);
     }
-    serve_warn(r->q, "%s%s: %s is not held by the grammar%s", field, of, place,
-               note->checked ? "; the finished reply is checked against it"
-                             : ", and not checked either");
+    api_warn(r->q, "%s%s: %s is not held by the grammar%s", field, of, place,
+             note->checked ? "; the finished reply is checked against it"
+                           : ", and not checked either");
     return !note->checked || add_check(r, h);
 }
 
-static bool take_notes(struct serve_reader *r, const struct serve_held *list,
+static bool take_notes(struct api_reader *r, const struct api_held *list,
                        const struct grammar_notes *notes)
 {
     for (unsigned i = 0; i < notes->n; i++) {
@@ -174,22 +166,22 @@ static bool take_notes(struct serve_reader *r, const struct serve_held *list,
         }
     }
     if (notes->more != 0) {
-        serve_warn(r->q, "%u more keywords are not held by the grammar", notes->more);
+        api_warn(r->q, "%u more keywords are not held by the grammar", notes->more);
     }
     return true;
 }
 
-static bool take_loose(struct serve_reader *r, const struct serve_held *list, unsigned n)
+static bool take_loose(struct api_reader *r, const struct api_held *list, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         if (!list[i].loose) {
             continue;
         }
-        serve_warn(r->q,
-                   "%s%s: the schemas are too large for one grammar; the finished reply is "
-                   "checked against this one",
-                   list[i].name != NULL ? "tools, function " : "response_format",
-                   list[i].name != NULL ? list[i].name : "");
+        api_warn(r->q,
+                 "%s%s: the schemas are too large for one grammar; the finished reply is "
+                 "checked against this one",
+                 list[i].name != NULL ? "tools, function " : "response_format",
+                 list[i].name != NULL ? list[i].name : "");
         if (!add_check(r, &list[i])) {
             return false;
         }
@@ -197,15 +189,15 @@ static bool take_loose(struct serve_reader *r, const struct serve_held *list, un
     return true;
 }
 
-static void warn_impossible(struct serve_reader *r, const struct serve_held *list, unsigned n,
+static void warn_impossible(struct api_reader *r, const struct api_held *list, unsigned n,
                             const unsigned *rules)
 {
     for (unsigned i = 0; i < n; i++) {
         if (list[i].name != NULL && rules[i] == GRAMMAR_NO_RULE) {
-            serve_warn(r->q,
-                       "tools, function %.64s: no arguments satisfy its parameters, so it is "
-                       "not called",
-                       list[i].name);
+            api_warn(r->q,
+                     "tools, function %.64s: no arguments satisfy its parameters, so it is "
+                     "not called",
+                     list[i].name);
         }
     }
 }
@@ -213,12 +205,12 @@ static void warn_impossible(struct serve_reader *r, const struct serve_held *lis
 /* ---- the grammar ------------------------------------------------------------------------------- */
 
 /* Returns the text of a try. NULL: it failed, see r->e or *too_large. */
-static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, unsigned n,
+static char *write_gbnf(struct api_reader *r, const struct api_held *list, unsigned n,
                         const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
-    struct grammar_schema schemas[SERVE_HELD_MOST];
+    struct grammar_schema schemas[API_HELD_MOST];
     char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "", *made = NULL;
-    struct serve_text gbnf = { .n = 0 };
+    struct api_text gbnf = { .n = 0 };
 
     for (unsigned i = 0; i < n; i++) {
         schemas[i].arguments = list[i].name != NULL;
@@ -228,15 +220,15 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
         }
     }
     if (grammar_gbnf_of_schemas("", schemas, n, rules, notes, &made, why) != ERR_OK) {
-        (void)serve_refuse(r->e, 400, n == 1 && list[0].name == NULL ? "response_format" : "tools",
-                           NULL, "%s", why);
+        (void)api_refuse(r->e, 400, n == 1 && list[0].name == NULL ? "response_format" : "tools",
+                         NULL, "%s", why);
         return NULL;
     }
     (void)serve_text_add(&gbnf, made, strlen(made));
     free(made);
     if (!put_root(r, &gbnf, list, n, rules, h) || gbnf.failed) {
         if (gbnf.failed) {
-            (void)serve_no_memory(r);
+            (void)api_no_memory(r);
         }
         serve_text_free(&gbnf);
         return NULL;
@@ -246,7 +238,7 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
 
 /* Makes the grammar smaller: leaves the longest half of the schemas to the check; when none are
  * left, the functions' names. False: nothing is left to drop. */
-static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
+static bool loosen(struct api_held *list, unsigned n, struct hold *h)
 {
     unsigned held = 0;
 
@@ -254,7 +246,7 @@ static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
         held += !list[i].loose;
     }
     for (unsigned left = (held + 1) / 2; left != 0; left--) {
-        struct serve_held *longest = NULL;
+        struct api_held *longest = NULL;
 
         for (unsigned i = 0; i < n; i++) {
             if (!list[i].loose &&
@@ -274,13 +266,14 @@ static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
     return true;
 }
 
-bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, bool must,
-                unsigned most)
+bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most)
 {
     struct grammar_notes *notes = calloc(1, sizeof *notes);
     struct hold h = { .must = must, .most = most };
-    unsigned rules[SERVE_HELD_MOST];
+    unsigned rules[API_HELD_MOST];
     bool good = notes != NULL, done = false;
+    void *grammar = NULL;
+    size_t grammar_bytes = 0;
 
     while (good && !done) {
         char why[GRAMMAR_ERROR_MESSAGE_BYTES] = "", *gbnf;
@@ -292,23 +285,21 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
         if (!good) {
             break;
         }
-        e = grammar_compile_gbnf(gbnf, &r->q->grammar, &r->q->grammar_bytes, why);
+        e = grammar_compile_gbnf(gbnf, &grammar, &grammar_bytes, why);
         free(gbnf);
         done = e == ERR_OK;
         if (!done && (e != ERR_TOO_LONG || !loosen(list, n, &h))) {
-            good = serve_refuse(r->e, 400,
-                                n == 1 && list[0].name == NULL ? "response_format" : "tools", NULL,
-                                "%s", why);
+            good = api_refuse(r->e, 400,
+                              n == 1 && list[0].name == NULL ? "response_format" : "tools", NULL,
+                              "%s", why);
         }
     }
-    if (!done) {
-        r->q->grammar = NULL;
-    }
-    good = good && take_notes(r, list, notes) && take_loose(r, list, n);
+    good = good && serve_request_hold(r->q, grammar, grammar_bytes, r->e) &&
+           take_notes(r, list, notes) && take_loose(r, list, n);
     r->q->checks_names = h.any_name;
     if (good && h.any_name) {
-        serve_warn(r->q, "tools: the names are too long for one grammar; those of the finished "
-                         "reply are checked");
+        api_warn(r->q, "tools: the names are too long for one grammar; those of the finished "
+                       "reply are checked");
     }
     if (good) {
         warn_impossible(r, list, n, rules);
@@ -320,7 +311,7 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
 /* ---- afterwards -------------------------------------------------------------------------------- */
 
 /* NULL: it needs no check. */
-static const char *schema_of(const struct serve_request *q, const char *name, size_t bytes)
+static const char *schema_of(const struct api_request *q, const char *name, size_t bytes)
 {
     for (uint32_t i = 0; i < q->n_checked; i++) {
         const char *tool = q->checked[i].tool;
@@ -344,7 +335,7 @@ static bool is_json(const char *text, size_t n)
 }
 
 /* Checks a whole reply, or the arguments of a call, against its schema (NULL: none). */
-static bool check(const char *schema, const char *text, size_t n, const struct serve_call *call,
+static bool check(const char *schema, const char *text, size_t n, const struct api_call *call,
                   char *error_message, size_t bytes)
 {
     char why[GRAMMAR_ERROR_MESSAGE_BYTES];
@@ -361,17 +352,17 @@ static bool check(const char *schema, const char *text, size_t n, const struct s
     return false;
 }
 
-static bool check_answer(const struct serve_request *q, const struct serve_text *reply, bool cut,
+static bool check_answer(const struct api_request *q, const struct api_text *reply, bool cut,
                          char *error_message, size_t bytes)
 {
-    const char *text = serve_text_shown(reply);
+    const char *text = api_text_shown(reply);
 
     return (cut && !is_json(text, reply->n)) ||
            check(schema_of(q, NULL, 0), text, reply->n, NULL, error_message, bytes);
 }
 
-static bool check_call(const struct serve_request *q, const struct serve_call *c,
-                       char *error_message, size_t bytes)
+static bool check_call(const struct api_request *q, const struct api_call *c, char *error_message,
+                       size_t bytes)
 {
     const char *schema = schema_of(q, c->name, c->name_bytes);
 
@@ -383,17 +374,17 @@ static bool check_call(const struct serve_request *q, const struct serve_call *c
     return check(schema, c->arguments, c->arguments_bytes, c, error_message, bytes);
 }
 
-bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, bool cut,
+bool serve_check_reply(const struct api_request *q, const struct api_text *reply, bool cut,
                        char *error_message, size_t bytes)
 {
-    const char *text = serve_text_shown(reply);
-    struct serve_call c = { .found = false };
+    const char *text = api_text_shown(reply);
+    struct api_call c = { .found = false };
 
     if (q->n_checked == 0) {
         return true;
     }
     if (q->may_call) {
-        serve_call_find(&c, text, reply->n, true);
+        api_call_find(&c, text, reply->n, true);
     }
     if (!c.found) {
         return check_answer(q, reply, cut, error_message, bytes);
@@ -402,6 +393,6 @@ bool serve_check_reply(const struct serve_request *q, const struct serve_text *r
         if (c.whole && !check_call(q, &c, error_message, bytes)) {
             return false;
         }
-    } while (c.whole && serve_call_next(&c, text, reply->n));
+    } while (c.whole && api_call_next(&c, text, reply->n));
     return true;
 }

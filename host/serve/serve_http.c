@@ -27,11 +27,11 @@ struct exchange {
     struct http_connection *c;
     bool few; /* the server is full, so only /health is answered */
     const struct serve_page_row *page;
-    struct serve_text body, out;
+    struct api_text body, out;
     size_t body_bytes;         /* the part of server.body_bytes that is this body's */
     size_t said;               /* bytes of out that were sent */
     struct serve_asked *asked; /* being read; NULL: not */
-    struct serve_error error;
+    struct api_error error;
     struct serve_choices choices;
     struct serve_ws *socket;         /* once it is one */
     char fields[SERVE_FIELDS_BYTES]; /* header fields of the answer, beside those of its body */
@@ -136,15 +136,15 @@ static void answer_choices(struct exchange *x)
 
 static void submit(struct exchange *x)
 {
-    const struct serve_answer as = { .kind = x->page->kind,
-                                     .number = ++server.n_requests,
-                                     .created = (int64_t)time(NULL),
-                                     .model = server.setup->defaults.model,
-                                     .dialect = x->page->dialect };
+    const struct api_answer as = { .kind = x->page->kind,
+                                   .number = ++server.n_requests,
+                                   .created = (int64_t)time(NULL),
+                                   .model = server.setup->defaults.model,
+                                   .dialect = x->page->dialect };
 
     x->asked = serve_asked_begin(server.setup->backend, &as, &x->body, &server.setup->defaults);
     if (x->asked == NULL) {
-        (void)serve_refuse(&x->error, 500, NULL, NULL, "out of memory");
+        (void)api_refuse(&x->error, 500, NULL, NULL, "out of memory");
         answer_error(x);
     }
 }
@@ -250,7 +250,7 @@ static void upgrade(struct exchange *x)
     int status = http_connection_upgrade(x->c, &error_message);
 
     if (status != 0) {
-        (void)serve_refuse(&x->error, status, NULL, NULL, "%s", error_message);
+        (void)api_refuse(&x->error, status, NULL, NULL, "%s", error_message);
         answer_error(x);
     }
 }
@@ -264,13 +264,13 @@ static bool is_refused(struct exchange *x, const struct http_request *r)
         return true;
     }
     if (x->few && x->page->page != SERVE_PAGE_HEALTH) {
-        (void)serve_refuse(&x->error, 503, NULL, "full", "too many connections: try again");
+        (void)api_refuse(&x->error, 503, NULL, "full", "too many connections: try again");
     } else if (serve_page_takes(x->page, r->path, server.setup->defaults.model, reads,
                                 r->method == HTTP_IS_POST, r->method == HTTP_IS_OPTIONS,
                                 &x->error) &&
                r->method != HTTP_IS_OPTIONS && r->body_bytes > SERVE_BODY_BYTES) {
-        (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
-                           SERVE_BODY_BYTES);
+        (void)api_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
+                         SERVE_BODY_BYTES);
     }
     return x->error.status != 0;
 }
@@ -298,10 +298,10 @@ static bool take_body(void *user, const char *bytes, size_t n)
     struct exchange *x = user;
 
     if (x->body.n + n > SERVE_BODY_BYTES) {
-        (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
-                           SERVE_BODY_BYTES);
+        (void)api_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
+                         SERVE_BODY_BYTES);
     } else if (server.body_bytes + n > BODIES_BYTES) {
-        (void)serve_refuse(&x->error, 503, NULL, "full", "too many bodies at once: try again");
+        (void)api_refuse(&x->error, 503, NULL, "full", "too many bodies at once: try again");
     } else {
         server.body_bytes += n;
         x->body_bytes += n;
@@ -335,7 +335,7 @@ static void take_wrong(void *user, int status, const char *error_message)
     if (headed == '\0') {
         serve_head_begin(x->fields);
     }
-    (void)serve_refuse(&x->error, status, NULL, NULL, "%s", error_message);
+    (void)api_refuse(&x->error, status, NULL, NULL, "%s", error_message);
     answer_error(x);
 }
 

@@ -12,7 +12,7 @@ struct serve_setup {
     int port;            /* 0: a free one */
     struct serve_guard guard;
     struct serve_backend *backend; /* open by serve_http_run */
-    struct serve_defaults defaults;
+    struct api_defaults defaults;
 };
 
 /* Returns whether the program has the libraries; if not, prints that to standard error. */

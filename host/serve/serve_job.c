@@ -9,9 +9,17 @@ struct serve_job *serve_job_new(void)
     if (j != NULL) {
         pthread_mutex_init(&j->lock, NULL);
         j->holders = 1;
-        serve_figures_clear(&j->figures);
+        api_figures_clear(&j->of.figures);
     }
     return j;
+}
+
+void serve_job_list(const struct api_job *list[API_REPLIES_MOST], struct serve_job *const *jobs,
+                    uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = &jobs[i]->of;
+    }
 }
 
 void serve_job_hold(struct serve_job *j)
@@ -32,12 +40,18 @@ void serve_job_release(struct serve_job *j)
         return;
     }
     pthread_mutex_destroy(&j->lock);
-    serve_request_free(&j->request);
-    serve_text_free(&j->text);
-    serve_text_free(&j->thoughts);
-    serve_text_free(&j->scores);
-    serve_text_free(&j->vectors);
+    serve_request_free(&j->of.request);
+    serve_text_free(&j->of.text);
+    serve_text_free(&j->of.thoughts);
+    serve_text_free(&j->of.scores);
+    serve_text_free(&j->of.vectors);
     free(j);
+}
+
+bool serve_job_failed(const struct serve_job *j)
+{
+    return j->of.text.failed || j->of.thoughts.failed || j->of.scores.failed ||
+           j->of.vectors.failed;
 }
 
 void serve_job_cancel(struct serve_job *j)

@@ -9,7 +9,7 @@
 /* ---- what comes ------------------------------------------------------------------------------ */
 
 /* Writes a number of up to 16 digits, or a text of up to 64 bytes, as JSON. */
-static bool take_id(struct serve_line *l, const cJSON *id, struct serve_error *e)
+static bool take_id(struct serve_line *l, const cJSON *id, struct api_error *e)
 {
     char *text;
     bool good = cJSON_IsString(id) ? strlen(id->valuestring) <= 64 : cJSON_IsNumber(id);
@@ -25,7 +25,7 @@ static bool take_id(struct serve_line *l, const cJSON *id, struct serve_error *e
     }
     free(text);
     return good ||
-           serve_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
+           api_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
 }
 
 /* Returns the name that a body has for the same setting. NULL: a line has no such setting. */
@@ -79,7 +79,7 @@ static bool is_passed_over(const char *name)
 
 /* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) is a
  * body without n. */
-static bool add_settings(cJSON *body, const cJSON *root, struct serve_error *e)
+static bool add_settings(cJSON *body, const cJSON *root, struct api_error *e)
 {
     const cJSON *v;
 
@@ -91,8 +91,8 @@ static bool add_settings(cJSON *body, const cJSON *root, struct serve_error *e)
             !(cJSON_IsString(v) && v->valuestring[0] == '\0')) {
             cJSON_AddItemToObject(body, name, cJSON_Duplicate(v, true));
         } else if (name == NULL && !is_passed_over(v->string)) {
-            return serve_refuse(e, 400, strlen(v->string) < SERVE_PARAM_BYTES ? v->string : NULL,
-                                "unknown_parameter", "a request at /ws has no such field");
+            return api_refuse(e, 400, strlen(v->string) < API_PARAM_BYTES ? v->string : NULL,
+                              "unknown_parameter", "a request at /ws has no such field");
         }
     }
     return true;
@@ -112,12 +112,12 @@ static void add_messages(struct serve_line *l, cJSON *body, const cJSON *given, 
     cJSON_AddItemToObject(body, "messages", cJSON_Duplicate(l->history, true));
 }
 
-static bool read_body(const cJSON *body, enum serve_kind kind, struct serve_request *q,
-                      const struct serve_defaults *d, struct serve_error *e)
+static bool read_body(const cJSON *body, enum api_kind kind, struct api_request *q,
+                      const struct api_defaults *d, struct api_error *e)
 {
     char *text = cJSON_PrintUnformatted(body);
     bool good = text != NULL ? serve_request_read(q, kind, text, strlen(text), d, e)
-                             : serve_refuse(e, 500, NULL, NULL, "out of memory");
+                             : api_refuse(e, 500, NULL, NULL, "out of memory");
 
     free(text);
     q->stream = true;
@@ -145,8 +145,8 @@ static void begin_anew(struct serve_line *l, const char *system)
 }
 
 static enum serve_line_kind read_reply(struct serve_line *l, const cJSON *root,
-                                       struct serve_request *q, const struct serve_defaults *d,
-                                       struct serve_error *e)
+                                       struct api_request *q, const struct api_defaults *d,
+                                       struct api_error *e)
 {
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(root, "messages");
     const char *prompt = text_of(root, "prompt"), *raw = text_of(root, "raw");
@@ -160,7 +160,7 @@ static enum serve_line_kind read_reply(struct serve_line *l, const cJSON *root,
         add_messages(l, body, given, prompt);
     }
     if (good) {
-        good = read_body(body, raw != NULL ? SERVE_CONTINUE : SERVE_CHAT, q, d, e);
+        good = read_body(body, raw != NULL ? API_CONTINUE : API_CHAT, q, d, e);
         if (!good && l->keeps) {
             forget_last(l);
         }
@@ -171,8 +171,8 @@ static enum serve_line_kind read_reply(struct serve_line *l, const cJSON *root,
 }
 
 static enum serve_line_kind read_root(struct serve_line *l, const cJSON *root, bool busy,
-                                      struct serve_request *q, const struct serve_defaults *d,
-                                      struct serve_error *e)
+                                      struct api_request *q, const struct api_defaults *d,
+                                      struct api_error *e)
 {
     const char *system = text_of(root, "system");
     unsigned asks = 0;
@@ -184,14 +184,14 @@ static enum serve_line_kind read_root(struct serve_line *l, const cJSON *root, b
         return SERVE_LINE_CANCEL;
     }
     if (busy) {
-        (void)serve_refuse(e, 409, NULL, NULL, "a reply is running: cancel it, or wait");
+        (void)api_refuse(e, 409, NULL, NULL, "a reply is running: cancel it, or wait");
         return SERVE_LINE_REFUSED;
     }
     asks += text_of(root, "prompt") != NULL;
     asks += text_of(root, "raw") != NULL;
     asks += cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "messages")) ? 1 : 0;
     if (asks > 1) {
-        (void)serve_refuse(e, 400, NULL, NULL, "one of prompt, messages and raw");
+        (void)api_refuse(e, 400, NULL, NULL, "one of prompt, messages and raw");
         return SERVE_LINE_REFUSED;
     }
     if (system != NULL || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "reset"))) {
@@ -201,8 +201,8 @@ static enum serve_line_kind read_root(struct serve_line *l, const cJSON *root, b
 }
 
 enum serve_line_kind serve_line_take(struct serve_line *l, const char *text, size_t n, bool busy,
-                                     struct serve_request *q, const struct serve_defaults *d,
-                                     struct serve_error *e)
+                                     struct api_request *q, const struct api_defaults *d,
+                                     struct api_error *e)
 {
     cJSON *root = cJSON_ParseWithLength(text, n);
     enum serve_line_kind kind = SERVE_LINE_REFUSED;
@@ -210,7 +210,7 @@ enum serve_line_kind serve_line_take(struct serve_line *l, const char *text, siz
     if (cJSON_IsObject(root)) {
         kind = read_root(l, root, busy, q, d, e);
     } else {
-        (void)serve_refuse(e, 400, NULL, NULL, "a request is a JSON object");
+        (void)api_refuse(e, 400, NULL, NULL, "a request is a JSON object");
     }
     cJSON_Delete(root);
     return kind;
@@ -235,13 +235,13 @@ static cJSON *event(const char *id, const char *name)
     return root;
 }
 
-static void put(struct serve_text *out, cJSON *root)
+static void put(struct api_text *out, cJSON *root)
 {
     serve_text_add_json(out, root);
     (void)serve_text_add(out, "\n", 1);
 }
 
-void serve_line_ready(struct serve_text *out, const char *model)
+void serve_line_ready(struct api_text *out, const char *model)
 {
     cJSON *root = event("", "ready");
 
@@ -252,7 +252,7 @@ void serve_line_ready(struct serve_text *out, const char *model)
     put(out, root);
 }
 
-static void say_done(struct serve_text *out, const char *id, const char *reason)
+static void say_done(struct api_text *out, const char *id, const char *reason)
 {
     cJSON *root = event(id, "done");
 
@@ -260,12 +260,12 @@ static void say_done(struct serve_text *out, const char *id, const char *reason)
     put(out, root);
 }
 
-void serve_line_done(struct serve_text *out, const struct serve_line *l, const char *reason)
+void serve_line_done(struct api_text *out, const struct serve_line *l, const char *reason)
 {
     say_done(out, l->asked, reason);
 }
 
-static void say_error(struct serve_text *out, const char *id, const struct serve_error *e)
+static void say_error(struct api_text *out, const char *id, const struct api_error *e)
 {
     cJSON *root = event(id, "error");
 
@@ -278,8 +278,7 @@ static void say_error(struct serve_text *out, const char *id, const struct serve
     say_done(out, id, "error");
 }
 
-void serve_line_error(struct serve_text *out, const struct serve_line *l,
-                      const struct serve_error *e)
+void serve_line_error(struct api_text *out, const struct serve_line *l, const struct api_error *e)
 {
     say_error(out, l->asked, e);
 }
@@ -289,50 +288,50 @@ static const char *reason_of(const struct serve_job *j)
     if (j->cancelled) {
         return "stopped";
     }
-    switch (j->end) {
+    switch (j->of.end) {
     case GENERATE_ENDED: return "end";
     case GENERATE_STOP: return "stop";
     default: return "limit";
     }
 }
 
-static void say_end(struct serve_text *out, struct serve_line *l, const struct serve_job *j)
+static void say_end(struct api_text *out, struct serve_line *l, const struct serve_job *j)
 {
     cJSON *usage = event(l->id, "usage"), *done;
 
     if (l->keeps) {
-        add_message(l->history, "assistant", serve_text_shown(&j->text));
+        add_message(l->history, "assistant", api_text_shown(&j->of.text));
     }
-    cJSON_AddNumberToObject(usage, "prompt_tokens", j->prompt_tokens);
-    cJSON_AddNumberToObject(usage, "cached_tokens", j->cached_tokens);
-    cJSON_AddNumberToObject(usage, "completion_tokens", j->reply_tokens);
+    cJSON_AddNumberToObject(usage, "prompt_tokens", j->of.prompt_tokens);
+    cJSON_AddNumberToObject(usage, "cached_tokens", j->of.cached_tokens);
+    cJSON_AddNumberToObject(usage, "completion_tokens", j->of.reply_tokens);
     put(out, usage);
     done = event(l->id, "done");
     cJSON_AddStringToObject(done, "reason", reason_of(j));
-    cJSON_AddNumberToObject(done, "reply_tokens", j->reply_tokens);
-    serve_figures_add(done, &j->figures);
+    cJSON_AddNumberToObject(done, "reply_tokens", j->of.reply_tokens);
+    serve_figures_add(done, &j->of.figures);
     put(out, done);
 }
 
-void serve_line_events(struct serve_text *out, struct serve_line *l, const struct serve_job *j,
-                       struct serve_events *at)
+void serve_line_events(struct api_text *out, struct serve_line *l, const struct serve_job *j,
+                       struct api_events *at)
 {
-    if (j->text.n > at->text) {
+    if (j->of.text.n > at->text) {
         cJSON *root = event(l->id, "token");
 
-        cJSON_AddStringToObject(root, "text", j->text.bytes + at->text);
+        cJSON_AddStringToObject(root, "text", j->of.text.bytes + at->text);
         put(out, root);
-        at->text = j->text.n;
+        at->text = j->of.text.n;
     }
-    if (!j->done || at->ended) {
+    if (!j->of.done || at->ended) {
         return;
     }
     at->ended = true;
-    if (j->error.status != 0) {
+    if (j->of.error.status != 0) {
         if (l->keeps) {
             forget_last(l);
         }
-        say_error(out, l->id, &j->error);
+        say_error(out, l->id, &j->of.error);
     } else {
         say_end(out, l, j);
     }

@@ -31,20 +31,19 @@ enum serve_line_kind {
 /* Reads a request (n bytes) into *q, which was zeroed. busy: a reply is at work, so only cancel is
  * taken. */
 enum serve_line_kind serve_line_take(struct serve_line *l, const char *text, size_t n, bool busy,
-                                     struct serve_request *q, const struct serve_defaults *d,
-                                     struct serve_error *e);
+                                     struct api_request *q, const struct api_defaults *d,
+                                     struct api_error *e);
 void serve_line_free(struct serve_line *l);
 
 /* Add events as lines to out: who is there; why the latest request was refused, and its end; its
  * end alone. */
-void serve_line_ready(struct serve_text *out, const char *model);
-void serve_line_error(struct serve_text *out, const struct serve_line *l,
-                      const struct serve_error *e);
-void serve_line_done(struct serve_text *out, const struct serve_line *l, const char *reason);
+void serve_line_ready(struct api_text *out, const char *model);
+void serve_line_error(struct api_text *out, const struct serve_line *l, const struct api_error *e);
+void serve_line_done(struct api_text *out, const struct serve_line *l, const char *reason);
 
 /* Adds the job's text from *at on. When the job is done, adds its end as well and puts the reply
  * into the history. The caller holds the job's lock. */
-void serve_line_events(struct serve_text *out, struct serve_line *l, const struct serve_job *j,
-                       struct serve_events *at);
+void serve_line_events(struct api_text *out, struct serve_line *l, const struct serve_job *j,
+                       struct api_events *at);
 
 #endif

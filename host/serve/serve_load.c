@@ -95,13 +95,13 @@ static cJSON *models_of(const struct serve_backend *b, const char *model)
 }
 
 /* root is deleted. */
-static void put(struct serve_text *out, cJSON *root)
+static void put(struct api_text *out, cJSON *root)
 {
     serve_text_add_json(out, root);
     (void)serve_text_add(out, "\n", 1);
 }
 
-void serve_load_list(struct serve_text *out, const struct serve_backend *b, const char *model)
+void serve_load_list(struct api_text *out, const struct serve_backend *b, const char *model)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -115,11 +115,11 @@ void serve_load_list(struct serve_text *out, const struct serve_backend *b, cons
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {
     cJSON *data = models_of(b, "");
-    char whole[SERVE_MODEL_BYTES + sizeof ".ingot"];
-    bool found = strlen(name) < SERVE_MODEL_BYTES;
+    char whole[API_MODEL_BYTES + sizeof ".ingot"];
+    bool found = strlen(name) < API_MODEL_BYTES;
 
     snprintf(whole, sizeof whole, "%s%s", name, find(data, name) != NULL ? "" : ".ingot");
-    found = found && find(data, whole) != NULL && strlen(whole) < SERVE_MODEL_BYTES;
+    found = found && find(data, whole) != NULL && strlen(whole) < API_MODEL_BYTES;
     if (found) {
         memcpy(model, whole, strlen(whole) + 1);
     }
@@ -128,35 +128,34 @@ static bool find_model(const struct serve_backend *b, const char *name, char *mo
 }
 
 static bool read_body(const cJSON *root, const struct serve_backend *b, char *model,
-                      struct serve_error *e)
+                      struct api_error *e)
 {
     const char *name = text_of(root, "model");
 
     if (!cJSON_IsObject(root) || name == NULL || name[0] == '\0') {
-        return serve_refuse(e, 400, "model", NULL,
-                            "the body has to be an object whose model is a text");
+        return api_refuse(e, 400, "model", NULL,
+                          "the body has to be an object whose model is a text");
     }
     if (b->load == NULL) {
-        return serve_refuse(e, 400, "model", NULL,
-                            "the model on this computer is that of the command line: start `ingot "
-                            "serve` with another");
+        return api_refuse(e, 400, "model", NULL,
+                          "the model on this computer is that of the command line: start `ingot "
+                          "serve` with another");
     }
     return find_model(b, name, model) ||
-           serve_refuse(e, 404, "model", "model_not_found",
-                        "no board has it on its card; /models lists what there is");
+           api_refuse(e, 404, "model", "model_not_found",
+                      "no board has it on its card; /models lists what there is");
 }
 
-bool serve_load(struct serve_text *out, const struct serve_backend *b,
-                const struct serve_text *body, char *model, struct serve_error *e)
+bool serve_load(struct api_text *out, const struct serve_backend *b, const struct api_text *body,
+                char *model, struct api_error *e)
 {
     cJSON *root;
     bool good;
 
     if (body->n > LOAD_BODY_BYTES) { /* the server's own thread reads it */
-        return serve_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes",
-                            LOAD_BODY_BYTES);
+        return api_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes", LOAD_BODY_BYTES);
     }
-    root = cJSON_ParseWithLength(serve_text_shown(body), body->n);
+    root = cJSON_ParseWithLength(api_text_shown(body), body->n);
     good = read_body(root, b, model, e);
     cJSON_Delete(root);
     if (!good) {

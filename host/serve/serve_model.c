@@ -62,7 +62,7 @@ static void take_text(void *context, const char *text, size_t bytes)
     struct slot *p = context;
 
     pthread_mutex_lock(&p->job->lock);
-    (void)serve_text_add(p->thinks ? &p->job->thoughts : &p->job->text, text, bytes);
+    (void)serve_text_add(p->thinks ? &p->job->of.thoughts : &p->job->of.text, text, bytes);
     pthread_mutex_unlock(&p->job->lock);
 }
 
@@ -78,26 +78,26 @@ static void take_scores(void *context, const struct token_scores *scores)
 
     pthread_mutex_lock(&p->job->lock);
     if (!p->thinks) {
-        serve_scores_take(&p->job->scores, p->session, scores);
+        serve_scores_take(&p->job->of.scores, p->session, scores);
     }
     pthread_mutex_unlock(&p->job->lock);
 }
 
 /* The job ends, and only the server still holds it. */
-static void end_job(struct serve_model *m, struct serve_job *j, const struct serve_error *e)
+static void end_job(struct serve_model *m, struct serve_job *j, const struct api_error *e)
 {
     pthread_mutex_lock(&j->lock);
     if (e != NULL) {
-        j->error = *e;
-    } else if (j->text.failed || j->thoughts.failed || j->scores.failed || j->vectors.failed) {
-        (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
+        j->of.error = *e;
+    } else if (serve_job_failed(j)) {
+        (void)api_refuse(&j->of.error, 500, NULL, NULL, "out of memory");
     }
-    j->done = true;
+    j->of.done = true;
     pthread_mutex_lock(&m->lock);
     m->stats.requests++;
-    m->stats.failed += j->error.status != 0;
+    m->stats.failed += j->of.error.status != 0;
     m->stats.cancelled += j->cancelled;
-    m->stats.reply_tokens += j->reply_tokens;
+    m->stats.reply_tokens += j->of.reply_tokens;
     pthread_mutex_unlock(&m->lock);
     pthread_mutex_unlock(&j->lock);
     serve_job_release(j);
@@ -137,12 +137,12 @@ static void set_params(struct serve_model *m, struct slot *p)
     p->sink = (struct generate_sink){
         .context = p, .text = take_text, .think = take_think, .scores = take_scores
     };
-    p->params = serve_params(&p->job->request, model_of(m)->image.chat);
+    p->params = serve_params(&p->job->of.request, model_of(m)->image.chat);
 }
 
-static bool use_grammar(struct slot *p, struct serve_error *e)
+static bool use_grammar(struct slot *p, struct api_error *e)
 {
-    const struct serve_request *q = &p->job->request;
+    const struct api_request *q = &p->job->of.request;
     const char *error_message = "";
 
     if (q->grammar == NULL) {
@@ -150,15 +150,15 @@ static bool use_grammar(struct slot *p, struct serve_error *e)
     }
     memcpy(grammar_constraint_memory(&p->constraint), q->grammar, q->grammar_bytes);
     if (grammar_constraint_use(&p->constraint, q->grammar_bytes, &error_message) != ERR_OK) {
-        return serve_refuse(e, 400, "grammar", NULL, "%s", error_message);
+        return api_refuse(e, 400, "grammar", NULL, "%s", error_message);
     }
     p->params.constraint = &p->constraint.base;
     return true;
 }
 
 /* Computes a vector between passes of the replies, in a free slot. */
-static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
-                       struct serve_error *e)
+static bool embed_text(struct serve_model *m, struct serve_job *j, const struct api_turn *input,
+                       struct api_error *e)
 {
     struct session *s = m->slots[best_slot(m)].session;
     size_t bytes = model_of(m)->image.header->params.dim * sizeof(float);
@@ -176,40 +176,40 @@ static bool embed_text(struct serve_model *m, struct serve_job *j, const struct 
     memcpy(session_room(s, &room), m->prompt.ids, m->prompt.n * sizeof *m->prompt.ids);
     error = session_embed(s, (uint32_t)m->prompt.n, &m->stop, &mean);
     if (error != ERR_OK) {
-        return serve_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
-                            error == ERR_ABORTED ? "the server ends" : s->error_message);
+        return api_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
+                          error == ERR_ABORTED ? "the server ends" : s->error_message);
     }
     pthread_mutex_lock(&j->lock);
-    (void)serve_text_add(&j->vectors, (const char *)mean, bytes);
-    j->prompt_tokens += (uint32_t)m->prompt.n;
+    (void)serve_text_add(&j->of.vectors, (const char *)mean, bytes);
+    j->of.prompt_tokens += (uint32_t)m->prompt.n;
     pthread_mutex_unlock(&j->lock);
     return true;
 }
 
 static void embed(struct serve_model *m, struct serve_job *j)
 {
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
     bool good = true;
 
     m->prompt.n = 0; /* any slot will do */
-    for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
-        good = embed_text(m, j, &j->request.turns[i], &e);
+    for (uint32_t i = 0; i < j->of.request.n_turns && good; i++) {
+        good = embed_text(m, j, &j->of.request.turns[i], &e);
     }
     pthread_mutex_lock(&m->lock);
-    m->stats.prompt_tokens += j->prompt_tokens;
+    m->stats.prompt_tokens += j->of.prompt_tokens;
     pthread_mutex_unlock(&m->lock);
     end_job(m, j, good ? NULL : &e);
 }
 
 static void begin(struct serve_model *m, struct serve_job *j)
 {
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
     uint32_t i, same;
-    struct sampler_params sampler = j->request.sampler;
+    struct sampler_params sampler = j->of.request.sampler;
     struct slot *p;
 
-    if (!serve_prompt_encode(model_of(m), &j->request, m->slots[0].session->context, m->prompt.ids,
-                             &m->prompt.n, &e)) {
+    if (!serve_prompt_encode(model_of(m), &j->of.request, m->slots[0].session->context,
+                             m->prompt.ids, &m->prompt.n, &e)) {
         end_job(m, j, &e);
         return;
     }
@@ -218,7 +218,7 @@ static void begin(struct serve_model *m, struct serve_job *j)
     p->job = j;
     set_params(m, p);
     if (!use_grammar(p, &e) ||
-        !serve_prompt_biases(p->session, &p->job->request, &p->biases, &sampler, &e)) {
+        !serve_prompt_biases(p->session, &p->job->of.request, &p->biases, &sampler, &e)) {
         p->job = NULL;
         end_job(m, j, &e);
         return;
@@ -228,12 +228,12 @@ static void begin(struct serve_model *m, struct serve_job *j)
     (void)session_cut(p->session, same);
     (void)session_put(p->session, m->prompt.ids + same, m->prompt.n - same); /* there is room */
     same = kept_take(&m->kept, p->session);
-    if (!j->request.seeded) {
+    if (!j->of.request.seeded) {
         sampler.seed = board.ticks();
     }
     pthread_mutex_lock(&j->lock);
-    j->prompt_tokens = (uint32_t)m->prompt.n;
-    j->cached_tokens = same;
+    j->of.prompt_tokens = (uint32_t)m->prompt.n;
+    j->of.cached_tokens = same;
     pthread_mutex_unlock(&j->lock);
     pthread_mutex_lock(&m->lock);
     m->stats.prompt_tokens += m->prompt.n;
@@ -244,18 +244,18 @@ static void begin(struct serve_model *m, struct serve_job *j)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static void finish(struct serve_model *m, uint32_t i, const struct serve_error *e)
+static void finish(struct serve_model *m, uint32_t i, const struct api_error *e)
 {
     struct slot *p = &m->slots[i];
     struct serve_job *j = p->job;
     const struct generate_result *r = &m->replies.slots[i].result;
-    struct serve_figures figures;
+    struct api_figures figures;
 
     serve_told_figures(&m->told, p->session, r, &figures);
     pthread_mutex_lock(&j->lock);
-    j->reply_tokens = r->new_tokens;
-    j->end = r->end;
-    j->figures = figures;
+    j->of.reply_tokens = r->new_tokens;
+    j->of.end = r->end;
+    j->of.figures = figures;
     pthread_mutex_unlock(&j->lock);
     p->job = NULL;
     end_job(m, j, e);
@@ -277,9 +277,9 @@ static void leave_cancelled(struct serve_model *m)
 /* After a failed pass nobody knows which reply the error belongs to. */
 static void fail_all(struct serve_model *m, const char *why)
 {
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
 
-    (void)serve_refuse(&e, 500, NULL, NULL, "%s", why);
+    (void)api_refuse(&e, 500, NULL, NULL, "%s", why);
     for (uint32_t i = 0; i < m->replies.n; i++) {
         if (m->slots[i].job != NULL) {
             replies_leave(&m->replies, i);
@@ -299,13 +299,13 @@ static void run_pass(struct serve_model *m)
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
         if (m->slots[i].job != NULL) {
-            kept_follow(&m->kept, m->slots[i].session, m->slots[i].job->prompt_tokens);
+            kept_follow(&m->kept, m->slots[i].session, m->slots[i].job->of.prompt_tokens);
         }
         if (m->slots[i].job != NULL && !m->replies.slots[i].busy) {
-            struct serve_error slow = { .status = 0 };
+            struct api_error slow = { .status = 0 };
 
             if (m->slots[i].params.constraint != NULL && m->slots[i].constraint.spent) {
-                (void)serve_refuse(
+                (void)api_refuse(
                     &slow, 400, "grammar", NULL,
                     "the grammar takes more than the limit of %d million steps for a token",
                     GRAMMAR_STEPS / 1000000);
@@ -353,11 +353,11 @@ static void *work(void *context)
         struct serve_job *j = take(m, &closing);
 
         if (j != NULL && !closing && !serve_job_is_cancelled(j)) {
-            (j->request.kind == SERVE_EMBED ? embed : begin)(m, j);
+            (j->of.request.kind == API_EMBED ? embed : begin)(m, j);
         } else if (j != NULL) {
-            struct serve_error e = { .status = 0 };
+            struct api_error e = { .status = 0 };
 
-            (void)serve_refuse(&e, 503, NULL, NULL, "the server ends");
+            (void)api_refuse(&e, 503, NULL, NULL, "the server ends");
             end_job(m, j, closing ? &e : NULL);
         } else if (!closing) {
             leave_cancelled(m);

@@ -9,42 +9,41 @@
 #include "host/serve/serve_state.h"
 
 static const struct serve_page_row rows[] = {
-    { "/", SERVE_PAGE_HOME, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/health", SERVE_PAGE_HEALTH, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/models", SERVE_PAGE_MODELS, true, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/models", SERVE_PAGE_CARDS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/models/load", SERVE_PAGE_LOAD, false, true, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/boards", SERVE_PAGE_BOARDS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/metrics", SERVE_PAGE_METRICS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/ws", SERVE_PAGE_SOCKET, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/chat/completions", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_COMPLETIONS },
-    { "/completions", SERVE_PAGE_ASK, false, true, SERVE_CONTINUE, SERVE_COMPLETIONS },
-    { "/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_COMPLETIONS },
-    { "/responses", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_RESPONSES },
-    { "/messages", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_ANTHROPIC },
+    { "/", SERVE_PAGE_HOME, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/health", SERVE_PAGE_HEALTH, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/models", SERVE_PAGE_MODELS, true, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/models", SERVE_PAGE_CARDS, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/models/load", SERVE_PAGE_LOAD, false, true, API_CHAT, SERVE_COMPLETIONS },
+    { "/boards", SERVE_PAGE_BOARDS, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/metrics", SERVE_PAGE_METRICS, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/ws", SERVE_PAGE_SOCKET, false, false, API_CHAT, SERVE_COMPLETIONS },
+    { "/chat/completions", SERVE_PAGE_ASK, false, true, API_CHAT, SERVE_COMPLETIONS },
+    { "/completions", SERVE_PAGE_ASK, false, true, API_CONTINUE, SERVE_COMPLETIONS },
+    { "/embeddings", SERVE_PAGE_ASK, false, true, API_EMBED, SERVE_COMPLETIONS },
+    { "/responses", SERVE_PAGE_ASK, false, true, API_CHAT, SERVE_RESPONSES },
+    { "/messages", SERVE_PAGE_ASK, false, true, API_CHAT, SERVE_ANTHROPIC },
 };
 
 static const struct serve_page_row ollama[] = {
-    { "/api/chat", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_OLLAMA_CHAT },
-    { "/api/generate", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_OLLAMA_GENERATE },
-    { "/api/embed", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_OLLAMA_EMBED },
-    { "/api/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_OLLAMA_EMBEDDINGS },
-    { "/api/tags", SERVE_PAGE_TAGS, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
-    { "/api/ps", SERVE_PAGE_RUNNING, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
-    { "/api/version", SERVE_PAGE_VERSION, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
-    { "/api/show", SERVE_PAGE_SHOW, false, true, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/chat", SERVE_PAGE_ASK, false, true, API_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/generate", SERVE_PAGE_ASK, false, true, API_CHAT, SERVE_OLLAMA_GENERATE },
+    { "/api/embed", SERVE_PAGE_ASK, false, true, API_EMBED, SERVE_OLLAMA_EMBED },
+    { "/api/embeddings", SERVE_PAGE_ASK, false, true, API_EMBED, SERVE_OLLAMA_EMBEDDINGS },
+    { "/api/tags", SERVE_PAGE_TAGS, false, false, API_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/ps", SERVE_PAGE_RUNNING, false, false, API_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/version", SERVE_PAGE_VERSION, false, false, API_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/show", SERVE_PAGE_SHOW, false, true, API_CHAT, SERVE_OLLAMA_CHAT },
 };
 
 static const struct serve_page_row no_ollama = { "",    SERVE_PAGE_NONE, false,
-                                                 false, SERVE_CHAT,      SERVE_OLLAMA_CHAT };
-const struct serve_page_row serve_page_heartbeat = {
-    "/", SERVE_PAGE_HEARTBEAT, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT
-};
+                                                 false, API_CHAT,        SERVE_OLLAMA_CHAT };
+const struct serve_page_row serve_page_heartbeat = { "/",      SERVE_PAGE_HEARTBEAT, false, false,
+                                                     API_CHAT, SERVE_OLLAMA_CHAT };
 static const struct serve_page_row one_model = {
-    "/models/NAME", SERVE_PAGE_MODEL, true, false, SERVE_CHAT, SERVE_COMPLETIONS
+    "/models/NAME", SERVE_PAGE_MODEL, true, false, API_CHAT, SERVE_COMPLETIONS
 };
 static const struct serve_page_row none = { "",    SERVE_PAGE_NONE, false,
-                                            false, SERVE_CHAT,      SERVE_COMPLETIONS };
+                                            false, API_CHAT,        SERVE_COMPLETIONS };
 
 /* Pages that also have a path with /v1 in front: those of OpenAI's API, and those that look after
  * it. */
@@ -92,14 +91,14 @@ const char *serve_page_methods(const struct serve_page_row *row)
 }
 
 /* Returns the name in a path, which is decoded already and has no slash at its end. */
-static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
+static void read_name(char name[API_MODEL_BYTES], const char *path)
 {
     size_t n = strlen(path);
 
     while (n != 0 && path[n - 1] == '/') {
         n--;
     }
-    n = n < SERVE_MODEL_BYTES ? n : 0; /* too long for any */
+    n = n < API_MODEL_BYTES ? n : 0; /* too long for any */
     memcpy(name, path, n);
     name[n] = '\0';
 }
@@ -108,7 +107,7 @@ static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
 static bool names_model(const char *path, const char *model)
 {
     size_t n = strlen(model), ending = strlen(".ingot");
-    char name[SERVE_MODEL_BYTES];
+    char name[API_MODEL_BYTES];
 
     read_name(name, strstr(path, "/models/") + strlen("/models/"));
     return strcmp(name, model) == 0 ||
@@ -116,24 +115,24 @@ static bool names_model(const char *path, const char *model)
             memcmp(name, model, n - ending) == 0);
 }
 
-static bool refuse_path(struct serve_error *e, const char *path)
+static bool refuse_path(struct api_error *e, const char *path)
 {
     size_t n = strlen(path);
 
     if (strncmp(path, "/api/", 5) == 0) {
-        return serve_refuse(e, 404, NULL, "not_found",
-                            "there is no page %.200s: this server has /api/chat, /api/generate, "
-                            "/api/embed, /api/tags, /api/ps, /api/show and /api/version, and the "
-                            "model of its command line",
-                            path);
+        return api_refuse(e, 404, NULL, "not_found",
+                          "there is no page %.200s: this server has /api/chat, /api/generate, "
+                          "/api/embed, /api/tags, /api/ps, /api/show and /api/version, and the "
+                          "model of its command line",
+                          path);
     }
     if (strstr(path, "/responses") != NULL) {
-        return serve_refuse(e, 404, NULL, "not_found",
-                            "there is no page %.200s: this server keeps no responses; POST "
-                            "/v1/responses makes one",
-                            path);
+        return api_refuse(e, 404, NULL, "not_found",
+                          "there is no page %.200s: this server keeps no responses; POST "
+                          "/v1/responses makes one",
+                          path);
     }
-    return serve_refuse(
+    return api_refuse(
         e, 404, NULL, "not_found",
         "there is no page %.200s%s: programs that speak OpenAI's API take /v1 as their "
         "base address",
@@ -141,21 +140,21 @@ static bool refuse_path(struct serve_error *e, const char *path)
 }
 
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
-                      bool reads, bool posts, bool asks, struct serve_error *e)
+                      bool reads, bool posts, bool asks, struct api_error *e)
 {
     if (row->page == SERVE_PAGE_NONE) {
         return refuse_path(e, path);
     }
     if (row->page == SERVE_PAGE_MODEL && reads && !names_model(path, model)) {
-        return serve_refuse(e, 404, "model", "model_not_found",
-                            "there is no such model here; /v1/models lists what there is");
+        return api_refuse(e, 404, "model", "model_not_found",
+                          "there is no such model here; /v1/models lists what there is");
     }
     return asks || (row->posts ? posts : reads) ||
-           serve_refuse(e, 405, NULL, NULL, "the page %s takes the method %s", row->path,
-                        row->posts ? "POST" : "GET");
+           api_refuse(e, 405, NULL, NULL, "the page %s takes the method %s", row->path,
+                      row->posts ? "POST" : "GET");
 }
 
-static void write_metrics(struct serve_text *out, struct serve_backend *b, uint64_t n_left)
+static void write_metrics(struct api_text *out, struct serve_backend *b, uint64_t n_left)
 {
     struct serve_stats s;
 
@@ -165,7 +164,7 @@ static void write_metrics(struct serve_text *out, struct serve_backend *b, uint6
     serve_state_metrics(out, &s);
 }
 
-const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
+const char *serve_page_write(struct api_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left)
 {
     const char *text;
@@ -190,8 +189,8 @@ const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
     return "application/json";
 }
 
-bool serve_page_post(struct serve_text *out, enum serve_page_kind page, struct serve_backend *b,
-                     const struct serve_text *body, char *model, struct serve_error *e)
+bool serve_page_post(struct api_text *out, enum serve_page_kind page, struct serve_backend *b,
+                     const struct api_text *body, char *model, struct api_error *e)
 {
     if (page == SERVE_PAGE_SHOW) {
         serve_ollama_show(out, b, (int64_t)time(NULL));

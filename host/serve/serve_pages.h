@@ -30,9 +30,9 @@ enum serve_page_kind {
 struct serve_page_row {
     const char *path; /* without /v1 and without a slash at its end */
     enum serve_page_kind page;
-    bool v1;              /* this path has no page without /v1 */
-    bool posts;           /* else it is read */
-    enum serve_kind kind; /* of SERVE_PAGE_ASK */
+    bool v1;            /* this path has no page without /v1 */
+    bool posts;         /* else it is read */
+    enum api_kind kind; /* of SERVE_PAGE_ASK */
     enum serve_dialect dialect;
 };
 
@@ -45,18 +45,18 @@ const struct serve_page_row *serve_page_find(const char *path);
 
 /* Writes the page (one that is read, except SERVE_PAGE_SOCKET) to out and returns its media type.
  * model: its name; n_left: requests that no backend has counted. */
-const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
+const char *serve_page_write(struct api_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
 
 /* Answers a body for SERVE_PAGE_LOAD, which may change the model's name, or for SERVE_PAGE_SHOW.
  * False: *e. */
-bool serve_page_post(struct serve_text *out, enum serve_page_kind page, struct serve_backend *b,
-                     const struct serve_text *body, char *model, struct serve_error *e);
+bool serve_page_post(struct api_text *out, enum serve_page_kind page, struct serve_backend *b,
+                     const struct api_text *body, char *model, struct api_error *e);
 
 /* In serve_ollama_pages.c: the pages VERSION, TAGS and RUNNING, and SHOW. */
-void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
+void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
                        const struct serve_backend *b, const char *model, int64_t now);
-void serve_ollama_show(struct serve_text *out, const struct serve_backend *b, int64_t now);
+void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now);
 
 /* Returns the methods that a page takes, as the field Allow has them. NULL: there is no page. */
 const char *serve_page_methods(const struct serve_page_row *row);
@@ -64,6 +64,6 @@ const char *serve_page_methods(const struct serve_page_row *row);
 /* Returns whether that path has a page, its model is there, and it takes the method (one that
  * reads, one that posts, or OPTIONS). False: *e says why not. */
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
-                      bool reads, bool posts, bool asks, struct serve_error *e);
+                      bool reads, bool posts, bool asks, struct api_error *e);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "runtime/chat/chat_turn.h"
 
-struct generate_params serve_params(const struct serve_request *q, const struct ingot_chat *chat)
+struct generate_params serve_params(const struct api_request *q, const struct ingot_chat *chat)
 {
     struct generate_params p = { .limit = q->n,
                                  .wants_scores = q->wants_scores,
@@ -14,6 +14,6 @@ struct generate_params serve_params(const struct serve_request *q, const struct 
     for (uint32_t i = 0; i < q->n_stops; i++) {
         p.stops.text[i] = q->stops[i];
     }
-    p.inside_thoughts = q->kind == SERVE_CHAT && !q->no_thinking && chat_turn_opens_thoughts(chat);
+    p.inside_thoughts = q->kind == API_CHAT && !q->no_thinking && chat_turn_opens_thoughts(chat);
     return p;
 }

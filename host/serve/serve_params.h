@@ -7,6 +7,6 @@
 #include "runtime/session/generate.h"
 
 /* Copies limits, stops and thoughts, but no grammar. The request must outlive the result. */
-struct generate_params serve_params(const struct serve_request *q, const struct ingot_chat *chat);
+struct generate_params serve_params(const struct api_request *q, const struct ingot_chat *chat);
 
 #endif

@@ -10,12 +10,12 @@
 
 /* ---- for Prometheus -------------------------------------------------------------------------- */
 
-static void put_head(struct serve_text *out, const char *name, const char *type, const char *help)
+static void put_head(struct api_text *out, const char *name, const char *type, const char *help)
 {
     (void)serve_text_say(out, "# HELP ingot_%s %s\n# TYPE ingot_%s %s\n", name, help, name, type);
 }
 
-static void metric(struct serve_text *out, const char *name, const char *type, const char *help,
+static void metric(struct api_text *out, const char *name, const char *type, const char *help,
                    uint64_t value)
 {
     put_head(out, name, type, help);
@@ -23,7 +23,7 @@ static void metric(struct serve_text *out, const char *name, const char *type, c
 }
 
 /* Adds name="value"; the value may be anybody's text. */
-static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
+static void put_label(struct api_text *out, const char *name, const char *value, const char *end)
 {
     char shown[1024];
 
@@ -35,7 +35,7 @@ static void put_label(struct serve_text *out, const char *name, const char *valu
     (void)serve_text_say(out, "\"%s", end);
 }
 
-static void put_boards(struct serve_text *out, const struct serve_stats *s)
+static void put_boards(struct api_text *out, const struct serve_stats *s)
 {
     put_head(out, "board", "gauge", "Whether a board answers, and what it has.");
     for (uint32_t i = 0; i < s->boards; i++) {
@@ -57,27 +57,25 @@ static void put_boards(struct serve_text *out, const struct serve_stats *s)
  * is gone, has no row. The units are base units, as Prometheus wants them. */
 static const struct figure {
     const char *name, *help;
-    size_t field; /* a double of struct serve_figures */
+    enum api_figure figure;
     double unit;
 } figures[] = {
-    { "board_temperature_celsius", "The temperature of a board.",
-      offsetof(struct serve_figures, temperature_c), 1 },
-    { "board_decode_tokens_per_second", "For a board's latest reply.",
-      offsetof(struct serve_figures, decode_tokens_per_s), 1 },
+    { "board_temperature_celsius", "The temperature of a board.", API_TEMPERATURE_C, 1 },
+    { "board_decode_tokens_per_second", "For a board's latest reply.", API_DECODE_TOKENS_PER_S, 1 },
     { "board_first_token_seconds", "From the latest request to the first token.",
-      offsetof(struct serve_figures, first_token_ms), 1e-3 },
+      API_FIRST_TOKEN_MS, 1e-3 },
     { "board_card_bytes_per_second", "The card's rate while it was read for the latest reply.",
-      offsetof(struct serve_figures, card_mb_per_s), 1e6 },
+      API_CARD_MB_PER_S, 1e6 },
     { "board_card_stalled_ratio", "Share of that reply's time in which cores waited for the card.",
-      offsetof(struct serve_figures, stalled_percent), 1e-2 },
+      API_STALLED_PERCENT, 1e-2 },
 };
 
-static void put_figure(struct serve_text *out, const struct serve_stats *s, const struct figure *f)
+static void put_figure(struct api_text *out, const struct serve_stats *s, const struct figure *f)
 {
     bool begun = false;
 
     for (uint32_t i = 0; i < s->boards; i++) {
-        double value = *(const double *)((const char *)&s->board[i].figures + f->field);
+        double value = s->board[i].figures.list[f->figure];
 
         if (!s->board[i].there || isnan(value)) {
             continue;
@@ -92,7 +90,7 @@ static void put_figure(struct serve_text *out, const struct serve_stats *s, cons
     }
 }
 
-void serve_state_metrics(struct serve_text *out, const struct serve_stats *s)
+void serve_state_metrics(struct api_text *out, const struct serve_stats *s)
 {
     metric(out, "requests_total", "counter", "Finished requests.", s->requests);
     metric(out, "requests_failed_total", "counter", "Requests that ended with an error.",
@@ -151,7 +149,7 @@ static cJSON *board_of(const struct serve_look *l)
     return root;
 }
 
-void serve_state_boards(struct serve_text *out, const struct serve_backend *b)
+void serve_state_boards(struct api_text *out, const struct serve_backend *b)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "boards");
     struct serve_look l;

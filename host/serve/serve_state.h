@@ -6,9 +6,9 @@
 #include "host/serve/serve_backend.h"
 
 /* The metrics of Prometheus. */
-void serve_state_metrics(struct serve_text *out, const struct serve_stats *s);
+void serve_state_metrics(struct api_text *out, const struct serve_stats *s);
 
 /* Adds {"boards":[...]}: each with its plan, its memory and the figures of its latest reply. */
-void serve_state_boards(struct serve_text *out, const struct serve_backend *b);
+void serve_state_boards(struct api_text *out, const struct serve_backend *b);
 
 #endif

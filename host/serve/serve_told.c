@@ -42,7 +42,7 @@ static void end(struct serve_told *t)
 }
 
 void serve_told_news(struct serve_told *t, const struct serve_stats *so_far,
-                     const struct session *s, const struct serve_figures *f)
+                     const struct session *s, const struct api_figures *f)
 {
     struct chat_totals totals = { .turns = (uint32_t)so_far->requests,
                                   .prompt_tokens = so_far->prompt_tokens,
@@ -73,7 +73,7 @@ void serve_told_open(struct serve_told *t, struct app *app)
     snprintf(board->machine, sizeof board->machine, "%s", t->platform.name);
     snprintf(board->model, sizeof board->model, "%s", app_model_name(app));
     board->there = true;
-    serve_figures_clear(&board->figures);
+    api_figures_clear(&board->figures);
     begin(t, t->look.plan);
     chat_json_plan(&t->console, &app->target.model);
     end(t);
@@ -81,7 +81,7 @@ void serve_told_open(struct serve_told *t, struct app *app)
 }
 
 void serve_told_figures(struct serve_told *t, const struct session *s,
-                        const struct generate_result *r, struct serve_figures *f)
+                        const struct generate_result *r, struct api_figures *f)
 {
     char event[SERVE_EVENT_BYTES];
     cJSON *done;
@@ -92,5 +92,5 @@ void serve_told_figures(struct serve_told *t, const struct session *s,
     done = cJSON_Parse(event);
     serve_figures_read(f, done);
     cJSON_Delete(done);
-    f->context_limit_tokens = s->context;
+    f->list[API_CONTEXT_LIMIT_TOKENS] = s->context;
 }

@@ -23,11 +23,11 @@ void serve_told_open(struct serve_told *t, struct app *app);
 
 /* Called after a reply in the session, or after one that ended without it (f NULL). */
 void serve_told_news(struct serve_told *t, const struct serve_stats *so_far,
-                     const struct session *s, const struct serve_figures *f);
+                     const struct session *s, const struct api_figures *f);
 
 /* Called when a reply has ended in the session. Replies that run side by side share the figures of
  * the card. */
 void serve_told_figures(struct serve_told *t, const struct session *s,
-                        const struct generate_result *r, struct serve_figures *f);
+                        const struct generate_result *r, struct api_figures *f);
 
 #endif

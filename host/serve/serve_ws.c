@@ -16,14 +16,13 @@ struct serve_ws {
     bool
         reads; /* a message is being read; the server keeps this itself so that it need not ask the task */
     const struct serve_setup *setup;
-    struct serve_defaults defaults; /* when the message came */
+    struct api_defaults defaults; /* when the message came */
     struct serve_line line;
-    struct serve_text in,
-        out;               /* a message that comes in, and lines that go out as a message each */
-    size_t in_whole;       /* bytes of `in` that are known to be whole characters */
-    size_t said;           /* bytes of out that were sent */
-    struct serve_job *job; /* at work; NULL: none */
-    struct serve_events events;
+    struct api_text in, out; /* a message that comes in, and lines that go out as a message each */
+    size_t in_whole;         /* bytes of `in` that are known to be whole characters */
+    size_t said;             /* bytes of out that were sent */
+    struct serve_job *job;   /* at work; NULL: none */
+    struct api_events events;
 };
 
 static void leave_job(struct serve_ws *s)
@@ -43,14 +42,14 @@ static void leave_job(struct serve_ws *s)
 static void submit(struct serve_ws *s, struct serve_job *j)
 {
     struct serve_backend *b = s->setup->backend;
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
 
     if (b->submit(b->context, j)) {
         s->job = j;
-        s->events = (struct serve_events){ .begun = true };
+        s->events = (struct api_events){ .begun = true };
         return;
     }
-    (void)serve_refuse(&e, 429, NULL, "queue_full", "too many requests wait");
+    (void)api_refuse(&e, 429, NULL, "queue_full", "too many requests wait");
     serve_line_error(&s->out, &s->line, &e);
     serve_job_release(j);
 }
@@ -60,7 +59,7 @@ static void read_message(struct serve_task *t)
 {
     struct serve_ws *s = (struct serve_ws *)t;
     struct serve_backend *b = s->setup->backend;
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
     struct serve_job *j = serve_job_new();
     enum serve_line_kind kind;
 
@@ -68,8 +67,8 @@ static void read_message(struct serve_task *t)
         s->out.failed = true;
         return;
     }
-    kind = serve_line_take(&s->line, serve_text_shown(&s->in), s->in.n, s->job != NULL, &j->request,
-                           &s->defaults, &e);
+    kind = serve_line_take(&s->line, api_text_shown(&s->in), s->in.n, s->job != NULL,
+                           &j->of.request, &s->defaults, &e);
     if (kind == SERVE_LINE_REPLY) {
         submit(s, j);
         return;

@@ -123,7 +123,7 @@ static bool greet(struct voice *v)
 
 /* ---- what is heard --------------------------------------------------------------------------- */
 
-static void trim(struct serve_text *t)
+static void trim(struct api_text *t)
 {
     while (t->n != 0 && strchr(" \t\r\n", t->bytes[t->n - 1]) != NULL) {
         t->bytes[--t->n] = '\0';
@@ -136,7 +136,7 @@ static void trim(struct serve_text *t)
 /* Somebody has spoken. False: it cannot continue. */
 static bool answer(struct voice *v)
 {
-    struct serve_text text = { .n = 0 };
+    struct api_text text = { .n = 0 };
     char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
     /* Delays count from the last word: the silence that ends a question is part of the wait. */
     uint64_t ended = serial_millis() - voice_listen_quiet_ms(&v->listen), understood;

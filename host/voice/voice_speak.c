@@ -45,7 +45,7 @@ size_t voice_sentences(const char *text, size_t n, bool ends)
 /* ---- commands -------------------------------------------------------------------------------- */
 
 /* In single quotes, which protects any text in a shell. */
-static void add_quoted(struct serve_text *out, const char *path)
+static void add_quoted(struct api_text *out, const char *path)
 {
     (void)serve_text_add(out, "'", 1);
     for (; *path != '\0'; path++) {
@@ -54,7 +54,7 @@ static void add_quoted(struct serve_text *out, const char *path)
     (void)serve_text_add(out, "'", 1);
 }
 
-static void fill_in(struct serve_text *out, const char *command, const char *path)
+static void fill_in(struct api_text *out, const char *command, const char *path)
 {
     for (; *command != '\0'; command++) {
         if (command[0] == '{' && command[1] == '}') {
@@ -91,9 +91,9 @@ static void become(const char *command, int in, int out)
 }
 
 bool voice_run(const char *command, const char *path, const char *input, size_t bytes,
-               struct serve_text *said)
+               struct api_text *said)
 {
-    struct serve_text words = { .n = 0 };
+    struct api_text words = { .n = 0 };
     FILE *in = input_of(input, bytes);
     int ways[2], status = 1;
     char some[4096];
@@ -107,7 +107,7 @@ bool voice_run(const char *command, const char *path, const char *input, size_t 
     }
     child = fork();
     if (child == 0) {
-        become(serve_text_shown(&words), fileno(in), ways[1]);
+        become(api_text_shown(&words), fileno(in), ways[1]);
     }
     close(ways[1]);
     while (child > 0 && (n = read(ways[0], some, sizeof some)) > 0) {

@@ -45,6 +45,6 @@ void voice_speak_close(struct voice_speak *s);
 /* Run a shell command in which {} is a path. (bytes) of `input` go to its standard input; its
  * output goes to *said, if that is not NULL. False: it failed. */
 bool voice_run(const char *command, const char *path, const char *input, size_t bytes,
-               struct serve_text *said);
+               struct api_text *said);
 
 #endif

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "runtime/api/api_guard.h"
+#include "runtime/api/api_limits.h"
+#include "runtime/api/api_line.h"
 #include "runtime/api/api_models.h"
 #include "runtime/api/api_page.h"
 #include "runtime/chat/chat_json.h"
@@ -33,7 +35,7 @@ static void answer_health(struct api_client *k)
     api_text_print(&t, "{'status':'%s','version':'%s','board':'%s'}\n",
                    a->model[0] != '\0' ? "ok" : "no model", INGOT_VERSION_TEXT,
                    a->setup.platform->name);
-    api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
+    api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.bytes, t.n);
 }
 
 /* asked: the name of a model; NULL: the whole list. */
@@ -43,8 +45,8 @@ static void answer_model(struct api_client *k, const char *asked)
     struct api_text t;
 
     api_text_open(&t, a->text, sizeof a->text);
-    if (api_put_models(&t, asked, a->model)) {
-        api_answer(k, 200, "application/json", NULL, t.text, t.n);
+    if (api_put_models(&t, asked, a->model, 0)) {
+        api_answer(k, 200, "application/json", NULL, t.bytes, t.n);
     } else {
         api_answer_error(k, 404, "no model of this name is loaded: GET /v1/models has the name", "",
                          "model_not_found");
@@ -68,7 +70,7 @@ static void answer_stats(struct api_client *k)
         a->setup.figures(a->setup.context, &t);
     }
     api_text_print(&t, "}\n");
-    api_answer(k, 200, "application/json", NULL, t.text, t.n);
+    api_answer(k, 200, "application/json", NULL, t.bytes, t.n);
 }
 
 static void answer_page(struct api_client *k)
@@ -133,7 +135,8 @@ static const struct page pages[] = {
     { "/stats", HTTP_IS_GET, answer_stats, API_CHAT },
     { "/v1/models", HTTP_IS_GET, answer_models, API_CHAT },
     { "/v1/chat/completions", HTTP_IS_POST, NULL, API_CHAT },
-    { "/v1/completions", HTTP_IS_POST, NULL, API_COMPLETION },
+    { "/v1/completions", HTTP_IS_POST, NULL, API_CONTINUE },
+    { "/v1/embeddings", HTTP_IS_POST, NULL, API_EMBED },
     { "/line", HTTP_IS_POST, NULL, API_LINE },
     { "/v1/models/load", HTTP_IS_POST, NULL, API_LOAD },
 };
@@ -180,7 +183,7 @@ static void take_head(void *user, const struct http_request *r)
     if (p == NULL) {
         api_answer_error(k, 404,
                          "there is no such page on a board: /v1/chat/completions, /v1/completions, "
-                         "/v1/models, /health",
+                         "/v1/embeddings, /v1/models, /health",
                          "", "not_found");
     } else if (!is_method(p, r->method)) {
         api_answer_error(k, 405, "this page needs another method", "", "method");
@@ -352,11 +355,107 @@ static struct api_client *next_client(struct api *a)
     return next;
 }
 
+/* Those of the boot options, for a request without any. */
+static void use_stops(struct api_request *q, const struct options_reply *o)
+{
+    for (uint32_t i = 0; i < o->n_stops && q->n_stops == i; i++) {
+        (void)format_text(q->stops[q->n_stops++], sizeof q->stops[0], "%s", o->stop[i]);
+    }
+}
+
+/* The request at work from its body. False: it was answered with an error. */
+static bool read_request(struct api *a, const struct chat *c)
+{
+    struct api_work *w = &a->work;
+    struct api_client *k = w->client;
+    const struct api_defaults defaults = { .sampler = c->options->sampler,
+                                           .n = c->options->reply.n,
+                                           .holder = &api_holder };
+    struct api_error e = { .status = 0 };
+    struct api_request *q = &w->job.request;
+
+    api_memory_open(&w->memory, a->memory, sizeof a->memory);
+    q->memory = &w->memory;
+    if (!api_request_read(q, k->kind, k->body, k->body_bytes, &defaults, &e) ||
+        !api_may_answer(q, &e)) {
+        api_answer_error(k, e.status, e.text, e.param, e.code);
+        return false;
+    }
+    if (!api_reply_has_room(a)) {
+        api_answer_error(k, 413, "the request is too long for this board: shorten it", "messages",
+                         "context_length_exceeded");
+        return false;
+    }
+    if (!q->seeded) {
+        q->sampler.seed = platform_ticks(&a->setup.platform->clock) + w->number;
+    }
+    use_stops(q, &c->options->reply);
+    q->unmarked = true; /* what comes over the network drives no pins */
+    return true;
+}
+
+/* Reply i to the request. False: there is no other one. */
+static bool reply(struct api *a, struct chat *c, const char *conversation, uint32_t i)
+{
+    struct api_work *w = &a->work;
+    struct api_request *q = &w->job.request;
+    uint32_t each = q->n_choices != 0 ? q->n_choices : 1;
+    uint32_t all = each * (q->kind == API_CHAT ? 1 : q->n_turns);
+    struct api_text line;
+
+    api_reply_begin(a, i);
+    q->prompt = i / each;
+    api_text_open(&line, a->line, sizeof a->line);
+    api_line_put(&line, q, i, w->number, q->sampler.seed + i);
+    if (line.failed) {
+        api_answer_error(w->client, 413, "the request is too long for this board: shorten it",
+                         "messages", "context_length_exceeded");
+        w->failed = true;
+        return false;
+    }
+    api_open_console(a);
+    chat_json_guest(c, &a->console, conversation, line.bytes, line.n);
+    api_reply_end(a);
+    return !w->failed && i + 1 < all;
+}
+
+/* The request at work. */
+static void answer(struct api *a, struct chat *c, const char *conversation)
+{
+    const struct api_setup *s = &a->setup;
+    struct api_work *w = &a->work;
+    const struct api_request *q = &w->job.request;
+    const char *why = q->grammar != NULL ? s->hold(s->context, q->grammar, q->grammar_bytes) : NULL;
+
+    if (why != NULL) {
+        api_answer_error(w->client, 400, why, q->may_call ? "tools" : "response_format",
+                         "unsupported_parameter");
+        return;
+    }
+    api_event_begin(a);
+    for (uint32_t i = 0; reply(a, c, conversation, i); i++) {
+    }
+    api_event_end(a);
+    if (q->grammar != NULL) {
+        s->release(s->context);
+    }
+}
+
+/* A line of mode=json is answered as it stands. */
+static void pass_line(struct api *a, struct chat *c, const char *conversation)
+{
+    const struct api_client *k = a->work.client;
+
+    memcpy(a->line, k->body, k->body_bytes + 1);
+    api_open_console(a);
+    chat_json_guest(c, &a->console, conversation, a->line, k->body_bytes);
+    api_event_end(a);
+}
+
 void api_serve(struct api *a, struct chat *c, const char *conversation)
 {
     struct api_client *k = next_client(a);
     struct api_work *w = &a->work;
-    struct api_text line;
 
     if (k == NULL) {
         return;
@@ -370,23 +469,15 @@ void api_serve(struct api *a, struct chat *c, const char *conversation)
         api_upload_serve(a);
         return;
     }
-    w->request.kind = k->kind;
+    w->job.request.kind = k->kind;
     if (k->kind == API_LOAD) {
         api_load_serve(a);
-        return;
+    } else if (k->kind != API_LINE) {
+        if (!read_request(a, c)) {
+            return;
+        }
+        answer(a, c, conversation);
+    } else if (!api_load_line(a, c)) {
+        pass_line(a, c, conversation);
     }
-    if (k->kind == API_LINE && api_load_line(a, c)) {
-        return;
-    }
-    api_text_open(&line, a->line, sizeof a->line);
-    if (k->kind == API_LINE) {
-        api_text_put(&line, k->body, k->body_bytes);
-    } else if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
-                                 platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
-        api_answer_error(k, 400, w->request.error_message, w->request.param, "");
-        return;
-    }
-    api_open_console(a);
-    chat_json_guest(c, &a->console, conversation, line.text, line.n);
-    api_event_end(a);
 }

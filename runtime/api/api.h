@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/api/api_chat.h"
 #include "runtime/api/api_load.h"
 #include "runtime/api/api_request.h"
 #include "runtime/api/api_text.h"
@@ -25,10 +26,12 @@ enum {
     API_BODY_BYTES = 24 * 1024,
     API_LINE_BYTES = 32 * 1024,
     API_OUT_BYTES = 16 * 1024,
-    API_EVENT_BYTES = 4096, /* length of an event of mode=json that is parsed; longer ones are
+    API_PIECE_BYTES = 1024,
+    API_EVENT_BYTES = 8192, /* length of an event of mode=json that is parsed; longer ones are
                              * ignored */
     API_SLOW_MS = 5000,     /* how long a reply waits for a client that does not take it */
-    API_MODEL_BYTES = 256,
+    API_NAME_BYTES = 256,
+    API_MEMORY_BYTES = 160 * 1024, /* of a request: its values, and what it becomes */
 };
 
 enum api_stage {
@@ -74,6 +77,10 @@ struct api_setup {
     /* Another model takes the place of the one at work. NULL: it has; else why not, a sentence, and *status of the answer. The function
      * is NULL: there never is another. */
     const char *(*load)(void *context, const char *name, int *status);
+    /* Hold the replies that follow to a compiled grammar (bytes), until `release`. NULL: they are
+     * held; else why not, a sentence. */
+    const char *(*hold)(void *context, const void *grammar, size_t bytes);
+    void (*release)(void *context);
     /* Fields for /stats, as members of a JSON object with a comma in front; "" if there are
      * none. */
     void (*figures)(void *context, struct api_text *to);
@@ -82,28 +89,38 @@ struct api_setup {
 /* The answer that is being written. */
 struct api_work {
     struct api_client *client;
-    uint32_t caller; /* the client's number when it asked */
-    struct api_request request;
+    uint32_t caller;    /* the client's number when it asked */
     bool begun, failed; /* the head has been sent; it ended with an error */
-    bool role_said;
-    bool stops; /* the last byte of input was a Ctrl-C */
+    bool stops;         /* the last byte of input was a Ctrl-C */
     uint64_t number;
-    uint32_t prompt_tokens, cached_tokens, new_tokens;
-    char finish[12];
+    struct api_job job; /* the request, and the reply to it at work */
+    struct api_answer answer;
+    struct api_memory memory;
+    size_t request_bytes;     /* of memory: what follows is the reply's */
+    uint32_t number_of_reply; /* among those to the request */
+    struct api_events at;
+    struct api_usage usage;
+    struct api_figures first; /* of the first reply */
+    struct api_text out;      /* in `piece`, which is passed on when it is full */
+    char piece[API_PIECE_BYTES];
+    uint32_t embedded; /* tokens of the texts so far */
+    bool in_values; /* the numbers of a vector are coming, and `event` holds one of them from ... */
+    size_t number_at;   /* ... here on */
     size_t event_bytes; /* bytes of `event`; an event longer than API_EVENT_BYTES is dropped */
     char event[API_EVENT_BYTES + 1];
 };
 
 struct api {
     struct api_setup setup;
-    char model[API_MODEL_BYTES]; /* its name; "": none is loaded */
+    char model[API_NAME_BYTES]; /* its name; "": none is loaded */
     uint64_t n_orders, n_answers, n_refused, last_poll;
     struct platform platform; /* the machine's platform, with the console of a guest */
     struct console console;
     struct api_work work;
     struct api_upload upload;
     char line[API_LINE_BYTES];
-    char text[1024]; /* a short answer, until it is copied */
+    uint64_t memory[API_MEMORY_BYTES / sizeof(uint64_t)]; /* of the request at work */
+    char text[1024];                                      /* a short answer, until it is copied */
     struct api_client clients[API_CLIENTS];
 };
 
@@ -150,8 +167,18 @@ bool api_is_gone(const struct api *a);
 /* Append bytes to the current answer. False: the client does not take them, or is gone. */
 bool api_out(struct api *a, const char *bytes, size_t n);
 
+/* The request is read, and its answer begins; then reply i to it. */
+void api_event_begin(struct api *a);
+void api_reply_begin(struct api *a, uint32_t i);
+
+/* Whether the request left enough memory for a reply, whose scores may limit its length. */
+bool api_reply_has_room(struct api *a);
+
 /* A byte of what the chat says in mode=json. */
 void api_event_byte(struct api *a, char byte);
+
+/* The reply ends. */
+void api_reply_end(struct api *a);
 
 /* End the answer, whether it succeeded or not. */
 void api_event_end(struct api *a);

@@ -23,21 +23,15 @@ void api_answer_error(struct api_client *k, int status, const char *message, con
                       const char *code)
 {
     struct api *a = k->api;
-    const char *type = "invalid_request_error";
+    struct api_error e;
     struct api_text t;
 
-    if (status == 429 || status >= 500) {
-        type = status == 429 ? "rate_limit_error" : "server_error";
-    }
     a->n_refused++;
+    (void)api_refuse(&e, status, param, code != NULL && code[0] != '\0' ? code : NULL, "%s",
+                     message);
     api_text_open(&t, a->text, sizeof a->text);
-    api_text_print(&t, "{'error':{'message':");
-    api_text_quoted(&t, message, strlen(message));
-    api_text_print(&t, ",'type':'%s','param':", type);
-    api_text_quoted_or_null(&t, param);
-    api_text_print(&t, ",'code':");
-    api_text_quoted_or_null(&t, code);
-    api_text_print(&t, "}}\n");
+    api_error_put(&t, &e);
+    api_text_put(&t, "\n", 1);
     api_answer(k, status, "application/json",
-               status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.text, t.n);
+               status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.bytes, t.n);
 }

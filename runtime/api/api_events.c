@@ -1,20 +1,15 @@
-/* Events of mode=json (docs/SERIAL.md) become an answer of OpenAI's API, whole or as a stream.
- * The head goes out with the first token, so that an earlier error has a status of its own. */
+/* Events of mode=json (docs/SERIAL.md) become an answer of OpenAI's API, whole or as a stream
+ * (api_chat.h). The head goes out with the first piece, so that an earlier error has a status of its
+ * own. Text that was sent is dropped, so that a reply may be longer than this memory. */
 #include <string.h>
 
 #include "runtime/api/api.h"
-#include "runtime/text/format_text.h"
-#include "runtime/text/json.h"
+#include "runtime/api/api_json.h"
+#include "runtime/api/api_line.h"
+#include "runtime/api/api_vectors.h"
 
-enum { PIECE_BYTES = API_EVENT_BYTES };
-
-static const char *object_of(const struct api_work *w)
-{
-    if (w->request.kind == API_COMPLETION) {
-        return "text_completion";
-    }
-    return w->request.streams ? "chat.completion.chunk" : "chat.completion";
-}
+/* Memory of a reply beside its text; the text gets what is left. */
+enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)
 {
@@ -25,24 +20,12 @@ static void put(struct api *a, const char *text, size_t n)
     }
 }
 
-/* The beginning of each object of the answer. */
-static void put_head(struct api *a, struct api_text *t)
-{
-    const struct api_work *w = &a->work;
-
-    api_text_print(t, "%s{'id':'%s-%llu','object':'%s','created':%llu,'model':",
-                   w->request.streams ? "data: " : "",
-                   w->request.kind == API_CHAT ? "chatcmpl" : "cmpl", (unsigned long long)w->number,
-                   object_of(w), (unsigned long long)platform_date(&a->setup.platform->clock));
-    api_text_quoted(t, a->model, strlen(a->model));
-}
-
 static const char *type_of(const struct api_request *r)
 {
     if (r->kind == API_LINE) {
         return "application/x-ndjson";
     }
-    return r->streams ? "text/event-stream" : "application/json";
+    return r->stream ? "text/event-stream" : "application/json";
 }
 
 static void begin(struct api *a)
@@ -50,12 +33,10 @@ static void begin(struct api *a)
     struct api_work *w = &a->work;
     const struct http_answer head = {
         .status = 200,
-        .type = type_of(&w->request),
+        .type = type_of(&w->job.request),
         .fields = "cache-control: no-store\r\n",
         .streams = true,
     };
-    char memory[PIECE_BYTES];
-    struct api_text t;
 
     w->failed |= api_is_gone(a);
     if (w->begun || w->failed) {
@@ -65,165 +46,271 @@ static void begin(struct api *a)
     w->client->out_at = w->client->out_end = 0;
     w->client->last = false;
     http_connection_answer(w->client->http, &head);
-    if (w->request.streams || w->request.kind == API_LINE) {
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void send_piece(struct api *a)
+{
+    struct api_work *w = &a->work;
+
+    if (w->out.n != 0) {
+        begin(a);
+        put(a, w->out.bytes, w->out.n);
+        w->out.n = 0;
+    }
+}
+
+/* The piece is full: it is sent, and begins anew. */
+static bool send_full(struct api_text *t, size_t room)
+{
+    size_t wanted = room - t->n;
+
+    send_piece(t->memory);
+    return wanted <= t->room;
+}
+
+/* Bytes that were sent go, unless a call is looked for in them. */
+static void forget_sent(struct api_job *j, struct api_events *at)
+{
+    struct api_call c = api_stream_call(j);
+
+    if (at->scores.bytes == j->scores.n && at->scores.bytes != 0) {
+        j->scores.n = at->scores.bytes = 0;
+    }
+    if (at->text == 0 || (j->request.may_call && c.content != j->text.n)) {
         return;
     }
-    api_text_open(&t, memory, sizeof memory);
-    put_head(a, &t);
-    api_text_print(&t, w->request.kind == API_CHAT
-                           ? ",'choices':[{'index':0,'message':{'role':'assistant','content':'"
-                           : ",'choices':[{'index':0,'text':'");
-    put(a, t.text, t.n);
+    memmove(j->text.bytes, j->text.bytes + at->text, j->text.n - at->text);
+    j->text.n -= at->text;
+    at->from = at->text = 0;
 }
 
-static void put_piece(struct api *a, const char *text, size_t n)
+static void walk(struct api *a)
 {
     struct api_work *w = &a->work;
-    char memory[PIECE_BYTES];
-    struct api_text t;
+    const struct api_stream s = { .out = &w->out, .a = &w->answer, .j = &w->job, .at = &w->at };
 
-    begin(a);
-    api_text_open(&t, memory, sizeof memory);
-    if (!w->request.streams) {
-        api_text_escaped(&t, text, n);
-        put(a, t.text, t.n);
+    if (!w->job.request.stream && w->number_of_reply == 0 && !w->at.begun) {
+        api_chat_begin(&w->out, &w->answer);
+    }
+    api_stream_walk(&s, w->job.request.stream ? api_chat_say : api_chat_part);
+    send_piece(a);
+    forget_sent(&w->job, &w->at);
+}
+
+/* ---- a reply --------------------------------------------------------------------------------- */
+
+void api_reply_begin(struct api *a, uint32_t i)
+{
+    struct api_work *w = &a->work;
+    struct api_job *j = &w->job;
+    size_t left;
+
+    w->number_of_reply = i;
+    w->at = (struct api_events){ .index = i };
+    w->memory.used = w->request_bytes;
+    j->done = false;
+    j->end = GENERATE_ENDED;
+    j->error.status = 0;
+    j->prompt_tokens = j->cached_tokens = j->reply_tokens = 0;
+    api_figures_clear(&j->figures);
+    left = w->memory.room - w->memory.used - EVENT_VALUES_BYTES;
+    if (j->request.kind == API_EMBED) {
+        api_text_open(&j->vectors, api_memory_take(&w->memory, left), left);
+        w->in_values = false;
         return;
     }
-    put_head(a, &t);
-    if (w->request.kind == API_COMPLETION) {
-        api_text_print(&t, ",'choices':[{'index':0,'text':");
-    } else {
-        api_text_print(&t, ",'choices':[{'index':0,'delta':{%s'content':",
-                       w->role_said ? "" : "'role':'assistant',");
-    }
-    api_text_quoted(&t, text, n);
-    api_text_print(&t, "%s,'logprobs':null,'finish_reason':null}]}\n\n",
-                   w->request.kind == API_COMPLETION ? "" : "}");
-    w->role_said = true;
-    put(a, t.text, t.n);
+    left = j->request.wants_scores ? TEXT_LEAST_BYTES : left;
+    api_text_open(&j->text, api_memory_take(&w->memory, left), left);
+    left = w->memory.room - w->memory.used - EVENT_VALUES_BYTES;
+    j->scores = (struct api_text){ .bytes = w->memory.block + w->memory.used, .room = left };
+    w->memory.used += left;
 }
 
-static void print_usage(const struct api_work *w, struct api_text *t)
+/* The scores of a token, and of each of the likeliest ones. */
+enum { SCORE_BYTES = 32 };
+
+bool api_reply_has_room(struct api *a)
 {
-    api_text_print(t,
-                   "'usage':{'prompt_tokens':%u,'completion_tokens':%u,'total_tokens':%u,"
-                   "'prompt_tokens_details':{'cached_tokens':%u}}",
-                   (unsigned)w->prompt_tokens, (unsigned)w->new_tokens,
-                   (unsigned)(w->prompt_tokens + w->new_tokens), (unsigned)w->cached_tokens);
+    const struct api_memory *m = &a->work.memory;
+    struct api_request *q = &a->work.job.request;
+    size_t left = m->room - m->used;
+
+    if (left < EVENT_VALUES_BYTES + 2 * TEXT_LEAST_BYTES) {
+        return false;
+    }
+    if (q->wants_scores && !q->stream) { /* the scores of a whole answer wait for its end */
+        left -= EVENT_VALUES_BYTES + TEXT_LEAST_BYTES;
+        left /= SCORE_BYTES * (1u + q->n_likeliest);
+        q->n = q->n != 0 && q->n < left ? q->n : (uint32_t)left;
+    }
+    return true;
 }
 
-static void end_stream(struct api *a)
+void api_reply_end(struct api *a)
 {
     struct api_work *w = &a->work;
-    char memory[PIECE_BYTES];
-    struct api_text t;
 
-    api_text_open(&t, memory, sizeof memory);
-    put_head(a, &t);
-    api_text_print(&t, ",'choices':[{'index':0,%s,'logprobs':null,'finish_reason':'%s'}]}\n\n",
-                   w->request.kind == API_COMPLETION ? "'text':''" : "'delta':{}", w->finish);
-    if (w->request.wants_usage) {
-        put_head(a, &t);
-        api_text_print(&t, ",'choices':[],");
-        print_usage(w, &t);
-        api_text_print(&t, "}\n\n");
+    w->job.done = true;
+    if (!w->failed && w->job.request.kind != API_EMBED) {
+        walk(a);
+        api_usage_add(&w->usage, &w->job);
+        w->first = w->number_of_reply == 0 ? w->job.figures : w->first;
     }
-    api_text_print(&t, "data: [DONE]\n\n");
-    put(a, t.text, t.n);
+    w->failed |= w->job.error.status != 0;
 }
 
-static void end_whole(struct api *a)
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* For an object with token, logprob and text. False: it has no score. */
+static bool score_of(const struct api_json *object, struct api_score *s)
+{
+    const struct api_json *id = api_json_get(object, "token"), *text = api_json_get(object, "text");
+
+    if (!api_json_is(id, JSON_NUMBER) || !api_json_is(text, JSON_TEXT)) {
+        return false;
+    }
+    *s = (struct api_score){ .id = (uint32_t)api_json_number(id),
+                             .logprob = api_json_number(api_json_get(object, "logprob")),
+                             .text = text->text,
+                             .bytes = text->bytes };
+    return true;
+}
+
+static bool take_scores(struct api_job *j, const struct api_json *event)
+{
+    struct api_score taken, likeliest[API_SCORES_MOST];
+    const struct api_json *one;
+    uint32_t n = 0;
+
+    if (api_json_get(event, "logprob") == NULL || !score_of(event, &taken)) {
+        return true;
+    }
+    api_json_each(one, api_json_get(event, "top_logprobs"))
+    {
+        if (n != API_SCORES_MOST && score_of(one, &likeliest[n])) {
+            n++;
+        }
+    }
+    return api_scores_add(&j->scores, &taken, likeliest, n);
+}
+
+static void fail(struct api *a, const struct api_error *e)
 {
     struct api_work *w = &a->work;
-    char memory[PIECE_BYTES];
-    struct api_text t;
 
-    api_text_open(&t, memory, sizeof memory);
-    api_text_print(&t, "'%s,'logprobs':null,'finish_reason':'%s'}],",
-                   w->request.kind == API_CHAT ? ",'refusal':null}" : "", w->finish);
-    print_usage(w, &t);
-    api_text_print(&t, "}\n");
-    put(a, t.text, t.n);
+    if (w->failed || w->job.error.status != 0) {
+        return;
+    }
+    w->job.error = *e;
+    if (!w->begun && !api_is_gone(a)) { /* the error is the answer */
+        w->failed = true;
+        api_answer_error(w->client, e->status, e->text, e->param, e->code);
+    } else if (!w->job.request.stream) { /* nobody is to take a part for the whole */
+        w->failed = true;
+    }
 }
 
-/* ---- events ---- */
-
-/* The members of an event that are read. */
-struct event {
-    const char *name, *text, *field, *finish;
-    size_t text_bytes;
-    const char *prompt, *cached, *new;
-};
-
-static void read_event(char *line, size_t bytes, struct event *e)
+static void take_token(struct api *a, const struct api_json *event)
 {
-    struct json_value v;
-    struct json j;
+    struct api_job *j = &a->work.job;
+    const struct api_json *text = api_json_get(event, "text");
+    struct api_error e;
 
-    memset(e, 0, sizeof *e);
-    json_open(&j, line, bytes);
-    while (json_member(&j, &v) > JSON_END) {
-        const struct {
-            const char *name, **to;
-        } members[] = { { "event", &e->name },
-                        { "field", &e->field },
-                        { "finish_reason", &e->finish },
-                        { "prompt_tokens", &e->prompt },
-                        { "cached_tokens", &e->cached },
-                        { "completion_tokens", &e->new },
-                        { "text", &e->text } };
+    if ((api_json_is(text, JSON_TEXT) && !api_text_put(&j->text, text->text, text->bytes)) ||
+        (j->request.wants_scores && !take_scores(j, event))) {
+        (void)api_refuse(&e, 500, NULL, "too_long",
+                         "the reply is longer than this board can keep: ask for a stream, or for "
+                         "fewer tokens");
+        fail(a, &e);
+    } else if (j->text.n != 0 || a->work.at.begun) {
+        walk(a);
+    }
+}
 
-        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-            if (strcmp(v.key, members[i].name) == 0 && v.text != NULL) {
-                *members[i].to = v.text;
-                e->text_bytes = members[i].to == &e->text ? v.bytes : e->text_bytes;
-            }
+static uint32_t count_of(const struct api_json *event, const char *name)
+{
+    double n = api_json_number(api_json_get(event, name));
+
+    return n >= 0 && n <= 4e9 ? (uint32_t)n : 0;
+}
+
+static void take_usage(struct api_job *j, const struct api_json *event)
+{
+    const char *finish = api_json_text_of(event, "finish_reason");
+
+    j->prompt_tokens = count_of(event, "prompt_tokens");
+    j->cached_tokens = count_of(event, "cached_tokens");
+    j->reply_tokens = count_of(event, "completion_tokens");
+    j->end = finish != NULL && strcmp(finish, "length") == 0 ? GENERATE_LIMIT : GENERATE_ENDED;
+}
+
+/* The numbers came before. */
+static void take_vector(struct api *a, const struct api_json *event)
+{
+    struct api_work *w = &a->work;
+    struct api_job *j = &w->job;
+    size_t width = j->vectors.n / sizeof(float);
+    struct api_error e;
+
+    if (j->vectors.failed || width == 0) {
+        (void)api_refuse(&e, 500, NULL, NULL,
+                         "the embedding does not fit the memory of this board");
+        fail(a, &e);
+    } else if (!api_vectors_check(&j->request, width, &e)) {
+        fail(a, &e);
+    }
+    if (w->failed) {
+        return;
+    }
+    if (w->number_of_reply == 0) {
+        api_vectors_begin(&w->out);
+    }
+    w->embedded += count_of(event, "tokens");
+    api_vectors_put(&w->out, &j->request, w->number_of_reply, (float *)(void *)j->vectors.bytes,
+                    width);
+    send_piece(a);
+}
+
+static void take_event(struct api *a, const struct api_json *event)
+{
+    struct api_job *j = &a->work.job;
+    const char *name = api_json_text_of(event, "event");
+    struct api_error e;
+
+    if (name == NULL) {
+        return;
+    }
+    if (strcmp(name, "token") == 0) {
+        take_token(a, event);
+    } else if (strcmp(name, "error") == 0) {
+        api_line_error(&e, api_json_text_of(event, "name"), api_json_text_of(event, "text"),
+                       api_json_text_of(event, "field"));
+        fail(a, &e);
+    } else if (strcmp(name, "embedding") == 0) {
+        take_vector(a, event);
+    } else if (strcmp(name, "usage") == 0) {
+        take_usage(j, event);
+    } else if (strcmp(name, "done") == 0) {
+        for (unsigned i = 0; i < API_N_FIGURES; i++) {
+            j->figures.list[i] = api_json_number(
+                api_json_get(event, api_figure_name((enum api_figure)i)));
         }
     }
 }
 
-static uint32_t number_of(const char *text)
-{
-    uint32_t n = 0;
-
-    for (; text != NULL && *text >= '0' && *text <= '9'; text++) {
-        n = n * 10 + (uint32_t)(*text - '0');
-    }
-    return n;
-}
-
-/* Before the first token the error is the answer; later it ends the answer. */
-static void take_error(struct api *a, const struct event *e)
+/* The event lies in memory that the reply does not use. */
+static void read_event(struct api *a)
 {
     struct api_work *w = &a->work;
+    struct api_json *event;
+    struct api_memory m;
+    size_t at;
 
-    if (w->begun || w->failed || api_is_gone(a)) {
-        w->failed = true;
-        return;
-    }
-    w->failed = true;
-    api_answer_error(w->client, 400, e->text != NULL ? e->text : "the request failed",
-                     e->field != NULL ? api_request_param(w->request.kind, e->field) : "", "");
-}
-
-static void take_event(struct api *a)
-{
-    struct api_work *w = &a->work;
-    struct event e;
-
-    read_event(w->event, w->event_bytes, &e);
-    if (e.name == NULL) {
-        return;
-    }
-    if (strcmp(e.name, "token") == 0 && e.text != NULL && e.text_bytes != 0) {
-        put_piece(a, e.text, e.text_bytes);
-    } else if (strcmp(e.name, "error") == 0) {
-        take_error(a, &e);
-    } else if (strcmp(e.name, "usage") == 0) {
-        w->prompt_tokens = number_of(e.prompt);
-        w->cached_tokens = number_of(e.cached);
-        w->new_tokens = number_of(e.new);
-        (void)format_text(w->finish, sizeof w->finish, "%s", e.finish != NULL ? e.finish : "stop");
+    api_memory_open(&m, w->memory.block + w->memory.used, w->memory.room - w->memory.used);
+    if (api_json_read(&event, w->event, w->event_bytes, &m, &at) == API_JSON_GOOD) {
+        take_event(a, event);
     }
 }
 
@@ -240,12 +327,46 @@ static void pass_byte(struct api *a, char byte)
     }
 }
 
+/* Numbers of a vector, of which an event has more than `event` holds, go to the vector as they come. */
+static void take_number(struct api_work *w)
+{
+    const struct api_json number = { .kind = JSON_NUMBER,
+                                     .text = w->event + w->number_at,
+                                     .bytes = w->event_bytes - w->number_at };
+    float value = (float)api_json_number(&number);
+
+    (void)api_text_put(&w->job.vectors, (const char *)&value, sizeof value);
+    w->event_bytes = w->number_at;
+}
+
+/* A byte of an event `embedding`. False: it is not one of a vector's numbers. */
+static bool take_value(struct api_work *w, char byte)
+{
+    static const char begins[] = "\"values\":[";
+    enum { N = sizeof begins - 1 };
+
+    if (w->in_values && (byte == ',' || byte == ']')) {
+        take_number(w);
+        w->in_values = byte == ',';
+    } else if (!w->in_values && byte == '[' && w->event_bytes >= N - 1 &&
+               w->event_bytes < API_EVENT_BYTES &&
+               memcmp(w->event + w->event_bytes - (N - 1), begins, N - 1) == 0) {
+        w->in_values = true;
+        w->number_at = w->event_bytes + 1;
+        return false;
+    }
+    return w->in_values && byte == ',';
+}
+
 void api_event_byte(struct api *a, char byte)
 {
     struct api_work *w = &a->work;
 
-    if (w->request.kind == API_LINE) {
+    if (w->job.request.kind == API_LINE) {
         pass_byte(a, byte);
+        return;
+    }
+    if (w->job.request.kind == API_EMBED && take_value(w, byte)) {
         return;
     }
     if (byte != '\n') {
@@ -257,9 +378,42 @@ void api_event_byte(struct api *a, char byte)
     }
     if (w->event_bytes <= API_EVENT_BYTES) {
         w->event[w->event_bytes] = '\0';
-        take_event(a);
+        read_event(a);
     }
     w->event_bytes = 0;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+void api_event_begin(struct api *a)
+{
+    struct api_work *w = &a->work;
+
+    api_text_open(&w->out, w->piece, sizeof w->piece);
+    w->out.grow = send_full;
+    w->out.memory = a;
+    w->request_bytes = w->memory.used;
+    w->answer = (struct api_answer){ .kind = w->job.request.kind,
+                                     .number = w->number,
+                                     .created = (int64_t)platform_date(&a->setup.platform->clock),
+                                     .model = a->model };
+}
+
+static void end_answer(struct api *a)
+{
+    struct api_work *w = &a->work;
+    bool failed = w->failed;
+
+    w->job.figures = w->first;
+    if (w->job.request.stream && (!failed || w->job.error.status != 0)) {
+        w->failed = false; /* the error was said, and the stream ends as a whole */
+        api_chat_say_end(&w->out, &w->answer, &w->usage, failed ? NULL : &w->job);
+    } else if (!failed && w->job.request.kind == API_EMBED) {
+        api_vectors_end(&w->out, a->model, w->embedded);
+    } else if (!failed) {
+        api_chat_end(&w->out, &w->usage, &w->job);
+    }
+    send_piece(a);
 }
 
 void api_event_end(struct api *a)
@@ -267,16 +421,10 @@ void api_event_end(struct api *a)
     struct api_work *w = &a->work;
     struct api_client *k = w->client;
 
-    if (w->finish[0] == '\0') {
-        (void)format_text(w->finish, sizeof w->finish, "stop");
-    }
-    if (!w->failed) {
-        begin(a); /* a reply without a token */
-    }
-    if (!w->failed && w->request.streams) {
-        end_stream(a);
-    } else if (!w->failed && w->request.kind != API_LINE) {
-        end_whole(a);
+    if (w->job.request.kind != API_LINE && (w->begun || !w->failed)) {
+        end_answer(a);
+    } else if (!w->failed) {
+        begin(a); /* a line without an event */
     }
     if (api_is_gone(a)) {
         return;

@@ -26,7 +26,7 @@ bool api_load_may(struct api_client *k)
 
 /* The model's name goes to a buffer of its own, since the client may go and another one may come while it is loaded. False: it is
  * answered. */
-static bool read_name(struct api_client *k, char name[API_MODEL_BYTES])
+static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 {
     struct json_value v;
     struct json j;
@@ -39,7 +39,7 @@ static bool read_name(struct api_client *k, char name[API_MODEL_BYTES])
             api_answer_error(k, 400, "this request has a model and nothing else", v.key, "");
             return false;
         }
-        if (v.kind == JSON_TEXT && v.bytes < API_MODEL_BYTES) {
+        if (v.kind == JSON_TEXT && v.bytes < API_NAME_BYTES) {
             memcpy(name, v.text, v.bytes + 1);
         }
     }
@@ -56,7 +56,7 @@ static bool read_name(struct api_client *k, char name[API_MODEL_BYTES])
 void api_load_serve(struct api *a)
 {
     struct api_client *k = a->work.client;
-    char name[API_MODEL_BYTES];
+    char name[API_NAME_BYTES];
     const char *why;
     struct api_text t;
     int status = 500;
@@ -77,13 +77,13 @@ void api_load_serve(struct api *a)
     api_text_print(&t, "{'success':true,'model':");
     api_text_quoted(&t, name, strlen(name));
     api_text_print(&t, "}\n");
-    api_answer(k, 200, "application/json", NULL, t.text, t.n);
+    api_answer(k, 200, "application/json", NULL, t.bytes, t.n);
 }
 
 /* ---- as a line ---- */
 
 struct load_line {
-    char name[API_MODEL_BYTES], id[CONSOLE_ID_BYTES];
+    char name[API_NAME_BYTES], id[CONSOLE_ID_BYTES];
     bool has_id, id_is_text;
 };
 

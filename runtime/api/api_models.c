@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-static void put_model(struct api_text *to, const char *name)
+static void put_model(struct api_text *to, const char *name, int64_t created)
 {
     api_text_print(to, "{'id':");
     api_text_quoted(to, name, strlen(name));
-    api_text_print(to, ",'object':'model','created':0,'owned_by':'ingot'}");
+    api_text_print(to, ",'object':'model','created':%lld,'owned_by':'ingot'}", (long long)created);
 }
 
 /* A client may leave .ingot out. */
@@ -30,12 +30,12 @@ const char *api_model_asked(const char *path)
     return NULL;
 }
 
-bool api_put_models(struct api_text *to, const char *asked, const char *name)
+bool api_put_models(struct api_text *to, const char *asked, const char *name, int64_t created)
 {
     if (asked == NULL) {
         api_text_print(to, "{'object':'list','data':[");
         if (name[0] != '\0') {
-            put_model(to, name);
+            put_model(to, name, created);
         }
         api_text_print(to, "]}\n");
         return true;
@@ -43,7 +43,7 @@ bool api_put_models(struct api_text *to, const char *asked, const char *name)
     if (!is_model(asked, name)) {
         return false;
     }
-    put_model(to, name);
+    put_model(to, name, created);
     api_text_print(to, "\n");
     return true;
 }

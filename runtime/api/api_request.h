@@ -1,5 +1,5 @@
-/* A request of OpenAI's API becomes a line of mode=json (runtime/wire/json_request.h), so that
- * the same code answers both. A field that the line does not have is refused by name. */
+/* A program's request: the body of an HTTP request, OpenAI's fields, checked. The same code reads it
+ * for a board and for `ingot serve`. */
 #ifndef INGOT_RUNTIME_API_REQUEST_H
 #define INGOT_RUNTIME_API_REQUEST_H
 
@@ -7,33 +7,128 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/api/api_memory.h"
 #include "runtime/api/api_text.h"
+#include "runtime/session/reply_text.h"
+#include "runtime/session/sampler.h"
 
-enum { API_ERROR_MESSAGE_BYTES = 160 };
+enum {
+    API_INPUTS_MOST = 256, /* texts of a request for embeddings */
+    API_CHOICES_MOST = 8,  /* replies to one prompt */
+    API_REPLIES_MOST = 64, /* to all prompts of a request */
+    API_MODEL_BYTES = 128, /* of a model's name */
+    API_PARAM_BYTES = 64,
+    API_ERROR_TEXT_BYTES = 400
+};
 
 enum api_kind {
     API_CHAT,
-    API_COMPLETION,
-    API_LINE, /* is a line of mode=json already */
+    API_CONTINUE,
+    API_EMBED,
+    API_N_KINDS,
+    /* A board has these, too: */
+    API_LINE, /* the body is a line of mode=json */
     API_LOAD, /* another model */
+};
+
+/* Why there is no answer: an HTTP status and the fields of OpenAI's error object. */
+struct api_error {
+    int status;                  /* 0: none */
+    const char *code;            /* constant; NULL: null */
+    char param[API_PARAM_BYTES]; /* the field; "": null */
+    char text[API_ERROR_TEXT_BYTES];
+};
+
+struct api_turn {
+    struct api_text user, reply;
+    size_t said; /* bytes at the end of `user` that are the last message with the role user */
+    struct api_text system; /* instructions that came in the middle of the conversation */
+    struct api_text
+        tokens;  /* given instead of a text: numbers of type uint32_t, of a prompt or an input */
+    bool spoken; /* somebody, or a tool, says something in it */
+    bool instructed; /* it has instructions */
+    bool replied;    /* the last turn alone is not */
+};
+
+/* A schema that a finished reply is checked against: of a function's arguments, or (tool NULL) of
+ * the content. */
+struct api_checked {
+    const char *tool, *schema;
+};
+
+struct api_reader;
+struct api_held;
+
+/* How replies are held to a form. Each sets q->grammar, or fills r->e and returns false. */
+struct api_holder {
+    /* A call of one of the functions in list (n), or the answer in it (api_reader.h). */
+    bool (*hold)(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
+    /* Any JSON object. */
+    bool (*object)(struct api_reader *r);
+    /* A grammar of the caller's own, or choices. */
+    bool (*grammar)(struct api_reader *r, const char *text);
+};
+
+/* Defaults for fields that a request omits. */
+struct api_defaults {
+    char model[API_MODEL_BYTES];
+    const char *system;            /* NULL: the model's own */
+    struct sampler_params sampler; /* the seed of `sampler`, if seeded */
+    uint32_t chosen;               /* as in struct api_request */
+    bool seeded;
+    bool no_thinking;
+    uint32_t n;
+    const struct api_holder *holder;
 };
 
 struct api_request {
     enum api_kind kind;
-    bool streams, wants_usage; /* stream; stream_options.include_usage */
-    bool has_seed, has_input;
-    const char *model; /* the model as the caller names it in the body; NULL: not named */
-    /* The error message; param: the field that is wrong, or "" if no field is to blame. */
-    char error_message[API_ERROR_MESSAGE_BYTES];
-    char param[32];
+    struct api_memory *memory; /* all that it points to lies there */
+    struct api_turn
+        *turns; /* (n_turns), one at least; API_CONTINUE: texts to continue, one a reply;
+                               * API_EMBED: a text each */
+    uint32_t n_turns, turns_room;
+    uint32_t prompt; /* API_CONTINUE: which of them this reply continues */
+    struct api_text system;
+    bool has_system;
+    bool stream, stream_usage, no_thinking;
+    bool echo;            /* API_CONTINUE: the answer begins with the prompt */
+    uint32_t n_choices;   /* replies; 0: one */
+    bool wants_scores;    /* how many scores for each token, and for each ... */
+    uint32_t n_likeliest; /* ... so many others */
+    bool unmarked;        /* for a board that does not know `said` */
+    bool plain_sampler;   /* for a board that knows neither penalties nor biases */
+    bool may_call;        /* the reply may be a call of a function (api_call.h) */
+    bool checks_names;    /* the check of the finished reply looks whether the function exists */
+    bool seeded;
+    bool base64;         /* API_EMBED: numbers as bytes of f32, not as text */
+    uint32_t dimensions; /* API_EMBED: numbers of each vector; 0: all */
+    uint32_t n;          /* the most tokens; 0: until the model ends */
+    char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
+    uint32_t n_stops;
+    struct sampler_params sampler; /* without its biases, which are: */
+    struct api_text biases;        /* a list that json_biases.h reads; n 0: none */
+    uint32_t
+        chosen; /* bits of enum ingot_sampling_field: the fields of `sampler` that the request or an option of the server sets */
+    void *grammar; /* (grammar_bytes) compiled; NULL: none */
+    size_t grammar_bytes;
+    struct api_checked *checked; /* (n_checked) */
+    uint32_t n_checked;
+    struct api_text warnings; /* texts of JSON for the answer, with commas between them */
 };
 
-/* Translate a body (bytes, followed by a NUL), which is overwritten, to a line. seed: for a
- * request that has none. False: r->error_message says why not. */
-bool api_request_read(struct api_request *r, enum api_kind kind, char *body, size_t bytes,
-                      uint64_t seed, struct api_text *line);
+/* A body (bytes, then a NUL), which is overwritten, as are the texts that q points to later. *q was
+ * zero but for its memory. False: *e says why. */
+bool api_request_read(struct api_request *q, enum api_kind kind, char *body, size_t bytes,
+                      const struct api_defaults *d, struct api_error *e);
 
-/* OpenAI's name for a field of the line, used in error messages. */
-const char *api_request_param(enum api_kind kind, const char *field);
+/* A body (bytes, then a NUL) as a tree, which has its texts. False: *e says what is wrong. */
+struct api_json;
+bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api_memory *m,
+                    struct api_error *e);
+
+/* Fills *e and returns false. param: NULL or a field. */
+bool api_refuse(struct api_error *e, int status, const char *param, const char *code,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

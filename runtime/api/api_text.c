@@ -12,19 +12,28 @@ enum { PRINT_BYTES = 512 };
 
 void api_text_open(struct api_text *t, char *memory, size_t room)
 {
-    *t = (struct api_text){ .text = memory, .room = room };
+    *t = (struct api_text){ .bytes = memory, .room = room };
     memory[0] = '\0';
 }
 
-void api_text_put(struct api_text *t, const char *bytes, size_t n)
+/* For n bytes and a NUL. */
+static bool has_room(struct api_text *t, size_t n)
 {
-    if (t->full || n >= t->room - t->n) {
-        t->full = true;
-        return;
+    return n < t->room - t->n || (t->grow != NULL && t->grow(t, t->n + n + 1));
+}
+
+bool api_text_put(struct api_text *t, const char *bytes, size_t n)
+{
+    if (t->failed || !has_room(t, n)) {
+        t->failed = true;
+        return false;
     }
-    memcpy(t->text + t->n, bytes, n);
+    if (n != 0) { /* bytes may be NULL then */
+        memcpy(t->bytes + t->n, bytes, n);
+    }
     t->n += n;
-    t->text[t->n] = '\0';
+    t->bytes[t->n] = '\0';
+    return true;
 }
 
 void api_text_print(struct api_text *t, const char *format, ...)
@@ -37,7 +46,7 @@ void api_text_print(struct api_text *t, const char *format, ...)
     n = format_text_args(text, sizeof text, format, args);
     va_end(args);
     if (n >= sizeof text) {
-        t->full = true;
+        t->failed = true;
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -71,9 +80,25 @@ void api_text_quoted(struct api_text *t, const char *text, size_t bytes)
     api_text_put(t, "\"", 1);
 }
 
+void api_text_decimal(struct api_text *t, double value)
+{
+    bool less = value < 0;
+    uint64_t millionths = (uint64_t)((less ? -value : value) * 1e6 + 0.5);
+    uint64_t rest = millionths % 1000000;
+    unsigned digits = 6;
+
+    for (; rest != 0 && rest % 10 == 0; digits--) {
+        rest /= 10;
+    }
+    api_text_print(t, "%s%llu", less ? "-" : "", (unsigned long long)(millionths / 1000000));
+    if (rest != 0) {
+        api_text_print(t, ".%0*llu", (int)digits, (unsigned long long)rest);
+    }
+}
+
 void api_text_quoted_or_null(struct api_text *t, const char *text)
 {
-    if (text[0] != '\0') {
+    if (text != NULL && text[0] != '\0') {
         api_text_quoted(t, text, strlen(text));
     } else {
         api_text_print(t, "null");

@@ -419,7 +419,7 @@ static void enter_conversation(struct chat *c, const char *name)
 static bool is_for_hosts(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_COMMAND, JSON_FIELD_LOAD,
-                                              JSON_FIELD_EMBEDDING, JSON_FIELD_RESEND };
+                                              JSON_FIELD_RESEND };
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (r->values[fields[i]] != NULL) {
@@ -464,7 +464,10 @@ static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, 
         return false;
     }
     begin(c, r);
-    if (r->values[JSON_FIELD_MESSAGES] == NULL || apply_messages(c)) {
+    if (r->values[JSON_FIELD_EMBEDDING] != NULL) {
+        chat_clear(c); /* the text needs the room that the conversation has */
+        (void)chat_json_ask(c, r, reason);
+    } else if (r->values[JSON_FIELD_MESSAGES] == NULL || apply_messages(c)) {
         reply(c, r);
     }
     return true;

@@ -172,8 +172,8 @@ def is_error(answer, status, param=None):
 
 WRONG = [({}, "messages"), ({"messages": []}, "messages"), ({"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function"}]}, "tools"),
          ({"messages": [{"role": "user", "content": "x"}], "temperature": 1e9}, "temperature"),
-         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": -1}, "max_tokens"),
-         ({"messages": [{"role": "user", "content": "x"}], "n": 3}, "n"),
+         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": 0}, "max_tokens"),
+         ({"messages": [{"role": "user", "content": "x"}], "n": 9}, "n"),
          ({"messages": [{"role": "robot", "content": "x"}]}, "messages"),
          ({"messages": [{"role": "user", "content": "word " * 3000}]}, "messages")]
 BROKEN = [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(200)),

@@ -24,7 +24,7 @@ static void must(bool condition)
  * unknown. */
 static void take_news(const struct board_event *e)
 {
-    struct serve_figures figures;
+    struct api_figures figures;
     char text[SERVE_EVENT_BYTES];
     cJSON *again, *object = cJSON_CreateObject();
 
@@ -34,7 +34,7 @@ static void take_news(const struct board_event *e)
     must(text[0] == '\0' || cJSON_IsObject(again));
     cJSON_Delete(again);
     serve_figures_read(&figures, e->root);
-    must(isnan(figures.temperature_c) || fabs(figures.temperature_c) <= 1e15);
+    must(isnan(figures.list[API_TEMPERATURE_C]) || fabs(figures.list[API_TEMPERATURE_C]) <= 1e15);
     serve_figures_add(object, &figures);
     must(cJSON_GetArraySize(object) == 7);
     cJSON_Delete(object);
@@ -62,8 +62,7 @@ static void take_model(const struct board_event *e)
 static void take_defaults(const struct board_event *e)
 {
     struct ingot_sampling s;
-    struct serve_request q = { .sampler = { .temp = 7, .top_k = 7 },
-                               .chosen = INGOT_SAMPLES_TOP_K };
+    struct api_request q = { .sampler = { .temp = 7, .top_k = 7 }, .chosen = INGOT_SAMPLES_TOP_K };
 
     board_defaults_read(&s, e);
     must((s.given & ~(uint32_t)INGOT_ALL_SAMPLING) == 0);
@@ -74,11 +73,19 @@ static void take_defaults(const struct board_event *e)
          q.sampler.repeat <= 100 && q.sampler.presence == 0);
 }
 
+static void check_json(const struct api_text *text)
+{
+    cJSON *root = cJSON_ParseWithOpts(api_text_shown(text), NULL, 1);
+
+    must(root != NULL);
+    cJSON_Delete(root);
+}
+
 static void take_event(const char *line, size_t bytes)
 {
-    struct serve_error error = { .status = 0 };
-    struct serve_text scores = { .n = 0 };
-    struct serve_scores_at at = { .bytes = 0 };
+    struct api_error error = { .status = 0 };
+    struct api_text scores = { .n = 0 }, lists = { .n = 0 };
+    struct api_scores_at at = { .bytes = 0 };
     struct board_event e;
 
     if (!board_event_read(&e, line, bytes)) {
@@ -90,8 +97,13 @@ static void take_event(const char *line, size_t bytes)
     board_error_read(&error, &e);
     must(error.status == 400 || error.status == 500);
     board_scores_read(&scores, &e);
-    cJSON_Delete(serve_scores_answer(SERVE_CONTINUE, &scores, &at));
+    serve_text_grows(&lists);
+    api_scores_put(&lists, API_CONTINUE, &scores, &at);
     must(!scores.failed && at.bytes == scores.n);
+    check_json(&lists);
+    at.bytes = 0;
+    cJSON_Delete(serve_scores_answer(&scores, &at));
+    serve_text_free(&lists);
     serve_text_free(&scores);
     take_news(&e);
     take_defaults(&e);
@@ -126,13 +138,12 @@ static void check_lines(const char *text, size_t n, size_t longest)
     must(most == longest);
 }
 
-static void write_request(enum serve_kind kind, const char *body, size_t bytes)
+static void write_request(enum api_kind kind, const char *body, size_t bytes)
 {
-    static const struct serve_defaults defaults = { .model = "m.ingot",
-                                                    .sampler = { .repeat = 1 } };
-    struct serve_request q = { .kind = kind };
-    struct serve_error e = { .status = 0 };
-    struct serve_text out = { .n = 0 };
+    static const struct api_defaults defaults = { .model = "m.ingot", .sampler = { .repeat = 1 } };
+    struct api_request q = { .kind = kind };
+    struct api_error e = { .status = 0 };
+    struct api_text out = { .n = 0 };
     struct board_past past;
     size_t longest;
 
@@ -171,9 +182,9 @@ static bool look(void *context, uint32_t i, struct serve_look *l)
 static void choose(const char *body, size_t bytes)
 {
     const struct serve_backend backend = { .look = look, .load = load };
-    struct serve_text in = { .n = 0 }, out = { .n = 0 };
-    struct serve_error e = { .status = 0 };
-    char model[SERVE_MODEL_BYTES];
+    struct api_text in = { .n = 0 }, out = { .n = 0 };
+    struct api_error e = { .status = 0 };
+    char model[API_MODEL_BYTES];
     bool good;
 
     loaded = NULL;
@@ -200,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (data[0] == 254) {
         choose(text, size - 1);
     } else {
-        write_request((enum serve_kind)(data[0] / 3 % SERVE_N_KINDS), text, size - 1);
+        write_request((enum api_kind)(data[0] / 3 % API_N_KINDS), text, size - 1);
     }
     free(text);
     return 0;

@@ -24,7 +24,7 @@ static void must(bool condition)
 }
 
 /* The request's logit_bias has become a list of pairs, as a model's side reads it. */
-static void check_biases(const struct serve_request *q)
+static void check_biases(const struct api_request *q)
 {
     cJSON *list;
     const cJSON *pair;
@@ -32,7 +32,7 @@ static void check_biases(const struct serve_request *q)
     if (q->biases.n == 0) {
         return;
     }
-    list = cJSON_ParseWithOpts(serve_text_shown(&q->biases), NULL, 1);
+    list = cJSON_ParseWithOpts(api_text_shown(&q->biases), NULL, 1);
     must(cJSON_IsArray(list) && cJSON_GetArraySize(list) <= SAMPLER_BIASES_MOST);
     cJSON_ArrayForEach(pair, list)
     {
@@ -45,21 +45,21 @@ static void check_biases(const struct serve_request *q)
     cJSON_Delete(list);
 }
 
-static void check(const struct serve_request *q)
+static void check(const struct api_request *q)
 {
     const struct sampler_params *s = &q->sampler;
 
-    must(q->n_turns != 0 && (q->kind != SERVE_CONTINUE || q->n_turns <= SERVE_REPLIES_MOST));
-    must(q->kind != SERVE_EMBED || q->n_turns <= SERVE_INPUTS_MOST);
+    must(q->n_turns != 0 && (q->kind != API_CONTINUE || q->n_turns <= API_REPLIES_MOST));
+    must(q->kind != API_EMBED || q->n_turns <= API_INPUTS_MOST);
     for (uint32_t i = 0; i < q->n_turns; i++) {
-        bool chat = q->kind == SERVE_CHAT;
+        bool chat = q->kind == API_CHAT;
 
         must(chat || q->turns[i].user.n != 0 || q->turns[i].tokens.n != 0);
         must(!chat || i + 1 == q->n_turns || q->turns[i].replied);
         must(!q->turns[i].replied || q->turns[i].reply.bytes != NULL);
     }
     must(!q->has_system || q->system.bytes != NULL);
-    must(!q->may_call || (q->kind == SERVE_CHAT && q->has_system && q->grammar != NULL));
+    must(!q->may_call || (q->kind == API_CHAT && q->has_system && q->grammar != NULL));
     must(q->n <= INT32_MAX && q->n_stops <= REPLY_TEXT_STOPS);
     for (uint32_t i = 0; i < q->n_stops; i++) {
         must(q->stops[i][0] != '\0' && memchr(q->stops[i], '\0', sizeof q->stops[i]) != NULL);
@@ -79,14 +79,14 @@ static void check(const struct serve_request *q)
 }
 
 /* The error is written as JSON, in UTF-8. */
-static void check_error(const struct serve_error *e, enum serve_dialect dialect)
+static void check_error(const struct api_error *e, enum serve_dialect dialect)
 {
-    struct serve_text out = { .n = 0 };
+    struct api_text out = { .n = 0 };
     cJSON *root;
 
     must(e->status >= 400 && e->status < 600 && e->text[0] != '\0');
     serve_writer_of(dialect)->error(&out, e);
-    root = cJSON_ParseWithOpts(serve_text_shown(&out), NULL, 1);
+    root = cJSON_ParseWithOpts(api_text_shown(&out), NULL, 1);
     must(root != NULL);
     cJSON_Delete(root);
     for (size_t at = 0; at < out.n;) {
@@ -98,7 +98,7 @@ static void check_error(const struct serve_error *e, enum serve_dialect dialect)
     serve_text_free(&out);
 }
 
-static const struct serve_answer as_chat = { .kind = SERVE_CHAT, .number = 1, .model = "m" };
+static const struct api_answer as_chat = { .kind = API_CHAT, .number = 1, .model = "m" };
 
 static const cJSON *choice_of(const cJSON *root, const char *name)
 {
@@ -107,7 +107,7 @@ static const cJSON *choice_of(const cJSON *root, const char *name)
     return cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(choices, 0), name);
 }
 
-static void add_member(struct serve_text *to, const cJSON *object, const char *name)
+static void add_member(struct api_text *to, const cJSON *object, const char *name)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 
@@ -117,7 +117,7 @@ static void add_member(struct serve_text *to, const cJSON *object, const char *n
 }
 
 /* Returns the content, name and arguments of a message or a delta. */
-static void add_parts(struct serve_text said[3], const cJSON *message)
+static void add_parts(struct api_text said[3], const cJSON *message)
 {
     const cJSON *calls = cJSON_GetObjectItemCaseSensitive(message, "tool_calls");
     const cJSON *f = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(calls, 0), "function");
@@ -127,7 +127,7 @@ static void add_parts(struct serve_text said[3], const cJSON *message)
     add_member(&said[2], f, "arguments");
 }
 
-static void add_events(struct serve_text said[3], const char *text)
+static void add_events(struct api_text said[3], const char *text)
 {
     const char *event = text;
 
@@ -141,38 +141,49 @@ static void add_events(struct serve_text said[3], const char *text)
     }
 }
 
-/* Feeds a reply byte by byte. */
+/* Bytes of the character there; at the end 1. */
+static size_t character_at(const char *text, size_t n, size_t i)
+{
+    int bytes = i < n ? utf8_check((const uint8_t *)text + i, n - i) : 1;
+
+    return bytes > 0 ? (size_t)bytes : 1;
+}
+
+/* A reply that comes character by character. */
 static void check_reply(const char *text, size_t n)
 {
     struct serve_job *j = serve_job_new();
-    struct serve_text out = { .n = 0 }, said[3] = { { .n = 0 } }, wanted[3] = { { .n = 0 } };
-    struct serve_events at = { .begun = false };
-    struct serve_call before = { .content = 0 }, c;
+    struct api_text out = { .n = 0 }, said[3] = { { .n = 0 } }, wanted[3] = { { .n = 0 } };
+    struct api_events at = { .begun = false };
+    const struct api_stream s = { &out, &as_chat, &j->of, &at, NULL };
+    const struct api_job *whole = &j->of;
+    struct api_call before = { .content = 0 }, c;
     cJSON *root;
 
     must(j != NULL);
-    j->request.kind = SERVE_CHAT;
-    j->request.may_call = true;
-    for (size_t i = 0; i <= n; i++) {
-        j->done = i == n;
-        must(serve_text_add(&j->text, text + i, i < n ? 1 : 0));
-        serve_call_find(&c, j->text.bytes, j->text.n, j->done);
-        must(c.content >= before.content && c.content <= j->text.n && c.found >= before.found);
+    j->of.request.kind = API_CHAT;
+    j->of.request.may_call = true;
+    for (size_t i = 0, more; i <= n; i += more) {
+        more = character_at(text, n, i);
+        j->of.done = i == n;
+        must(serve_text_add(&j->of.text, text + i, i < n ? more : 0));
+        api_call_find(&c, j->of.text.bytes, j->of.text.n, j->of.done);
+        must(c.content >= before.content && c.content <= j->of.text.n && c.found >= before.found);
         must(c.whole >= before.whole && c.arguments_bytes >= before.arguments_bytes);
         must(!before.whole || c.arguments_bytes == before.arguments_bytes);
         before = c;
-        serve_answer_events(&out, &as_chat, j, &at);
+        api_stream_walk(&s, serve_chat_writer.say);
     }
-    add_events(said, serve_text_shown(&out));
+    add_events(said, api_text_shown(&out));
     out.n = 0;
-    serve_answer_whole(&out, &as_chat, &j, 1);
+    serve_answer_whole(&out, &as_chat, &whole, 1);
     root = cJSON_Parse(out.bytes);
     must(root != NULL);
     add_parts(wanted, choice_of(root, "message"));
     must((strcmp(choice_of(root, "finish_reason")->valuestring, "tool_calls") == 0) == c.whole);
     cJSON_Delete(root);
     for (int i = 0; i < 3; i++) {
-        must(strcmp(serve_text_shown(&said[i]), serve_text_shown(&wanted[i])) == 0);
+        must(strcmp(api_text_shown(&said[i]), api_text_shown(&wanted[i])) == 0);
         serve_text_free(&said[i]);
         serve_text_free(&wanted[i]);
     }
@@ -184,27 +195,27 @@ static void check_reply(const char *text, size_t n)
 
 /* The text of the pieces of a reply. */
 struct pieces {
-    struct serve_text open; /* bytes of the item at work */
+    struct api_text open; /* bytes of the item at work */
     uint32_t items;
     bool begun, ended, opened;
 };
 
-static void take_piece(const struct serve_stream *s, const struct serve_piece *p)
+static void take_piece(const struct api_stream *s, const struct api_piece *p)
 {
     struct pieces *all = s->context;
 
-    must(!all->ended && all->begun == (p->step != SERVE_BEGINS));
+    must(!all->ended && all->begun == (p->step != API_BEGINS));
     all->begun = true;
-    if (p->step == SERVE_OPENS || p->step == SERVE_GROWS) {
-        must(all->opened == (p->step == SERVE_GROWS) && p->number == all->items);
+    if (p->step == API_OPENS || p->step == API_GROWS) {
+        must(all->opened == (p->step == API_GROWS) && p->number == all->items);
         all->opened = true;
         (void)serve_text_add(&all->open, p->bytes, p->n);
-    } else if (p->step == SERVE_CLOSES) {
+    } else if (p->step == API_CLOSES) {
         must(all->opened && p->number == all->items++);
         must(all->open.n == p->n && memcmp(all->open.bytes, p->bytes, p->n) == 0);
         all->open.n = 0;
         all->opened = false;
-    } else if (p->step == SERVE_ENDS) {
+    } else if (p->step == API_ENDS) {
         must(!all->opened && all->items != 0);
         all->ended = true;
     }
@@ -232,26 +243,28 @@ static void check_dialects(const char *text, size_t n, bool thinks)
 {
     for (int d = 0; d <= SERVE_N_DIALECTS; d++) {
         struct serve_job *j = serve_job_new();
-        const struct serve_answer a = { .kind = SERVE_CHAT,
-                                        .model = "m",
-                                        .dialect = d < SERVE_N_DIALECTS ? d : 0 };
+        const struct api_answer a = { .kind = API_CHAT,
+                                      .model = "m",
+                                      .dialect = d < SERVE_N_DIALECTS ? (unsigned)d : 0 };
         const struct serve_writer *w = serve_writer_of(a.dialect);
-        struct serve_text out = { .n = 0 };
-        struct serve_events at = { .index = 0 };
+        struct api_text out = { .n = 0 };
+        struct api_events at = { .index = 0 };
         struct pieces all = { .items = 0 };
-        const struct serve_stream s = { &out, &a, j, &at, &all };
+        const struct api_stream s = { &out, &a, &j->of, &at, &all };
+        const struct api_job *whole = &j->of;
 
         must(j != NULL);
-        j->request.may_call = true;
-        for (size_t i = 0; i <= n; i++) {
-            struct serve_text *to = thinks && i < n / 2 ? &j->thoughts : &j->text;
+        j->of.request.may_call = true;
+        for (size_t i = 0, more; i <= n; i += more) {
+            struct api_text *to = thinks && i < n / 2 ? &j->of.thoughts : &j->of.text;
 
-            j->done = i == n;
-            must(serve_text_add(to, text + i, i < n ? 1 : 0));
-            serve_stream_walk(&s, d == SERVE_N_DIALECTS ? take_piece : w->say);
+            more = character_at(text, n, i);
+            j->of.done = i == n;
+            must(serve_text_add(to, text + i, i < n ? more : 0));
+            api_stream_walk(&s, d == SERVE_N_DIALECTS ? take_piece : w->say);
         }
         must(d != SERVE_N_DIALECTS || all.ended);
-        w->whole(&out, &a, &j, 1);
+        w->whole(&out, &a, &whole, 1);
         check_lines(out.bytes);
         serve_text_free(&out);
         serve_text_free(&all.open);
@@ -277,13 +290,13 @@ static void take_reply(const uint8_t *data, size_t size)
 
 /* ---- bodies ------------------------------------------------------------------------------------ */
 
-static void take_body(const char *body, size_t n, enum serve_kind kind, enum serve_dialect dialect)
+static void take_body(const char *body, size_t n, enum api_kind kind, enum serve_dialect dialect)
 {
-    struct serve_defaults d = { .model = "demo.ingot" };
-    struct serve_answer a = { .kind = kind, .model = d.model, .dialect = dialect };
-    struct serve_request q = { .n = 0 };
-    struct serve_error e = { .status = 0 };
-    struct serve_text echo = { .n = 0 };
+    struct api_defaults d = { .model = "demo.ingot" };
+    struct api_answer a = { .kind = kind, .model = d.model, .dialect = dialect };
+    struct api_request q = { .n = 0 };
+    struct api_error e = { .status = 0 };
+    struct api_text echo = { .n = 0 };
     clock_t begin = clock();
     bool good;
 
@@ -305,7 +318,7 @@ static void take_body(const char *body, size_t n, enum serve_kind kind, enum ser
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum serve_dialect dialect = SERVE_COMPLETIONS;
-    enum serve_kind kind = SERVE_CHAT;
+    enum api_kind kind = API_CHAT;
     char *body;
 
     if (size < 1 || size > SERVE_BODY_BYTES) {
@@ -313,11 +326,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (isalpha(data[0])) {
         dialect = SERVE_COMPLETIONS + 1 + ((data[0] & 31) - 1) % (SERVE_N_DIALECTS - 1);
-    } else if (data[0] % (SERVE_N_KINDS + 1) == SERVE_N_KINDS) {
+    } else if (data[0] % (API_N_KINDS + 1) == API_N_KINDS) {
         take_reply(data + 1, size - 1);
         return 0;
     } else {
-        kind = (enum serve_kind)(data[0] % (SERVE_N_KINDS + 1));
+        kind = (enum api_kind)(data[0] % (API_N_KINDS + 1));
     }
     body = malloc(size);
     must(body != NULL);

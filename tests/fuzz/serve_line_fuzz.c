@@ -19,7 +19,7 @@ static void must(bool condition)
 }
 
 /* Checks lines of JSON, of which the last is a `done`. */
-static void check_events(struct serve_text *out)
+static void check_events(struct api_text *out)
 {
     char *at = out->bytes;
     bool done = false;
@@ -44,20 +44,20 @@ static void check_events(struct serve_text *out)
 
 static void answer(struct serve_line *l, struct serve_job *j, unsigned how)
 {
-    struct serve_events at = { .begun = true };
-    struct serve_text out = { .n = 0 };
+    struct api_events at = { .begun = true };
+    struct api_text out = { .n = 0 };
     char piled_up[600];
 
-    must(j->request.n_turns != 0);
+    must(j->of.request.n_turns != 0);
     memset(piled_up, 'c', sizeof piled_up);
     memcpy(piled_up, "a \"b\"\n", 6);
-    (void)serve_text_add(&j->text, piled_up, how % 2 != 0 ? sizeof piled_up : 6);
+    (void)serve_text_add(&j->of.text, piled_up, how % 2 != 0 ? sizeof piled_up : 6);
     serve_line_events(&out, l, j, &at);
-    must(at.text == j->text.n && !at.ended);
-    j->done = true;
+    must(at.text == j->of.text.n && !at.ended);
+    j->of.done = true;
     j->cancelled = how % 3 == 1;
     if (how % 3 == 2) {
-        (void)serve_refuse(&j->error, 500, NULL, NULL, "it failed");
+        (void)api_refuse(&j->of.error, 500, NULL, NULL, "it failed");
     }
     serve_line_events(&out, l, j, &at);
     must(at.ended);
@@ -66,14 +66,14 @@ static void answer(struct serve_line *l, struct serve_job *j, unsigned how)
 
 static void take(struct serve_line *l, const char *text, size_t n, bool busy)
 {
-    static const struct serve_defaults defaults = { .model = "m", .n = 10 };
-    struct serve_error e = { .status = 0 };
+    static const struct api_defaults defaults = { .model = "m", .n = 10 };
+    struct api_error e = { .status = 0 };
     struct serve_job *j = serve_job_new();
-    struct serve_text out = { .n = 0 };
+    struct api_text out = { .n = 0 };
     enum serve_line_kind kind;
 
     must(j != NULL);
-    kind = serve_line_take(l, text, n, busy, &j->request, &defaults, &e);
+    kind = serve_line_take(l, text, n, busy, &j->of.request, &defaults, &e);
     must((kind == SERVE_LINE_REFUSED) == (e.status != 0) && !(busy && kind == SERVE_LINE_REPLY));
     if (kind == SERVE_LINE_REPLY) {
         answer(l, j, (unsigned)n);

@@ -14,7 +14,7 @@ static const char *put(const char *asked, const char *name)
     struct api_text t;
 
     api_text_open(&t, memory, sizeof memory);
-    if (!api_put_models(&t, asked, name)) {
+    if (!api_put_models(&t, asked, name, 0)) {
         return "none";
     }
     memory[t.n] = '\0';

@@ -13,7 +13,7 @@ static int status_of(const struct serve_guard *g, const char *host, const char *
     const struct serve_caller c = {
         .path = "/models", .host = host, .origin = origin, .authorization = authorization
     };
-    struct serve_error e = { .status = 0 };
+    struct api_error e = { .status = 0 };
 
     return serve_may_ask(&c, g, &e) ? 200 : e.status;
 }
@@ -130,7 +130,7 @@ static void check_tokens(void)
         const struct serve_caller c = {
             .path = "/messages", .host = "any.example", .authorization = "", .key = keys[i]
         };
-        struct serve_error e = { .status = 0 };
+        struct api_error e = { .status = 0 };
 
         OK(serve_may_ask(&c, &g, &e) == (i == 0), "as x-api-key: %s", keys[i]);
     }

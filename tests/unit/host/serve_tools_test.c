@@ -3,7 +3,7 @@
  * refused requests. */
 #include <cjson/cJSON.h>
 
-#include "host/api/serve_call.h"
+#include "runtime/api/api_call.h"
 #include "host/serve/serve_hold.h"
 #include "host/api/serve_request.h"
 #include "tests/unit/grammar/compiled.h"
@@ -20,22 +20,22 @@
 #define NOW "{\"type\":\"function\",\"function\":{\"name\":\"now\"}}"
 #define TOOLS "[" LIGHT "," LEVEL "," NOW "]"
 #define CALL(name, arguments) \
-    SERVE_CALL_MARK SERVE_CALL_NAME name SERVE_CALL_ARGUMENTS arguments SERVE_CALL_END
+    API_CALL_MARK API_CALL_NAME name API_CALL_ARGUMENTS arguments API_CALL_END
 
-static struct serve_request request;
-static struct serve_error error_message;
+static struct api_request request;
+static struct api_error error_message;
 
 /* Reads a body of messages and more fields; texts are tried on its grammar. */
 static bool ask(const char *messages, const char *more)
 {
-    static const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
+    static const struct api_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
     const char *why = "";
     char body[8192];
 
     serve_request_free(&request);
-    error_message = (struct serve_error){ .status = 0 };
+    error_message = (struct api_error){ .status = 0 };
     snprintf(body, sizeof body, "{%s,\"messages\":[%s]}", more, messages);
-    if (!serve_request_read(&request, SERVE_CHAT, body, strlen(body), &defaults, &error_message)) {
+    if (!serve_request_read(&request, API_CHAT, body, strlen(body), &defaults, &error_message)) {
         printf("# %s\n", error_message.text);
         return false;
     }
@@ -226,7 +226,7 @@ static void check_keywords(void)
         "\"type\":\"object\",\"properties\":{\"id\":{\"not\":{\"type\":\"null\"}}}},\"p\":{\"type\":"
         "\"string\",\"pattern\":\"(?<=a)b\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"never\","
         "\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}}}]";
-    static const struct serve_text
+    static const struct api_text
         good = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":1}}"),
                  .n = sizeof CALL("search", "{\"f\":{\"id\":1}}") - 1 },
         bad = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":null}}"),
@@ -241,14 +241,14 @@ static void check_keywords(void)
     OK(ask(USER, tools) && matches(CALL("now", "{}")) && matches(CALL("search", "{\"n\":1}")) &&
            !matches(CALL("search", "{\"n\":0}")) && !matches(CALL("never", "{}")),
        "the reply follows the grammar");
-    OK(strstr(serve_text_shown(&request.warnings),
+    OK(strstr(api_text_shown(&request.warnings),
               "\"tools, function search: /properties/f/properties/id/not is not held by the "
               "grammar; the finished reply is checked against it\"") != NULL &&
            strstr(request.warnings.bytes,
                   "function search: /properties/p/pattern is not held by the grammar, and not "
                   "checked either") != NULL &&
            strstr(request.warnings.bytes, "function never: no arguments") != NULL,
-       "the rest is named: %s", serve_text_shown(&request.warnings));
+       "the rest is named: %s", api_text_shown(&request.warnings));
     OK(serve_check_reply(&request, &good, false, why, sizeof why) &&
            !serve_check_reply(&request, &bad, false, why, sizeof why) &&
            strcmp(
@@ -277,8 +277,8 @@ static void check_keywords(void)
  * they are accepted. */
 static bool ask_many(unsigned n, int name)
 {
-    struct serve_text body = { .n = 0 };
-    const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
+    struct api_text body = { .n = 0 };
+    const struct api_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
     bool good;
 
     (void)serve_text_say(&body, "{\"messages\":[" USER "],\"tools\":[");
@@ -296,8 +296,8 @@ static bool ask_many(unsigned n, int name)
     }
     (void)serve_text_say(&body, "]}");
     serve_request_free(&request);
-    error_message = (struct serve_error){ .status = 0 };
-    good = serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &error_message);
+    error_message = (struct api_error){ .status = 0 };
+    good = serve_request_read(&request, API_CHAT, body.bytes, body.n, &defaults, &error_message);
     serve_text_free(&body);
     return good;
 }
@@ -308,7 +308,7 @@ static bool ask_many(unsigned n, int name)
 /* Whether the grammar and the check accept it. */
 static bool reply_is_good(const char *text)
 {
-    struct serve_text reply = { .n = 0 };
+    struct api_text reply = { .n = 0 };
     const char *why = "";
     char said[200];
     bool good;
@@ -357,7 +357,7 @@ static void check_histories(void)
             "\"tool_call_id\":\"a\",\"content\":null}",
             arguments[i][0]);
         snprintf(want, sizeof want,
-                 SERVE_CALL_MARK SERVE_CALL_NAME "now" SERVE_CALL_ARGUMENTS "%s" SERVE_CALL_END,
+                 API_CALL_MARK API_CALL_NAME "now" API_CALL_ARGUMENTS "%s" API_CALL_END,
                  arguments[i][1]);
         OK(ask(messages, "\"n\":1") && strcmp(request.turns[0].reply.bytes, want) == 0,
            "arguments %s", arguments[i][0]);
@@ -447,25 +447,25 @@ static void check_sampling(void)
 static void check_found(void)
 {
     static const char text[] = "Well. " CALL("light", "{\"a\": \"}\\\"]\", \"b\": [1, {}]}");
-    struct serve_call c;
+    struct api_call c;
 
-    serve_call_find(&c, text, strlen(text), true);
+    api_call_find(&c, text, strlen(text), true);
     OK(c.whole && c.content == strlen("Well.") && c.name_bytes == 5 &&
            c.arguments_bytes == strlen("{\"a\": \"}\\\"]\", \"b\": [1, {}]}") &&
            memcmp(c.arguments, "{\"a\"", 4) == 0,
        "a call's parts are found");
-    serve_call_find(&c, text, strlen(text) - 20, true);
+    api_call_find(&c, text, strlen(text) - 20, true);
     OK(c.found && !c.whole, "one that was cut is not whole");
-    serve_call_find(&c, "Hi <tool", 8, false);
+    api_call_find(&c, "Hi <tool", 8, false);
     OK(!c.found && c.content == 2, "text that may begin a call waits");
-    serve_call_find(&c, "Hi <tool", 8, true);
+    api_call_find(&c, "Hi <tool", 8, true);
     OK(!c.found && c.content == 8, "until the reply has ended");
     {
         static const char two[] = "A " CALL("now", "{}") "\n" CALL("level", "{\"to\": 1}");
 
-        serve_call_find(&c, two, strlen(two), true);
-        OK(c.whole && serve_call_next(&c, two, strlen(two)) && c.name_bytes == 5 && c.whole &&
-               c.content == 1 && !serve_call_next(&c, two, strlen(two)),
+        api_call_find(&c, two, strlen(two), true);
+        OK(c.whole && api_call_next(&c, two, strlen(two)) && c.name_bytes == 5 && c.whole &&
+               c.content == 1 && !api_call_next(&c, two, strlen(two)),
            "one call comes after the other");
     }
 }

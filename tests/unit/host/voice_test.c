@@ -187,10 +187,10 @@ static void test_files(void)
 
 static void test_commands(void)
 {
-    struct serve_text said = { .n = 0 };
+    struct api_text said = { .n = 0 };
 
     OK(voice_run("cat; printf %s {}", "a 'b' $c", "in\n", 3, &said) &&
-           strcmp(serve_text_shown(&said), "in\na 'b' $c") == 0,
+           strcmp(api_text_shown(&said), "in\na 'b' $c") == 0,
        "a command gets its input, and any path");
     OK(!voice_run("exit 3", "", "", 0, NULL), "one that fails");
     serve_text_free(&said);

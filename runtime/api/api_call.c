@@ -1,4 +1,4 @@
-#include "host/api/serve_call.h"
+#include "runtime/api/api_call.h"
 
 #include <string.h>
 
@@ -18,10 +18,10 @@ static size_t without_space(const char *text, size_t bytes)
 /* Returns where the mark starts; bytes: there is none. */
 static size_t find_mark(const char *text, size_t bytes)
 {
-    size_t n = strlen(SERVE_CALL_MARK);
+    size_t n = strlen(API_CALL_MARK);
 
     for (size_t at = 0; at + n <= bytes; at++) {
-        if (memcmp(text + at, SERVE_CALL_MARK, n) == 0) {
+        if (memcmp(text + at, API_CALL_MARK, n) == 0) {
             return at;
         }
     }
@@ -31,10 +31,10 @@ static size_t find_mark(const char *text, size_t bytes)
 /* Returns how many bytes at the end may be the beginning of the mark. */
 static size_t held_bytes(const char *text, size_t bytes)
 {
-    size_t n = strlen(SERVE_CALL_MARK) - 1;
+    size_t n = strlen(API_CALL_MARK) - 1;
 
     for (n = n < bytes ? n : bytes; n != 0; n--) {
-        if (memcmp(text + bytes - n, SERVE_CALL_MARK, n) == 0) {
+        if (memcmp(text + bytes - n, API_CALL_MARK, n) == 0) {
             break;
         }
     }
@@ -78,9 +78,9 @@ static bool pass(const char **at, const char *end, const char *fixed)
 }
 
 /* at: the mark. */
-static void read_call(struct serve_call *c, const char *at, const char *end)
+static void read_call(struct api_call *c, const char *at, const char *end)
 {
-    if (!pass(&at, end, SERVE_CALL_MARK) || !pass(&at, end, SERVE_CALL_NAME)) {
+    if (!pass(&at, end, API_CALL_MARK) || !pass(&at, end, API_CALL_NAME)) {
         return;
     }
     c->name = at;
@@ -88,28 +88,28 @@ static void read_call(struct serve_call *c, const char *at, const char *end)
         at++;
     }
     c->name_bytes = (size_t)(at - c->name);
-    c->found = pass(&at, end, SERVE_CALL_ARGUMENTS) && at != end;
+    c->found = pass(&at, end, API_CALL_ARGUMENTS) && at != end;
     c->arguments = at;
     c->whole = c->found && object_bytes(at, (size_t)(end - at), &c->arguments_bytes);
 }
 
-bool serve_call_next(struct serve_call *c, const char *text, size_t bytes)
+bool api_call_next(struct api_call *c, const char *text, size_t bytes)
 {
     size_t from = (size_t)(c->arguments - text) + c->arguments_bytes, mark;
 
     mark = from + find_mark(text + from, bytes - from);
-    *c = (struct serve_call){ .content = c->content };
+    *c = (struct api_call){ .content = c->content };
     if (mark != bytes) {
         read_call(c, text + mark, text + bytes);
     }
     return c->found;
 }
 
-void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done)
+void api_call_find(struct api_call *c, const char *text, size_t bytes, bool done)
 {
     size_t mark = find_mark(text, bytes);
 
-    *c = (struct serve_call){ .content = bytes };
+    *c = (struct api_call){ .content = bytes };
     if (mark == bytes) {
         if (!done) {
             c->content = without_space(text, bytes - held_bytes(text, bytes));
@@ -120,12 +120,12 @@ void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool 
     read_call(c, text + mark, text + bytes);
 }
 
-bool serve_call_add(struct serve_text *out, const char *name, const char *arguments)
+bool api_call_add(struct api_text *out, const char *name, const char *arguments)
 {
-    static const char begin[] = SERVE_CALL_MARK SERVE_CALL_NAME;
+    static const char begin[] = API_CALL_MARK API_CALL_NAME;
 
-    return serve_text_add(out, begin, strlen(begin)) && serve_text_add(out, name, strlen(name)) &&
-           serve_text_add(out, SERVE_CALL_ARGUMENTS, strlen(SERVE_CALL_ARGUMENTS)) &&
-           serve_text_add(out, arguments, strlen(arguments)) &&
-           serve_text_add(out, SERVE_CALL_END, strlen(SERVE_CALL_END));
+    return api_text_put(out, begin, strlen(begin)) && api_text_put(out, name, strlen(name)) &&
+           api_text_put(out, API_CALL_ARGUMENTS, strlen(API_CALL_ARGUMENTS)) &&
+           api_text_put(out, arguments, strlen(arguments)) &&
+           api_text_put(out, API_CALL_END, strlen(API_CALL_END));
 }

@@ -1,36 +1,33 @@
 /* Functions that a reply may call: described in the system prompt, and enforced by a grammar of
  * the calls. */
-#include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
+#include "runtime/api/api_call.h"
+#include "runtime/api/api_reader.h"
 
-#include "host/api/serve_call.h"
-#include "host/serve/serve_hold.h"
-
-enum { TOOLS_MOST = SERVE_HELD_MOST - 1, NAME_MOST = 64 };
+enum { TOOLS_MOST = API_HELD_MOST - 1, NAME_MOST = 64 };
 
 /* The fields that are read from a function. */
 struct tool {
-    const cJSON *function;
+    const struct api_json *function;
     const char *name;
-    char *schema; /* of its parameters */
+    const char *schema; /* of its parameters */
     bool strict;
     bool allowed; /* by tool_choice */
 };
 
 struct tools {
-    struct serve_reader *r;
-    struct tool list[TOOLS_MOST];
+    struct api_reader *r;
+    struct tool *list; /* (n) */
     unsigned n;
-    struct serve_format format;
+    struct api_format format;
 };
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static const cJSON *get(const cJSON *object, const char *name)
+static const struct api_json *get(const struct api_json *object, const char *name)
 {
-    return cJSON_GetObjectItemCaseSensitive(object, name);
+    return api_json_get(object, name);
 }
 
 static bool is_name(const char *name)
@@ -52,90 +49,94 @@ static struct tool *tool_named(struct tools *t, const char *name)
     return NULL;
 }
 
-static bool is_object_type(const cJSON *type)
+static bool is_object_type(const struct api_json *type)
 {
-    const cJSON *one;
+    const struct api_json *one;
 
-    if (type == NULL || cJSON_IsNull(type)) {
+    if (type == NULL || api_json_is(type, JSON_NULL)) {
         return true;
     }
-    cJSON_ArrayForEach(one, type)
+    api_json_each(one, type)
     {
-        if (cJSON_IsString(one) && strcmp(one->valuestring, "object") == 0) {
+        if (api_json_is(one, JSON_TEXT) && strcmp(one->text, "object") == 0) {
             return true;
         }
     }
-    return cJSON_IsString(type) && strcmp(type->valuestring, "object") == 0;
+    return api_json_is(type, JSON_TEXT) && strcmp(type->text, "object") == 0;
 }
 
 /* Arguments are an object, even if the schema does not say so. Without parameters it is empty. */
-static bool read_parameters(struct tools *t, struct tool *one, const cJSON *parameters)
+static bool read_parameters(struct tools *t, struct tool *one, const struct api_json *parameters)
 {
-    if (parameters == NULL || cJSON_IsNull(parameters) ||
-        (cJSON_IsObject(parameters) && parameters->child == NULL)) {
-        one->schema = strdup("{\"type\":\"object\",\"properties\":{}}");
-    } else if (cJSON_IsObject(parameters) && is_object_type(get(parameters, "type"))) {
-        one->schema = cJSON_PrintUnformatted(parameters);
+    if (parameters == NULL || api_json_is(parameters, JSON_NULL) ||
+        (api_json_is(parameters, JSON_OBJECT) && parameters->child == NULL)) {
+        one->schema = "{\"type\":\"object\",\"properties\":{}}";
+    } else if (api_json_is(parameters, JSON_OBJECT) && is_object_type(get(parameters, "type"))) {
+        one->schema = api_print(t->r, parameters);
     } else {
-        return serve_refuse(t->r->e, 400, "tools", NULL,
+        return api_refuse(t->r->e, 400, "tools", NULL,
                             "tools, function %s: its parameters have to be a schema of the type "
                             "object",
                             one->name);
     }
-    return one->schema != NULL || serve_no_memory(t->r);
+    return one->schema != NULL;
 }
 
 /* {"type":"function","function":{"name",...}}, or the function's members next to the type. */
-static bool add_tool(struct tools *t, const cJSON *v)
+static bool add_tool(struct tools *t, const struct api_json *v)
 {
     static const char
         *const outer[] = { "type", "function", "id", "cache_control", "strict", NULL },
                *const inner[] = { "name",        "description",  "parameters",  "strict",
                                   "type",        "title",        "annotations", "cache_control",
                                   "inputSchema", "outputSchema", "return",      NULL };
-    const char *type = cJSON_GetStringValue(get(v, "type"));
+    const char *type = api_json_text(get(v, "type"));
     struct tool *one = &t->list[t->n];
     bool flat = get(v, "function") == NULL;
 
     if (type == NULL || strcmp(type, "function") != 0) {
-        return serve_refuse(t->r->e, 400, "tools", NULL,
+        return api_refuse(t->r->e, 400, "tools", NULL,
                             "tools[%u] is of the type %.40s: tools have to be of the type function",
                             t->n, type != NULL ? type : "(none)");
     }
     one->function = flat ? v : get(v, "function");
-    one->name = cJSON_GetStringValue(get(one->function, "name"));
+    one->name = api_json_text(get(one->function, "name"));
     if (!is_name(one->name)) {
-        return serve_refuse(
+        return api_refuse(
             t->r->e, 400, "tools", NULL,
             "tools[%u] has to have a function.name of 1 to %d letters, digits, _, -, "
             ". and :",
             t->n, NAME_MOST);
     }
     if (tool_named(t, one->name) != NULL) {
-        return serve_refuse(t->r->e, 400, "tools", NULL, "tools: there are two %s", one->name);
+        return api_refuse(t->r->e, 400, "tools", NULL, "tools: there are two %s", one->name);
     }
-    if ((!flat && !serve_members_known(t->r, v, "tools", outer)) ||
-        !serve_members_known(t->r, one->function, "tools", inner)) {
+    if ((!flat && !api_members_known(t->r, v, "tools", outer)) ||
+        !api_members_known(t->r, one->function, "tools", inner)) {
         return false;
     }
-    one->strict = cJSON_IsTrue(get(one->function, "strict"));
+    one->strict = api_json_is(get(one->function, "strict"), JSON_TRUE);
     one->allowed = true;
     t->n++;
     return read_parameters(t, one, get(one->function, "parameters"));
 }
 
-static bool read_list(struct tools *t, const cJSON *list)
+static bool read_list(struct tools *t, const struct api_json *list)
 {
-    const cJSON *v;
+    const struct api_json *v;
 
     if (list == NULL) {
         return true;
     }
-    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) > TOOLS_MOST) {
-        return serve_refuse(t->r->e, 400, "tools", NULL, "tools has to be a list of up to %d",
+    if (!api_json_is(list, JSON_LIST) || list->n > TOOLS_MOST) {
+        return api_refuse(t->r->e, 400, "tools", NULL, "tools has to be a list of up to %d",
                             TOOLS_MOST);
     }
-    cJSON_ArrayForEach(v, list)
+    t->list = api_memory_take(t->r->q->memory, list->n * sizeof *t->list);
+    if (t->list == NULL) {
+        return api_no_memory(t->r);
+    }
+    api_json_each(v, list)
     {
         if (!add_tool(t, v)) {
             return false;
@@ -150,7 +151,7 @@ enum choice { MAY, MUST_NOT, MUST };
 
 static bool refuse_choice(struct tools *t)
 {
-    return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+    return api_refuse(t->r->e, 400, "tool_choice", NULL,
                         "tool_choice has to be auto, none, required, a function of the tools, or "
                         "allowed_tools");
 }
@@ -167,7 +168,7 @@ static bool read_word(struct tools *t, const char *word, enum choice *choice)
         if (strcmp(word, words[i].word) == 0) {
             *choice = words[i].choice;
             return t->n != 0 || *choice != MUST ||
-                   serve_refuse(t->r->e, 400, "tool_choice", NULL,
+                   api_refuse(t->r->e, 400, "tool_choice", NULL,
                                 "tool_choice is %s, and there are no tools", word);
         }
     }
@@ -182,14 +183,14 @@ static void allow(struct tools *t, bool all)
 }
 
 /* Returns the name in {"function":{"name"}} or {"name"}. */
-static bool allow_one(struct tools *t, const cJSON *v)
+static bool allow_one(struct tools *t, const struct api_json *v)
 {
-    const cJSON *function = get(v, "function");
-    const char *name = cJSON_GetStringValue(get(function != NULL ? function : v, "name"));
+    const struct api_json *function = get(v, "function");
+    const char *name = api_json_text(get(function != NULL ? function : v, "name"));
     struct tool *one = tool_named(t, name);
 
     if (one == NULL) {
-        return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+        return api_refuse(t->r->e, 400, "tool_choice", NULL,
                             "tool_choice: the function %.64s is not among the tools",
                             name != NULL ? name : "(without a name)");
     }
@@ -199,20 +200,20 @@ static bool allow_one(struct tools *t, const cJSON *v)
 
 /* Reads {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools beside the
  * type. */
-static bool read_allowed(struct tools *t, const cJSON *v, enum choice *choice)
+static bool read_allowed(struct tools *t, const struct api_json *v, enum choice *choice)
 {
-    const cJSON *inner = get(v, "allowed_tools"), *one, *list;
+    const struct api_json *inner = get(v, "allowed_tools"), *one, *list;
     const char *mode;
 
     inner = inner != NULL ? inner : v;
     list = get(inner, "tools");
-    mode = cJSON_GetStringValue(get(inner, "mode"));
-    if (!cJSON_IsArray(list) || list->child == NULL) {
-        return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+    mode = api_json_text(get(inner, "mode"));
+    if (!api_json_is(list, JSON_LIST) || list->child == NULL) {
+        return api_refuse(t->r->e, 400, "tool_choice", NULL,
                             "tool_choice.allowed_tools has to have a list of tools");
     }
     allow(t, false);
-    cJSON_ArrayForEach(one, list)
+    api_json_each(one, list)
     {
         if (!allow_one(t, one)) {
             return false;
@@ -221,9 +222,9 @@ static bool read_allowed(struct tools *t, const cJSON *v, enum choice *choice)
     return read_word(t, mode != NULL ? mode : "auto", choice);
 }
 
-static bool read_choice(struct tools *t, const cJSON *v, enum choice *choice)
+static bool read_choice(struct tools *t, const struct api_json *v, enum choice *choice)
 {
-    const char *word = cJSON_GetStringValue(v), *type = cJSON_GetStringValue(get(v, "type"));
+    const char *word = api_json_text(v), *type = api_json_text(get(v, "type"));
 
     *choice = MAY;
     if (v == NULL) {
@@ -248,34 +249,30 @@ static bool read_choice(struct tools *t, const cJSON *v, enum choice *choice)
 
 /* ---- the description for the model ----------------------------------------------------------- */
 
-static bool add_text(struct serve_reader *r, struct serve_text *to, const char *text)
+static bool add_text(struct api_reader *r, struct api_text *to, const char *text)
 {
-    return serve_text_add(to, text, strlen(text)) || serve_no_memory(r);
+    return api_text_put(to, text, strlen(text)) || api_no_memory(r);
 }
 
 /* {"name":...,"description":...,"parameters":...} */
 static bool tell_one(struct tools *t, const struct tool *one)
 {
-    const cJSON *description = get(one->function, "description");
-    cJSON *object = cJSON_CreateObject();
-    char *text;
-    bool good;
+    const struct api_json *description = get(one->function, "description");
+    struct api_text *to = &t->r->q->system;
 
-    cJSON_AddStringToObject(object, "name", one->name);
-    if (cJSON_IsString(description)) {
-        cJSON_AddStringToObject(object, "description", description->valuestring);
+    api_text_print(to, "{'name':");
+    api_text_quoted(to, one->name, strlen(one->name));
+    if (api_json_is(description, JSON_TEXT)) {
+        api_text_print(to, ",'description':");
+        api_text_quoted(to, description->text, description->bytes);
     }
-    cJSON_AddRawToObject(object, "parameters", one->schema);
-    text = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    good = text != NULL ? add_text(t->r, &t->r->q->system, text) : serve_no_memory(t->r);
-    free(text);
-    return good && add_text(t->r, &t->r->q->system, "\n");
+    api_text_print(to, ",'parameters':");
+    return add_text(t->r, to, one->schema) && add_text(t->r, to, "}\n");
 }
 
 static bool tell(struct tools *t)
 {
-    struct serve_text *to = &t->r->q->system;
+    struct api_text *to = &t->r->q->system;
     bool good = add_text(t->r, to, t->r->q->has_system && to->n != 0 ? "\n\n" : "") &&
                 add_text(t->r, to, "Functions that you can call:\n");
 
@@ -284,7 +281,7 @@ static bool tell(struct tools *t)
         good = tell_one(t, &t->list[i]);
     }
     return good && add_text(t->r, to, "To call one, write:\n") &&
-           (serve_call_add(to, "NAME", "{...}") || serve_no_memory(t->r));
+           (api_call_add(to, "NAME", "{...}") || api_no_memory(t->r));
 }
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
@@ -292,65 +289,58 @@ static bool tell(struct tools *t)
 /* Makes the grammar of a call, or of the answer of response_format unless a call is required. */
 static bool hold(struct tools *t, bool must)
 {
-    struct serve_held list[SERVE_HELD_MOST] = { { .name = NULL } };
+    struct api_held *list = api_memory_take(t->r->q->memory, (t->n + 1) * sizeof *list);
     unsigned n = 0;
+
+    if (list == NULL) {
+        return api_no_memory(t->r);
+    }
 
     for (unsigned i = 0; i < t->n; i++) {
         if (t->list[i].allowed) {
-            list[n++] = (struct serve_held){ .name = t->list[i].name,
+            list[n++] = (struct api_held){ .name = t->list[i].name,
                                              .schema = t->list[i].schema,
                                              .strict = t->list[i].strict };
         }
     }
     if (t->format.wanted && !must) {
-        list[n++] = (struct serve_held){ .schema = t->format.schema != NULL
+        list[n++] = (struct api_held){ .schema = t->format.schema != NULL
                                                        ? t->format.schema
                                                        : "{\"type\":\"object\"}",
                                          .strict = t->format.strict };
     }
-    return serve_hold(t->r, list, n, must, t->r->parallel ? SERVE_CALLS_MOST : 1);
+    return t->r->d->holder->hold(t->r, list, n, must, t->r->parallel ? API_CALLS_MOST : 1);
 }
 
 static bool use(struct tools *t)
 {
-    struct serve_reader *r = t->r;
+    struct api_reader *r = t->r;
     enum choice choice;
     bool callable;
 
     if (!read_list(t, r->tools) || !read_choice(t, r->tool_choice, &choice) ||
-        !serve_format_read(r, &t->format)) {
+        !api_format_read(r, &t->format)) {
         return false;
     }
     callable = t->n != 0 && choice != MUST_NOT;
     if (r->grammar != NULL && (callable || t->format.wanted)) {
-        return serve_refuse(
+        return api_refuse(
             r->e, 400, callable ? "tools" : "response_format", NULL,
             "a grammar cannot be combined with response_format, or with tools that may be called");
     }
     if (r->grammar != NULL) {
-        return serve_grammar_use(r, r->grammar);
+        return api_grammar_use(r, r->grammar);
     }
     if (!callable) {
-        return serve_format_use(r, &t->format);
+        return api_format_use(r, &t->format);
     }
     r->q->may_call = true;
     return hold(t, choice == MUST) && tell(t);
 }
 
-bool serve_tools_use(struct serve_reader *r)
+bool api_tools_use(struct api_reader *r)
 {
-    struct tools *t = calloc(1, sizeof *t);
-    bool good;
+    struct tools t = { .r = r };
 
-    if (t == NULL) {
-        return serve_no_memory(r);
-    }
-    t->r = r;
-    good = use(t);
-    for (unsigned i = 0; i < t->n; i++) {
-        free(t->list[i].schema);
-    }
-    free(t->format.schema);
-    free(t);
-    return good;
+    return use(&t);
 }

@@ -1,43 +1,65 @@
 /* The texts of a request's messages. Histories from other servers are accepted as they are:
  * calls whose arguments are cut or empty, contents that are null, instructions in the middle. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "host/api/serve_call.h"
-#include "host/api/serve_request_private.h"
+#include "runtime/api/api_call.h"
+#include "runtime/api/api_reader.h"
 
-struct serve_turn *serve_add_turn(struct serve_reader *r)
+enum { TURNS_FIRST = 4 };
+
+/* Twice as many turns; the old ones stay unused in the request's memory. */
+static bool make_room(struct api_reader *r)
 {
-    struct serve_request *q = r->q;
-    struct serve_turn *more = realloc(q->turns, (q->n_turns + 1) * sizeof *more);
+    struct api_request *q = r->q;
+    uint32_t room = q->turns_room != 0 ? 2 * q->turns_room : TURNS_FIRST;
+    struct api_turn *turns = api_memory_take(q->memory, room * sizeof *turns);
 
-    if (more == NULL) {
-        (void)serve_no_memory(r);
+    if (turns == NULL) {
+        return api_no_memory(r);
+    }
+    if (q->n_turns != 0) {
+        memcpy(turns, q->turns, q->n_turns * sizeof *turns);
+    }
+    q->turns = turns;
+    q->turns_room = room;
+    return true;
+}
+
+struct api_turn *api_add_turn(struct api_reader *r)
+{
+    struct api_request *q = r->q;
+    struct api_turn *t;
+
+    if (q->n_turns == q->turns_room && !make_room(r)) {
         return NULL;
     }
-    q->turns = more;
-    memset(&more[q->n_turns], 0, sizeof *more);
-    return &more[q->n_turns++];
+    t = &q->turns[q->n_turns++];
+    memset(t, 0, sizeof *t);
+    api_memory_text(q->memory, &t->user);
+    api_memory_text(q->memory, &t->reply);
+    api_memory_text(q->memory, &t->system);
+    api_memory_text(q->memory, &t->tokens);
+    return t;
 }
 
-static const cJSON *get(const cJSON *object, const char *name)
+static const struct api_json *get(const struct api_json *object, const char *name)
 {
-    return cJSON_GetObjectItemCaseSensitive(object, name);
+    return api_json_get(object, name);
 }
 
-static const char *text_of(const cJSON *object, const char *name)
+static const char *text_of(const struct api_json *object, const char *name)
 {
-    return cJSON_GetStringValue(get(object, name));
+    return api_json_text(get(object, name));
 }
 
 /* The message being read, for errors. */
-#define REFUSE(r, ...) serve_refuse_message(r, __VA_ARGS__)
+#define REFUSE(r, ...) api_refuse_message(r, __VA_ARGS__)
 
 /* A second message of the same person becomes a new paragraph of the first. */
-static bool add_text(struct serve_reader *r, struct serve_text *to, const char *text, bool more)
+static bool add_text(struct api_reader *r, struct api_text *to, const char *text, bool more)
 {
-    if ((more && !serve_text_add(to, "\n\n", 2)) || !serve_text_add(to, text, strlen(text))) {
-        return serve_no_memory(r);
+    if ((more && !api_text_put(to, "\n\n", 2)) || !api_text_put(to, text, strlen(text))) {
+        return api_no_memory(r);
     }
     return true;
 }
@@ -45,12 +67,12 @@ static bool add_text(struct serve_reader *r, struct serve_text *to, const char *
 /* ---- contents ---------------------------------------------------------------------------------- */
 
 /* A part's text; NULL: it has none. A refusal counts as what the assistant said. */
-static const char *text_of_part(const cJSON *part)
+static const char *text_of_part(const struct api_json *part)
 {
     const char *type = text_of(part, "type");
 
-    if (cJSON_IsString(part)) {
-        return part->valuestring;
+    if (api_json_is(part, JSON_TEXT)) {
+        return part->text;
     }
     if (type == NULL || strcmp(type, "text") == 0 || strcmp(type, "input_text") == 0 ||
         strcmp(type, "output_text") == 0) {
@@ -60,22 +82,22 @@ static const char *text_of_part(const cJSON *part)
 }
 
 /* Reads a text, or a list of parts that are texts. */
-static bool read_content(struct serve_reader *r, const cJSON *content, struct serve_text *to,
+static bool read_content(struct api_reader *r, const struct api_json *content, struct api_text *to,
                          bool more)
 {
-    const cJSON *part;
+    const struct api_json *part;
     unsigned i = 0;
 
-    if (cJSON_IsString(content)) {
-        return add_text(r, to, content->valuestring, more);
+    if (api_json_is(content, JSON_TEXT)) {
+        return add_text(r, to, content->text, more);
     }
-    if (!cJSON_IsArray(content)) {
+    if (!api_json_is(content, JSON_LIST)) {
         return REFUSE(r, "its content has to be a text or a list of parts");
     }
     if (!add_text(r, to, "", more)) {
         return false;
     }
-    cJSON_ArrayForEach(part, content)
+    api_json_each(part, content)
     {
         const char *text = text_of_part(part), *type = text_of(part, "type");
 
@@ -94,10 +116,10 @@ static bool read_content(struct serve_reader *r, const cJSON *content, struct se
 }
 
 /* null and absent contents are not text. */
-static bool read_some(struct serve_reader *r, const cJSON *content, struct serve_text *to,
+static bool read_some(struct api_reader *r, const struct api_json *content, struct api_text *to,
                       bool more)
 {
-    return content == NULL || cJSON_IsNull(content) ? add_text(r, to, "", more)
+    return content == NULL || api_json_is(content, JSON_NULL) ? add_text(r, to, "", more)
                                                     : read_content(r, content, to, more);
 }
 
@@ -105,9 +127,9 @@ static bool read_some(struct serve_reader *r, const cJSON *content, struct serve
 
 /* Instructions before all other messages are the system prompt; later ones become part of the
  * turn that follows them, or of the current one. */
-static bool add_system(struct serve_reader *r, const cJSON *content)
+static bool add_system(struct api_reader *r, const struct api_json *content)
 {
-    struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
+    struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = r->q->has_system;
 
     if (t == NULL) {
@@ -115,7 +137,7 @@ static bool add_system(struct serve_reader *r, const cJSON *content)
         return read_content(r, content, &r->q->system, more);
     }
     if (t->replied) {
-        t = serve_add_turn(r);
+        t = api_add_turn(r);
     }
     if (t == NULL) {
         return false;
@@ -126,16 +148,16 @@ static bool add_system(struct serve_reader *r, const cJSON *content)
 }
 
 /* Only a user's last message is what a person asks for now. */
-static bool add_user(struct serve_reader *r, const cJSON *content)
+static bool add_user(struct api_reader *r, const struct api_json *content)
 {
-    struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
+    struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     size_t before;
 
     for (uint32_t i = 0; i < r->q->n_turns; i++) {
         r->q->turns[i].said = 0;
     }
     if (t == NULL || t->replied) {
-        t = serve_add_turn(r);
+        t = api_add_turn(r);
     }
     if (t == NULL || (t->spoken && !add_text(r, &t->user, "", true))) {
         return false;
@@ -151,36 +173,34 @@ static bool add_user(struct serve_reader *r, const cJSON *content)
 
 /* Writes a call in the form in which a model writes it, whatever its arguments are: a model may
  * have written invalid JSON. */
-static bool add_call(struct serve_reader *r, const cJSON *function, struct serve_text *to)
+static bool add_call(struct api_reader *r, const struct api_json *function, struct api_text *to)
 {
-    const cJSON *arguments = get(function, "arguments");
-    const char *name = text_of(function, "name"), *text = cJSON_GetStringValue(arguments);
-    char *printed = NULL;
-    bool good;
+    const struct api_json *arguments = get(function, "arguments");
+    const char *name = text_of(function, "name"), *text = api_json_text(arguments);
 
     if (name == NULL) {
         return REFUSE(r, "a call has to have function.name");
     }
-    if (cJSON_IsObject(arguments) || cJSON_IsArray(arguments)) {
-        printed = cJSON_PrintUnformatted(arguments);
-        text = printed;
+    if (api_json_is(arguments, JSON_OBJECT) || api_json_is(arguments, JSON_LIST)) {
+        text = api_print(r, arguments);
+        if (text == NULL) {
+            return false;
+        }
     }
     if (text == NULL || text[strspn(text, " \t\r\n")] == '\0') {
         text = "{}";
     }
-    good = add_text(r, to, to->n != 0 ? "\n" : "", false) &&
-           (serve_call_add(to, name, text) || serve_no_memory(r));
-    free(printed);
-    return good;
+    return add_text(r, to, to->n != 0 ? "\n" : "", false) &&
+           (api_call_add(to, name, text) || api_no_memory(r));
 }
 
-static bool add_calls(struct serve_reader *r, const cJSON *calls, struct serve_text *to)
+static bool add_calls(struct api_reader *r, const struct api_json *calls, struct api_text *to)
 {
-    const cJSON *call;
+    const struct api_json *call;
 
-    cJSON_ArrayForEach(call, calls)
+    api_json_each(call, calls)
     {
-        const cJSON *function = get(call, "function");
+        const struct api_json *function = get(call, "function");
 
         if (!add_call(r, function != NULL ? function : call, to)) {
             return false;
@@ -189,42 +209,42 @@ static bool add_calls(struct serve_reader *r, const cJSON *calls, struct serve_t
     return true;
 }
 
-static bool add_reply(struct serve_reader *r, const cJSON *m)
+static bool add_reply(struct api_reader *r, const struct api_json *m)
 {
-    const cJSON *calls = get(m, "tool_calls"), *content = get(m, "content"),
+    const struct api_json *calls = get(m, "tool_calls"), *content = get(m, "content"),
                 *old = get(m, "function_call");
     const char *refusal = text_of(m, "refusal");
-    struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
+    struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && t->replied;
 
     if (t == NULL) { /* a greeting: nobody has said anything before */
-        t = serve_add_turn(r);
+        t = api_add_turn(r);
     }
     if (t == NULL) {
         return false;
     }
-    if (calls != NULL && !cJSON_IsNull(calls) && !cJSON_IsArray(calls)) {
+    if (calls != NULL && !api_json_is(calls, JSON_NULL) && !api_json_is(calls, JSON_LIST)) {
         return REFUSE(r, "its tool_calls have to be a list");
     }
     t->replied = true;
-    r->calls = cJSON_IsArray(calls) && calls->child != NULL ? calls : NULL;
-    r->called = r->calls != NULL || cJSON_IsObject(old);
+    r->calls = api_json_is(calls, JSON_LIST) && calls->child != NULL ? calls : NULL;
+    r->called = r->calls != NULL || api_json_is(old, JSON_OBJECT);
     if (!read_some(r, content, &t->reply, more)) {
         return false;
     }
-    if (refusal != NULL && (content == NULL || cJSON_IsNull(content)) &&
+    if (refusal != NULL && (content == NULL || api_json_is(content, JSON_NULL)) &&
         !add_text(r, &t->reply, refusal, false)) {
         return false;
     }
     return (r->calls == NULL || add_calls(r, calls, &t->reply)) &&
-           (!cJSON_IsObject(old) || add_call(r, old, &t->reply));
+           (!api_json_is(old, JSON_OBJECT) || add_call(r, old, &t->reply));
 }
 
-static bool is_called(const cJSON *calls, const char *id)
+static bool is_called(const struct api_json *calls, const char *id)
 {
-    const cJSON *call;
+    const struct api_json *call;
 
-    cJSON_ArrayForEach(call, calls)
+    api_json_each(call, calls)
     {
         const char *own = text_of(call, "id");
 
@@ -236,9 +256,9 @@ static bool is_called(const cJSON *calls, const char *id)
 }
 
 /* The result of a call: it takes the user's place in the conversation. */
-static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
+static bool add_result(struct api_reader *r, const struct api_json *m, bool named)
 {
-    struct serve_turn *t;
+    struct api_turn *t;
     bool more;
 
     if (!r->called || (!named && !is_called(r->calls, text_of(m, "tool_call_id")))) {
@@ -247,7 +267,7 @@ static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
     }
     t = &r->q->turns[r->q->n_turns - 1];
     if (t->replied) {
-        t = serve_add_turn(r);
+        t = api_add_turn(r);
     }
     if (t == NULL) {
         return false;
@@ -263,7 +283,7 @@ static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
 /* ---- messages ---------------------------------------------------------------------------------- */
 
 /* Members that clients keep for themselves or for other servers are ignored. */
-static bool check_members(struct serve_reader *r, const cJSON *m)
+static bool check_members(struct api_reader *r, const struct api_json *m)
 {
     static const char *const known[] = { "role",
                                          "content",
@@ -291,15 +311,15 @@ static bool check_members(struct serve_reader *r, const cJSON *m)
                                          "additional_kwargs",
                                          NULL };
 
-    return serve_members_known(r, m, "messages", known);
+    return api_members_known(r, m, "messages", known);
 }
 
-static bool add_message(struct serve_reader *r, const cJSON *m)
+static bool add_message(struct api_reader *r, const struct api_json *m)
 {
     const char *role = text_of(m, "role");
-    const cJSON *content = get(m, "content");
+    const struct api_json *content = get(m, "content");
 
-    if (role == NULL || !cJSON_IsObject(m)) {
+    if (role == NULL || !api_json_is(m, JSON_OBJECT)) {
         return REFUSE(r,
                       "a message is an object with a role: system, developer, user, assistant or "
                       "tool");
@@ -325,16 +345,16 @@ static bool add_message(struct serve_reader *r, const cJSON *m)
                   role);
 }
 
-bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+bool api_read_messages(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
-    const struct serve_turn *last;
-    const cJSON *m;
+    const struct api_turn *last;
+    const struct api_json *m;
 
-    if (!cJSON_IsArray(v) || r->q->n_turns != 0 || r->q->has_system) {
-        return serve_refuse(r->e, 400, f->name, NULL, "messages has to be one list");
+    if (!api_json_is(v, JSON_LIST) || r->q->n_turns != 0 || r->q->has_system) {
+        return api_refuse(r->e, 400, f->name, NULL, "messages has to be one list");
     }
     r->message = 0;
-    cJSON_ArrayForEach(m, v)
+    api_json_each(m, v)
     {
         if (!add_message(r, m)) {
             return false;
@@ -343,7 +363,7 @@ bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, co
     }
     last = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     if (last == NULL || last->replied || !(last->spoken || last->instructed)) {
-        return serve_refuse(r->e, 400, f->name, NULL,
+        return api_refuse(r->e, 400, f->name, NULL,
                             "the last message has to be the user's, or a tool's");
     }
     return true;

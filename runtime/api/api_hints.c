@@ -1,9 +1,9 @@
 /* Fields that do not change a reply here: hints to other services, and parameters of other
  * servers' samplers, at values that switch them off. */
-#include <stdio.h>
 #include <string.h>
 
-#include "host/api/serve_request_private.h"
+#include "runtime/api/api_reader.h"
+#include "runtime/text/format_text.h"
 
 enum { BOOL = 1, TEXT = 2, NUMBER = 4, OBJECT = 8, LIST = 16, ANY = 31 };
 
@@ -64,7 +64,7 @@ static const char *const lists[] = { "stop_token_ids", "bad_words", "lora", "tra
 
 static const struct {
     const char *name;
-    double least, most; /* it is off between these two */
+    int least, most; /* it is off between these two */
 } offs[] = {
     { "typical_p", 1, 1 },         { "tfs_z", 1, 1 },          { "mirostat", 0, 0 },
     { "dynatemp_range", 0, 0 },    { "dry_multiplier", 0, 0 }, { "xtc_probability", 0, 0 },
@@ -73,21 +73,21 @@ static const struct {
     { "t_max_predict_ms", -1, 0 }, { "top_a", 0, 0 },          { "best_of", 1, 1 },
 };
 
-static unsigned type_of(const cJSON *v)
+static unsigned type_of(const struct api_json *v)
 {
-    if (cJSON_IsBool(v)) {
+    if (api_json_is_bool(v)) {
         return BOOL;
     }
-    if (cJSON_IsString(v)) {
+    if (api_json_is(v, JSON_TEXT)) {
         return TEXT;
     }
-    if (cJSON_IsNumber(v)) {
+    if (api_json_is(v, JSON_NUMBER)) {
         return NUMBER;
     }
-    return cJSON_IsObject(v) ? OBJECT : LIST;
+    return api_json_is(v, JSON_OBJECT) ? OBJECT : LIST;
 }
 
-static bool refuse_type(struct serve_reader *r, const char *name, unsigned types)
+static bool refuse_type(struct api_reader *r, const char *name, unsigned types)
 {
     static const char *const words[] = { "true or false", "a text", "a number", "an object",
                                          "a list" };
@@ -97,54 +97,54 @@ static bool refuse_type(struct serve_reader *r, const char *name, unsigned types
         if ((types >> i & 1) != 0) {
             size_t n = strlen(wanted);
 
-            snprintf(wanted + n, sizeof wanted - n, "%s%s", n != 0 ? " or " : "", words[i]);
+            (void)format_text(wanted + n, sizeof wanted - n, "%s%s", n != 0 ? " or " : "",
+                              words[i]);
         }
     }
-    return serve_refuse(r->e, 400, name, NULL, "%s has to be %s", name, wanted);
+    return api_refuse(r->e, 400, name, NULL, "%s has to be %s", name, wanted);
 }
 
-static bool read_off(struct serve_reader *r, const cJSON *v, size_t i)
+static bool read_off(struct api_reader *r, const struct api_json *v, size_t i)
 {
-    bool off = cJSON_IsNumber(v) && v->valuedouble >= offs[i].least &&
-               v->valuedouble <= offs[i].most;
+    bool off = api_json_number(v) >= offs[i].least && api_json_number(v) <= offs[i].most;
 
-    if (!cJSON_IsNumber(v)) {
+    if (!api_json_is(v, JSON_NUMBER)) {
         return refuse_type(r, offs[i].name, NUMBER);
     }
-    return off || serve_refuse(r->e, 400, offs[i].name, "unsupported_parameter",
-                               "%s is not supported by this server: only %g, which turns it off",
+    return off || api_refuse(r->e, 400, offs[i].name, "unsupported_parameter",
+                               "%s is not supported by this server: only %d, which turns it off",
                                offs[i].name, offs[i].most);
 }
 
-static bool read_switch(struct serve_reader *r, const cJSON *v, size_t i)
+static bool read_switch(struct api_reader *r, const struct api_json *v, size_t i)
 {
-    if (!cJSON_IsBool(v)) {
+    if (!api_json_is_bool(v)) {
         return refuse_type(r, switches[i].name, BOOL);
     }
-    return cJSON_IsTrue(v) == switches[i].as_here ||
-           serve_refuse(r->e, 400, switches[i].name, "unsupported_parameter",
+    return api_json_is(v, JSON_TRUE) == switches[i].as_here ||
+           api_refuse(r->e, 400, switches[i].name, "unsupported_parameter",
                         "%s is not supported by this server: only %s", switches[i].name,
                         switches[i].as_here ? "true" : "false");
 }
 
-static bool read_list(struct serve_reader *r, const cJSON *v, const char *name)
+static bool read_list(struct api_reader *r, const struct api_json *v, const char *name)
 {
-    return (cJSON_IsArray(v) && v->child == NULL) ||
-           serve_refuse(r->e, 400, name, "unsupported_parameter",
+    return (api_json_is(v, JSON_LIST) && v->child == NULL) ||
+           api_refuse(r->e, 400, name, "unsupported_parameter",
                         "%s is not supported by this server: only an empty list", name);
 }
 
 /* Switches and lists of other servers, at values that ask for nothing. False: another field. */
-static bool read_neutral(struct serve_reader *r, const cJSON *v, bool *good)
+static bool read_neutral(struct api_reader *r, const struct api_json *v, bool *good)
 {
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        if (strcmp(switches[i].name, v->string) == 0) {
+        if (strcmp(switches[i].name, v->key) == 0) {
             *good = read_switch(r, v, i);
             return true;
         }
     }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        if (strcmp(lists[i], v->string) == 0) {
+        if (strcmp(lists[i], v->key) == 0) {
             *good = read_list(r, v, lists[i]);
             return true;
         }
@@ -152,17 +152,17 @@ static bool read_neutral(struct serve_reader *r, const cJSON *v, bool *good)
     return false;
 }
 
-bool serve_hint_read(struct serve_reader *r, const cJSON *v, bool *good)
+bool api_hint_read(struct api_reader *r, const struct api_json *v, bool *good)
 {
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        if (strcmp(hints[i].name, v->string) == 0) {
+        if (strcmp(hints[i].name, v->key) == 0) {
             *good = (hints[i].types & type_of(v)) != 0 ||
                     refuse_type(r, hints[i].name, hints[i].types);
             return true;
         }
     }
     for (size_t i = 0; i < sizeof offs / sizeof offs[0]; i++) {
-        if (strcmp(offs[i].name, v->string) == 0) {
+        if (strcmp(offs[i].name, v->key) == 0) {
             *good = read_off(r, v, i);
             return true;
         }

@@ -1,0 +1,432 @@
+#include "runtime/api/api_json.h"
+
+#include <string.h>
+
+#include "runtime/text/hex_digit.h"
+#include "runtime/text/utf8.h"
+
+struct reader {
+    char *at, *text;
+    struct api_memory *memory;
+    bool full;
+    unsigned depth;
+};
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* UTF-8 without NUL and \u0000, which would end a text early. */
+static bool is_text(const char *body, size_t bytes)
+{
+    if (utf8_whole_bytes(body, bytes) != bytes || memchr(body, '\0', bytes) != NULL) {
+        return false;
+    }
+    for (size_t at = 0; at < bytes; at++) {
+        if (body[at] != '\\') {
+            continue;
+        }
+        if (bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
+            return false;
+        }
+        at++; /* a second backslash is not an escape */
+    }
+    return true;
+}
+
+/* The UTF-16 unit of the four digits; -1: they are not digits. */
+static int32_t read_unit(const char *s)
+{
+    int32_t unit = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        int digit = hex_digit(s[i]);
+
+        if (digit < 0) {
+            return -1;
+        }
+        unit = unit << 4 | digit;
+    }
+    return unit;
+}
+
+/* At the u of an escape. Returns how many bytes were written, fewer than the escape has; 0: it is
+ * not one. */
+static size_t read_code(struct reader *r, char *out)
+{
+    int32_t unit = read_unit(r->at + 1), low;
+
+    if (unit <= 0) {
+        return 0;
+    }
+    r->at += 5;
+    if (unit < 0xd800 || unit >= 0xe000) {
+        return utf8_encode(out, (uint32_t)unit);
+    }
+    low = unit < 0xdc00 && r->at[0] == '\\' && r->at[1] == 'u' ? read_unit(r->at + 2) : -1;
+    if (low < 0xdc00 || low >= 0xe000) { /* half of a pair */
+        memcpy(out, UTF8_REPLACEMENT, 3);
+        return 3;
+    }
+    r->at += 6;
+    return utf8_encode(out, 0x10000u + (((uint32_t)unit & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
+}
+
+/* After a backslash. */
+static size_t read_escape(struct reader *r, char *out)
+{
+    static const char letters[] = "\"\\/bfnrt", escaped[] = "\"\\/\b\f\n\r\t";
+    const char *letter = *r->at != '\0' ? strchr(letters, *r->at) : NULL;
+
+    if (letter != NULL) {
+        *out = escaped[letter - letters];
+        r->at++;
+        return 1;
+    }
+    return *r->at == 'u' ? read_code(r, out) : 0;
+}
+
+/* From its opening quote. NULL: it is wrong. */
+static char *read_text(struct reader *r, size_t *bytes)
+{
+    char *start = ++r->at, *out = start;
+
+    while (*r->at != '\0' && *r->at != '"') {
+        size_t n = 1;
+
+        if (*r->at == '\\') {
+            r->at++;
+            n = read_escape(r, out);
+            if (n == 0) {
+                return NULL;
+            }
+        } else {
+            *out = *r->at++;
+        }
+        out += n;
+    }
+    if (*r->at == '\0') {
+        return NULL;
+    }
+    r->at++;
+    *out = '\0';
+    *bytes = (size_t)(out - start);
+    return start;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static void skip_space(struct reader *r)
+{
+    r->at += strspn(r->at, " \t\r\n");
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool read_number(struct reader *r, struct api_json *v)
+{
+    v->kind = JSON_NUMBER;
+    v->text = r->at;
+    v->bytes = strspn(r->at, "+-0123456789.eE");
+    r->at += v->bytes;
+    return is_digit(v->text[0]) || (v->bytes > 1 && is_digit(v->text[1]));
+}
+
+/* A text, a number or a word; or the bracket that opens a list or an object. */
+static bool read_value(struct reader *r, struct api_json *v)
+{
+    static const struct {
+        const char *word;
+        enum json_kind kind;
+    } words[] = { { "true", JSON_TRUE },
+                  { "false", JSON_FALSE },
+                  { "null", JSON_NULL },
+                  { "{", JSON_OBJECT },
+                  { "[", JSON_LIST } };
+
+    if (*r->at == '"') {
+        v->kind = JSON_TEXT;
+        v->text = read_text(r, &v->bytes);
+        return v->text != NULL;
+    }
+    if (*r->at == '-' || is_digit(*r->at)) {
+        return read_number(r, v);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strncmp(r->at, words[i].word, strlen(words[i].word)) == 0) {
+            r->at += strlen(words[i].word);
+            v->kind = words[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_key(struct reader *r, struct api_json *v)
+{
+    size_t bytes;
+
+    if (*r->at != '"') {
+        return false;
+    }
+    v->key = read_text(r, &bytes);
+    skip_space(r);
+    if (v->key == NULL || *r->at != ':') {
+        return false;
+    }
+    r->at++;
+    skip_space(r);
+    return true;
+}
+
+/* A value inside `up` (NULL: none), after the value `last` (NULL: it is the first). */
+static struct api_json *add(struct reader *r, struct api_json *up, struct api_json *last)
+{
+    struct api_json *v = api_memory_take(r->memory, sizeof *v);
+
+    if (v == NULL) {
+        r->full = true;
+        return NULL;
+    }
+    *v = (struct api_json){ .up = up };
+    if (last != NULL) {
+        last->next = v;
+    } else if (up != NULL) {
+        up->child = v;
+    }
+    if (up != NULL) {
+        up->n++;
+    }
+    if ((up != NULL && up->kind == JSON_OBJECT && !read_key(r, v)) || !read_value(r, v)) {
+        return NULL;
+    }
+    return v;
+}
+
+static bool opens(const struct api_json *v)
+{
+    return v->kind == JSON_OBJECT || v->kind == JSON_LIST;
+}
+
+/* After a value: past the brackets that close here, and the comma to the next value, which is inside *up, after *last. *up NULL:
+ * the outermost value ends. */
+static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
+{
+    for (;;) {
+        skip_space(r);
+        if (*up == NULL) {
+            return true;
+        }
+        if (*r->at == ((*up)->kind == JSON_OBJECT ? '}' : ']')) {
+            r->at++;
+            r->depth--;
+            *last = *up;
+            *up = (*up)->up;
+            continue;
+        }
+        if (*last == NULL) {
+            return true; /* the first */
+        }
+        if (*r->at != ',') {
+            return false;
+        }
+        r->at++;
+        skip_space(r);
+        return true;
+    }
+}
+
+/* The whole tree; no value calls for the next one, so that depth takes no stack. */
+static bool read_all(struct reader *r, struct api_json **root)
+{
+    struct api_json *up = NULL, *last = NULL, *v;
+
+    skip_space(r);
+    do {
+        v = add(r, up, last);
+        *root = *root == NULL ? v : *root;
+        if (v == NULL) {
+            return false;
+        }
+        last = v;
+        if (opens(v)) {
+            up = v;
+            last = NULL;
+            if (r->depth++ == API_JSON_DEEPEST) {
+                return false;
+            }
+        }
+        if (!go_on(r, &up, &last)) {
+            return false;
+        }
+    } while (up != NULL);
+    return *r->at == '\0';
+}
+
+enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
+                                   struct api_memory *m, size_t *at)
+{
+    struct reader r = { .at = text, .text = text, .memory = m };
+
+    *root = NULL;
+    *at = 0;
+    if (!is_text(text, n)) {
+        return API_JSON_BYTES;
+    }
+    r.at += utf8_mark_bytes(text, n);
+    if (read_all(&r, root)) {
+        return API_JSON_GOOD;
+    }
+    *at = (size_t)(r.at - text);
+    return r.full ? API_JSON_MEMORY : API_JSON_WRONG;
+}
+
+/* ---- look ------------------------------------------------------------------------------------ */
+
+const struct api_json *api_json_get(const struct api_json *object, const char *name)
+{
+    const struct api_json *v;
+
+    api_json_each(v, object)
+    {
+        if (v->key != NULL && strcmp(v->key, name) == 0) {
+            return v;
+        }
+    }
+    return NULL;
+}
+
+const char *api_json_text(const struct api_json *v)
+{
+    return api_json_is(v, JSON_TEXT) ? v->text : NULL;
+}
+
+const char *api_json_text_of(const struct api_json *object, const char *name)
+{
+    return api_json_text(api_json_get(object, name));
+}
+
+/* 10^n for n of 0 .. 22 is exact in a double. */
+static double power_of_ten(int32_t n)
+{
+    double power = 1;
+
+    while (n-- > 0) {
+        power *= 10;
+    }
+    return power;
+}
+
+/* digits * 10^exponent, in steps that are exact. */
+static double scale(uint64_t digits, int32_t exponent)
+{
+    double value = (double)digits;
+
+    while (exponent > 0 && value != 0 && !__builtin_isinf(value)) {
+        int32_t step = exponent < 22 ? exponent : 22;
+
+        value *= power_of_ten(step);
+        exponent -= step;
+    }
+    while (exponent < 0 && value > 0) {
+        int32_t step = exponent > -22 ? -exponent : 22;
+
+        value /= power_of_ten(step);
+        exponent += step;
+    }
+    return value;
+}
+
+/* The number after e or E; bounded, so that it can be added to. */
+static int32_t read_exponent(const char *s, const char *end)
+{
+    int32_t n = 0;
+    bool less = s != end && *s == '-';
+
+    for (s += s != end && (*s == '-' || *s == '+'); s != end && is_digit(*s) && n < 10000; s++) {
+        n = n * 10 + (*s - '0');
+    }
+    return less ? -n : n;
+}
+
+/* Up to 19 digits count, which is exact up to 2^53, and up to 22 places of the point: the nearest double (Clinger). Beyond it is one
+ * beside that at most. */
+double api_json_number(const struct api_json *v)
+{
+    const char *s, *end;
+    uint64_t digits = 0;
+    int32_t exponent = 0;
+    bool less, point = false;
+
+    if (!api_json_is(v, JSON_NUMBER)) {
+        return (double)__builtin_nanf("");
+    }
+    end = v->text + v->bytes;
+    less = *v->text == '-';
+    for (s = v->text + less; s != end && (is_digit(*s) || (*s == '.' && !point)); s++) {
+        if (*s == '.') {
+            point = true;
+        } else if (digits < UINT64_MAX / 10 - 1) {
+            digits = digits * 10 + (uint64_t)(*s - '0');
+            exponent -= point;
+        } else {
+            exponent += !point;
+        }
+    }
+    if (s != end && (*s == 'e' || *s == 'E')) {
+        exponent += read_exponent(s + 1, end);
+    }
+    return less ? -scale(digits, exponent) : scale(digits, exponent);
+}
+
+/* ---- put ------------------------------------------------------------------------------------- */
+
+static void put_begin(struct api_text *to, const struct api_json *v)
+{
+    static const char *const words[] = {
+        [JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null",
+        [JSON_LIST] = "[",    [JSON_OBJECT] = "{",
+    };
+
+    if (v->key != NULL) {
+        api_text_quoted(to, v->key, strlen(v->key));
+        api_text_put(to, ":", 1);
+    }
+    if (v->kind == JSON_TEXT) {
+        api_text_quoted(to, v->text, v->bytes);
+    } else if (v->kind == JSON_NUMBER) {
+        api_text_put(to, v->text, v->bytes);
+    } else {
+        api_text_put(to, words[v->kind], strlen(words[v->kind]));
+    }
+}
+
+void api_json_put(struct api_text *to, const struct api_json *v)
+{
+    const struct api_json *at = v;
+    struct api_json whole = *v;
+
+    whole.key = NULL; /* the value's own name does not belong to it */
+    put_begin(to, &whole);
+    while (at != NULL) {
+        if (at->child != NULL) { /* down */
+            at = at->child;
+            put_begin(to, at);
+            continue;
+        }
+        if (opens(at)) {
+            api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
+        }
+        while (at != v && at->next == NULL) { /* up, past all that ends here */
+            at = at->up;
+            api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
+        }
+        if (at == v) {
+            return;
+        }
+        at = at->next;
+        api_text_put(to, ",", 1);
+        put_begin(to, at);
+    }
+}

@@ -1,0 +1,13 @@
+/* Limits of a board: it refuses some requests that `ingot serve` answers. */
+#ifndef INGOT_RUNTIME_API_LIMITS_H
+#define INGOT_RUNTIME_API_LIMITS_H
+
+#include "runtime/api/api_request.h"
+
+/* Whether a board can answer the request. False: *e says why not. */
+bool api_may_answer(const struct api_request *q, struct api_error *e);
+
+/* How a board holds replies to a form. */
+extern const struct api_holder api_holder;
+
+#endif

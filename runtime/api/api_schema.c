@@ -1,0 +1,464 @@
+#include "runtime/api/api_schema.h"
+
+#include <string.h>
+
+#include "runtime/api/api_schema_parts.h"
+
+/* A value of the schema is still to be put between two states. A list of these is in the place of
+ * recursion. */
+struct api_schema_todo {
+    struct api_schema_todo *next;
+    const struct api_json *schema;
+    uint32_t from, to;
+};
+
+/* A schema that is named by $ref, and may name itself: the first state of its part. */
+struct api_schema_ref {
+    struct api_schema_ref *next;
+    const struct api_json *schema;
+    uint32_t start;
+};
+
+void api_schema_open(struct api_schema *s, struct api_automaton *a)
+{
+    *s = (struct api_schema){ .a = a };
+}
+
+static void push(struct api_schema *s, const struct api_json *schema, uint32_t from, uint32_t to)
+{
+    struct api_schema_todo *t = s->a->full ? NULL : api_memory_take(s->a->memory, sizeof *t);
+
+    if (t == NULL) {
+        s->a->full = true;
+        return;
+    }
+    *t = (struct api_schema_todo){ .next = s->todo, .schema = schema, .from = from, .to = to };
+    s->todo = t;
+}
+
+static void note(struct api_schema *s, const char *keyword)
+{
+    s->unheld = s->unheld == NULL ? keyword : s->unheld;
+}
+
+/* ---- keywords -------------------------------------------------------------------------------- */
+
+/* Keywords that are read here, or that hold nothing. */
+static bool is_known(const char *key)
+{
+    static const char known[][21] = {
+        "type",        "properties",    "required",      "additionalProperties",
+        "items",       "minItems",      "maxItems",      "minLength",
+        "maxLength",   "enum",          "const",         "anyOf",
+        "oneOf",       "allOf",         "$ref",          "$defs",
+        "minimum",     "maximum",       "definitions",   "title",
+        "default",     "examples",      "$schema",       "$id",
+        "$comment",    "description",   "deprecated",    "readOnly",
+        "writeOnly",   "example",       "nullable",      "format",
+        "prefixItems", "discriminator", "minProperties", "maxProperties",
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i], key) == 0) {
+            return true;
+        }
+    }
+    return strncmp(key, "x-", 2) == 0;
+}
+
+static void note_unknown(struct api_schema *s, const struct api_json *v)
+{
+    const struct api_json *member;
+
+    api_json_each(member, v)
+    {
+        if (!is_known(member->key)) {
+            note(s, member->key);
+        }
+    }
+}
+
+/* A whole number from 0 on; otherwise `absent`. */
+static uint32_t count_of(const struct api_json *v, const char *name, uint32_t absent)
+{
+    double n = api_json_number(api_json_get(v, name));
+
+    return n >= 0 && n < API_TIMES_MOST ? (uint32_t)n : absent;
+}
+
+static bool is_type(const struct api_json *type, const char *name)
+{
+    const char *text = api_json_text(type);
+
+    return text != NULL && strcmp(text, name) == 0;
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+/* The member or entry that a step of a JSON Pointer names (n bytes); ~1 is a slash, ~0 a tilde. */
+static const struct api_json *step_to(const struct api_json *v, const char *step, size_t n)
+{
+    const struct api_json *one;
+    uint32_t i = 0;
+
+    api_json_each(one, v)
+    {
+        const char *key = one->key, *at = step;
+
+        for (; key != NULL && *key != '\0' && at < step + n; key++, at++) {
+            bool escaped = *at == '~' && at + 1 < step + n;
+
+            if (escaped ? *key != (*++at == '1' ? '/' : '~') : *key != *at) {
+                break;
+            }
+        }
+        if (key != NULL ? *key == '\0' && at == step + n
+                        : n == 1 && (uint32_t)(step[0] - '0') == i) {
+            return one;
+        }
+        i++;
+    }
+    return NULL;
+}
+
+/* NULL: it is in another document, or nowhere. */
+static const struct api_json *find_ref(const struct api_schema *s, const char *pointer)
+{
+    const struct api_json *v = s->root;
+
+    if (*pointer++ != '#') {
+        return NULL;
+    }
+    while (v != NULL && *pointer == '/') {
+        size_t n = strcspn(++pointer, "/");
+
+        v = step_to(v, pointer, n);
+        pointer += n;
+    }
+    return *pointer == '\0' ? v : NULL;
+}
+
+static void put_ref(struct api_schema *s, const char *pointer, uint32_t from, uint32_t to)
+{
+    const struct api_json *schema = pointer != NULL ? find_ref(s, pointer) : NULL;
+    struct api_schema_ref *ref = s->refs;
+    uint32_t end;
+
+    if (schema == NULL) {
+        note(s, "$ref");
+        api_schema_any(s, 0, from, to);
+        return;
+    }
+    while (ref != NULL && ref->schema != schema) {
+        ref = ref->next;
+    }
+    if (ref == NULL) {
+        ref = api_memory_take(s->a->memory, sizeof *ref);
+        if (ref == NULL) {
+            s->a->full = true;
+            return;
+        }
+        *ref = (struct api_schema_ref){ .next = s->refs, .schema = schema };
+        s->refs = ref;
+        ref->start = api_automaton_state(s->a);
+        end = api_automaton_state(s->a);
+        api_automaton_accept(s->a, end);
+        push(s, schema, ref->start, end);
+    }
+    api_automaton_call(s->a, from, to, ref->start, 1, 1);
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static bool is_required(const struct api_json *object, const char *name)
+{
+    const struct api_json *one;
+
+    api_json_each(one, api_json_get(object, "required"))
+    {
+        if (is_type(one, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The chain of an object's members: in `first` none stands before, in `later` one does. */
+struct members {
+    uint32_t first, later;
+};
+
+static void put_member(struct api_schema *s, struct members *at, const char *name,
+                       const struct api_json *schema, bool required)
+{
+    struct members next = { api_automaton_state(s->a), api_automaton_state(s->a) };
+    uint32_t key = api_automaton_state(s->a), value;
+
+    api_automaton_skip(s->a, at->first, key);
+    api_schema_comma(s, at->later, key);
+    value = api_schema_key(s, key, name);
+    if (schema != NULL) {
+        push(s, schema, value, next.later);
+    } else {
+        api_schema_any(s, 1, value, next.later);
+    }
+    if (!required) {
+        api_automaton_skip(s->a, at->first, next.first);
+        api_automaton_skip(s->a, at->later, next.later);
+    }
+    *at = next;
+}
+
+/* Members of any name, whose values are the schema's (NULL: any). v: the object's own schema; NULL: none. */
+static void put_map(struct api_schema *s, const struct api_json *v, const struct api_json *schema,
+                    uint32_t from, uint32_t to)
+{
+    uint32_t least = count_of(v, "minProperties", 0),
+             most = count_of(v, "maxProperties", least > API_ITEMS_MOST ? least : API_ITEMS_MOST);
+    uint32_t start = api_automaton_state(s->a), value = api_automaton_state(s->a),
+             end = api_automaton_state(s->a);
+
+    api_automaton_accept(s->a, end);
+    api_schema_colon(s, api_schema_text_to(s, start), value);
+    if (schema != NULL) {
+        push(s, schema, value, end);
+    } else {
+        api_schema_any(s, 1, value, end);
+    }
+    api_schema_list(s, start, least, most, from, to, "{}");
+}
+
+static void put_object(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
+{
+    const struct api_json *properties = api_json_get(v, "properties"), *one,
+                          *others = api_json_get(v, "additionalProperties");
+    struct members at = { api_automaton_state(s->a), api_automaton_state(s->a) };
+
+    if (properties == NULL && !api_json_is(others, JSON_FALSE)) {
+        put_map(s, v, api_json_is(others, JSON_OBJECT) ? others : NULL, from, to);
+        return;
+    }
+    if (api_json_get(v, "minProperties") != NULL || api_json_get(v, "maxProperties") != NULL) {
+        note(s, "minProperties");
+    }
+    api_schema_open_bracket(s, from, at.first, '{');
+    api_json_each(one, properties)
+    {
+        put_member(s, &at, one->key, one, is_required(v, one->key));
+    }
+    api_json_each(one, api_json_get(v, "required"))
+    {
+        const char *name = api_json_text(one);
+
+        if (name != NULL && api_json_get(properties, name) == NULL) {
+            put_member(s, &at, name, NULL, true);
+        }
+    }
+    api_schema_close_bracket(s, at.first, to, '}');
+    api_schema_close_bracket(s, at.later, to, '}');
+}
+
+/* One value for each of the schemas, and no more. */
+static void put_tuple(struct api_schema *s, const struct api_json *list, uint32_t from, uint32_t to)
+{
+    const struct api_json *one;
+    uint32_t at = api_automaton_state(s->a);
+
+    api_schema_open_bracket(s, from, at, '[');
+    api_json_each(one, list)
+    {
+        uint32_t value = at;
+
+        at = api_automaton_state(s->a);
+        if (one != list->child) {
+            uint32_t next = api_automaton_state(s->a);
+
+            api_schema_comma(s, value, next);
+            value = next;
+        }
+        push(s, one, value, at);
+    }
+    api_schema_close_bracket(s, at, to, ']');
+}
+
+static void put_array(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
+{
+    const struct api_json *items = api_json_get(v, "items"),
+                          *tuple = api_json_get(v, "prefixItems");
+    uint32_t least = count_of(v, "minItems", 0), most = count_of(v, "maxItems", API_ITEMS_MOST),
+             start = api_automaton_state(s->a), end = api_automaton_state(s->a);
+
+    if (api_json_is(tuple, JSON_LIST) && least <= tuple->n && most >= tuple->n) {
+        put_tuple(s, tuple, from, to);
+        return;
+    }
+    api_automaton_accept(s->a, end);
+    if (api_json_is(items, JSON_OBJECT)) {
+        push(s, items, start, end);
+    } else {
+        api_schema_any(s, 1, start, end);
+    }
+    api_schema_list(s, start, least, most < least ? least : most, from, to, "[]");
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static void put_text(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
+{
+    const char *format = api_json_text_of(v, "format");
+    uint32_t least = count_of(v, "minLength", 0),
+             most = count_of(v, "maxLength", least < API_TEXT_MOST ? API_TEXT_MOST : least);
+
+    if (format != NULL && api_schema_format(s, format, from, to)) {
+        return;
+    }
+    if (format != NULL) {
+        note(s, "format");
+    }
+    api_schema_text(s, least, most, from, to);
+}
+
+/* Up to so many numbers of a range are written out. */
+enum { RANGE_MOST = 128 };
+
+/* Fractions lie between two whole numbers of the range. */
+static void put_range(struct api_schema *s, int32_t least, int32_t most, bool whole, uint32_t from,
+                      uint32_t to)
+{
+    for (int32_t i = least; i <= most; i++) {
+        api_schema_whole(s, i, from, to);
+        if (!whole && i >= 0 && i < most) {
+            uint32_t behind = api_automaton_state(s->a);
+
+            api_schema_whole(s, i, from, behind);
+            api_schema_fraction(s, behind, to);
+        }
+    }
+}
+
+static void put_number(struct api_schema *s, const struct api_json *v, bool whole, uint32_t from,
+                       uint32_t to)
+{
+    double least = api_json_number(api_json_get(v, "minimum")),
+           most = api_json_number(api_json_get(v, "maximum"));
+    bool has_least = least >= -1e9 && least <= 1e9, has_most = most >= -1e9 && most <= 1e9;
+
+    if (has_least && has_most && most - least <= RANGE_MOST) {
+        int32_t first = (int32_t)least, last = (int32_t)most;
+
+        put_range(s, first + (first < least), last - (last > most), whole, from, to);
+        return;
+    }
+    if (has_most) {
+        note(s, "maximum");
+    }
+    if (has_least && (least < 0 || least > 0)) {
+        note(s, "minimum");
+    }
+    api_schema_number(s, whole, has_least && least >= 0, from, to);
+}
+
+static void put_type(struct api_schema *s, const struct api_json *v, const struct api_json *type,
+                     uint32_t from, uint32_t to)
+{
+    if (is_type(type, "object")) {
+        put_object(s, v, from, to);
+    } else if (is_type(type, "array")) {
+        put_array(s, v, from, to);
+    } else if (is_type(type, "string")) {
+        put_text(s, v, from, to);
+    } else if (is_type(type, "number") || is_type(type, "integer")) {
+        put_number(s, v, is_type(type, "integer"), from, to);
+    } else if (is_type(type, "boolean")) {
+        api_automaton_text(s->a, from, to, "true", 4);
+        api_automaton_text(s->a, from, to, "false", 5);
+    } else if (is_type(type, "null")) {
+        api_automaton_text(s->a, from, to, "null", 4);
+    } else {
+        note(s, "type");
+        api_schema_any(s, 0, from, to);
+    }
+}
+
+static void put_types(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
+{
+    const struct api_json *type = api_json_get(v, "type"), *one;
+
+    if (api_json_is(type, JSON_LIST)) {
+        api_json_each(one, type)
+        {
+            put_type(s, v, one, from, to);
+        }
+    } else if (type != NULL) {
+        put_type(s, v, type, from, to);
+    } else if (api_json_get(v, "properties") != NULL) {
+        put_object(s, v, from, to);
+    } else if (api_json_get(v, "items") != NULL) {
+        put_array(s, v, from, to);
+    } else {
+        api_schema_any(s, 0, from, to);
+    }
+}
+
+/* A list of schemas, each of which is a way. */
+static bool put_choices(struct api_schema *s, const struct api_json *list, uint32_t from,
+                        uint32_t to)
+{
+    const struct api_json *one;
+
+    api_json_each(one, list)
+    {
+        push(s, one, from, to);
+    }
+    return list != NULL;
+}
+
+static void put_value(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
+{
+    const struct api_json *same = api_json_get(v, "const"), *values = api_json_get(v, "enum"), *one,
+                          *all = api_json_get(v, "allOf");
+
+    note_unknown(s, v);
+    if (api_json_is(v, JSON_FALSE)) {
+        return; /* no value */
+    }
+    if (api_json_get(v, "$ref") != NULL) {
+        put_ref(s, api_json_text_of(v, "$ref"), from, to);
+    } else if (same != NULL) {
+        api_schema_literal(s, same, from, to);
+    } else if (values != NULL) {
+        api_json_each(one, values)
+        {
+            api_schema_literal(s, one, from, to);
+        }
+    } else if (put_choices(s, api_json_get(v, "anyOf"), from, to) ||
+               put_choices(s, api_json_get(v, "oneOf"), from, to)) {
+        return;
+    } else if (all != NULL && all->child != NULL) {
+        if (all->n > 1) {
+            note(s, "allOf");
+        }
+        push(s, all->child, from, to);
+    } else {
+        put_types(s, v, from, to);
+    }
+}
+
+void api_schema_put(struct api_schema *s, const struct api_json *root, uint32_t from, uint32_t to)
+{
+    s->root = root;
+    s->unheld = NULL;
+    s->refs = NULL;
+    push(s, root, from, to);
+    while (s->todo != NULL && !s->a->full) {
+        const struct api_schema_todo *t = s->todo;
+
+        s->todo = t->next;
+        put_value(s, t->schema, t->from, t->to);
+    }
+}
+
+void api_schema_put_object(struct api_schema *s, uint32_t from, uint32_t to)
+{
+    put_map(s, NULL, NULL, from, to);
+}

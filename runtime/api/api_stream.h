@@ -1,0 +1,88 @@
+/* A reply in pieces, in their order: for each API's stream, and for the whole answer. Thoughts,
+ * text and calls are items, one after the other; each opens, grows and closes. */
+#ifndef INGOT_RUNTIME_API_STREAM_H
+#define INGOT_RUNTIME_API_STREAM_H
+
+#include "runtime/api/api_call.h"
+#include "runtime/api/api_job.h"
+#include "runtime/api/api_scores.h"
+
+/* For one request. */
+struct api_answer {
+    enum api_kind kind;
+    uint64_t number; /* makes its id */
+    int64_t created; /* seconds since 1970 */
+    const char *model;
+    unsigned dialect; /* the API in which the request came (host/api/serve_answer.h) */
+    bool loads;       /* there is nothing to reply to: its job is done from the beginning */
+    const char *echo; /* JSON: request fields that the answer repeats; NULL: nothing */
+};
+
+/* The parts of a reply. */
+enum api_item { API_NO_ITEM, API_THOUGHTS_ITEM, API_TEXT_ITEM, API_CALL_ITEM };
+
+/* How many events of the reply were sent. */
+struct api_events {
+    uint32_t index; /* index of the reply among those to the request */
+    bool begun, ended;
+    bool texted;                      /* the reply has text */
+    enum api_item open;               /* the current item */
+    uint32_t items;                   /* that were closed */
+    size_t from;                      /* where the open one begins in its text */
+    uint32_t calls;                   /* that were said to their end */
+    size_t text, thoughts, arguments; /* bytes that were said */
+    uint32_t sequence;                /* for the writer: how many events were sent */
+    struct api_scores_at scores;
+};
+
+enum api_step {
+    API_BEGINS,
+    API_OPENS,  /* opens an item, with its first bytes or none */
+    API_GROWS,  /* adds bytes to the item */
+    API_CLOSES, /* closes the item, which has `bytes` in all */
+    API_ENDS,   /* the reply */
+    API_FAILS,  /* the job's error */
+};
+
+struct api_piece {
+    enum api_step step;
+    enum api_item item;
+    uint32_t number; /* number of the item in the reply */
+    const char *bytes;
+    size_t n;
+    /* API_CALL_ITEM: */
+    const struct api_call *call;
+    uint32_t call_number; /* number among the calls of the reply */
+};
+
+/* The state of one reply. */
+struct api_stream {
+    struct api_text *out;
+    const struct api_answer *a;
+    const struct api_job *j;
+    struct api_events *at;
+    void *context; /* context of the caller that asked for the pieces */
+};
+
+typedef void api_say(const struct api_stream *s, const struct api_piece *p);
+
+/* Send what was not sent so far, to the end if the job is done. */
+void api_stream_walk(const struct api_stream *s, api_say *say);
+
+/* The first call of a reply, and how much of its text is content. */
+struct api_call api_stream_call(const struct api_job *j);
+
+/* Returns why a finished reply has ended. */
+enum api_reason { API_STOPPED, API_CUT, API_CALLED };
+enum api_reason api_stream_reason(const struct api_job *j);
+
+/* Writes a unique number for a call, item or answer of this server, after a word:
+ * "call_6b0817a1_1_0". i 0 is left out. */
+enum { API_ID_BYTES = 80 };
+void api_stream_id(char id[API_ID_BYTES], const char *word, const struct api_answer *a,
+                   uint32_t index, uint32_t i);
+
+/* Tokens of replies, including those that were refused and made again. */
+uint32_t api_stream_tokens(const struct api_job *j);
+
+#endif

@@ -1,0 +1,256 @@
+/* How a board holds replies: which texts the grammars of functions and of schemas allow, what no way holds is named, and what is too large
+ * is refused. Each text is read by the machine of a board. */
+#include <string.h>
+
+#include "runtime/api/api_call.h"
+#include "runtime/api/api_limits.h"
+#include "runtime/api/api_request.h"
+#include "runtime/features/grammar/grammar_machine.h"
+#include "tests/unit/tap.h"
+
+#define CALL(name, arguments) \
+    API_CALL_MARK API_CALL_NAME name API_CALL_ARGUMENTS arguments API_CALL_END
+
+static uint64_t room[24 * 1024];
+static char body[16384];
+static struct api_request request;
+static struct api_error error;
+static struct grammar grammar;
+static struct grammar_machine machine;
+
+/* A chat with more fields; its grammar is the one that texts are held against. */
+static bool ask_in(const char *more, size_t bytes)
+{
+    static const struct api_defaults defaults = { .sampler = { .repeat = 1 },
+                                                  .holder = &api_holder };
+    static struct api_memory m;
+    const char *why = "";
+
+    (void)snprintf(body, sizeof body, "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],%s}",
+                   more);
+    api_memory_open(&m, room, bytes);
+    memset(&request, 0, sizeof request);
+    memset(&error, 0, sizeof error);
+    request.memory = &m;
+    if (!api_request_read(&request, API_CHAT, body, strlen(body), &defaults, &error)) {
+        return false;
+    }
+    if (request.grammar != NULL &&
+        grammar_open(&grammar, request.grammar, request.grammar_bytes, &why) != ERR_OK) {
+        printf("Bail out! what was made is refused: %s\n", why);
+        return false;
+    }
+    return request.grammar != NULL;
+}
+
+static bool ask(const char *more)
+{
+    bool good = ask_in(more, sizeof room);
+
+    if (!good) {
+        printf("# %s: %s\n", more, error.text);
+    }
+    return good;
+}
+
+static bool matches(const char *s)
+{
+    unsigned level = 0;
+
+    grammar_begin(&machine, &grammar);
+    for (; *s != '\0'; s++) {
+        if (!grammar_push(&machine, level, (uint8_t)*s)) {
+            return false;
+        }
+        if (++level == 7) { /* as tokens are */
+            grammar_settle(&machine, level);
+            level = 0;
+        }
+    }
+    return grammar_accepts(&machine, level);
+}
+
+#define SCHEMA(text) \
+    "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"n\",\"schema\":" text \
+    "}}"
+#define OBJECT(members, required) \
+    "{\"type\":\"object\",\"properties\":{" members "},\"required\":[" required "]}"
+
+static void test_values(void)
+{
+    OK(ask(SCHEMA("{\"type\":\"integer\"}")) && matches("0") && matches("-17") &&
+           matches("123456789012345") && !matches("1.5") && !matches("01") &&
+           !matches("1234567890123456") && !matches("") && !matches("-"),
+       "whole numbers");
+    OK(ask(SCHEMA("{\"type\":\"number\"}")) && matches("0") && matches("-1.25") && !matches("1.") &&
+           !matches(".5"),
+       "numbers");
+    OK(ask(SCHEMA("{\"type\":\"integer\",\"minimum\":0}")) && matches("7") && !matches("-7") &&
+           ask(SCHEMA("{\"type\":\"integer\",\"minimum\":-1,\"maximum\":11}")) && matches("-1") &&
+           matches("11") && !matches("12") && !matches("-2"),
+       "bounds of numbers");
+    OK(ask(SCHEMA("{\"type\":\"string\"}")) && matches("\"\"") &&
+           matches("\"a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\n\\u00e9\"") && !matches("\"a") &&
+           !matches("\"\n\"") && !matches("\"\\x\"") && !matches("\"\xc3\"") &&
+           !matches("\"\xed\xa0\x80\""),
+       "texts are UTF-8 with escapes");
+    OK(ask(SCHEMA("{\"type\":\"string\",\"minLength\":2,\"maxLength\":3}")) && !matches("\"a\"") &&
+           matches("\"ab\"") &&
+           matches("\"\xc3\xa9"
+                   "bc\"") &&
+           !matches("\"abcd\""),
+       "lengths count characters");
+    OK(ask(SCHEMA("{\"type\":\"boolean\"}")) && matches("true") && matches("false") &&
+           !matches("null") && ask(SCHEMA("{\"type\":[\"null\",\"boolean\"]}")) &&
+           matches("null") && matches("true"),
+       "words, and several types");
+    OK(ask(SCHEMA("{\"enum\":[\"a\\\"b\",3,null,{\"x\":[1]}]}")) && matches("\"a\\\"b\"") &&
+           matches("3") && matches("null") && matches("{\"x\":[1]}") && !matches("\"a\"") &&
+           ask(SCHEMA("{\"const\":\"on\"}")) && matches("\"on\"") && !matches("\"off\""),
+       "values that are named");
+    OK(ask(SCHEMA("{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}")) && matches("1") &&
+           matches("\"\"") && !matches("true"),
+       "one of several");
+    OK(ask(SCHEMA(
+           "{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"minItems\":2,\"maxItems\":3}")) &&
+           !matches("[]") && !matches("[1]") && matches("[1,2]") && matches("[ 1, 2,\n  3 ]") &&
+           !matches("[1,2,3,4]") && !matches("[1,2,]"),
+       "lists");
+    OK(ask(SCHEMA("{\"type\":\"number\",\"minimum\":0,\"maximum\":1}")) && matches("0") &&
+           matches("0.25") && matches("1") && !matches("1.5") && !matches("-0.5") && !matches("2"),
+       "numbers of a range");
+    OK(ask(SCHEMA("{\"type\":\"string\",\"format\":\"date\"}")) && matches("\"2026-11-28\"") &&
+           !matches("\"2026-13-01\"") && !matches("\"2026-1-1\"") && !matches("\"0000-01-01\"") &&
+           ask(SCHEMA("{\"type\":\"string\",\"format\":\"date-time\"}")) &&
+           matches("\"2026-11-28T23:59:00Z\"") && !matches("\"2026-11-28T24:00:00Z\""),
+       "dates");
+    OK(ask(SCHEMA(
+           "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"null\"}],\"minItems\":2,\"maxItems\":2}")) &&
+           matches("[1, null]") && !matches("[1]") && !matches("[null,1]") &&
+           !matches("[1,null,1]"),
+       "tuples");
+    OK(ask(SCHEMA("{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}")) && matches("[]") &&
+           matches("[1]") && matches("[1,2,3]"),
+       "lists without a length");
+}
+
+static void test_objects(void)
+{
+    OK(ask(SCHEMA(OBJECT(
+           "\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"},\"c\":{\"type\":\"null\"}",
+           "\"b\""))) &&
+           matches("{\"a\":1,\"b\":true,\"c\":null}") && matches("{\"b\":true}") &&
+           matches("{ \"a\": 1, \"b\": false }") &&
+           matches("{\n  \"b\": true,\n  \"c\": null\n}") && !matches("{}") &&
+           !matches("{\"a\":1}") && !matches("{\"b\":true,\"a\":1}") && !matches("{\"b\":true,}") &&
+           !matches("{,\"b\":true}") && !matches("{\"b\":true,\"d\":1}"),
+       "members in their order, those that may be left out");
+    OK(ask(SCHEMA(OBJECT("\"a\":" OBJECT("\"b\":{\"type\":\"array\",\"items\":" OBJECT(
+                                             "\"c\":{\"type\":\"string\"}", "\"c\"") "}",
+                                         "\"b\""),
+                         "\"a\""))) &&
+           matches("{\"a\":{\"b\":[{\"c\":\"x\"},{\"c\":\"y\"}]}}") &&
+           matches("{\"a\":{\"b\":[]}}") && !matches("{\"a\":{\"b\":[{}]}}"),
+       "objects in lists in objects");
+    OK(ask("\"response_format\":{\"type\":\"json_object\"}") && matches("{}") &&
+           matches("{\"a\":[1,{\"b\":[true,null]}],\"c\":\"x\"}") && !matches("[]") &&
+           !matches("{\"a\"}"),
+       "any object");
+    OK(ask(SCHEMA("{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}")) &&
+           matches("{\"a\":1,\"b\":2}") && !matches("{\"a\":\"x\"}") &&
+           ask(SCHEMA("{\"type\":\"object\",\"additionalProperties\":false}")) && matches("{}") &&
+           !matches("{\"a\":1}"),
+       "members of any name");
+    OK(ask(SCHEMA(
+           "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":2}")) &&
+           matches("{\"a\":1,\"b\":2}") && !matches("{\"a\":1,\"b\":2,\"c\":3}"),
+       "and their number");
+    OK(ask(SCHEMA("{\"$ref\":\"#/$defs/list\",\"$defs\":{\"list\":" OBJECT(
+           "\"v\":{\"type\":\"integer\"},\"next\":{\"anyOf\":[{\"$ref\":\"#/$defs/list\"},{\"type\":\"null\"}]}",
+           "\"v\",\"next\"") "}}")) &&
+           matches("{\"v\":1,\"next\":{\"v\":2,\"next\":null}}") &&
+           !matches("{\"v\":1,\"next\":{}}"),
+       "a schema that names itself");
+}
+
+#define USER_TOOLS \
+    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"light\",\"parameters\":" OBJECT( \
+        "\"on\":{\"type\":\"boolean\"}", \
+        "\"on\"") "}}," \
+                  "{\"type\":\"function\",\"function\":{\"name\":\"now\"}}]"
+
+static void test_calls(void)
+{
+    OK(ask(USER_TOOLS ",\"tool_choice\":\"required\"") && request.may_call &&
+           matches(CALL("light", "{\"on\": true}")) && matches("\n\n" CALL("now", "{}")) &&
+           !matches("") && !matches("Hello") && !matches(CALL("now", "{\"on\": true}")) &&
+           !matches(CALL("lamp", "{}")) && !matches(CALL("now", "{}") "x") &&
+           !matches(CALL("now", "{}") "\n" CALL("now", "{}")),
+       "a call has to come");
+    OK(ask(USER_TOOLS ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"now\"}}") &&
+           matches(CALL("now", "{}")) && !matches(CALL("light", "{\"on\": true}")),
+       "one that is named");
+    OK(ask(USER_TOOLS) && matches("") &&
+           matches("Hello, \"you\" {a} <b>bold</b> << <t <to <too \xc3\xa9\n<toast>.") &&
+           matches(CALL("now", "{}")) && matches("I look. " CALL("light", "{\"on\": false}")) &&
+           matches("<<to" CALL("now", "{}")),
+       "a call, or prose, or prose before a call");
+    OK(!matches("<tool_call>") && !matches("<tool_call>\nnow()") &&
+           !matches("a <to<tool_call>\n{}") && !matches(CALL("now", "{}") CALL("now", "{}")) &&
+           !matches("<tool"),
+       "no prose that begins a call");
+    OK(ask(USER_TOOLS ",\"parallel_tool_calls\":true") &&
+           matches(CALL("now", "{}") "\n" CALL("light", "{\"on\": true}")) &&
+           !matches(CALL("now", "{}") "\n"),
+       "several calls");
+    OK(ask(USER_TOOLS "," SCHEMA("{\"type\":\"integer\"}")) && matches("7") &&
+           matches(CALL("now", "{}")) && !matches("seven"),
+       "a call, or a form");
+    OK(strstr(request.system.bytes, "{\"name\":\"light\",\"parameters\":{\"type\":\"object\"") !=
+           NULL,
+       "the model reads of them");
+}
+
+static void test_unheld(void)
+{
+    OK(ask(SCHEMA("{\"type\":\"string\",\"pattern\":\"^a+$\"}")) &&
+           strstr(request.warnings.bytes, "pattern is not held") != NULL,
+       "a keyword that is not held is named");
+    OK(!ask_in(
+           "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"n\",\"strict\":true,\"schema\":{\"type\":\"string\",\"pattern\":\"^a+$\"}}}",
+           sizeof room) &&
+           error.status == 400 && strstr(error.text, "pattern is not supported") != NULL,
+       "strict refuses it");
+    OK(ask(SCHEMA("{\"$ref\":\"http://elsewhere/\"}")) &&
+           strstr(request.warnings.bytes, "$ref is not held") != NULL && matches("[1]"),
+       "another document");
+    OK(ask(SCHEMA("{\"type\":\"string\",\"title\":\"t\",\"description\":\"d\"}")) &&
+           request.warnings.n == 0,
+       "what holds nothing is not");
+}
+
+/* With little memory a request is refused, and no byte beyond it is written. */
+static void test_room(void)
+{
+    unsigned wrong = 0, refused = 0;
+
+    for (size_t n = 0; n < sizeof room - 8; n += 64) {
+        memset((char *)room + n, 0x5a, 8);
+        if (!ask_in(USER_TOOLS ",\"tool_choice\":\"required\"", n)) {
+            refused++;
+            wrong += error.status != 413;
+        }
+        wrong += ((char *)room)[n] != 0x5a;
+    }
+    OK(wrong == 0 && refused > 50 && refused < 1000, "memory that ends: %u refused", refused);
+}
+
+int main(void)
+{
+    test_values();
+    test_objects();
+    test_calls();
+    test_unheld();
+    test_room();
+    return tap_done();
+}
