@@ -184,6 +184,36 @@ static void write_address(const struct genet *g, const uint8_t a[6])
     genet_write(g, GENET_ADDRESS_LOW, (uint32_t)a[4] << 8 | a[5]);
 }
 
+static void write_filter(const struct genet *g, unsigned n, const uint8_t a[6])
+{
+    unsigned at = GENET_FILTER_ADDRESS + n * GENET_FILTER_BYTES;
+
+    genet_write(g, at, (uint32_t)a[0] << 8 | a[1]);
+    genet_write(g, at + 4,
+                (uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 | a[5]);
+}
+
+/* Its own address, everybody's, and the groups that lwIP joins. A solicited-node group ends as the addresses do that are made of `own`
+ * (RFC 4291, 2.5.1 and 2.7.1); groups of IPv4 and IPv6 are these addresses by RFC 1112, 6.4, and RFC 2464, 7. */
+static void write_filters(const struct genet *g, const uint8_t own[6])
+{
+    const uint8_t rows[][6] = {
+        { own[0], own[1], own[2], own[3], own[4], own[5] },
+        { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+        { 0x01, 0x00, 0x5e, 0x00, 0x00, 0x01 }, /* 224.0.0.1: all hosts */
+        { 0x01, 0x00, 0x5e, 0x00, 0x00, 0xfb }, /* 224.0.0.251: mDNS */
+        { 0x33, 0x33, 0x00, 0x00, 0x00, 0x01 }, /* ff02::1: all nodes */
+        { 0x33, 0x33, 0x00, 0x00, 0x00, 0xfb }, /* ff02::fb: mDNS */
+        { 0x33, 0x33, 0xff, own[3], own[4], own[5] },
+    };
+    enum { ROWS = sizeof rows / sizeof rows[0] };
+
+    _Static_assert((int)ROWS <= (int)GENET_MOST_FILTERS, "as many as there are");
+    for (unsigned n = 0; n < ROWS; n++)
+        write_filter(g, n, rows[n]);
+    genet_write(g, GENET_FILTERS, ((1u << ROWS) - 1) << (GENET_MOST_FILTERS - ROWS));
+}
+
 /* Everything before the PHY. NULL: success. */
 static const char *start(struct genet *g, uint8_t address[6])
 {
@@ -199,6 +229,7 @@ static const char *start(struct genet *g, uint8_t address[6])
     stop(g);
     reset(g);
     write_address(g, address);
+    write_filters(g, address);
     return NULL;
 }
 
@@ -231,8 +262,6 @@ static uint32_t speed_of(unsigned mbits)
     return mbits == 1000 ? 2 : slow;
 }
 
-/* All frames are received, and lwIP sorts them: the device's filters have no room for every
- * group. */
 static void follow_link(struct genet *g)
 {
     uint32_t rgmii = genet_read(g, GENET_RGMII) & ~(uint32_t)GENET_RGMII_NO_OUT_OF_BAND;
@@ -240,8 +269,8 @@ static void follow_link(struct genet *g)
     genet_write(g, GENET_RGMII, rgmii | GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY);
     genet_write(g, GENET_COMMAND,
                 speed_of(g->link.mbits) << GENET_COMMAND_SPEED_SHIFT |
-                    (g->link.full ? 0 : GENET_COMMAND_HALF) | GENET_COMMAND_ALL |
-                    GENET_COMMAND_SENDS | GENET_COMMAND_RECEIVES);
+                    (g->link.full ? 0 : GENET_COMMAND_HALF) | GENET_COMMAND_SENDS |
+                    GENET_COMMAND_RECEIVES);
 }
 
 bool genet_is_up(struct genet *g)

@@ -17,6 +17,9 @@ enum {
     GENET_SEND_FLUSH = 0xb34,
     GENET_COUNTERS = 0xd80,
     GENET_MDIO = 0xe14,
+    GENET_FILTERS = 0xe50, /* which of them are on (Linux: UMAC_MDF_CTRL, of UMAC at 0x800) */
+    GENET_FILTER_ADDRESS =
+        0xe54,               /* of filter 0: two bytes, then four; those of the others follow */
     GENET_RECEIVES = 0x2000, /* descriptors, then queues, then the engine */
     GENET_SENDS = 0x4000,
 };
@@ -33,11 +36,12 @@ enum {
     GENET_COMMAND_SENDS = 1 << 0,
     GENET_COMMAND_RECEIVES = 1 << 1,
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
-    GENET_COMMAND_ALL = 1 << 4,    /* receive frames to other stations, too (Linux: CMD_PROMISC) */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
     GENET_COMMAND_LOOP = 1 << 15, /* together with the reset: it has a clock then */
 };
+/* Frames of an address in a filter come, and no others (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
+enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };
 enum { GENET_COUNTERS_CLEAR = 7 };
 enum {
     GENET_MDIO_WRITE = 1 << 26,

@@ -19,10 +19,11 @@ static const char *why;
 static struct fake {
     uint32_t regs[0x6000 / 4];
     uint16_t phy[32];
-    bool silent; /* no PHY answers */
-    bool stuck;  /* nor does its bus */
-    bool holds;  /* it sends nothing for now */
-    bool writes; /* an engine wrote to memory while the driver set it up */
+    bool silent;  /* no PHY answers */
+    bool stuck;   /* nor does its bus */
+    bool holds;   /* it sends nothing for now */
+    bool filters; /* it looks at addresses */
+    bool writes;  /* an engine writes to memory while the driver sets it up */
     uint64_t ticks;
     uint8_t sent[MOST_SENT][GENET_BUFFER_BYTES];
     uint32_t sent_bytes[MOST_SENT], n_sent, n_wrong;
@@ -80,13 +81,32 @@ static void send_all(void)
     }
 }
 
-/* Receives a frame, behind two bytes. False: there is no buffer. */
+/* Linux's bcmgenet_set_rx_mode: a bit for each of 17 filters, from bit 16 downwards; bit 4 of the command switches them off. */
+static bool passes(const uint8_t *frame)
+{
+    uint32_t high = (uint32_t)frame[0] << 8 | frame[1], low = (uint32_t)frame[2] << 24 |
+                                                              (uint32_t)frame[3] << 16 |
+                                                              (uint32_t)frame[4] << 8 | frame[5];
+
+    if (!f.filters || *reg(GENET_COMMAND) & 1 << 4)
+        return true;
+    for (unsigned n = 0; n < 17; n++) {
+        if ((*reg(0xe50) >> (16 - n) & 1) && *reg(0xe54 + 8 * n) == high &&
+            *reg(0xe58 + 8 * n) == low)
+            return true;
+    }
+    return false;
+}
+
+/* A frame arrives, behind two bytes. False: there is no buffer, or the filters drop it. */
 static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
 {
     uint32_t *device = reg(GENET_RECEIVES + GENET_QUEUE_DEVICE);
     uint16_t waiting = (uint16_t)(*device - *reg(GENET_RECEIVES + GENET_QUEUE_OURS));
     unsigned at;
 
+    if (!passes(frame))
+        return false;
     if (!is_on(GENET_RECEIVES) || !(*reg(GENET_COMMAND) & GENET_COMMAND_RECEIVES) ||
         waiting >= GENET_SLOTS)
         return false;
@@ -218,11 +238,11 @@ static void test_open(void)
            (*reg(GENET_RECEIVE_BUFFER) & 2) != 0,
        "the port is the external PHY's, and nothing is left in reset");
     OK(!arrive(left, 6, STATUS_WHOLE), "before the link is known no frame comes");
-    OK(genet_is_up(&driver) && *reg(GENET_COMMAND) == (2 << 2 | GENET_COMMAND_ALL | 3) &&
+    OK(genet_is_up(&driver) && *reg(GENET_COMMAND) == (2 << 2 | 3) &&
            (*reg(GENET_RGMII) & (GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY |
                                  GENET_RGMII_NO_OUT_OF_BAND)) ==
                (GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY),
-       "the link has 1000 Mbit/s and takes frames for groups");
+       "the link has 1000 Mbit/s");
     power_up(0);
     OK(open_with(own) == ERR_OK && memcmp(address, own, 6) == 0 &&
            *reg(GENET_ADDRESS_HIGH) == 0xdca632aa && *reg(GENET_ADDRESS_LOW) == 0xbbcc,
@@ -330,12 +350,43 @@ static void test_links(void)
     OK(!genet_is_up(&driver), "a cable that is pulled");
     for (unsigned i = 0; i < 4; i++) {
         plug(rows[i].mbits, rows[i].full);
-        right += genet_is_up(&driver) &&
-                 *reg(GENET_COMMAND) == (rows[i].command | GENET_COMMAND_ALL | 3);
+        right += genet_is_up(&driver) && *reg(GENET_COMMAND) == (rows[i].command | 3);
     }
     OK(right == 4, "and plugged in at another speed (%u)", right);
     f.stuck = true;
     OK(!genet_is_up(&driver), "a PHY that answers no more has no link");
+}
+
+static void test_filters(void)
+{
+    static const uint8_t good[][6] = { { 0xdc, 0xa6, 0x32, 1, 2, 3 },
+                                       { 255, 255, 255, 255, 255, 255 },
+                                       { 1, 0, 0x5e, 0, 0, 1 },
+                                       { 1, 0, 0x5e, 0, 0, 0xfb },
+                                       { 0x33, 0x33, 0, 0, 0, 1 },
+                                       { 0x33, 0x33, 0, 0, 0, 0xfb },
+                                       { 0x33, 0x33, 0xff, 1, 2, 3 } },
+                         other[][6] = { { 0xdc, 0xa6, 0x32, 1, 2, 4 },
+                                        { 1, 0, 0x5e, 0x7f, 0xff, 0xfa },
+                                        { 0x33, 0x33, 0, 1, 0, 2 },
+                                        { 0x33, 0x33, 0xff, 1, 2, 4 },
+                                        { 0 } };
+    uint8_t frame[60] = { 0 };
+    unsigned n = 0;
+
+    start(0);
+    f.filters = true;
+    for (unsigned i = 0; i < sizeof good / 6; i++) {
+        memcpy(frame, good[i], 6);
+        n += arrive(frame, sizeof frame, STATUS_WHOLE);
+    }
+    OK(n == sizeof good / 6, "frames to it, to everybody and to the groups that it needs come (%u)",
+       n);
+    for (unsigned i = n = 0; i < sizeof other / 6; i++) {
+        memcpy(frame, other[i], 6);
+        n += arrive(frame, sizeof frame, STATUS_WHOLE);
+    }
+    OK(n == 0, "those to other stations and groups do not (%u)", n);
 }
 
 static void test_refused(void)
@@ -367,6 +418,7 @@ int main(void)
     test_short_and_long();
     test_full();
     test_links();
+    test_filters();
     test_refused();
     return tap_done();
 }
