@@ -1,0 +1,306 @@
+/* The order of the steps is that of U-Boot's dwc_eth_qos.c. */
+#include "board/drivers/net/dwmac.h"
+
+#include <string.h>
+
+#include "board/drivers/net/dwmac_registers.h"
+
+enum {
+    PHY_MICROS = 2000,     /* for a register of the PHY: 64 bits at 2.5 MHz or less */
+    RESET_MICROS = 100000, /* for the reset, which needs the PHY's clock */
+    LEAST_BYTES = 60,      /* of a frame that is sent; shorter ones are filled up */
+    FIFO_UNIT = 128,
+    QUEUE_UNIT = 256,
+    MOST_BURST = 32,
+    RECEIVE_BURST = 8,
+    READS = 2, /* of the bus at once, and one more */
+    SEND_WEIGHT = 0x10,
+};
+
+/* ---- time, the PHY's registers ---- */
+
+/* Wait until these bits of a register are clear. */
+static bool await_clear(const struct dwmac *d, unsigned reg, uint32_t bits, uint64_t micros)
+{
+    uint64_t start = d->setup.ticks(), limit = d->setup.ticks_hz / 1000000 * micros + 1;
+
+    do {
+        if ((dwmac_read(d, reg) & bits) == 0)
+            return true;
+    } while (d->setup.ticks() - start < limit);
+    return false;
+}
+
+/* False: the bus does not answer. */
+static bool ask_phy(const struct dwmac *d, unsigned address, unsigned reg, uint32_t what)
+{
+    dwmac_write(d, DWMAC_MDIO,
+                address << DWMAC_MDIO_PHY_SHIFT | reg << DWMAC_MDIO_REG_SHIFT | DWMAC_MDIO_CLOCK |
+                    what | DWMAC_MDIO_BUSY);
+    return await_clear(d, DWMAC_MDIO, DWMAC_MDIO_BUSY, PHY_MICROS);
+}
+
+static uint16_t read_phy(void *context, unsigned address, unsigned reg)
+{
+    const struct dwmac *d = context;
+
+    if (!ask_phy(d, address, reg, DWMAC_MDIO_READ))
+        return 0xffff;
+    return (uint16_t)dwmac_read(d, DWMAC_MDIO_DATA);
+}
+
+static void write_phy(void *context, unsigned address, unsigned reg, uint16_t value)
+{
+    const struct dwmac *d = context;
+
+    dwmac_write(d, DWMAC_MDIO_DATA, value);
+    (void)ask_phy(d, address, reg, DWMAC_MDIO_WRITE);
+}
+
+/* ---- descriptors ---- */
+
+static void sync_slot(const struct dwmac *d, const struct dwmac_ring *r, unsigned slot)
+{
+    dma_sync(&d->setup.window, (const void *)&r->slots[slot], sizeof r->slots[slot]);
+}
+
+/* Hand a buffer over; bytes: of a frame to send, 0: to be filled. */
+static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uint32_t bytes,
+                 uint32_t status)
+{
+    volatile uint32_t *words = r->slots[slot].words;
+    uint64_t address = dma_address(&d->setup.window, r->buffers[slot]);
+
+    dma_sync(&d->setup.window, r->buffers[slot], DWMAC_BUFFER_BYTES);
+    words[0] = (uint32_t)address;
+    words[1] = 0; /* memory_is_seen: below 4 GiB */
+    words[2] = bytes;
+    dma_barrier(); /* address, length and frame before the word that hands them over */
+    words[3] = status | DWMAC_DEVICES;
+    sync_slot(d, r, slot);
+}
+
+static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, unsigned slot)
+{
+    return (uint32_t)dma_address(&d->setup.window, (const void *)&r->slots[slot]);
+}
+
+/* The device stops in front of the descriptor of the tail. If all are its own, the last one has to wait: a tail at the first would mean
+ * that it has none. */
+static void give_receive(struct dwmac *d, unsigned slot)
+{
+    give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
+    dma_barrier(); /* the descriptor before the register that makes the device look */
+    dwmac_write(d, DWMAC_RECEIVE_TAIL, address_of(d, &d->receives, slot));
+}
+
+/* ---- reset, queues ---- */
+
+/* Bytes of a FIFO, all for the one queue, in the queue's units less one. */
+static uint32_t queue_units(uint32_t features, unsigned shift)
+{
+    uint32_t power = features >> shift & DWMAC_FIFO_MASK;
+
+    return ((uint32_t)FIFO_UNIT << (power < 16 ? power : 16)) / QUEUE_UNIT - 1;
+}
+
+static void set_queues(const struct dwmac *d)
+{
+    uint32_t features = dwmac_read(d, DWMAC_FEATURES_1);
+    uint32_t sends = queue_units(features, DWMAC_SEND_FIFO_SHIFT),
+             receives = queue_units(features, DWMAC_RECEIVE_FIFO_SHIFT),
+             burst = sends + 1 < MOST_BURST ? sends + 1 : MOST_BURST; /* less than half of it */
+
+    /* Whole frames in both directions: a FIFO of 2 KiB has room for one. */
+    dwmac_write(d, DWMAC_SEND_QUEUE,
+                DWMAC_QUEUE_WHOLE_SENDS | DWMAC_QUEUE_SENDS_ON | sends << DWMAC_QUEUE_SENDS_SHIFT);
+    dwmac_write(d, DWMAC_SEND_WEIGHT, SEND_WEIGHT);
+    dwmac_write(d, DWMAC_RECEIVE_QUEUE,
+                DWMAC_QUEUE_WHOLE_RECEIVES | receives << DWMAC_QUEUE_RECEIVES_SHIFT);
+    dwmac_write(d, DWMAC_QUEUES, DWMAC_QUEUE_0);
+    dwmac_write(d, DWMAC_QUEUE_ROUTES, 0); /* every frame to queue 0 */
+    dwmac_write(d, DWMAC_BUS, DWMAC_BUS_BURSTS | READS << DWMAC_BUS_READS_SHIFT);
+    dwmac_write(d, DWMAC_CHANNEL,
+                DWMAC_CHANNEL_TIMES_8 |
+                    (uint32_t)(sizeof(struct dwmac_descriptor) - 16) / d->setup.bus_bytes
+                        << DWMAC_CHANNEL_SKIP_SHIFT);
+    dwmac_write(d, DWMAC_SENDS, DWMAC_SECOND | burst << DWMAC_BURST_SHIFT);
+    dwmac_write(d, DWMAC_RECEIVES,
+                DWMAC_BUFFER_BYTES << DWMAC_BUFFER_SHIFT | RECEIVE_BURST << DWMAC_BURST_SHIFT);
+}
+
+/* All descriptors before the engines; the tail at the end, as U-Boot has it. */
+static void start_rings(struct dwmac *d)
+{
+    dwmac_write(d, DWMAC_SEND_LIST_TOP, 0);
+    dwmac_write(d, DWMAC_SEND_LIST, address_of(d, &d->sends, 0));
+    dwmac_write(d, DWMAC_SEND_LENGTH, DWMAC_SLOTS - 1);
+    dwmac_write(d, DWMAC_RECEIVE_LIST_TOP, 0);
+    dwmac_write(d, DWMAC_RECEIVE_LIST, address_of(d, &d->receives, 0));
+    dwmac_write(d, DWMAC_RECEIVE_LENGTH, DWMAC_SLOTS - 1);
+    for (unsigned slot = 0; slot < DWMAC_SLOTS; slot++) {
+        sync_slot(d, &d->sends, slot); /* zeros: ours */
+        give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
+    }
+    dma_barrier(); /* the descriptors before the engines */
+    dwmac_write(d, DWMAC_SENDS, dwmac_read(d, DWMAC_SENDS) | DWMAC_ON);
+    dwmac_write(d, DWMAC_RECEIVES, dwmac_read(d, DWMAC_RECEIVES) | DWMAC_ON);
+    dwmac_write(d, DWMAC_RECEIVE_TAIL, address_of(d, &d->receives, DWMAC_SLOTS - 1));
+}
+
+/* ---- open ---- */
+
+static bool memory_is_seen(const struct dwmac *d)
+{
+    const struct dma_window *w = &d->setup.window;
+    uint64_t end = dma_address(w, d) + sizeof *d;
+
+    /* One half of an address is enough below 4 GiB, on controllers of every width. */
+    return end <= (uint64_t)1 << 32 && dma_reaches(w, &d->receives, sizeof d->receives) &&
+           dma_reaches(w, &d->sends, sizeof d->sends);
+}
+
+static bool is_address(const uint8_t *a)
+{
+    return a != NULL && (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
+}
+
+/* Frames to us, to everybody and to every group come: lwIP sorts groups. */
+static void write_address(const struct dwmac *d, const uint8_t a[6])
+{
+    dwmac_write(d, DWMAC_FILTER, DWMAC_FILTER_ALL_GROUPS);
+    dwmac_write(d, DWMAC_ADDRESS_HIGH, a[4] | (uint32_t)a[5] << 8);
+    dwmac_write(d, DWMAC_ADDRESS_LOW,
+                a[0] | (uint32_t)a[1] << 8 | (uint32_t)a[2] << 16 | (uint32_t)a[3] << 24);
+}
+
+enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
+                    const char **why)
+{
+    const struct phy_bus bus = { .context = d, .read = read_phy, .write = write_phy };
+
+    memset(d, 0, sizeof *d);
+    d->setup = *setup;
+    *why = "the network controller is not a GMAC of version 5";
+    if ((dwmac_read(d, DWMAC_VERSION) >> 4 & 15) != DWMAC_VERSION_5)
+        return ERR_UNSUPPORTED;
+    *why = "the network controller cannot reach the image's memory";
+    if (!memory_is_seen(d))
+        return ERR_UNSUPPORTED;
+    *why = "the device tree has no address for the network controller (local-mac-address)";
+    if (!is_address(setup->address))
+        return ERR_UNSUPPORTED;
+    /* Whatever the firmware left at work stops here. */
+    *why = "the network controller stays in reset: its PHY gives it no clock";
+    dwmac_write(d, DWMAC_DMA, DWMAC_DMA_RESET);
+    if (!await_clear(d, DWMAC_DMA, DWMAC_DMA_RESET, RESET_MICROS))
+        return ERR_TIMEOUT;
+    *why = "no PHY answers at the network controller";
+    if (!phy_find(&d->phy, &bus, setup->phy))
+        return ERR_NO_DEVICE;
+    *why = NULL;
+    memcpy(address, setup->address, 6);
+    dwmac_write(d, DWMAC_INTERRUPTS, 0);
+    dwmac_write(d, DWMAC_CHANNEL_INTERRUPTS, 0);
+    set_queues(d);
+    write_address(d, address);
+    start_rings(d);
+    d->works = true;
+    phy_start(&d->phy);
+    return ERR_OK;
+}
+
+/* ---- the link ---- */
+
+static void follow_link(const struct dwmac *d)
+{
+    uint32_t speed = d->link.mbits == 1000 ? 0 : DWMAC_CONFIG_SLOW;
+
+    if (d->link.mbits == 100)
+        speed |= DWMAC_CONFIG_100;
+    dwmac_write(d, DWMAC_CONFIG,
+                speed | (d->link.full ? DWMAC_CONFIG_FULL : 0) | DWMAC_CONFIG_NO_PADDING |
+                    DWMAC_CONFIG_NO_CHECKSUM | DWMAC_CONFIG_SENDS | DWMAC_CONFIG_RECEIVES);
+}
+
+bool dwmac_is_up(struct dwmac *d)
+{
+    bool changed;
+
+    if (!d->works || !phy_follow(&d->phy, &d->link, &changed))
+        return false;
+    if (changed)
+        follow_link(d);
+    return !d->setup.gigabit_only || d->link.mbits == 1000;
+}
+
+/* ---- frames ---- */
+
+/* Descriptors that the device has given back. */
+static void look_after_sends(struct dwmac *d)
+{
+    while (d->n_sent != d->given) {
+        unsigned slot = d->n_sent % DWMAC_SLOTS;
+
+        sync_slot(d, &d->sends, slot);
+        if (d->sends.slots[slot].words[3] & DWMAC_DEVICES)
+            return;
+        d->n_sent++;
+    }
+}
+
+/* One slot stays empty: a tail at the oldest would mean that the device has none. */
+bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
+{
+    unsigned slot = d->given % DWMAC_SLOTS;
+    uint32_t length = (uint32_t)(bytes < LEAST_BYTES ? LEAST_BYTES : bytes);
+
+    if (d->works)
+        look_after_sends(d);
+    if (!d->works || bytes == 0 || bytes > DWMAC_FRAME_BYTES ||
+        d->given - d->n_sent >= DWMAC_SLOTS - 1) {
+        d->n_lost++;
+        return false;
+    }
+    memset(d->sends.buffers[slot], 0, LEAST_BYTES);
+    memcpy(d->sends.buffers[slot], frame, bytes);
+    give(d, &d->sends, slot, length, DWMAC_FIRST | DWMAC_LAST | length);
+    d->given++;
+    dma_barrier(); /* the descriptor before the register that makes the device look */
+    dwmac_write(d, DWMAC_SEND_TAIL, address_of(d, &d->sends, d->given % DWMAC_SLOTS));
+    return true;
+}
+
+/* How many bytes of the frame in the slot go to `to`; 0: it is broken. */
+static size_t copy_frame(struct dwmac *d, unsigned slot, uint8_t *to, size_t room)
+{
+    uint32_t status = d->receives.slots[slot].words[3];
+    size_t bytes = status & DWMAC_BYTES_MASK;
+
+    if (!(status & DWMAC_FIRST) || !(status & DWMAC_LAST) || (status & DWMAC_ERROR) ||
+        bytes > DWMAC_BUFFER_BYTES || bytes > room)
+        return 0;
+    dma_sync(&d->setup.window, d->receives.buffers[slot], DWMAC_BUFFER_BYTES);
+    memcpy(to, d->receives.buffers[slot], bytes);
+    return bytes;
+}
+
+size_t dwmac_receive(struct dwmac *d, uint8_t *to, size_t room)
+{
+    for (unsigned i = 0; d->works && i < DWMAC_SLOTS; i++) {
+        unsigned slot = d->taken % DWMAC_SLOTS;
+        size_t bytes;
+
+        sync_slot(d, &d->receives, slot);
+        if (d->receives.slots[slot].words[3] & DWMAC_DEVICES)
+            return 0;
+        dma_barrier(); /* the word that hands it over before the frame */
+        bytes = copy_frame(d, slot, to, room);
+        d->taken++;
+        give_receive(d, slot);
+        if (bytes != 0)
+            return bytes;
+        d->n_lost++;
+    }
+    return 0;
+}

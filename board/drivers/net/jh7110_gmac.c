@@ -1,0 +1,94 @@
+#include "board/drivers/net/jh7110_gmac.h"
+
+#include "board/drivers/dma/dma.h"
+
+enum { AON, SYS };
+enum { CLOCKS = 5 };
+enum {
+    CLOCK_SOURCE_SHIFT = 24,
+    CLOCK_SOURCE_MASK = 15,
+    SOURCE_OWN = 0,      /* of a TX clock: GTXCLK, which divides PLL 0 */
+    SOURCE_RECEIVED = 1, /* RMII_RTX */
+};
+#define CLOCK_ON (1u << 31)
+enum { MODE_RGMII = 1, MODE_MASK = 7 };
+enum { RELEASE_MICROS = 1000 };
+
+static const struct port {
+    struct {
+        unsigned char block, number;
+    } clocks[CLOCKS];                    /* AHB, AXI, PTP, GTXC, GTXCLK */
+    unsigned char tx;                    /* the TX clock, in `block` */
+    unsigned char block;                 /* of the resets and of the TX clock, and of the syscon */
+    unsigned short assert_at, status_at; /* registers of the resets; a status of 1: released */
+    uint32_t resets;                     /* bits of AXI and AHB */
+    unsigned char mode_at, mode_shift;   /* in the syscon */
+} ports[JH7110_GMAC_PORTS] = {
+    { { { AON, 2 }, { AON, 3 }, { SYS, 109 }, { SYS, 111 }, { SYS, 108 } },
+      5,
+      AON,
+      0x38,
+      0x3c,
+      3u << 0,
+      0x0c,
+      18 },
+    /* Its GTXCLK has no gate; that bit is not used. */
+    { { { SYS, 97 }, { SYS, 98 }, { SYS, 102 }, { SYS, 107 }, { SYS, 100 } },
+      105,
+      SYS,
+      0x300,
+      0x310,
+      3u << 2,
+      0x90,
+      2 },
+};
+
+static volatile uint32_t *word(uintptr_t block, unsigned at)
+{
+    return (volatile uint32_t *)(block + at);
+}
+
+static volatile uint32_t *tx_clock(const struct jh7110_gmac *g, unsigned port)
+{
+    return word(g->crg[ports[port].block], 4u * ports[port].tx);
+}
+
+static void start_clocks(const struct jh7110_gmac *g, unsigned port, bool received_clock)
+{
+    volatile uint32_t *tx = tx_clock(g, port);
+
+    for (unsigned i = 0; i < CLOCKS; i++)
+        *word(g->crg[ports[port].clocks[i].block], 4u * ports[port].clocks[i].number) |= CLOCK_ON;
+    if (received_clock)
+        *tx = (*tx & ~((uint32_t)CLOCK_SOURCE_MASK << CLOCK_SOURCE_SHIFT)) |
+              SOURCE_RECEIVED << CLOCK_SOURCE_SHIFT;
+    *tx |= CLOCK_ON;
+}
+
+bool jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port, bool received_clock)
+{
+    const struct port *p = &ports[port];
+    volatile uint32_t *assert = word(g->crg[p->block], p->assert_at),
+                      *status = word(g->crg[p->block], p->status_at),
+                      *mode = word(g->syscon[p->block], p->mode_at);
+    uint64_t start, limit = g->ticks_hz / 1000000 * RELEASE_MICROS + 1;
+
+    /* In reset it forgets what the firmware had it do. */
+    *assert |= p->resets;
+    *mode = (*mode & ~((uint32_t)MODE_MASK << p->mode_shift)) | (uint32_t)MODE_RGMII
+                                                                    << p->mode_shift;
+    start_clocks(g, port, received_clock);
+    dma_barrier(); /* the clocks before the release, which waits for them */
+    *assert &= ~p->resets;
+    start = g->ticks();
+    while ((*status & p->resets) != p->resets) {
+        if (g->ticks() - start > limit)
+            return false;
+    }
+    return true;
+}
+
+bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port)
+{
+    return (*tx_clock(g, port) >> CLOCK_SOURCE_SHIFT & CLOCK_SOURCE_MASK) == SOURCE_OWN;
+}

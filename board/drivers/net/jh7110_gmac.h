@@ -1,0 +1,28 @@
+/* Clocks and resets of the JH7110's two network controllers (dwmac.h), which U-Boot leaves off unless it used the network last. Numbers of clocks and
+ * resets, and the registers' places: Linux's starfive,jh7110-crg.h, clk-starfive-jh7110-{aon,sys}.c, clk-starfive-jh71x0.h,
+ * reset-starfive-jh7110.c, dwmac-starfive.c and jh7110.dtsi (facts alone). */
+#ifndef INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
+#define INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { JH7110_GMAC_PORTS = 2, JH7110_GMAC_BLOCK_BYTES = 0x1000 };
+
+/* Blocks of the SoC, mapped, JH7110_GMAC_BLOCK_BYTES each. */
+struct jh7110_gmac {
+    uintptr_t crg[2];    /* clocks and resets: AONCRG, SYSCRG */
+    uintptr_t syscon[2]; /* AON_SYSCON, SYS_SYSCON */
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+};
+
+/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. received_clock: it sends with the clock of what
+ * it receives (the tree's starfive,tx-use-rgmii-clk), which the PHY fits to the link; else with the one that is chosen already. False: it stays in
+ * reset. Dividers stay as the firmware left them. */
+bool jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port, bool received_clock);
+
+/* Whether it sends with its own clock, which is that of 1000 Mbit/s: the divider has not enough bits for the slower ones. */
+bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port);
+
+#endif

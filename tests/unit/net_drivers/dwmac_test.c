@@ -1,0 +1,434 @@
+/* Synopsys' GMAC of version 5 over a model of its registers: frames both ways through rings that go round and with caches that hide memory, links that
+ * change, rings that are full, a device that the firmware has left at work, and one that is not as it should be; and the clocks and resets in
+ * front of it on a JH7110. Numbers are those of the sources named in the drivers' headers, written here a second time. */
+#include "board/drivers/net/dwmac.h"
+
+#include <string.h>
+
+#include "board/drivers/net/dwmac_registers.h"
+#include "board/drivers/net/jh7110_gmac.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/tap.h"
+
+enum { PHY = 3, MOST_SENT = 200, SLOTS = 16, STRIDE = 64 };
+
+static struct dwmac driver;
+static uint8_t memory[sizeof driver], fetched[sizeof driver];
+static uint8_t address[6];
+static const char *why;
+
+static struct fake {
+    uint32_t regs[0x2000 / 4];
+    uint16_t phy[32];
+    bool silent; /* no PHY answers */
+    bool stuck;  /* nor does its bus */
+    bool held;   /* the reset never ends */
+    bool holds;  /* it sends nothing for now */
+    bool woken;  /* its tail was written since it ran out of buffers */
+    unsigned send_at, receive_at;
+    uint64_t ticks;
+    uint8_t sent[MOST_SENT][2048];
+    uint32_t sent_bytes[MOST_SENT], n_sent, n_wrong, n_early;
+} f;
+
+static uint64_t ticks(void)
+{
+    return f.ticks += 10;
+}
+
+static uint32_t *reg(unsigned at)
+{
+    return &f.regs[at / 4];
+}
+
+/* The descriptors are 64 bytes apart: 16, and six words of a bus of 8 bytes that are skipped (bits 20:18 of the channel's control). */
+static uint32_t *descriptor(unsigned list, unsigned at)
+{
+    return (uint32_t *)dma_log_seen((uintptr_t)&driver - (uint32_t)(uintptr_t)&driver + *reg(list) +
+                                    at * STRIDE);
+}
+
+static uint8_t *buffer_of(const uint32_t *d)
+{
+    return dma_log_seen((uintptr_t)&driver - (uint32_t)(uintptr_t)&driver + d[0]);
+}
+
+static bool is_on(unsigned control, uint32_t mac)
+{
+    return (*reg(control) & 1) && (*reg(0) & mac);
+}
+
+static void send_all(void)
+{
+    while (!f.holds && is_on(0x1104, 2) && f.n_sent < MOST_SENT) {
+        uint32_t *d = descriptor(0x1114, f.send_at);
+
+        if (*reg(0x1114) + f.send_at * STRIDE == *reg(0x1120) ||
+            !(d[3] >> 31)) /* at the tail, or ours */
+            return;
+        /* First and last part in one, and the length in both places. */
+        f.n_wrong += (d[3] >> 28 & 3) != 3 || (d[3] & 0x7fff) != d[2] || d[1] != 0;
+        f.sent_bytes[f.n_sent] = d[2];
+        memcpy(f.sent[f.n_sent++], buffer_of(d), d[2]);
+        d[3] &= 0x7fffffff;
+        dma_log_evict_all();
+        f.send_at = f.send_at == *reg(0x112c) ? 0 : f.send_at + 1;
+    }
+}
+
+/* A frame arrives. False: there is no buffer. */
+static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
+{
+    uint32_t *d = descriptor(0x111c, f.receive_at);
+
+    if (!is_on(0x1108, 1) || *reg(0x111c) + f.receive_at * STRIDE == *reg(0x1128) || !(d[3] >> 31))
+        return false;
+    f.n_wrong += (d[3] >> 24 & 1) == 0; /* the buffer's address is valid */
+    memcpy(buffer_of(d), frame, bytes);
+    d[3] = bytes | flags;
+    dma_log_evict_all();
+    f.receive_at = f.receive_at == *reg(0x1130) ? 0 : f.receive_at + 1;
+    return true;
+}
+
+enum { WHOLE = 3 << 28 };
+
+/* A descriptor that was handed over between two barriers must have had its other words right at the first of them. */
+static struct dwmac_ring ordered;
+
+static void order(void)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        const volatile uint32_t *now = driver.sends.slots[i].words,
+                                *before = ordered.slots[i].words;
+
+        if (!(before[3] >> 31) && now[3] >> 31)
+            f.n_early += before[0] != now[0] || before[2] != now[2];
+    }
+    memcpy((void *)(uintptr_t)ordered.slots, (const void *)(uintptr_t)driver.sends.slots,
+           sizeof ordered.slots);
+}
+
+static void ask_phy(uint32_t value)
+{
+    unsigned at = value >> 21 & 31, number = value >> 16 & 31, what = value >> 2 & 3;
+    bool there = !f.silent && at == PHY;
+
+    f.n_wrong += (value >> 8 & 15) != 5; /* the divider for 250 to 300 MHz */
+    *reg(0x200) = value;
+    if (!(value & 1) || f.stuck)
+        return;
+    *reg(0x200) &= ~1u;
+    if (what == 3)
+        *reg(0x204) = there ? f.phy[number] : 0xffff;
+    else if (what == 1 && there)
+        f.phy[number] = (uint16_t)*reg(0x204);
+}
+
+uint32_t dwmac_read(const struct dwmac *d, unsigned at)
+{
+    (void)d;
+    return f.regs[at / 4];
+}
+
+void dwmac_write(const struct dwmac *d, unsigned at, uint32_t value)
+{
+    uint32_t version = *reg(0x110), features = *reg(0x120);
+
+    (void)d;
+    if (at == 0x200) {
+        ask_phy(value);
+        return;
+    }
+    *reg(at) = value;
+    if (at == 0x1000 && (value & 1)) {
+        memset(f.regs, 0, sizeof f.regs);
+        *reg(0x110) = version;
+        *reg(0x120) = features;
+        *reg(0x1000) = f.held;
+        f.send_at = f.receive_at = 0;
+    }
+    if (at == 0x1120)
+        send_all();
+}
+
+/* A link of so many Mbit/s; 0: no cable. */
+static void plug(unsigned mbits, bool full)
+{
+    f.phy[1] = mbits != 0 ? 0x796d : 0x7949;
+    f.phy[5] = (uint16_t)((mbits >= 100 ? 0x0080 << full : 0x0020 << full) | 1);
+    f.phy[10] = mbits == 1000 ? 0x3800 : 0;
+}
+
+static void power_up(void)
+{
+    memset(&f, 0, sizeof f);
+    memset(&dma_log, 0, sizeof dma_log);
+    memset(&driver, 0xa5, sizeof driver); /* what memory holds before anybody wrote it */
+    *reg(0x110) = 0x4152;                 /* 5.20 */
+    *reg(0x120) = 4 << 6 | 4;             /* two FIFOs of 128 << 4 bytes */
+    f.phy[0] = 0x1140;
+    f.phy[2] = 0x4f51; /* YT8531 */
+    f.phy[3] = 0xe91b;
+    f.phy[15] = 0x3000;
+    f.phy[9] = 0x0300;
+    f.phy[4] = 0x01e1;
+    plug(1000, true);
+}
+
+static const uint8_t own[6] = { 0x6c, 0xcf, 0x39, 1, 2, 3 };
+
+/* Addresses are of 32 bits: the window moves this program's memory there. */
+static enum err open_with(const uint8_t *a, bool coherent, bool gigabit_only)
+{
+    uint64_t top = (uintptr_t)&driver & ~(uint64_t)0xffffffff;
+    const struct dwmac_setup setup = {
+        .mmio = 0x16030000,
+        .window = { .offset = -top, .end = UINT64_MAX, .coherent = coherent },
+        .ticks = ticks,
+        .ticks_hz = 1000000,
+        .bus_bytes = 8,
+        .phy = PHY,
+        .gigabit_only = gigabit_only,
+        .address = a
+    };
+
+    if (!coherent)
+        dma_log_watch((uint8_t *)&driver, memory, fetched, sizeof driver);
+    memset(address, 0, sizeof address);
+    return dwmac_open(&driver, &setup, address, &why);
+}
+
+static void start(bool coherent)
+{
+    power_up();
+    (void)open_with(own, coherent, false);
+    (void)dwmac_is_up(&driver);
+}
+
+static void fill(uint8_t *frame, uint32_t bytes, unsigned seed)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        frame[i] = (uint8_t)(seed * 31 + i * 7);
+}
+
+static void test_open(void)
+{
+    power_up();
+    OK(open_with(own, false, false) == ERR_OK && why == NULL && memcmp(address, own, 6) == 0 &&
+           f.n_wrong == 0,
+       "opened, with the tree's address");
+    OK(*reg(0x300) == 0x0302 && *reg(0x304) == 0x0139cf6c && *reg(0x008) == 1 << 4,
+       "it has its address, and every group's frames come, but no other station's");
+    OK(*reg(0xd00) == (7u << 16 | 2 << 2 | 1 << 1) && *reg(0xd30) == (7u << 20 | 1 << 5) &&
+           *reg(0xa0) == 2 && *reg(0xa4) == 0,
+       "all of both FIFOs is queue 0's, which takes whole frames");
+    OK(*reg(0x1100) == (1 << 16 | 6 << 18) && *reg(0x1104) == (1 | 1 << 4 | 8 << 16) &&
+           *reg(0x1108) == (1 | 2048 << 1 | 8 << 16) && *reg(0x112c) == SLOTS - 1 &&
+           *reg(0x1130) == SLOTS - 1 && *reg(0xb4) == 0 && *reg(0x1134) == 0,
+       "the channel has rings of 16 descriptors, and no interrupts");
+    OK(!arrive(own, 6, WHOLE), "before the link is known no frame comes");
+    OK(dwmac_is_up(&driver) && *reg(0) == (3 | 1 << 13 | 1 << 20 | 1 << 21),
+       "a link of 1000 Mbit/s");
+    power_up();
+    *reg(0) = 3;
+    *reg(0x1104) = *reg(0x1108) = 1;
+    OK(open_with(own, false, false) == ERR_OK && *reg(0) == 0,
+       "a device that the firmware left at work is stopped first");
+}
+
+static void test_frames(bool coherent)
+{
+    uint8_t frame[1514], back[1514];
+    unsigned right = 0;
+
+    start(coherent);
+    dma_log.ordered = order;
+    OK(dwmac_receive(&driver, back, sizeof back) == 0, "%s: nothing has come",
+       coherent ? "coherent" : "not coherent");
+    for (unsigned i = 0; i < 120; i++) {
+        uint32_t bytes = i == 0 ? 1514 : 60 + i * 11;
+
+        fill(frame, bytes, i);
+        right += arrive(frame, bytes, WHOLE) &&
+                 dwmac_receive(&driver, back, sizeof back) == bytes &&
+                 memcmp(frame, back, bytes) == 0;
+    }
+    OK(right == 120 && driver.n_lost == 0, "120 frames come as they are (%u)", right);
+    right = 0;
+    for (unsigned i = 0; i < 120; i++) {
+        uint32_t bytes = i == 0 ? 1514 : 60 + i * 11;
+
+        fill(frame, bytes, i + 5);
+        right += dwmac_send(&driver, frame, bytes) && f.n_sent == i + 1 &&
+                 f.sent_bytes[i] == bytes && memcmp(f.sent[i], frame, bytes) == 0;
+    }
+    OK(right == 120 && f.n_wrong == 0, "120 go out as they are (%u)", right);
+    OK(f.n_early == 0, "no descriptor is handed over before its address and length are seen (%u)",
+       (unsigned)f.n_early);
+}
+
+static void test_short_and_long(void)
+{
+    static const uint8_t zeros[60];
+    uint8_t frame[2049], back[1514];
+
+    start(false);
+    fill(frame, sizeof frame, 1);
+    OK(dwmac_send(&driver, frame, 1000) && dwmac_send(&driver, frame, 14) &&
+           f.sent_bytes[1] == 60 && memcmp(f.sent[1], frame, 14) == 0 &&
+           memcmp(f.sent[1] + 14, zeros, 46) == 0,
+       "a short frame is filled up with zeros");
+    OK(!dwmac_send(&driver, frame, 1515) && !dwmac_send(&driver, frame, 0) && driver.n_lost == 2,
+       "one that is too long, or empty, is lost");
+    (void)arrive(frame, 60, 1 << 29);
+    (void)arrive(frame, 60, 1 << 28);
+    (void)arrive(frame, 60, WHOLE | 1 << 15);
+    (void)arrive(frame, 1515, WHOLE);
+    (void)arrive(frame, 0, WHOLE);
+    (void)arrive(frame, 61, WHOLE);
+    OK(dwmac_receive(&driver, back, sizeof back) == 61 && driver.n_lost == 7,
+       "broken frames are lost, and the next one comes (%u)", (unsigned)driver.n_lost);
+}
+
+static void test_full(void)
+{
+    uint8_t frame[60] = { 0 }, back[1514];
+    unsigned n = 0, right = 0;
+
+    start(false);
+    for (frame[0] = 0; frame[0] < SLOTS; frame[0]++)
+        n += arrive(frame, sizeof frame, WHOLE);
+    OK(n == SLOTS - 1 && !arrive(frame, sizeof frame, WHOLE),
+       "all buffers but the tail's are full");
+    for (unsigned i = 0; i < SLOTS - 1; i++)
+        right += dwmac_receive(&driver, back, sizeof back) == 60 && back[0] == i;
+    OK(right == SLOTS - 1 && dwmac_receive(&driver, back, sizeof back) == 0 &&
+           arrive(frame, sizeof frame, WHOLE) && dwmac_receive(&driver, back, sizeof back) == 60,
+       "they come in their order, and then another");
+    f.holds = true;
+    for (n = 0; n < 100 && dwmac_send(&driver, frame, sizeof frame); n++)
+        frame[1]++;
+    OK(n == SLOTS - 1, "a full ring takes no more (%u)", n);
+    f.holds = false;
+    send_all();
+    OK(f.n_sent == SLOTS - 1 && f.sent[SLOTS - 2][1] == SLOTS - 2 &&
+           dwmac_send(&driver, frame, sizeof frame),
+       "what was held goes out in its order, and then another");
+}
+
+static void test_links(void)
+{
+    static const struct {
+        unsigned mbits;
+        bool full;
+        uint32_t config;
+    } rows[] = { { 100, true, 1 << 15 | 1 << 14 | 1 << 13 },
+                 { 100, false, 1 << 15 | 1 << 14 },
+                 { 10, true, 1 << 15 | 1 << 13 },
+                 { 1000, true, 1 << 13 } };
+    unsigned right = 0;
+
+    start(false);
+    plug(0, false);
+    OK(!dwmac_is_up(&driver), "a cable that is pulled");
+    for (unsigned i = 0; i < 4; i++) {
+        plug(rows[i].mbits, rows[i].full);
+        right += dwmac_is_up(&driver) && *reg(0) == (rows[i].config | 3 << 20 | 3);
+    }
+    OK(right == 4, "and plugged in at another speed (%u)", right);
+    f.stuck = true;
+    OK(!dwmac_is_up(&driver), "a PHY that answers no more has no link");
+    power_up();
+    (void)open_with(own, true, true);
+    plug(100, true);
+    OK(!dwmac_is_up(&driver), "with the clock of 1000 Mbit/s alone a slower link does not count");
+    plug(1000, true);
+    OK(dwmac_is_up(&driver), "and that of 1000 does");
+}
+
+static void test_refused(void)
+{
+    static const uint8_t group[6] = { 1, 0, 0, 0, 0, 1 }, none[6];
+    struct dwmac_setup far = { .window = { .end = UINT64_MAX, .coherent = true },
+                               .ticks = ticks,
+                               .ticks_hz = 1000000,
+                               .bus_bytes = 8,
+                               .address = own };
+
+    power_up();
+    *reg(0x110) = 0x37;
+    OK(open_with(own, true, false) == ERR_UNSUPPORTED && strstr(why, "version 5") != NULL, "%s",
+       why);
+    power_up();
+    OK(open_with(NULL, true, false) == ERR_UNSUPPORTED &&
+           open_with(group, true, false) == ERR_UNSUPPORTED &&
+           open_with(none, true, false) == ERR_UNSUPPORTED &&
+           strstr(why, "local-mac-address") != NULL,
+       "%s", why);
+    power_up();
+    f.silent = true;
+    OK(open_with(own, true, false) == ERR_NO_DEVICE && strstr(why, "PHY") != NULL &&
+           !dwmac_is_up(&driver),
+       "%s", why);
+    power_up();
+    f.stuck = true;
+    OK(open_with(own, true, false) == ERR_NO_DEVICE, "a bus to the PHY that does not answer");
+    power_up();
+    f.held = true;
+    OK(open_with(own, true, false) == ERR_TIMEOUT && strstr(why, "clock") != NULL, "%s", why);
+    power_up();
+    far.window.offset = (uint64_t)1 << 32;
+    OK(dwmac_open(&driver, &far, address, &why) == ERR_UNSUPPORTED && strstr(why, "memory") != NULL,
+       "%s", why);
+}
+
+/* ---- clocks and resets of the JH7110 ---- */
+
+static uint32_t aon[0x400], sys[0x400], aon_syscon[0x400], sys_syscon[0x400];
+
+static void test_clocks(void)
+{
+    static const struct jh7110_gmac g = { .crg = { (uintptr_t)aon, (uintptr_t)sys },
+                                          .syscon = { (uintptr_t)aon_syscon,
+                                                      (uintptr_t)sys_syscon },
+                                          .ticks = ticks,
+                                          .ticks_hz = 1000000 };
+
+    memset(sys, 0, sizeof sys);
+    memset(aon, 0, sizeof aon);
+    sys[108] = 8; /* GMAC0_GTXCLK: PLL 0 by 8 */
+    aon[0x38 / 4] = 0xff;
+    aon[0x3c / 4] = 3;
+    aon_syscon[0x0c / 4] = 0xffffffff;
+    OK(jh7110_gmac_wake(&g, 0, true) && aon[2] >> 31 && aon[3] >> 31 &&
+           sys[108] == (1u << 31 | 8) && sys[109] >> 31 && sys[111] >> 31 &&
+           aon[5] == (1u << 31 | 1 << 24),
+       "port 0: its clocks run, and it sends with the one that it receives");
+    OK(aon[0x38 / 4] == 0xfc && aon_syscon[0x0c / 4] == (0xffffffff & ~(7u << 18)) + (1u << 18) &&
+           !jh7110_gmac_is_gigabit_only(&g, 0),
+       "it is released, with RGMII");
+    OK(sys[97] == 0 && sys[105] == 0 && sys[0x300 / 4] == 0 && sys_syscon[0x90 / 4] == 0,
+       "port 1 stays as it was");
+    sys[0x300 / 4] = 0xff;
+    sys[0x310 / 4] = 0xc;
+    OK(jh7110_gmac_wake(&g, 1, false) && sys[97] >> 31 && sys[98] >> 31 && sys[102] >> 31 &&
+           sys[107] >> 31 && sys[105] == 1u << 31 && sys[0x300 / 4] == 0xf3 &&
+           sys_syscon[0x90 / 4] == 1 << 2 && jh7110_gmac_is_gigabit_only(&g, 1),
+       "port 1: with its own clock, which is that of 1000 Mbit/s");
+    sys[0x310 / 4] = 4;
+    OK(!jh7110_gmac_wake(&g, 1, false), "one that stays in reset is not touched");
+}
+
+int main(void)
+{
+    test_open();
+    test_frames(false);
+    test_frames(true);
+    test_short_and_long();
+    test_full();
+    test_links();
+    test_refused();
+    test_clocks();
+    return tap_done();
+}
