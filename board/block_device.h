@@ -93,7 +93,7 @@ struct block_device {
 /* The error message for a request that failed. */
 static inline const char *block_device_reason(const struct block_device *dev, enum err e)
 {
-    return e == ERR_IO && dev->reason != NULL ? dev->reason : err_text(e);
+    return (e == ERR_IO || e == ERR_TIMEOUT) && dev->reason != NULL ? dev->reason : err_text(e);
 }
 
 /* The part of a queue that one read may take: a quarter is left to reads beside it. */

@@ -8,6 +8,7 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/features/grammar/app_grammar.h"
 #include "runtime/net/net.h"
+#include "runtime/storage/file.h"
 #include "runtime/text/civil_time.h"
 #include "runtime/text/format_text.h"
 
@@ -238,6 +239,30 @@ static void put_figures(void *context, struct api_text *to)
                    (unsigned)f.sockets_refused);
 }
 
+/* ---- files of a store ---- */
+
+/* The files that are open keep their devices. */
+static struct block_device *fetch(void *context, const char *address,
+                                  const struct file *const *open, unsigned n_open, const char **why)
+{
+    char size[FORMAT_NUMBER_BYTES];
+    struct block_device *d;
+
+    (void)context;
+    net_fetch_forget(network.net);
+    for (unsigned i = 0; i < n_open; i++) {
+        if (open[i]->device != NULL) {
+            open[i]->device->in_use = true;
+        }
+    }
+    d = net_fetch(network.net, address, why);
+    if (d != NULL) {
+        console_log(network.console, "storage: %s, %s", d->name,
+                    format_bytes(size, d->n_sectors * SECTOR_BYTES));
+    }
+    return d;
+}
+
 static const char *open_net(const struct platform *platform, void *memory)
 {
     const char *why = net_check(network.how, network.name);
@@ -333,6 +358,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
     network.lines = LINES_MOST;
     network.before = platform->console;
     platform->console.getc = get_byte;
+    platform->storage.fetch = fetch;
     say_open();
 }
 

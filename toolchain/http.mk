@@ -12,7 +12,7 @@ LLHTTP_OBJ :=
 # Sources that include its headers: files of the program, and their tests.
 HTTP_SRC := $(wildcard runtime/http/*.c) $(addprefix host/serve/,serve_http.c serve_http_missing.c serve_socket.c serve_room.c serve_ws.c)
 HTTP_FLAGS := -DINGOT_HTTP -isystem $(LLHTTP_INCLUDE)
-HTTP_TESTS := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/http/*_test.c)) $(O)/tests/fuzz/http
+HTTP_TESTS := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/http/*_test.c)) $(addprefix $(O)/tests/fuzz/,http http_range)
 
 ifneq ($(HTTP),)
 LLHTTP_OBJ := $(addprefix llhttp/,llhttp.c api.c http.c)

@@ -6,7 +6,7 @@ NETWORK ?=
 
 LWIP := $(O)/lwip/source
 LWIP_PARTS := $(addprefix src/,$(addsuffix .c,netif/ethernet apps/mdns/mdns \
-    $(addprefix core/,def inet_chksum init ip mem memp netif pbuf stats sys tcp tcp_in tcp_out timeouts udp) \
+    $(addprefix core/,def dns inet_chksum init ip mem memp netif pbuf stats sys tcp tcp_in tcp_out timeouts udp) \
     $(addprefix core/ipv4/,autoip dhcp etharp icmp igmp ip4 ip4_addr) \
     $(addprefix core/ipv6/,ethip6 icmp6 inet6 ip6 ip6_addr mld6 nd6)))
 

@@ -19,6 +19,7 @@
 #include "board/machine.h"
 
 struct kernel_tuning;
+struct file;
 
 struct platform_clock {
     void *context;
@@ -113,6 +114,13 @@ struct platform_storage {
      * of the known devices; the slot of one that is not in use may be reused. The function
      * itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
+    /* Open a file of a server on the network, "http://HOST[:PORT]/PATH", as a device that holds one
+     * .ingot. It may take a minute. NULL: *why says why not. A device that it returned earlier is
+     * used again for another file, unless one of the n_open files is on it. The function itself is NULL
+     * without a network. */
+    struct block_device *(*fetch)(void *context, const char *address,
+                                  const struct file *const *open, unsigned n_open,
+                                  const char **why);
     /* Call before find: from now on a core moves the data of cards, not DMA. NULL: there is no
      * choice. */
     void (*use_pio)(void *context);

@@ -6,6 +6,7 @@
 #include <lwip/apps/mdns.h>
 #include <lwip/autoip.h>
 #include <lwip/dhcp.h>
+#include <lwip/dns.h>
 #include <lwip/etharp.h>
 #include <lwip/ethip6.h>
 #include <lwip/init.h>
@@ -186,7 +187,11 @@ static void start_address(struct net *n)
     } else if (strcmp(n->setup.how, "auto") == 0) {
         (void)autoip_start(&n->netif);
     } else if (net_read_fixed(n->setup.how, &fixed)) {
+        ip_addr_t router = IPADDR4_INIT(fixed.gateway.addr);
+
         netif_set_addr(&n->netif, &fixed.address, &fixed.mask, &fixed.gateway);
+        /* Routers of homes know names, too; DHCP names its own servers. */
+        dns_setserver(0, &router);
     }
 }
 
@@ -326,6 +331,7 @@ void net_poll(struct net *n)
         net_time_ask(n, (uint64_t)net_random() << 32 | net_random());
     }
     net_slots_poll(n);
+    net_store_poll(n);
 }
 
 void net_figures(const struct net *n, struct net_figures *f)

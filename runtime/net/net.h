@@ -63,6 +63,12 @@ const char *net_check_time(const char *time);
  * call it every few milliseconds. */
 void net_poll(struct net *n);
 
+/* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address: "http://HOST[:PORT]/PATH". It waits for our own
+ * address and for the server, up to a minute in all. NULL: *why says why not, a sentence without a full stop. A device whose in_use is
+ * false is used again. net_fetch_forget: clear in_use of all, before the caller sets it of those with an open file. */
+struct block_device *net_fetch(struct net *n, const char *address, const char **why);
+void net_fetch_forget(struct net *n);
+
 /* The addresses as text: IPv4, and the IPv6 address from a router's prefix; "": none yet. True
  * once after each change. */
 bool net_address_changed(struct net *n);

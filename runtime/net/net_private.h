@@ -4,6 +4,8 @@
 
 #include "runtime/net/net.h"
 
+static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* ours, by other names */
+
 /* Two names of lwIP's errors are also ours (board/err.h, which net.h has included): here they
  * mean lwIP's. */
 #define ERR_OK LWIP_ERR_OK
@@ -13,6 +15,7 @@
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 
+#include "runtime/net/net_store.h"
 #include "runtime/net/net_time.h"
 
 enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
@@ -52,6 +55,7 @@ struct net {
     uint8_t frame[NET_FRAME_BYTES];
     struct net_slot slots[NET_CONNECTIONS];
     struct net_waiting waiting[NET_WAITING];
+    struct net_store store;
 };
 
 static inline uint64_t net_now_ms(const struct net *n)

@@ -120,6 +120,9 @@ static enum err open_raw(struct storage *s, struct block_device *device, struct 
     struct file_timeout t = storage_timeout(s);
     uint64_t room = device->n_sectors * SECTOR_BYTES, bytes;
 
+    if (h == NULL && device->reason != NULL) {
+        return storage_fail(s, ERR_IO, "%s: %s", device->name, device->reason);
+    }
     if (h == NULL) {
         return storage_fail(s, ERR_BAD_MAGIC,
                             "%s holds no .ingot file: write one to its first byte", device->name);
@@ -258,6 +261,22 @@ static void name_place(const struct place *place, struct file *f)
     file_set_name(f, name);
 }
 
+/* A file of a server on the network: a device that holds one .ingot, like flash. */
+static enum err open_fetched(struct storage *s, const char *address, struct file *out)
+{
+    const struct platform_storage *p = &s->setup.platform->storage;
+    const char *why = "it needs net=, and an image with a network: make image NETWORK=yes";
+    struct block_device *d = NULL;
+
+    if (p->fetch != NULL) {
+        d = p->fetch(p->context, address, s->open, s->n_open, &why);
+    }
+    if (d == NULL) {
+        return storage_fail(s, ERR_NO_DEVICE, "%.100s: %s", address, why);
+    }
+    return open_raw(s, d, out);
+}
+
 /* Over all places in the devices' order, or in one place. */
 static enum err find_on_devices(struct storage *s, const struct place *place, const char *name,
                                 const struct file_table *table, struct file *out)
@@ -295,6 +314,9 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     /* The initrd first: whoever passes it wants it. */
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd, out);
+    }
+    if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0) {
+        return open_fetched(s, name, out);
     }
     if (place != NULL) {
         name += strlen(place->word);

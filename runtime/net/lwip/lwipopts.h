@@ -9,7 +9,6 @@
 #define LWIP_SOCKET 0
 #define LWIP_NETCONN 0
 #define LWIP_RAW 0
-#define LWIP_DNS 0
 #ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c checks them */
 #define LWIP_NOASSERT
 #endif
@@ -21,7 +20,7 @@
  * what was sent to it. */
 #define MEM_SIZE (64 * 1024)
 #define MEMP_NUM_PBUF 16
-#define MEMP_NUM_UDP_PCB 4
+#define MEMP_NUM_UDP_PCB 5
 #define MEMP_NUM_TCP_PCB \
     28 /* connections, those that wait for a slot, and those in their final wait */
 #define MEMP_NUM_TCP_PCB_LISTEN 1
@@ -75,6 +74,15 @@
 #define MDNS_MAX_SERVICES 1
 #define LWIP_NUM_NETIF_CLIENT_DATA 1
 #define LWIP_NETIF_EXT_STATUS_CALLBACK 1 /* a new address is announced */
+
+/* ---- names of stores (net_fetch.c) ---- */
+
+#define LWIP_DNS 1
+#define LWIP_DNS_SUPPORT_MDNS_QUERIES 1 /* NAME.local */
+#define DNS_TABLE_SIZE 2
+#define DNS_MAX_NAME_LENGTH 64
+#define DNS_MAX_SERVERS 2
+#define DNS_LOCAL_HOSTLIST 0
 
 /* ---- high-water marks ---- */
 

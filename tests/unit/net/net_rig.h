@@ -50,6 +50,8 @@ static struct rig {
     /* Gives the test's function a datagram of UDP from the board, to another port than DHCP's and
      * mDNS's, or to any port. */
     void (*datagram)(const uint8_t *ip, const uint8_t *payload, size_t bytes);
+    /* A segment of TCP from the board to a port below 1000, where the test's own server is. */
+    void (*segment)(const uint8_t *ip, const uint8_t *tcp, size_t bytes);
     struct http_connection *http[NET_CONNECTIONS]; /* the server's connection; NULL: none */
     bool all_work;                                 /* every connection counts as one at work */
 } rig;
@@ -179,6 +181,10 @@ static bool rig_send(void *context, const uint8_t *frame, size_t bytes)
     (void)context;
     if (type == 0x806 && bytes >= ETHERNET + 28) {
         rig_take_arp(ip);
+    } else if (type == 0x800 && ip[9] == 6 && rig_read(ip + IP4 + 2, 2) < 1000) {
+        if (rig.segment != NULL) {
+            rig.segment(ip, ip + IP4, rig_read(ip + 2, 2) - IP4);
+        }
     } else if (type == 0x800 && ip[9] == 6) {
         rig_take_tcp(ip + IP4, rig_read(ip + 2, 2) - IP4);
     } else if (type == 0x800 && ip[9] == 17 && rig_read(ip + IP4 + 2, 2) != 5353 &&
@@ -300,6 +306,13 @@ static uint64_t rig_ticks(void *context)
     return rig.ms;
 }
 
+/* The board waits: time goes by. */
+static void rig_alive(void *context)
+{
+    (void)context;
+    rig.ms++;
+}
+
 static const char *rig_device(void *context, uint8_t address[6])
 {
     (void)context;
@@ -330,6 +343,7 @@ static const char *rig_open(const char *how, const char *time)
                                            rig_say,  rig_nothing };
     static struct platform platform = {
         .clock = { .ticks = rig_ticks, .hz = RIG_HZ },
+        .power = { .alive = rig_alive },
         .network = { .open = rig_device,
                      .is_up = rig_is_up,
                      .send = rig_send,
