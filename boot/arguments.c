@@ -42,7 +42,7 @@ static void set_baud(const struct options *o, struct console *c)
     if (p->console.set_baud == NULL) {
         console_log(c, "warning: baud=%u has no effect on %s", (unsigned)o->line.baud, p->name);
     } else {
-        console_log(c, "the console goes on at %u baud", (unsigned)o->line.baud);
+        console_log(c, "the console continues at %u baud", (unsigned)o->line.baud);
         p->console.set_baud(p->console.context, o->line.baud);
     }
     /* At the old rate nobody was asked; at the new one the terminal may answer. */

@@ -8,7 +8,7 @@
 
 _Static_assert((int)INGOT_MOST_STOPS <= (int)REPLY_TEXT_STOPS &&
                    (int)INGOT_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
-               "what a reply can look for");
+               "stop strings that a reply can look for");
 
 #define MOST_TEMP 100.0f
 #define SMALLEST_TOP_P 1e-6f

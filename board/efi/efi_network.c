@@ -59,7 +59,7 @@ static bool open_handle(efi_handle handle, const char **why)
 
     if (n == NULL || !is_ethernet(n->mode))
         return false;
-    *why = "the firmware does not give its network device away (OpenProtocol)";
+    *why = "the firmware does not release its network device (OpenProtocol)";
     if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handle, &efi_network_guid, &own, efi_image(),
                                                       NULL, EFI_OPEN_EXCLUSIVE))))
         return false;

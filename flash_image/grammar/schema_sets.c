@@ -287,7 +287,7 @@ bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema
 {
     if (!has_part(c, schema)) {
         if (c->n == SCHEMA_PARTS_MOST) {
-            schema_fail(m, "more than %d schemas hold at one place", SCHEMA_PARTS_MOST);
+            schema_fail(m, "more than %d schemas apply at one place", SCHEMA_PARTS_MOST);
             return false;
         }
         c->parts[c->n++] = schema;
@@ -465,7 +465,7 @@ static void note_type(struct schema_maker *m, const cJSON *schema, const cJSON *
     char error_message[96];
 
     if (cJSON_IsString(type)) {
-        snprintf(error_message, sizeof error_message, "no type of JSON is called %.40s",
+        snprintf(error_message, sizeof error_message, "%.40s is not a type of JSON",
                  type->valuestring);
     } else {
         snprintf(error_message, sizeof error_message,

@@ -244,7 +244,7 @@ static struct jinja_value filter_round(struct jinja *j, struct jinja_value v,
     double real, scale;
 
     if (!jinja_is_number(v, &real) || places > 15 || places < -15) {
-        jinja_fail(j, "round takes a number and up to 15 places");
+        jinja_fail(j, "round takes a number and up to 15 decimals");
     }
     scale = pow(10, (double)places);
     if (jinja_text_is(how, "ceil")) {

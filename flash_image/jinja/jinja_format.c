@@ -80,7 +80,7 @@ struct jinja_value jinja_percent(struct jinja *j, struct jinja_text f, struct ji
         } else if (kind == 'd' || kind == 'i' || kind == 'f') {
             write_number(j, &out, next_of(j, values, &used), kind == 'f' ? 'f' : 'd', places);
         } else {
-            jinja_fail(j, "a format knows %%s, %%r, %%d and %%f, with places or without");
+            jinja_fail(j, "a format supports %%s, %%r, %%d and %%f, with places or without");
         }
     }
     if (used != values->n) {
@@ -142,7 +142,7 @@ static void write_field(struct jinja *j, struct jinja_buffer *out, struct jinja_
     }
     places = take_places(spec, &i);
     if (i + 1 != spec.bytes || (spec.data[i] != 'f' && spec.data[i] != 'd')) {
-        jinja_fail(j, "a format knows {:d} and {:.2f}, not this one");
+        jinja_fail(j, "a format supports {:d} and {:.2f}, not this one");
     }
     write_number(j, out, v, spec.data[i], places);
 }

@@ -226,7 +226,7 @@ static const struct {
     [PLACE_PIECES] = { "a SentencePiece tokenizer", TAKES(FILE_PIECES), ITS_NAME },
     [PLACE_TOKENIZER] = { "a llama2.c tokenizer", 0, NULL },
     [PLACE_TEMPLATE] = { "a chat template", TAKES(FILE_TEXT) | TAKES(FILE_JSON), ITS_NAME },
-    [PLACE_INGOT] = { "an .ingot file", TAKES(FILE_INGOT), "ingot pack makes one of a model" },
+    [PLACE_INGOT] = { "an .ingot file", TAKES(FILE_INGOT), "ingot pack makes one from a model" },
     [PLACE_ADAPTER] = { "an adapter", TAKES(FILE_GGUF),
                         "give a GGUF, or a PEFT folder with adapter_config.json and "
                         "adapter_model.safetensors" },

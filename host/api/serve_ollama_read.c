@@ -193,7 +193,7 @@ static bool read_messages(struct serve_translation *t, const char *name, const c
     unsigned at = 0;
 
     if (!cJSON_IsArray(v) || t->messages != NULL) {
-        return serve_translate_refuse(t, name, "messages has to be one list");
+        return serve_translate_refuse(t, name, "messages has to be a list");
     }
     cJSON_ArrayForEach(m, v)
     {

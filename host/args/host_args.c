@@ -167,7 +167,7 @@ const struct command_option host_options[HOST_OPTIONS] = {
                        .field = FIELD(kv_file) },
     [HOST_PUBLIC_KEY] = { .name = "--public-key",
                           .value = "FILE",
-                          .help = "take only models and adapters that this key has signed",
+                          .help = "accept only models and adapters that this key has signed",
                           .field = FIELD(public_key) },
     [HOST_PREFIX] = { .name = "--prefix",
                       .value = "FILE",

@@ -257,7 +257,7 @@ static const struct command_option defaults = {
     .value = "OPTIONS",
     .takes = "boot options for replies, temp, top_p, top_k, min_p, repeat, repeat_last_n and "
              "system, such as 'temp=0.2 top_p=0.9'",
-    .help = "what replies of this model take where a user says nothing else, such as\n"
+    .help = "defaults for replies of this model, such as\n"
             "'temp=0.2 top_p=0.9 system=\"Be brief.\"' (default: as the input recommends)",
     .set = set_defaults,
 };

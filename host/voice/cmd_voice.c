@@ -247,7 +247,7 @@ static bool has_program(const char *command, const char *option, const char *pac
     if (voice_run(test, "", "", 0, NULL)) {
         return true;
     }
-    fprintf(stderr, "ingot: %.*s is not there: install %s, or name another program with %s\n",
+    fprintf(stderr, "ingot: %.*s is not installed: install %s, or name another program with %s\n",
             (int)strcspn(command, " "), command, package, option);
     return false;
 }
@@ -261,7 +261,7 @@ static bool find_hearer(struct voice *v)
         return fail(v->a.stt != NULL ? v->a.stt : "voice", error_message);
     }
     if (v->a.stt == NULL) {
-        fprintf(stderr, "(what is said is understood by %s; --stt names another)\n", v->hearer);
+        fprintf(stderr, "(%s recognizes speech; --stt names another)\n", v->hearer);
     }
     return v->hearer != NULL ||
            has_program(v->hear, "--stt", "faster-whisper, or pocketsphinx and pocketsphinx-en-us");

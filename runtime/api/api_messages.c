@@ -120,7 +120,7 @@ static bool read_some(struct api_reader *r, const struct api_json *content, stru
                       bool more)
 {
     return content == NULL || api_json_is(content, JSON_NULL) ? add_text(r, to, "", more)
-                                                    : read_content(r, content, to, more);
+                                                              : read_content(r, content, to, more);
 }
 
 /* ---- who says it ------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static bool add_calls(struct api_reader *r, const struct api_json *calls, struct
 static bool add_reply(struct api_reader *r, const struct api_json *m)
 {
     const struct api_json *calls = get(m, "tool_calls"), *content = get(m, "content"),
-                *old = get(m, "function_call");
+                          *old = get(m, "function_call");
     const char *refusal = text_of(m, "refusal");
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && t->replied;
@@ -364,7 +364,7 @@ bool api_read_messages(struct api_reader *r, const struct api_field *f, const st
     last = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     if (last == NULL || last->replied || !(last->spoken || last->instructed)) {
         return api_refuse(r->e, 400, f->name, NULL,
-                            "the last message has to be the user's, or a tool's");
+                          "the last message has to be the user's, or a tool's");
     }
     return true;
 }

@@ -75,9 +75,9 @@ static bool read_parameters(struct tools *t, struct tool *one, const struct api_
         one->schema = api_print(t->r, parameters);
     } else {
         return api_refuse(t->r->e, 400, "tools", NULL,
-                            "tools, function %s: its parameters have to be a schema of the type "
-                            "object",
-                            one->name);
+                          "tools, function %s: its parameters have to be a schema of the type "
+                          "object",
+                          one->name);
     }
     return one->schema != NULL;
 }
@@ -96,17 +96,16 @@ static bool add_tool(struct tools *t, const struct api_json *v)
 
     if (type == NULL || strcmp(type, "function") != 0) {
         return api_refuse(t->r->e, 400, "tools", NULL,
-                            "tools[%u] is of the type %.40s: tools have to be of the type function",
-                            t->n, type != NULL ? type : "(none)");
+                          "tools[%u] is of the type %.40s: tools have to be of the type function",
+                          t->n, type != NULL ? type : "(none)");
     }
     one->function = flat ? v : get(v, "function");
     one->name = api_json_text(get(one->function, "name"));
     if (!is_name(one->name)) {
-        return api_refuse(
-            t->r->e, 400, "tools", NULL,
-            "tools[%u] has to have a function.name of 1 to %d letters, digits, _, -, "
-            ". and :",
-            t->n, NAME_MOST);
+        return api_refuse(t->r->e, 400, "tools", NULL,
+                          "tools[%u] has to have a function.name of 1 to %d letters, digits, _, -, "
+                          ". and :",
+                          t->n, NAME_MOST);
     }
     if (tool_named(t, one->name) != NULL) {
         return api_refuse(t->r->e, 400, "tools", NULL, "tools: there are two %s", one->name);
@@ -130,7 +129,7 @@ static bool read_list(struct tools *t, const struct api_json *list)
     }
     if (!api_json_is(list, JSON_LIST) || list->n > TOOLS_MOST) {
         return api_refuse(t->r->e, 400, "tools", NULL, "tools has to be a list of up to %d",
-                            TOOLS_MOST);
+                          TOOLS_MOST);
     }
     t->list = api_memory_take(t->r->q->memory, list->n * sizeof *t->list);
     if (t->list == NULL) {
@@ -152,8 +151,8 @@ enum choice { MAY, MUST_NOT, MUST };
 static bool refuse_choice(struct tools *t)
 {
     return api_refuse(t->r->e, 400, "tool_choice", NULL,
-                        "tool_choice has to be auto, none, required, a function of the tools, or "
-                        "allowed_tools");
+                      "tool_choice has to be auto, none, required, a function of the tools, or "
+                      "allowed_tools");
 }
 
 /* Reads auto, none, required; other servers call the last one any. */
@@ -169,7 +168,7 @@ static bool read_word(struct tools *t, const char *word, enum choice *choice)
             *choice = words[i].choice;
             return t->n != 0 || *choice != MUST ||
                    api_refuse(t->r->e, 400, "tool_choice", NULL,
-                                "tool_choice is %s, and there are no tools", word);
+                              "tool_choice is %s, and there are no tools", word);
         }
     }
     return refuse_choice(t);
@@ -191,8 +190,8 @@ static bool allow_one(struct tools *t, const struct api_json *v)
 
     if (one == NULL) {
         return api_refuse(t->r->e, 400, "tool_choice", NULL,
-                            "tool_choice: the function %.64s is not among the tools",
-                            name != NULL ? name : "(without a name)");
+                          "tool_choice: the function %.64s is not among the tools",
+                          name != NULL ? name : "(without a name)");
     }
     one->allowed = true;
     return true;
@@ -210,7 +209,7 @@ static bool read_allowed(struct tools *t, const struct api_json *v, enum choice 
     mode = api_json_text(get(inner, "mode"));
     if (!api_json_is(list, JSON_LIST) || list->child == NULL) {
         return api_refuse(t->r->e, 400, "tool_choice", NULL,
-                            "tool_choice.allowed_tools has to have a list of tools");
+                          "tool_choice.allowed_tools has to have a list of tools");
     }
     allow(t, false);
     api_json_each(one, list)
@@ -299,15 +298,14 @@ static bool hold(struct tools *t, bool must)
     for (unsigned i = 0; i < t->n; i++) {
         if (t->list[i].allowed) {
             list[n++] = (struct api_held){ .name = t->list[i].name,
-                                             .schema = t->list[i].schema,
-                                             .strict = t->list[i].strict };
+                                           .schema = t->list[i].schema,
+                                           .strict = t->list[i].strict };
         }
     }
     if (t->format.wanted && !must) {
-        list[n++] = (struct api_held){ .schema = t->format.schema != NULL
-                                                       ? t->format.schema
-                                                       : "{\"type\":\"object\"}",
-                                         .strict = t->format.strict };
+        list[n++] = (struct api_held){ .schema = t->format.schema != NULL ? t->format.schema
+                                                                          : "{\"type\":\"object\"}",
+                                       .strict = t->format.strict };
     }
     return t->r->d->holder->hold(t->r, list, n, must, t->r->parallel ? API_CALLS_MOST : 1);
 }

@@ -207,13 +207,13 @@ static enum command_result command_help(struct app *a, char *argument)
         }
         console_printf(
             a->setup.console,
-            "/help save tells of one, /help learn of all with that word, /help all of every "
+            "/help save explains one command, /help learn all with this word, /help all every "
             "one.\nA line that begins with // goes to the model with one slash less.\n");
     } else if (strcmp(word, "all") == 0) {
         (void)explain_word(a, "", false);
     } else if (explain_word(a, word, true) == 0 && explain_word(a, word, false) == 0) {
-        console_printf(a->setup.console,
-                       "error: no command has to do with %.40s; /help lists them\n", word);
+        console_printf(a->setup.console, "error: no command matches %.40s; /help lists them\n",
+                       word);
     }
     return COMMAND_DONE;
 }

@@ -219,8 +219,7 @@ static void save_use(struct app *a)
                        e != ERR_OK ? m->use.error_message : files->error_message(files->context));
         return;
     }
-    console_printf(a->setup.console,
-                   "(how the experts were used is saved in %s: the next plan knows it)\n",
+    console_printf(a->setup.console, "(the use of the experts is saved in %s for the next plan)\n",
                    file->name);
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/features/feature.h"
 
-_Static_assert(JSON_ID_BYTES <= (int)CONSOLE_ID_BYTES, "an id is said as it came");
+_Static_assert(JSON_ID_BYTES <= (int)CONSOLE_ID_BYTES, "an id is repeated unchanged");
 
 /* ---- output ---- */
 
@@ -186,7 +186,7 @@ static bool says_hello(struct chat *c, const struct json_request *r)
     const char *wanted = r->values[JSON_FIELD_HELLO];
 
     if (strcmp(wanted, "1") != 0 && strcmp(wanted, "2") != 0) {
-        chat_json_error(c, "value", "hello", 0, "hello is the protocol that is wanted: 1 or 2");
+        chat_json_error(c, "value", "hello", 0, "hello takes the protocol: 1 or 2");
         return false;
     }
     c->program.protocol = (uint32_t)(wanted[0] - '0');
@@ -292,7 +292,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
     c->program.answered = false;
     if (error == ERR_OK && !console_frames_check(&c->console->json.frames, c->line, &bytes)) {
         chat_json_error(c, "check", NULL, 0,
-                        "the line is not as it was sent, or has no *hh: send it again");
+                        "the line arrived damaged, or has no *hh: send it again");
     } else {
         c->line[bytes] = '\0';
         if (error == ERR_OK && is_way_back(c)) {

@@ -71,7 +71,7 @@ static bool read_logprobs(struct chat *c, const char *value)
     }
     if (at == 0 || value[at] != '\0' || n > TOKEN_SCORES_MOST) {
         chat_json_error(c, "value", "logprobs", 0,
-                        "logprobs is how many of the likeliest tokens are wanted: 0 to 20");
+                        "logprobs takes a number of likeliest tokens: 0 to 20");
         return false;
     }
     c->program.n_likeliest = n;

@@ -61,7 +61,7 @@ static bool read_said(struct chat_messages *m, const struct members *all, uint32
         good = *digit >= '0' && *digit <= '9' && n <= most;
     }
     *said = (uint32_t)(v->kind == JSON_TRUE ? most : n);
-    return good || refuse(m, "said is true, or how many bytes at the end of the content");
+    return good || refuse(m, "said is true, or a number of bytes at the end of the content");
 }
 
 static bool add(struct chat_messages *m, const struct members *all, bool first)

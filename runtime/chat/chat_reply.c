@@ -19,7 +19,7 @@
 
 static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
                   (int)OPTIONS_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
-              "what stop= takes a reply can look for");
+              "a reply can look for every string of stop=");
 
 struct reply {
     struct feature_turn turn;

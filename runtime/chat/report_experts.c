@@ -88,7 +88,7 @@ void report_experts_plan(const struct plan *p, const struct image *image, char *
     }
     n = format_text(text, bytes, "of a token's %u %% are there, %s",
                     (unsigned)there(p, image, slots),
-                    p->experts.use == NULL ? "if all are used alike" : "as measured");
+                    p->experts.use == NULL ? "if all are used equally" : "as measured");
     for (uint32_t quarter = 1; quarter < 4; quarter++) {
         uint32_t others = experts * quarter / 4;
 

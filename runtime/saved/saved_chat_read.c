@@ -48,7 +48,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     /* Keys and values of other weights would be noise to this model. */
     if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
         format_text(error_message, room,
-                    "%s belongs to another model or adapter: /save prefix writes it anew",
+                    "%s belongs to another model or adapter: /save prefix writes it again",
                     s->halves.file->name);
         return ERR_BAD_MODEL;
     }

@@ -125,7 +125,7 @@ static enum err pass(struct expert_use *u, unsigned half, const struct expert_us
                              sink == NULL ? NULL : put_all, sink, &crc);
 
     if (e == ERR_OK && crc != h->payload_crc) {
-        return refuse(u, u->halves.file, ERR_BAD_CHECKSUM, "is damaged: /save use writes it anew");
+        return refuse(u, u->halves.file, ERR_BAD_CHECKSUM, "is damaged: /save use writes it again");
     }
     return e;
 }

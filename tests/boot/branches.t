@@ -49,7 +49,7 @@ tap.ok(re.search(r"this one\n  main +1 turn, \d+ tokens\n|main +2 turns, \d+ tok
        "(the other answer: /switch retry-1)" in base and "(retry-1: 3 turns" in base,
        "they are listed, and /retry names what it keeps", base)
 tap.ok("(sums is forgotten)" in base and "error: there is no branch nowhere" in base and
-       "error: there is a branch main already" in base and "error: /branch takes a name" in base,
+       "error: the branch main exists already" in base and "error: /branch takes a name" in base,
        "an impossible request gets an error message", base)
 
 text = on_host([A, "/branch a", "/branch b"], "--branches", "1")

@@ -140,7 +140,7 @@ for board in CORES:
         tap.ok(rates and abs(rates[-1] - 3000000) < 30000, f"{board}: baud=3000000", events)
         tap.ok(events.count("tag:0x00038002") == 2,
                f"{board}: the clocks of UART and cores are set", events)
-    tap.ok("the console goes on at 3000000 baud" in console and "power off" in console,
+    tap.ok("the console continues at 3000000 baud" in console and "power off" in console,
            f"{board}: the console goes on", console)
 
     traps = os.path.join(BUILD, board, "traps.bin")

@@ -169,7 +169,7 @@ class Measured:
 
 before = talk(["--mem", HALF], ["/plan"])
 saved = talk(["--mem", HALF], [line for s in STORIES for line in (s, "/reset")] + ["/save use"])
-tap.ok("if all are used alike" in before and "saved in" in saved and os.path.exists(USE),
+tap.ok("if all are used equally" in before and "saved in" in saved and os.path.exists(USE),
        "/save use writes how experts are used, beside the model", saved)
 OTHERS = ["Tell me a story about a mouse.", "What is 12 + 5?", "Tell me a story about a duck."]
 PACE = 8  # MB/s
@@ -272,7 +272,7 @@ writable = ["-drive", f"if=none,id=card,format=raw,file={own}",
 typed = f"{STORIES[0]}\n/save use\n/off\n".encode()
 (status, first), (_, then) = (ARM64.run(f"temp=0 mem={HALF} verbose", 1, drives=writable, stdin=typed)
                               for _ in range(2))
-tap.ok("if all are used alike" in first and "saved in models/mixture-q4_0.use" in first and
+tap.ok("if all are used equally" in first and "saved in models/mixture-q4_0.use" in first and
        "as measured" in then, "virt-arm64: a card has the file, and the next start plans by it",
        (status, first[-1200:], then[-600:]))
 tap.done()

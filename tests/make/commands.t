@@ -275,7 +275,7 @@ def stand_in(command):
 def missing_is_named(command, said):
     """Whether an error is about a device or file that is not there, and not about an option."""
     names = re.findall(r"/dev/[\w-]+", command) or [command.split()[2]]
-    about = any(name in said for name in names) or re.search(r"is not there: install", said)
+    about = any(name in said for name in names) or re.search(r"is not installed: install", said)
     return about and not re.search(r"is not an option|is not a command|usage:|takes ", said)
 
 

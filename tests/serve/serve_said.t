@@ -90,7 +90,7 @@ heard = events({"hello": 2})
 tap.ok(any(e["event"] == "hello" and e["said"] is True for e in heard), "hello tells that marks are known", heard)
 for said in ("all", 19, -1, 1.5, [1], {}):
     heard = events(messages(marked(ASKS, said)))
-    tap.ok(not driven(heard) and any(e["event"] == "error" and "said is true, or how many bytes" in e["text"] for e in heard), f"said cannot be {said}", heard[-3:])
+    tap.ok(not driven(heard) and any(e["event"] == "error" and "said is true, or a number of bytes" in e["text"] for e in heard), f"said cannot be {said}", heard[-3:])
 
 # ---- texts of files ---------------------------------------------------------------------------------
 

@@ -75,6 +75,6 @@ static enum command_result command_actions(struct app *a, char *argument)
 }
 
 const struct chat_command actions_command = {
-    "actions", GROUP_MODELS,   "[dry|live]", "what the model may do; dry: it is said alone",
+    "actions", GROUP_MODELS,   "[dry|live]", "list the actions; dry: print them, touch nothing",
     true,      command_actions
 };

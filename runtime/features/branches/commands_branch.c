@@ -35,7 +35,7 @@ static enum command_result command_branch(struct app *a, char *argument)
                        before);
         break;
     case ERR_BUSY:
-        console_printf(console, "error: there is a branch %s already\n", argument);
+        console_printf(console, "error: the branch %s exists already\n", argument);
         break;
     case ERR_NO_SPACE: say_full(a); break;
     default:

@@ -69,7 +69,7 @@ static void say_open(const struct kept *k, struct console *console)
         n += k->card[i].serial != 0;
     }
     if (k->of_another) {
-        console_log(console, "%.100s had prompts of another model or type, and begins anew",
+        console_log(console, "%.100s had prompts of another model or type, and starts empty",
                     k->file->name);
     }
     console_log(console,

@@ -113,7 +113,7 @@ enum err chat_prefix_load(struct chat *c, struct saved_chat *io, const struct fi
     if (e == ERR_OK && (s->n_ids != n || memcmp(s->ids, c->opening.ids, n * sizeof *s->ids) != 0)) {
         format_text(
             io->error_message, sizeof io->error_message,
-            "%s belongs to another system prompt or chat template: /save prefix writes it anew",
+            "%s belongs to another system prompt or chat template: /save prefix writes it again",
             file->name);
         e = ERR_BAD_MODEL;
     }

@@ -79,7 +79,7 @@ static void test_commands(void)
         { "/help learn=on", "  /teach QUESTION = ANSWER " },
         { "/help kernel", "  /selftest " },
         { "/help mode", "/mode chat goes back" },
-        { "/help xyzzy", "error: no command has to do with xyzzy" },
+        { "/help xyzzy", "error: no command matches xyzzy" },
         { "/help all", "  /off " },
         { "/hlep", "did you mean /help?" },
         { "/sve", "did you mean /save?" },

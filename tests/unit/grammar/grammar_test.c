@@ -236,7 +236,7 @@ static void test_steps(void)
 static void test_gbnf_error_messages(void)
 {
     static const char *const wrong[][2] = {
-        { "", "there is no rule root, where a grammar begins" },
+        { "", "there is no rule root, with which a grammar begins" },
         { "root ::= \"a", "line 1: a text has no closing quote" },
         { "root ::= \"\\q\"",
           "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
@@ -333,7 +333,7 @@ static void test_schema_error_messages(void)
     static const char *const wrong[][2] = {
         { "{\"type\":", "the schema is not JSON" },
         { "[]", "a schema is an object of JSON" },
-        { "{\"type\":\"text\"}", "/type of the schema: no type of JSON is called text" },
+        { "{\"type\":\"text\"}", "/type of the schema: text is not a type of JSON" },
         { "{\"type\":\"string\",\"not\":{\"const\":\"a\"}}",
           "/not of the schema cannot be part of a grammar, so it would have no effect" },
         { "{\"$ref\":\"#/$defs/x\"}",
