@@ -231,7 +231,7 @@ def check_api(client, board, at_line):
     wrong = [(body, client.ask("POST", "/v1/chat/completions", body), param) for body, param in WRONG]
     tap.ok(all(is_error(answer, 400, param) for _, answer, param in wrong), f"{board}: what it cannot obey is refused by name",
            "\n".join(f"{str(b)[:80]}: {a}" for b, a, p in wrong if not is_error(a, 400, p)))
-    tap.ok(is_error(client.ask("GET", "/v1/embeddings"), 404) and is_error(client.ask("GET", "/v1/chat/completions"), 405) and
+    tap.ok(is_error(client.ask("GET", "/v1/files"), 404) and is_error(client.ask("GET", "/v1/chat/completions"), 405) and
            is_error(client.ask("GET", "/v1/models", Host="evil.example"), 403) and
            is_error(client.ask("GET", "/v1/models", Origin="http://evil.example"), 403) and
            client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: pages and callers that are none")
