@@ -39,16 +39,21 @@ static bool initialize(struct efi_network *n)
     return !efi_failed(EFI_CALL(n->initialize(n, 0, 0)));
 }
 
-/* Groups are those of mDNS and of IPv6's neighbours; a device that cannot have all of them takes everything. */
+/* Groups are those of mDNS and of IPv6's neighbours; a device that cannot have all of them takes everything. U-Boot has no filters: its mask
+ * is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
 static bool set_filters(struct efi_network *n)
 {
     uint32_t can = n->mode->filters, want = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST;
+    efi_status status;
 
     if (can & EFI_NETWORK_ALL_MULTICAST)
         want |= EFI_NETWORK_ALL_MULTICAST;
     else
         want |= EFI_NETWORK_ALL;
-    return !efi_failed(EFI_CALL(n->receive_filters(n, want & can, 0, true, 0, NULL)));
+    if ((want & can) == 0)
+        return true;
+    status = EFI_CALL(n->receive_filters(n, want & can, 0, true, 0, NULL));
+    return status == EFI_UNSUPPORTED || !efi_failed(status);
 }
 
 /* The firmware's own network reads the same device in the background: it lets go of a handle that somebody opens for himself alone. */

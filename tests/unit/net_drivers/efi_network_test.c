@@ -10,7 +10,8 @@ static struct fake_network {
     struct efi_network protocol; /* first: the interface is the device */
     struct efi_network_mode mode;
     unsigned starts, initializes, shutdowns, transmits, wrong;
-    bool refuses_start, refuses_filters, keeps; /* keeps: it does not give sent buffers back */
+    bool refuses_start, keeps; /* keeps: it does not give sent buffers back */
+    efi_status filters_answer;
     uint32_t filter;
     const uint8_t *sent[FRAMES];
     uint64_t sent_bytes;
@@ -64,7 +65,7 @@ static efi_status EFI_API set_filters(struct efi_network *n, uint32_t on, uint32
     f->wrong += (on & ~f->mode.filters) != 0 || off != 0 || n_groups != 0 || groups != NULL ||
                 !reset_groups;
     f->filter = on;
-    return f->refuses_filters ? FAKE_ERROR : EFI_SUCCESS;
+    return f->filters_answer;
 }
 
 static efi_status EFI_API get_status(struct efi_network *n, uint32_t *interrupts, void **sent)
@@ -170,6 +171,15 @@ static void test_states(void)
     cards[0].mode.filters = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST | EFI_NETWORK_ALL;
     OK(open_it() == NULL && cards[0].wrong == 0 && (cards[0].filter & EFI_NETWORK_ALL),
        "or it lets all frames in");
+    power_up();
+    cards[0].mode.filters = 0;
+    cards[0].filters_answer = EFI_UNSUPPORTED;
+    OK(open_it() == NULL && cards[0].wrong == 0 && address[5] == 0x56,
+       "U-Boot's device has no filters, and works");
+    power_up();
+    cards[0].filters_answer = EFI_UNSUPPORTED;
+    OK(open_it() == NULL && cards[0].wrong == 0,
+       "so does one that names filters and does not know how to set them");
 }
 
 static void test_refused(void)
@@ -187,7 +197,7 @@ static void test_refused(void)
     cards[0].refuses_start = true;
     OK(strstr(open_it(), "does not start") != NULL, "one that does not start");
     power_up();
-    cards[0].refuses_filters = true;
+    cards[0].filters_answer = FAKE_ERROR;
     OK(strstr(open_it(), "does not start") != NULL, "nor takes filters");
     power_up();
     cards[0].refuses_start = true;
