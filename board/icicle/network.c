@@ -2,7 +2,7 @@
 #include "board/drivers/net/tree_gem.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
-/* Two controllers, SGMII to a PHY of two ports. They are coherent, as the card is (board.c). */
+/* Two controllers, SGMII to a PHY each, both on the bus of mac1 (tree_gem.c). They are coherent, as the card is (board.c). */
 static const char *icicle_network_open(const struct device_tree *tree, uint8_t address[6])
 {
     const struct tree_gem_setup setup = {

@@ -26,6 +26,28 @@ static bool map_clock(const struct device_tree *tree, const struct device_tree_n
     return true;
 }
 
+/* Where the PHY is looked for first: the address of the node that phy-handle names; 0 if the tree names none. False: that node is not below this
+ * controller, so that the PHY is on another one's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
+static bool find_phy(const struct device_tree *tree, const struct device_tree_node *node,
+                     unsigned *address)
+{
+    struct device_tree_node below = *node;
+    uint64_t wanted, handle, reg;
+
+    *address = 0;
+    if (!device_tree_number(tree, node, "phy-handle", &wanted))
+        return true;
+    while (device_tree_next(tree, &below) && below.depth > node->depth) {
+        if (!device_tree_number(tree, &below, "phandle", &handle) || handle != wanted)
+            continue;
+        /* Versal's tree in QEMU names a fixed-link here, which has no address. */
+        if (device_tree_number(tree, &below, "reg", &reg) && reg < PHY_ADDRESSES)
+            *address = (unsigned)reg;
+        return true;
+    }
+    return false;
+}
+
 static enum err open_node(const struct device_tree *tree, const struct device_tree_node *node,
                           const struct tree_gem_setup *setup, uint8_t address[6], const char **why)
 {
@@ -39,6 +61,9 @@ static enum err open_node(const struct device_tree *tree, const struct device_tr
     };
     uint64_t base;
 
+    *why = "the network controller's PHY is on the bus of another one (phy-handle)";
+    if (!find_phy(tree, node, &s.phy))
+        return ERR_UNSUPPORTED;
     *why = "the network controller of the device tree has no registers";
     if (!device_tree_reg(tree, node, 0, &base, NULL) ||
         mmu_map((uintptr_t)base, GEM_BYTES, MAP_DEVICE) != ERR_OK)

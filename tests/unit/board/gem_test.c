@@ -1,12 +1,15 @@
 /* Cadence's GEM and its PHY over a model of their registers: frames both ways with descriptors of both widths and
  * with caches that hide memory, links that change, queues in trouble. The model reads and writes memory as a bus
- * master sees it. */
+ * master sees it. Why this file is long: its tests share one model. */
 #include "board/drivers/net/gem.h"
 
 #include <string.h>
 
 #include "board/drivers/net/gem_registers.h"
+#include "board/drivers/net/tree_gem.h"
+#include "board/isa.h"
 #include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 enum { PHY = 7, FRAMES = 64, MOST_SENT = 80 };
@@ -19,7 +22,10 @@ static const char *why;
 static struct fake {
     uint32_t regs[0x1000 / 4];
     uint16_t phy[32];
-    unsigned phy_writes, speed;
+    unsigned phy_at;    /* its address */
+    uint16_t other[32]; /* another PHY on the same bus */
+    unsigned other_at;  /* 0: there is none */
+    unsigned phy_writes, other_writes, speed;
     bool silent;      /* no PHY answers */
     bool holds;       /* it sends nothing for now */
     unsigned send_at; /* slots of its two queues */
@@ -134,10 +140,13 @@ enum { WHOLE = 1 << 14 | 1 << 15 };
 static void ask_phy(uint32_t value)
 {
     unsigned at = value >> 23 & 31, reg = value >> 18 & 31;
-    bool there = !f.silent && at == PHY;
+    bool there = !f.silent && at == f.phy_at, other = f.other_at != 0 && at == f.other_at;
 
     if ((value & GEM_PHY_READ) == GEM_PHY_READ) {
-        f.regs[GEM_PHY / 4] = there ? f.phy[reg] : 0xffff;
+        f.regs[GEM_PHY / 4] = there ? f.phy[reg] : other ? f.other[reg] : 0xffff;
+    } else if (other) {
+        f.other[reg] = (uint16_t)value;
+        f.other_writes++;
     } else if (there) {
         f.phy[reg] = (uint16_t)value;
         f.phy_writes++;
@@ -189,6 +198,7 @@ static void power_up(void)
     f.regs[GEM_ADDRESS_HIGH / 4] = 0x5634;
     f.regs[GEM_DESIGN_1 / 4] = 2u << 25;
     f.regs[GEM_DESIGN_6 / 4] = GEM_DESIGN_6_64 | 2;
+    f.phy_at = PHY;
     f.phy[0] = 0x1140;
     f.phy[2] = 0x0141;
     f.phy[3] = 0x0cc2;
@@ -452,6 +462,87 @@ static void test_refused(void)
        "addresses that are too long for it: %s", why);
 }
 
+/* ---- controllers of a tree ---- */
+
+enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
+{
+    (void)base;
+    return bytes == GEM_BYTES && mapping == MAP_DEVICE ? ERR_OK : ERR_NO_SPACE;
+}
+
+enum { MAC0 = 0x20110000, MAC1 = 0x20112000 };
+
+static void put_mac(struct writer *w, uint32_t base, uint32_t phy_handle)
+{
+    begin(w, "ethernet");
+    text(w, "compatible", "cdns,macb");
+    CELLS(w, "reg", base, 0x2000);
+    CELLS(w, "#address-cells", 1);
+    CELLS(w, "#size-cells", 0);
+    if (phy_handle != 0)
+        CELLS(w, "phy-handle", phy_handle);
+}
+
+static void put_phy(struct writer *w, uint32_t handle, uint32_t reg)
+{
+    begin(w, "ethernet-phy");
+    CELLS(w, "phandle", handle);
+    CELLS(w, "reg", reg);
+    end(w);
+}
+
+/* As mpfs-icicle-kit-common.dtsi: both PHYs are below mac1, and 8 is mac0's. */
+static void put_icicle(struct writer *w, bool with_mac1, bool with_handles)
+{
+    memset(w, 0, sizeof *w);
+    begin(w, "");
+    CELLS(w, "#address-cells", 1);
+    CELLS(w, "#size-cells", 1);
+    put_mac(w, MAC0, with_handles ? 5 : 0);
+    end(w);
+    put_mac(w, MAC1, with_handles ? 6 : 0);
+    if (!with_mac1)
+        text(w, "status", "disabled");
+    put_phy(w, 6, 9);
+    put_phy(w, 5, 8);
+    end(w);
+    end(w);
+    finish(w, 0);
+}
+
+static const char *open_tree(bool with_mac1, bool with_handles)
+{
+    static const struct tree_gem_setup setup = { .compatible = "cdns,macb",
+                                                 .window = { .end = UINT64_MAX, .coherent = true },
+                                                 .ticks = ticks,
+                                                 .ticks_hz = 1000000 };
+    static struct writer w;
+    struct device_tree tree;
+
+    put_icicle(&w, with_mac1, with_handles);
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree of two controllers");
+    power_up();
+    memcpy(f.other, f.phy, sizeof f.other);
+    f.other[1] = 0x7949; /* no cable in the port of PHY 8 */
+    f.other_at = 8;
+    f.phy_at = 9;
+    return tree_gem_open(&tree, &setup, address);
+}
+
+static void test_tree(void)
+{
+    OK(open_tree(true, true) == NULL && tree_gem_is_up() && f.other_writes == 0,
+       "a controller takes the PHY that phy-handle names, not the first of its bus");
+    f.phy[1] = 0x7949;
+    f.other[1] = 0x796d;
+    OK(!tree_gem_is_up(), "its link is that of this PHY");
+    why = open_tree(false, true);
+    OK(why != NULL && strstr(why, "another one") != NULL && f.other_writes == 0, "%s",
+       why != NULL ? why : "one whose PHY is on another one's bus is left alone");
+    OK(open_tree(true, false) == NULL && !tree_gem_is_up() && f.other_writes != 0,
+       "without phy-handle the first PHY of the bus is taken");
+}
+
 int main(void)
 {
     const struct how hows[] = {
@@ -474,5 +565,6 @@ int main(void)
     test_link();
     test_sgmii();
     test_refused();
+    test_tree();
     return tap_done();
 }
