@@ -26,7 +26,7 @@ static bool map_clock(const struct device_tree *tree, const struct device_tree_n
     return true;
 }
 
-/* Where the PHY is looked for first: the address of the node that phy-handle names; 0 if the tree names none. False: that node is not below this
+/* The PHY is looked for first at the address of the node that phy-handle names, or at 0 if the tree names none. False: that node is not below this
  * controller, so that the PHY is on another one's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
 static bool find_phy(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned *address)
