@@ -71,6 +71,8 @@ struct board_network {
     bool (*is_up)(void);
     bool (*send)(const uint8_t *frame, size_t bytes);
     size_t (*receive)(uint8_t *to, size_t room);
+    const char *(*trouble)(
+        void); /* why a link that is there does not count, else NULL; NULL: every link counts */
 };
 extern const struct board_network board_network;
 

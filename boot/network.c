@@ -38,6 +38,7 @@ static struct network {
     uint64_t counted;                                     /* ticks when `lines` last grew */
     struct platform_clock *clock;                         /* the platform's, whose date is set */
     const char *time;                                     /* time=; NULL: no server is asked */
+    bool troubled;      /* the log says why the link does not count */
     bool dated, failed; /* a server's date is in the log; so is that there is none */
 } network;
 
@@ -405,6 +406,19 @@ static bool say_address(void)
     return true;
 }
 
+/* The log says once why a link does not count. */
+static bool say_trouble(void)
+{
+    const char *why = board_network.trouble != NULL ? board_network.trouble() : NULL;
+
+    if (why == NULL || network.troubled) {
+        return false;
+    }
+    network.troubled = true;
+    console_log(network.console, "warning: %s", why);
+    return true;
+}
+
 /* The clock on the wall, and that of the memories. */
 static void set_date(struct app *app, uint64_t date)
 {
@@ -454,6 +468,7 @@ bool boot_network_turn(struct app *app, bool *told)
     api_set_model(network.api, model_name(app));
     network.app = app;
     network.told = say_address();
+    network.told |= say_trouble();
     network.told |= take_date(app);
     if (api_has_work(network.api)) {
         (void)memcpy(conversation, branches->current, sizeof conversation);

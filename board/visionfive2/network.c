@@ -51,18 +51,22 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
                                  .ticks_hz = sbi_machine_ticks_hz(),
                                  .bus_bytes = BUS_BYTES,
                                  .phy = PHY };
+    struct jh7110_gmac_wiring wiring;
     struct device_tree_node node;
     uint32_t bytes;
-    bool received_clock;
 
     *why = "the device tree names no network controller";
     if (!find_node(tree, registers[port], &node))
         return ERR_NO_DEVICE;
     setup.address = tree_address(tree, &node);
-    *why = "the network controller stays in reset";
-    received_clock = device_tree_property(tree, &node, "starfive,tx-use-rgmii-clk", &bytes) != NULL;
-    if (!jh7110_gmac_wake(g, port, received_clock))
-        return ERR_TIMEOUT;
+    wiring = (struct jh7110_gmac_wiring){
+        .mode = device_tree_string(tree, &node, "phy-mode"),
+        .received_clock = device_tree_property(tree, &node, "starfive,tx-use-rgmii-clk", &bytes) !=
+                          NULL
+    };
+    *why = jh7110_gmac_wake(g, port, &wiring);
+    if (*why != NULL)
+        return ERR_UNSUPPORTED;
     setup.gigabit_only = jh7110_gmac_is_gigabit_only(g, port);
     return dwmac_open(&dwmac, &setup, address, why);
 }
@@ -87,6 +91,9 @@ static const char *visionfive2_network_open(const struct device_tree *tree, uint
         if (dwmac_is_up(&dwmac))
             return NULL;
         first = first == JH7110_GMAC_PORTS ? port : first;
+        /* It lets go of the rings before the next one has them. */
+        dwmac_close(&dwmac);
+        jh7110_gmac_sleep(&g, port);
     }
     if (first == JH7110_GMAC_PORTS)
         return first_why;
@@ -109,9 +116,19 @@ static size_t visionfive2_network_receive(uint8_t *to, size_t room)
     return dwmac_receive(&dwmac, to, room);
 }
 
+static const char *visionfive2_network_trouble(void)
+{
+    return dwmac_is_too_slow(&dwmac)
+               ? "the network port sends at 1000 Mbit/s alone (no "
+                 "starfive,tx-use-rgmii-clk in the device tree), and its link "
+                 "is slower: use a switch and a cable for 1000 Mbit/s"
+               : NULL;
+}
+
 const struct board_network board_network = {
     .open = visionfive2_network_open,
     .is_up = visionfive2_network_is_up,
     .send = visionfive2_network_send,
     .receive = visionfive2_network_receive,
+    .trouble = visionfive2_network_trouble,
 };

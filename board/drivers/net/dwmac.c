@@ -223,15 +223,37 @@ static void follow_link(const struct dwmac *d)
                     DWMAC_CONFIG_NO_CHECKSUM | DWMAC_CONFIG_SENDS | DWMAC_CONFIG_RECEIVES);
 }
 
+bool dwmac_is_too_slow(const struct dwmac *d)
+{
+    return d->works && d->setup.gigabit_only && d->link.mbits != 0 && d->link.mbits != 1000;
+}
+
 bool dwmac_is_up(struct dwmac *d)
 {
     bool changed;
 
     if (!d->works || !phy_follow(&d->phy, &d->link, &changed))
         return false;
+    if (dwmac_is_too_slow(d)) {
+        if (changed)
+            dwmac_write(d, DWMAC_CONFIG, 0); /* frames of a faster link that was there before */
+        return false;
+    }
     if (changed)
         follow_link(d);
-    return !d->setup.gigabit_only || d->link.mbits == 1000;
+    return true;
+}
+
+/* ---- close ---- */
+
+/* The order is that of U-Boot's eqos_stop. */
+void dwmac_close(struct dwmac *d)
+{
+    d->works = false;
+    dwmac_write(d, DWMAC_SENDS, dwmac_read(d, DWMAC_SENDS) & ~(uint32_t)DWMAC_ON);
+    dwmac_write(d, DWMAC_CONFIG, 0);
+    dwmac_write(d, DWMAC_RECEIVES, dwmac_read(d, DWMAC_RECEIVES) & ~(uint32_t)DWMAC_ON);
+    (void)dwmac_read(d, DWMAC_RECEIVES); /* the writes have arrived */
 }
 
 /* ---- frames ---- */

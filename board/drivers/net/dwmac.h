@@ -58,6 +58,12 @@ struct dwmac {
 enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
                     const char **why);
 
+/* Stop it: afterwards it does not read or write memory, once the caller has put it into reset, too. */
+void dwmac_close(struct dwmac *d);
+
+/* Whether there is a link, as of the last dwmac_is_up, that does not count because of gigabit_only. */
+bool dwmac_is_too_slow(const struct dwmac *d);
+
 /* As in runtime/base/platform.h; dwmac_is_up also sets the controller for a link that has changed. */
 bool dwmac_is_up(struct dwmac *d);
 bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes);

@@ -1,5 +1,7 @@
 #include "board/drivers/net/jh7110_gmac.h"
 
+#include <string.h>
+
 #include "board/drivers/dma/dma.h"
 
 enum { AON, SYS };
@@ -65,7 +67,8 @@ static void start_clocks(const struct jh7110_gmac *g, unsigned port, bool receiv
     *tx |= CLOCK_ON;
 }
 
-bool jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port, bool received_clock)
+const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
+                             const struct jh7110_gmac_wiring *wiring)
 {
     const struct port *p = &ports[port];
     volatile uint32_t *assert = word(g->crg[p->block], p->assert_at),
@@ -73,19 +76,27 @@ bool jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port, bool received_
                       *mode = word(g->syscon[p->block], p->mode_at);
     uint64_t start, limit = g->ticks_hz / 1000000 * RELEASE_MICROS + 1;
 
+    /* rgmii, rgmii-id, rgmii-rxid, rgmii-txid: the delays are the PHY's matter. */
+    if (wiring->mode != NULL && strncmp(wiring->mode, "rgmii", strlen("rgmii")) != 0)
+        return "the network controller is wired for another mode than RGMII (phy-mode)";
     /* In reset it forgets what the firmware had it do. */
     *assert |= p->resets;
     *mode = (*mode & ~((uint32_t)MODE_MASK << p->mode_shift)) | (uint32_t)MODE_RGMII
                                                                     << p->mode_shift;
-    start_clocks(g, port, received_clock);
+    start_clocks(g, port, wiring->received_clock);
     dma_barrier(); /* the clocks before the release, which waits for them */
     *assert &= ~p->resets;
     start = g->ticks();
     while ((*status & p->resets) != p->resets) {
         if (g->ticks() - start > limit)
-            return false;
+            return "the network controller stays in reset";
     }
-    return true;
+    return NULL;
+}
+
+void jh7110_gmac_sleep(const struct jh7110_gmac *g, unsigned port)
+{
+    *word(g->crg[ports[port].block], ports[port].assert_at) |= ports[port].resets;
 }
 
 bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port)

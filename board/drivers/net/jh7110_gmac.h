@@ -17,10 +17,20 @@ struct jh7110_gmac {
     uint64_t ticks_hz;
 };
 
-/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. received_clock: it sends with the clock of what
- * it receives (the tree's starfive,tx-use-rgmii-clk), which the PHY fits to the link; else with the one that is chosen already. False: it stays in
- * reset. Dividers stay as the firmware left them. */
-bool jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port, bool received_clock);
+/* A port as the tree describes it. */
+struct jh7110_gmac_wiring {
+    const char *mode; /* phy-mode; NULL: it says nothing, and the port is taken as RGMII */
+    /* starfive,tx-use-rgmii-clk: it sends with the clock of what it receives, which the PHY fits to the link; else with the one that is chosen already. */
+    bool received_clock;
+};
+
+/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. Dividers stay as the firmware left them. NULL,
+ * or why not: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
+const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
+                             const struct jh7110_gmac_wiring *wiring);
+
+/* Put it into reset and leave it there. */
+void jh7110_gmac_sleep(const struct jh7110_gmac *g, unsigned port);
 
 /* Whether it sends with its own clock, which is that of 1000 Mbit/s: the divider has not enough bits for the slower ones. */
 bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port);

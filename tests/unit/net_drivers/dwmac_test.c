@@ -342,9 +342,28 @@ static void test_links(void)
     power_up();
     (void)open_with(own, true, true);
     plug(100, true);
-    OK(!dwmac_is_up(&driver), "with the clock of 1000 Mbit/s alone a slower link does not count");
+    OK(!dwmac_is_up(&driver) && dwmac_is_too_slow(&driver),
+       "with the clock of 1000 Mbit/s alone a slower link does not count");
+    OK((*reg(0) & 3) == 0 && !arrive(own, 6, WHOLE), "nor does a frame come by it");
     plug(1000, true);
-    OK(dwmac_is_up(&driver), "and that of 1000 does");
+    OK(dwmac_is_up(&driver) && !dwmac_is_too_slow(&driver) && (*reg(0) & 3) == 3,
+       "and that of 1000 does");
+    plug(10, true);
+    OK(!dwmac_is_up(&driver) && (*reg(0) & 3) == 0, "until it becomes a slower one");
+}
+
+static void test_close(void)
+{
+    uint8_t frame[60] = { 0 };
+
+    start(false);
+    OK(arrive(frame, sizeof frame, WHOLE), "one that is open takes frames");
+    dwmac_close(&driver);
+    OK(!arrive(frame, sizeof frame, WHOLE) && (*reg(0) & 3) == 0 && (*reg(0x1104) & 1) == 0 &&
+           (*reg(0x1108) & 1) == 0,
+       "one that is closed does not, and neither engine runs");
+    OK(!dwmac_is_up(&driver) && !dwmac_send(&driver, frame, sizeof frame) && (*reg(0) & 3) == 0,
+       "nor does it start by itself");
 }
 
 static void test_refused(void)
@@ -394,6 +413,9 @@ static void test_clocks(void)
                                                       (uintptr_t)sys_syscon },
                                           .ticks = ticks,
                                           .ticks_hz = 1000000 };
+    static const struct jh7110_gmac_wiring received = { .mode = "rgmii-id",
+                                                        .received_clock = true },
+                                           own_clock = { .mode = NULL }, rmii = { .mode = "rmii" };
 
     memset(sys, 0, sizeof sys);
     memset(aon, 0, sizeof aon);
@@ -401,7 +423,7 @@ static void test_clocks(void)
     aon[0x38 / 4] = 0xff;
     aon[0x3c / 4] = 3;
     aon_syscon[0x0c / 4] = 0xffffffff;
-    OK(jh7110_gmac_wake(&g, 0, true) && aon[2] >> 31 && aon[3] >> 31 &&
+    OK(jh7110_gmac_wake(&g, 0, &received) == NULL && aon[2] >> 31 && aon[3] >> 31 &&
            sys[108] == (1u << 31 | 8) && sys[109] >> 31 && sys[111] >> 31 &&
            aon[5] == (1u << 31 | 1 << 24),
        "port 0: its clocks run, and it sends with the one that it receives");
@@ -412,12 +434,22 @@ static void test_clocks(void)
        "port 1 stays as it was");
     sys[0x300 / 4] = 0xff;
     sys[0x310 / 4] = 0xc;
-    OK(jh7110_gmac_wake(&g, 1, false) && sys[97] >> 31 && sys[98] >> 31 && sys[102] >> 31 &&
-           sys[107] >> 31 && sys[105] == 1u << 31 && sys[0x300 / 4] == 0xf3 &&
+    OK(jh7110_gmac_wake(&g, 1, &own_clock) == NULL && sys[97] >> 31 && sys[98] >> 31 &&
+           sys[102] >> 31 && sys[107] >> 31 && sys[105] == 1u << 31 && sys[0x300 / 4] == 0xf3 &&
            sys_syscon[0x90 / 4] == 1 << 2 && jh7110_gmac_is_gigabit_only(&g, 1),
        "port 1: with its own clock, which is that of 1000 Mbit/s");
     sys[0x310 / 4] = 4;
-    OK(!jh7110_gmac_wake(&g, 1, false), "one that stays in reset is not touched");
+    why = jh7110_gmac_wake(&g, 1, &own_clock);
+    OK(why != NULL && strstr(why, "reset") != NULL, "one that stays in reset is not touched");
+    sys[0x300 / 4] = 0;
+    jh7110_gmac_sleep(&g, 1);
+    OK(sys[0x300 / 4] == 0xc, "and one that is closed goes back into reset");
+    sys[0x300 / 4] = sys_syscon[0x90 / 4] = 0;
+    sys[0x310 / 4] = 0xc;
+    why = jh7110_gmac_wake(&g, 1, &rmii);
+    OK(why != NULL && strstr(why, "phy-mode") != NULL && sys[0x300 / 4] == 0 &&
+           sys_syscon[0x90 / 4] == 0,
+       "v1.2A's port 1, which is wired for RMII, stays as it was");
 }
 
 int main(void)
@@ -428,6 +460,7 @@ int main(void)
     test_short_and_long();
     test_full();
     test_links();
+    test_close();
     test_refused();
     test_clocks();
     return tap_done();
