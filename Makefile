@@ -443,7 +443,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c pci_ecam.c virtio.c virtio_mmio.c virtio_pci.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/gpio/,pl061.c rp1_gpio.c mss_gpio.c jh7110_gpio.c pi_lines.c) \
-                 board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c tree_gem.c genet.c genet_mmio.c dwmac.c dwmac_mmio.c jh7110_gmac.c rp1_gem.c tree_address.c) \
+                 board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c tree_gem.c genet.c genet_mmio.c dwmac.c dwmac_mmio.c jh7110_gmac.c rp1_gem.c tree_address.c tree_phy.c yt8531.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c) board/drivers/soc/bcm_screen.c \
                  $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c network.c numa.c screen.c storage.c uart.c options.c) \

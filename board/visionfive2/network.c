@@ -3,6 +3,7 @@
 #include "board/drivers/net/dwmac.h"
 #include "board/drivers/net/jh7110_gmac.h"
 #include "board/drivers/net/tree_address.h"
+#include "board/drivers/net/tree_phy.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
 #include "board/isa.h"
@@ -52,7 +53,7 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
                                  .bus_bytes = BUS_BYTES,
                                  .phy = PHY };
     struct jh7110_gmac_wiring wiring;
-    struct device_tree_node node;
+    struct device_tree_node node, phy;
     uint32_t bytes;
 
     *why = "the device tree names no network controller";
@@ -67,6 +68,8 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
     *why = jh7110_gmac_wake(g, port, &wiring);
     if (*why != NULL)
         return ERR_UNSUPPORTED;
+    if (tree_phy(tree, &node, &phy) == TREE_PHY_BELOW)
+        yt8531_of_tree(&setup.yt8531, tree, &phy, wiring.mode);
     setup.gigabit_only = jh7110_gmac_is_gigabit_only(g, port);
     return dwmac_open(&dwmac, &setup, address, why);
 }

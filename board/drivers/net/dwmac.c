@@ -206,6 +206,7 @@ enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t ad
     write_address(d, address);
     start_rings(d);
     d->works = true;
+    yt8531_start(&d->setup.yt8531, &d->phy);
     phy_start(&d->phy);
     return ERR_OK;
 }
@@ -239,8 +240,10 @@ bool dwmac_is_up(struct dwmac *d)
             dwmac_write(d, DWMAC_CONFIG, 0); /* frames of a faster link that was there before */
         return false;
     }
-    if (changed)
+    if (changed) {
+        yt8531_follow(&d->setup.yt8531, &d->phy, d->link.mbits);
         follow_link(d);
+    }
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/net/ethernet_phy.h"
+#include "board/drivers/net/yt8531.h"
 #include "board/err.h"
 
 enum {
@@ -34,8 +35,9 @@ struct dwmac_setup {
     struct dma_window window;
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    unsigned bus_bytes; /* width of its bus to memory: 4, 8 or 16 */
-    unsigned phy;       /* address where the PHY is looked for first */
+    unsigned bus_bytes;   /* width of its bus to memory: 4, 8 or 16 */
+    unsigned phy;         /* address where the PHY is looked for first */
+    struct yt8531 yt8531; /* zeros: the PHY is another one, or stays as the firmware left it */
     bool
         gigabit_only; /* its clock for sending is that of 1000 Mbit/s: a slower link does not count */
     const uint8_t *address; /* (6) of the interface; NULL: there is none */

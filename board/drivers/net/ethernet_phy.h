@@ -1,6 +1,6 @@
 /* A PHY with the standard registers of IEEE 802.3, clause 22: finds it on its bus, starts it, and
  * asks for the link. RGMII delays are in the maker's registers and stay as the firmware left
- * them. */
+ * them, but for those of yt8531.h. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/net/tree_address.h"
+#include "board/drivers/net/tree_phy.h"
 #include "board/isa.h"
 
 static struct gem device;
@@ -26,26 +27,21 @@ static bool map_clock(const struct device_tree *tree, const struct device_tree_n
     return true;
 }
 
-/* The PHY is looked for first at the address of the node that phy-handle names, or at 0 if the tree names none. False: that node is not below this
- * controller, so that the PHY is on another one's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
+/* The PHY is looked for first at the address of the node that phy-handle names, or at 0 if the tree names none. False: it is on another
+ * controller's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
 static bool find_phy(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned *address)
 {
-    struct device_tree_node below = *node;
-    uint64_t wanted, handle, reg;
+    struct device_tree_node phy;
+    enum tree_phy place = tree_phy(tree, node, &phy);
+    uint64_t reg;
 
     *address = 0;
-    if (!device_tree_number(tree, node, "phy-handle", &wanted))
-        return true;
-    while (device_tree_next(tree, &below) && below.depth > node->depth) {
-        if (!device_tree_number(tree, &below, "phandle", &handle) || handle != wanted)
-            continue;
-        /* Versal's tree in QEMU names a fixed-link here, which has no address. */
-        if (device_tree_number(tree, &below, "reg", &reg) && reg < PHY_ADDRESSES)
-            *address = (unsigned)reg;
-        return true;
-    }
-    return false;
+    /* Versal's tree in QEMU names a fixed-link, which has no address. */
+    if (place == TREE_PHY_BELOW && device_tree_number(tree, &phy, "reg", &reg) &&
+        reg < PHY_ADDRESSES)
+        *address = (unsigned)reg;
+    return place != TREE_PHY_ELSEWHERE;
 }
 
 static enum err open_node(const struct device_tree *tree, const struct device_tree_node *node,

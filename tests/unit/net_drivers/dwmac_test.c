@@ -1,13 +1,16 @@
 /* Synopsys' GMAC of version 5 over a model of its registers: frames both ways through rings that go round and with caches that hide memory, links that
  * change, rings that are full, a device that the firmware has left at work, and one that is not as it should be; and the clocks and resets in
- * front of it on a JH7110. Numbers are those of the sources named in the drivers' headers, written here a second time. */
+ * front of it on a JH7110. Numbers are those of the sources named in the drivers' headers, written here a second time.
+ * Why this file is long: its tests share one model. */
 #include "board/drivers/net/dwmac.h"
 
 #include <string.h>
 
 #include "board/drivers/net/dwmac_registers.h"
 #include "board/drivers/net/jh7110_gmac.h"
+#include "board/drivers/net/tree_phy.h"
 #include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 enum { PHY = 3, MOST_SENT = 200, SLOTS = 16, STRIDE = 64 };
@@ -19,7 +22,8 @@ static const char *why;
 
 static struct fake {
     uint32_t regs[0x2000 / 4];
-    uint16_t phy[32];
+    uint16_t phy[32], chip,
+        rgmii;   /* 0xa001 and 0xa003 of the PHY, by its registers 0x1e and 0x1f */
     bool silent; /* no PHY answers */
     bool stuck;  /* nor does its bus */
     bool held;   /* the reset never ends */
@@ -109,6 +113,13 @@ static void order(void)
            sizeof ordered.slots);
 }
 
+static uint16_t *phy_register(unsigned number)
+{
+    if (number != 0x1f)
+        return &f.phy[number];
+    return f.phy[0x1e] == 0xa001 ? &f.chip : f.phy[0x1e] == 0xa003 ? &f.rgmii : &f.phy[0x1f];
+}
+
 static void ask_phy(uint32_t value)
 {
     unsigned at = value >> 21 & 31, number = value >> 16 & 31, what = value >> 2 & 3;
@@ -120,9 +131,9 @@ static void ask_phy(uint32_t value)
         return;
     *reg(0x200) &= ~1u;
     if (what == 3)
-        *reg(0x204) = there ? f.phy[number] : 0xffff;
+        *reg(0x204) = there ? *phy_register(number) : 0xffff;
     else if (what == 1 && there)
-        f.phy[number] = (uint16_t)*reg(0x204);
+        *phy_register(number) = (uint16_t)*reg(0x204);
 }
 
 uint32_t dwmac_read(const struct dwmac *d, unsigned at)
@@ -179,6 +190,8 @@ static void power_up(void)
 static const uint8_t own[6] = { 0x6c, 0xcf, 0x39, 1, 2, 3 };
 
 /* Addresses are of 32 bits: the window moves this program's memory there. */
+static struct yt8531 motorcomm;
+
 static enum err open_with(const uint8_t *a, bool coherent, bool gigabit_only)
 {
     uint64_t top = (uintptr_t)&driver & ~(uint64_t)0xffffffff;
@@ -189,6 +202,7 @@ static enum err open_with(const uint8_t *a, bool coherent, bool gigabit_only)
         .ticks_hz = 1000000,
         .bus_bytes = 8,
         .phy = PHY,
+        .yt8531 = motorcomm,
         .gigabit_only = gigabit_only,
         .address = a
     };
@@ -366,6 +380,65 @@ static void test_close(void)
        "nor does it start by itself");
 }
 
+/* As phy0 of jh7110-starfive-visionfive-2-v1.3b.dts, but for the delay of what comes; the registers had other values before. */
+static void read_phy_node(uint32_t receive)
+{
+    static struct writer w;
+    struct device_tree tree;
+    struct device_tree_node node, phy;
+
+    memset(&w, 0, sizeof w);
+    begin(&w, "");
+    begin(&w, "ethernet");
+    text(&w, "compatible", "starfive,jh7110-dwmac");
+    CELLS(&w, "phy-handle", 9);
+    begin(&w, "mdio");
+    begin(&w, "ethernet-phy");
+    CELLS(&w, "phandle", 9);
+    CELLS(&w, "rx-internal-delay-ps", receive);
+    CELLS(&w, "tx-internal-delay-ps", 1500);
+    property(&w, "motorcomm,tx-clk-adj-enabled", "", 0);
+    property(&w, "motorcomm,tx-clk-100-inverted", "", 0);
+    property(&w, "motorcomm,tx-clk-1000-inverted", "", 0);
+    for (unsigned i = 0; i < 4; i++)
+        end(&w);
+    finish(&w, 0);
+    (void)device_tree_open(&tree, w.blob, w.n_blob);
+    device_tree_begin(&node);
+    OK(device_tree_next_compatible(&tree, &node, "starfive,jh7110-dwmac") &&
+           tree_phy(&tree, &node, &phy) == TREE_PHY_BELOW,
+       "the tree has the PHY below its controller");
+    yt8531_of_tree(&motorcomm, &tree, &phy, "rgmii-id");
+}
+
+static void test_motorcomm(void)
+{
+    read_phy_node(1500);
+    power_up();
+    f.chip = 0x8131;
+    f.rgmii = 0x34f1;
+    (void)open_with(own, true, false);
+    OK(f.chip == 0x8031 && f.rgmii == 0x28fa, "a YT8531 has the tree's delays (%04x, %04x)",
+       (unsigned)f.chip, (unsigned)f.rgmii);
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock inverted at 1000 Mbit/s");
+    plug(10, true);
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x28fa, "not at 10");
+    plug(100, true);
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "but at 100");
+    read_phy_node(1900);
+    power_up();
+    f.rgmii = 0x34f1;
+    (void)open_with(own, true, false);
+    OK(f.chip == 0x100 && f.rgmii == 0x00fa, "1900 ps have a bit of their own");
+    power_up();
+    f.phy[3] = 0xe91a;
+    f.rgmii = 0x34f1;
+    OK(open_with(own, true, false) == ERR_OK && dwmac_is_up(&driver) && f.rgmii == 0x34f1 &&
+           f.phy[0x1e] == 0,
+       "another PHY stays as it is");
+    memset(&motorcomm, 0, sizeof motorcomm);
+}
+
 static void test_refused(void)
 {
     static const uint8_t group[6] = { 1, 0, 0, 0, 0, 1 }, none[6];
@@ -461,6 +534,7 @@ int main(void)
     test_full();
     test_links();
     test_close();
+    test_motorcomm();
     test_refused();
     test_clocks();
     return tap_done();

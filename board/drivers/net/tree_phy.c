@@ -1,0 +1,16 @@
+#include "board/drivers/net/tree_phy.h"
+
+enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
+                       struct device_tree_node *phy)
+{
+    uint64_t wanted, handle;
+
+    *phy = *node;
+    if (!device_tree_number(tree, node, "phy-handle", &wanted))
+        return TREE_PHY_NONE;
+    while (device_tree_next(tree, phy) && phy->depth > node->depth) {
+        if (device_tree_number(tree, phy, "phandle", &handle) && handle == wanted)
+            return TREE_PHY_BELOW;
+    }
+    return TREE_PHY_ELSEWHERE;
+}

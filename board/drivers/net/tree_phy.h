@@ -1,0 +1,16 @@
+/* The PHY of a network controller in a device tree. */
+#ifndef INGOT_BOARD_DRIVERS_NET_TREE_PHY_H
+#define INGOT_BOARD_DRIVERS_NET_TREE_PHY_H
+
+#include "board/device_tree.h"
+
+enum tree_phy {
+    TREE_PHY_NONE,      /* the controller has no phy-handle */
+    TREE_PHY_BELOW,     /* *phy is the node that it names */
+    TREE_PHY_ELSEWHERE, /* that node is not below this controller: the PHY is on another one's bus */
+};
+
+enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
+                       struct device_tree_node *phy);
+
+#endif

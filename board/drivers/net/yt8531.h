@@ -1,0 +1,31 @@
+/* Motorcomm's YT8531, a PHY on RGMII: delays and the clock of what is sent, as the device tree says, in registers of its own. Numbers: U-Boot's
+ * phy/motorcomm.c (facts alone). Not yet run on hardware. */
+#ifndef INGOT_BOARD_DRIVERS_NET_YT8531_H
+#define INGOT_BOARD_DRIVERS_NET_YT8531_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/device_tree.h"
+#include "board/drivers/net/ethernet_phy.h"
+
+/* Zeros: nothing is changed. */
+struct yt8531 {
+    bool delays_receive, delays_send; /* the tree says by how much */
+    bool more;                        /* what comes is delayed by 1900 ps more */
+    uint8_t receive, send;            /* 150 ps each */
+    bool adjusts;                     /* the clock of what is sent is set for each rate */
+    bool inverts_10, inverts_100, inverts_1000;
+};
+
+/* Read the properties of a PHY, which is the node. mode: phy-mode of its controller, or NULL. */
+void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
+                    const struct device_tree_node *node, const char *mode);
+
+/* Set the delays, if the PHY is one. */
+void yt8531_start(const struct yt8531 *y, const struct phy *p);
+
+/* Set the clock for a link of so many Mbit/s, if the PHY is one. */
+void yt8531_follow(const struct yt8531 *y, const struct phy *p, unsigned mbits);
+
+#endif
