@@ -115,9 +115,9 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* Choose how a transfer of several blocks ends, and send CMD23 before it if the host does not. The
- * response to CMD23 takes microseconds. */
-static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
+/* Choose how a transfer of several blocks ends, and send CMD23 before it if the host does not stop
+ * it. The response to CMD23 takes microseconds. */
+static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, bool write)
 {
     struct sd_command count = { .index = CMD_COUNT,
                                 .argument = n_blocks,
@@ -125,7 +125,8 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
 
     if (n_blocks == 1)
         return SD_CLOSE_ITSELF;
-    if (card->host->abilities & SD_STOPS)
+    /* A write's answer to CMD12 says what was not stored (4.10.1); a controller keeps it elsewhere. */
+    if ((card->host->abilities & SD_STOPS) && (!write || (card->host->abilities & SD_IS_SPI)))
         return SD_CLOSE_STOP;
     if (card->facts.has_count && sd_host_run(card->host, &count) == ERR_OK)
         return SD_CLOSE_ITSELF;
@@ -167,7 +168,7 @@ static enum err sd_card_move(struct sd_card *card)
     if (e != ERR_OK)
         return e;
     card->needs_stop = false;
-    closing = sd_card_closing(card, req->n_sectors);
+    closing = sd_card_closing(card, req->n_sectors, req->write);
     card->command = (struct sd_command){
         .index = (uint8_t)sd_card_index(req),
         .argument = (uint32_t)address,
@@ -184,8 +185,7 @@ static enum err sd_card_move(struct sd_card *card)
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* CMD12 and CMD13 return a healthy card to the transfer state (figure 4-13). A card that is already
- * in it calls CMD12 illegal, which does no harm. */
+/* CMD12 and CMD13 return a healthy card to the transfer state (figure 4-13), where CMD12 is illegal and harmless. */
 static bool sd_card_settle(struct sd_card *card)
 {
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };

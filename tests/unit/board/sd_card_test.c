@@ -251,8 +251,6 @@ static void test_unstored(void)
 
         set_up(PLAIN);
         fake.knows_count = rows[i].knows_count;
-        if (!rows[i].knows_count) /* nor has the controller a CMD12 of its own */
-            h.host.abilities &= ~(uint32_t)SD_STOPS;
         open_card();
         memset(buffer, 0x6b, sizeof buffer);
         fake.unstored = 1;

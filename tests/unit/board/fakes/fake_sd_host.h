@@ -56,8 +56,11 @@ static inline enum err host_start(struct sd_host *host, struct sd_command *c)
                                c->block_bytes * c->n_blocks);
     if (c->data != NULL && h.noisy >> h.timing & 1)
         h.fault = SD_FAULT_DATA;
-    if (c->closing == SD_CLOSE_STOP && h.fault == SD_FAULT_NONE)
+    if (c->closing == SD_CLOSE_STOP && h.fault == SD_FAULT_NONE) {
         fake.state = FAKE_TRANSFER;
+        fake.latched =
+            0; /* the card's answer to the controller's own CMD12 reports it and clears it, unseen */
+    }
     return ERR_OK;
 }
 
