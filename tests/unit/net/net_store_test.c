@@ -237,7 +237,8 @@ static void check_open(void)
 static void check_read(struct block_device *d)
 {
     begin(ANSWERS, true);
-    OK(get(d, 0, 100) == ERR_OK && is_right(0, 100) && get(d, 100, d->n_sectors - 100) == ERR_OK &&
+    OK(get(d, 0, 100) == ERR_OK && is_right(0, 100) &&
+           get(d, 100, (uint32_t)(d->n_sectors - 100)) == ERR_OK &&
            is_right(100, (uint32_t)d->n_sectors - 100),
        "the whole file, and zeros after its end");
     OK(store.questions == 2 && store.connects <= 1, "over one connection");
