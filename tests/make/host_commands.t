@@ -219,7 +219,7 @@ WRONG = (
     (["verify"], 2, "which file?"),
     (["serial"], 2, "which device?"),
     (["pack", DEMO], 2, "where to? name the file with -o OUT.ingot"),
-    (["pack", DEMO, "-o", "x", "--type", "q9"], 2, "--type q9: takes one of f32, f16"),
+    (["pack", DEMO, "-o", "x", "--type", "q9"], 2, "--type q9: takes auto with --size, or one of f32, f16"),
     (["synth", "-o", "x"], 2, "which shape?"),
     (["info", DEMO, "--tensor"], 2, "did you mean --tensors?"),
     (["perplexity", DEMO], 2, "which text? give -f FILE"),

@@ -149,7 +149,7 @@ says("each type is read, by a second name, too",
 says("what cannot be used is said and keeps its default",
      "refused: word_count=100 cannot be used: word_count takes a count from 1 to 99, such as word_count=7",
      "refused: word_case=larg cannot be used: word_case takes small or large", "refused: word_share=2 cannot be used: word_share takes a number from 0 to 1",
-     "refused: words=maybe cannot be used: words takes no value, on or off", "refused: word_file=12345678 cannot be used: word_file takes a name of up to 7 bytes",
+     "refused: words=maybe cannot be used: words takes no value, on or off", "refused: word_file of 8 bytes cannot be used: word_file takes a name of up to 7 bytes",
      "refused: word_room=0 cannot be used: word_room takes a size", "refused: word_list=nine_byte cannot be used: a list of words has up to 8 bytes",
      "refused: word19=21 cannot be used: word19 takes a count",
      "word_count=100 word_case=larg word_share=2 words=maybe word_file=12345678 word_room=0 word_list=nine_byte word19=21 = "

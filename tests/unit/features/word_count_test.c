@@ -113,7 +113,7 @@ static void test_feature(void)
        "/help suggests it for a mistyped name");
 
     insert_blank_card();
-    OK(strstr(answer("/save words saves them"), "is saved in") != NULL, "/save words");
+    OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words saves them");
     word_count_of(&app)->n = 0;
     (void)answer("/load words");
     OK(word_count_of(&app)->n == n, "/load words brings it back");
