@@ -145,15 +145,22 @@ def start(words, drives=()):
     return Console(Board(), f"{WORDS} net=dhcp,open {words}", drives)
 
 
+def ready(c):
+    """The text before the prompt that stays: the line with the board's address may come after a first prompt, and brings another."""
+    c.expect(r"network: http://[^\n]*ingot\.local")
+    before = c.seen
+    return before + c.prompt()
+
+
 def check_same(nginx, card):
     """Whole and streamed, from nginx and from a card."""
     for name, more in (("whole", ""), ("streamed", STREAM)):
         with start(more, card_arguments(card)) as c:
-            c.prompt()
+            ready(c)
             want = ids(c.say(QUESTION))
         before = len(nginx.lines())
         with start(f"model={at(nginx.port)}{more}") as c:
-            text = c.prompt()
+            text = ready(c)
             began = time.monotonic()
             said = c.say(QUESTION)
             seconds = time.monotonic() - began
@@ -170,7 +177,7 @@ def check_same(nginx, card):
 def check_away(nginx, want):
     """nginx is killed during a reply, and starts again."""
     with start(f"model={at(nginx.port)}{STREAM}") as c:
-        c.prompt()
+        ready(c)
         before, late = len(nginx.lines()), time.monotonic() + WAIT
         c.send(QUESTION + "\r")
         while len(nginx.lines()) < before + 20 and time.monotonic() < late:
@@ -197,7 +204,7 @@ def check_changes(nginx, want):
     path = os.path.join(FOLDER, "changes.ingot")
     shutil.copy(MODEL, path)
     with start(f"model={at(nginx.port, 'changes.ingot')}{STREAM}") as c:
-        c.prompt()
+        ready(c)
         tap.ok(ids(c.say(QUESTION)) == want, "a file is read", c.seen)
         os.utime(path, (1, 1))
         c.say("/reset")
@@ -215,7 +222,7 @@ def check_odd(odd, want):
     for how, error in (("whole", "gives the whole file and not the range"), ("moved", "names another address"), ("private", "does not let us read the file (status 403)"),
                        ("other", "range is not the one that was asked for")):
         with start(f"model={at(odd.port, how + '.ingot')}") as c:
-            text = c.prompt()
+            text = ready(c)
             tap.ok(error in text and f"/{how}.ingot" in text, f"{how}: {error}", text)
             if how == "whole":
                 said = c.say(f"/model {at(odd.port, 'cut.ingot')}")
