@@ -462,7 +462,7 @@ static void find_root(struct parser *p)
     }
     if (!failed(p) && !found) {
         snprintf(p->error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
-                 "there is no rule root, with which a grammar begins");
+                 "a grammar begins with the rule root, which is missing");
     }
 }
 

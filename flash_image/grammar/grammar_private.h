@@ -60,7 +60,7 @@ struct grammar_tree {
     struct node *nodes;
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
-    bool full;   /* there was no room for a node */
+    bool full;   /* a node did not fit */
     bool *empty; /* (n_nodes) after grammar_look_at_rules: true if it may be empty */
     uint32_t
         *sizes; /* (n_nodes) after it: the number of nodes, with those of rules laid out in it */
@@ -157,7 +157,7 @@ struct wide_state {
 
 /* group[i]: the number of the group of state i, whose states are equivalent; first[g]: the first
  * state of group g. Groups are numbered in the order of those. *n_groups. False: the budget is
- * spent, or there is no memory. */
+ * spent, or memory has run out. */
 bool grammar_find_alike(const struct wide_state *states, uint32_t n, struct grammar_budget *budget,
                         uint16_t *group, uint16_t *first, uint32_t *n_groups);
 

@@ -99,10 +99,10 @@ void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const
 /* True if a keyword restricts by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
 
-/* Add a schema, and those that it refers to; true and {} add nothing. False: it is false, or there
- * is no room. */
+/* Add a schema, and those that it refers to; true and {} add nothing. False: it allows no
+ * value, or the set is full. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
-/* Add only the schema itself, once. False: there is no room. */
+/* Add only the schema itself, once. False: the set is full. */
 bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
 
 /* The types that all of c allow. */

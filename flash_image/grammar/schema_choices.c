@@ -123,7 +123,7 @@ static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *
     }
 }
 
-/* if and then, or else. Without both there is no choice that a grammar could enforce. */
+/* The keyword if with then or else. Alone it gives a grammar nothing to enforce. */
 static void choose_if(struct choosing *a, const struct conj *c, const struct chosen *d,
                       const cJSON *schema)
 {

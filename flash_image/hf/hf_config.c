@@ -69,7 +69,7 @@ static bool is_set(const cJSON *v, bool is_factor)
     return true;
 }
 
-/* Gemma 4 may attend to later tokens within a picture, and there are no pictures here. */
+/* Gemma 4 may attend to later tokens within a picture, and Ingot takes no pictures. */
 static bool sees_ahead(const struct hf_json *j)
 {
     return !hf_json_is(j->object, "use_bidirectional_attention", "vision");

@@ -30,7 +30,7 @@ static const struct {
     { "conv.", "mixer." },
     { "feed_forward.", "mlp." },
     { "block_sparse_moe.", "mlp." },
-    { "mlp.shared_expert.", "mlp." }, /* there is no other dense part in addition to experts */
+    { "mlp.shared_expert.", "mlp." }, /* the only dense part beside the experts */
     { "mlp.shared_experts.", "mlp." },
 };
 

@@ -46,6 +46,8 @@ uint64_t halves_room(const struct file *file);
 /* Whether an error concerns the place on the card, and not the card. */
 bool halves_error_is_local(enum err e);
 
+/* Begin an operation on a file. buffer is 64-byte aligned and of `bytes` bytes, whole sectors; error_message, of
+ * message_bytes bytes, becomes empty. Both are used until the operation ends. Errors: none. */
 void halves_begin(struct halves *v, const struct file *file, void *buffer, size_t bytes,
                   char *error_message, size_t message_bytes);
 

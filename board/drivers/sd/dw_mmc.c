@@ -433,7 +433,7 @@ static void dw_mmc_stop(struct sd_host *host)
     (void)update_clock(d, 0);
 }
 
-/* For the bounce buffer of memory beyond its reach; without DMA there is no limit. */
+/* The end of what its DMA reaches; memory above it needs the bounce buffer. A core reaches all. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;

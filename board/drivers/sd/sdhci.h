@@ -18,12 +18,11 @@ enum sdhci_quirk {
     SDHCI_NO_DMA = 1 << 1,      /* whatever the capabilities say */
     SDHCI_NO_1V8 = 1 << 2,      /* the board cannot switch the card's signals */
     SDHCI_NO_HIGH_BIT = 1 << 3, /* 50 MHz without the High Speed Enable bit, which does harm here */
-    SDHCI_NO_BUSY_EVENT =
-        1 << 6,               /* Transfer Complete does not mean that a card is no longer busy */
-    SDHCI_WRITE_GAP = 1 << 4, /* two writes must be two clocks of the card apart (BCM2835) */
-    SDHCI_8_BITS = 1 << 5,    /* eight data lines are wired, to an eMMC */
-    SDHCI_SLOW_GAP = 1 << 7,  /* likewise, while the card's clock is at most 400 kHz (BCM2711) */
-    SDHCI_ONLY_1V8 = 1 << 8,  /* the signals always have 1.8 V, as an eMMC allows */
+    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete may come while the card is still busy */
+    SDHCI_WRITE_GAP = 1 << 4,     /* two writes must be two clocks of the card apart (BCM2835) */
+    SDHCI_8_BITS = 1 << 5,        /* eight data lines are wired, to an eMMC */
+    SDHCI_SLOW_GAP = 1 << 7, /* likewise, while the card's clock is at most 400 kHz (BCM2711) */
+    SDHCI_ONLY_1V8 = 1 << 8, /* the signals always have 1.8 V, as an eMMC allows */
 };
 
 /* A DMA engine next to a controller without DMA: moves the data port to memory. */

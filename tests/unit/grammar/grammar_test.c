@@ -236,7 +236,7 @@ static void test_steps(void)
 static void test_gbnf_error_messages(void)
 {
     static const char *const wrong[][2] = {
-        { "", "there is no rule root, with which a grammar begins" },
+        { "", "a grammar begins with the rule root, which is missing" },
         { "root ::= \"a", "line 1: a text has no closing quote" },
         { "root ::= \"\\q\"",
           "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
