@@ -76,7 +76,8 @@ class Loader:
             self.faults.append(f"{at:#x} is code, and is to be written")
         if not self.pe.base <= value <= self.pe.base + self.pe.size:
             self.faults.append(f"{at:#x} does not point into the image")
-        struct.pack_into("<Q", self.memory, at, value - self.pe.base + base)
+        # As a loader adds, modulo 2^64: where code stands, the value can be any.
+        struct.pack_into("<Q", self.memory, at, (value - self.pe.base + base) % (1 << 64))
 
     def runs(self, at):
         return self.pages.get(at // PAGE, 0) & (READ | EXECUTE | WRITE) == READ | EXECUTE
