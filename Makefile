@@ -164,7 +164,7 @@ include toolchain/bearssl.mk
 include toolchain/lwip.mk
 
 # Firmware of EFI has set up what these set up (board/efi/efi_start.c takes their place).
-NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S unpack_lz4.S unpack_lzma.S vectors.S) boot/unpack_lzma.c
+NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S) boot/unpack_lzma.c
 BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c)) $(if $(EFI),$(wildcard board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S))
 
 IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(NETWORK),$(BOOT_WITHOUT_NETWORK),$(BOOT_NETWORK)) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) $(if $(NETWORK),$(OF_NETWORK)) \
@@ -185,7 +185,7 @@ NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_tabl
 DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # Code that runs once a boot or once a token is made small, code that runs for every row, byte or logit fast.
-IMAGE_FAST := kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
+IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 

@@ -23,7 +23,7 @@ image_packed:
     .long   0                           // bytes after the head, packed; 0: not packed
     .long   image_head_bytes
     .long   image_pack_room
-    .long   image_packing               // how: "LZ4B" or "LZMA"
+    .ascii  "LZMA"                      // how
 .endm
 
 #endif

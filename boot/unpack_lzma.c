@@ -1,6 +1,7 @@
-/* The bytes after the head of an image with a network are packed with LZMA: without a header, with
- * an end mark (the LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). It is
- * a third smaller than LZ4, so that lwIP fits into an image.
+/* The bytes after an image's head are packed with LZMA: without a header, with an end mark (the
+ * LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). A file is a quarter to
+ * a third smaller than with LZ4, and firmware reads it from its card so much faster; unpacking
+ * takes more instructions (docs/experiments/bytes-of-the-image.md).
  *
  * This runs before the rest of the image exists and before bss is cleared. It may only call
  * functions of this file, and no constant may lie elsewhere. The Makefile compiles it
@@ -31,7 +32,10 @@ static void normalize(struct reader *r)
     }
 }
 
-static unsigned read_bit(struct reader *r, uint16_t *probability)
+/* Nine tenths of the unpacking are spent here. Loops copy the reader first, so that the compiler
+ * keeps the copy in registers. */
+static inline __attribute__((always_inline)) unsigned next_bit(struct reader *r,
+                                                               uint16_t *probability)
 {
     /* The range is split in proportion to the probability of a 0, which gets the lower part. */
     uint32_t bound = (r->range >> MODEL_BITS) * *probability;
@@ -52,28 +56,37 @@ static unsigned read_bit(struct reader *r, uint16_t *probability)
     return bit;
 }
 
-/* The most significant bit first. */
-static unsigned read_tree(struct reader *r, uint16_t *tree, unsigned bits)
+static __attribute__((noinline)) unsigned read_bit(struct reader *r, uint16_t *probability)
 {
-    unsigned at = 1;
+    return next_bit(r, probability);
+}
 
-    for (unsigned i = 0; i < bits; i++) {
-        at = at << 1 | read_bit(r, &tree[at]);
+/* The most significant bit first. */
+static unsigned read_tree(struct reader *reader, uint16_t *tree, unsigned bits)
+{
+    struct reader r = *reader;
+    unsigned at = 1, end = 1u << bits;
+
+    while (at < end) {
+        at = at << 1 | next_bit(&r, &tree[at]);
     }
-    return at - (1u << bits);
+    *reader = r;
+    return at - end;
 }
 
 /* The least significant bit first. */
-static unsigned read_reverse_tree(struct reader *r, uint16_t *tree, unsigned bits)
+static unsigned read_reverse_tree(struct reader *reader, uint16_t *tree, unsigned bits)
 {
+    struct reader r = *reader;
     unsigned at = 1, value = 0;
 
     for (unsigned i = 0; i < bits; i++) {
-        unsigned bit = read_bit(r, &tree[at]);
+        unsigned bit = next_bit(&r, &tree[at]);
 
         at = at << 1 | bit;
         value |= bit << i;
     }
+    *reader = r;
     return value;
 }
 
@@ -130,8 +143,9 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
 }
 
 /* behind: the byte that would continue the last match; it helps if a match has just ended. */
-static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsigned behind)
+static uint8_t read_literal(struct reader *reader, uint16_t *tree, bool matched, unsigned behind)
 {
+    struct reader r = *reader;
     unsigned at = 1;
 
     /* After a match, the next byte differs from the one that would continue it. The models use
@@ -140,14 +154,15 @@ static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsi
         unsigned expected = behind >> 7 & 1, bit;
 
         behind <<= 1;
-        bit = read_bit(r, &tree[((1 + expected) << 8) + at]);
+        bit = next_bit(&r, &tree[((1 + expected) << 8) + at]);
         at = at << 1 | bit;
         matched = bit == expected;
     }
     /* The other bits use only the models of literals. */
     while (at < 0x100) {
-        at = at << 1 | read_bit(r, &tree[at]);
+        at = at << 1 | next_bit(&r, &tree[at]);
     }
+    *reader = r;
     return (uint8_t)at;
 }
 

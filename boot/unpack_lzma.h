@@ -1,4 +1,4 @@
-/* The LZMA decoder with which an image with a network unpacks itself. */
+/* The LZMA decoder with which an image unpacks itself. */
 #ifndef INGOT_BOOT_UNPACK_LZMA_H
 #define INGOT_BOOT_UNPACK_LZMA_H
 

@@ -111,7 +111,6 @@ SECTIONS
     image_header_bytes = image_end - image_start;
     image_head_bytes = image_head_end - image_start;
     image_pack_room = UNPACK_ROOM;
-    image_packing = DEFINED(unpack_block) ? 0x414d5a4c : 0x42345a4c; /* "LZMA", with a network; "LZ4B" */
     image_file_limit = BOARD_IMAGE_FILE_BYTES; /* for `make size` and the packing */
 
     image_device_tree_address = BOARD_DEVICE_TREE_ADDRESS;
@@ -138,7 +137,7 @@ ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 
 ASSERT(SIZEOF(.init_array) == 0, "the image has constructors, which nobody calls")
 ASSERT(BOARD_IMAGE_FILE_BYTES <= IMAGE_FILE_MOST,
        "memory.h: BOARD_IMAGE_FILE_BYTES is above 512 KiB, which no image may take (docs/DESIGN.md)")
-ASSERT(image_file_end - image_start <= (DEFINED(unpack_block) ? IMAGE_LOAD_NETWORK : IMAGE_LOAD_MOST),
+ASSERT(image_file_end - image_start <= (DEFINED(lwip_init) ? IMAGE_LOAD_NETWORK : IMAGE_LOAD_MOST),
        "text, rodata and data are larger than 1 MiB, or 1.25 MiB with a network (make size shows what grew)")
 /* Tables of unpack.S: one of 1 GiB entries, one of 2 MiB, the others of pages. The packed bytes lie
  * above what they become. */

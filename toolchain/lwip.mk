@@ -22,9 +22,9 @@ LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 # yes: what the tests of a network need is there (make setup-tests).
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
-# Sources of boot/ that an image has with a network alone, and those in whose place they are.
-BOOT_NETWORK := boot/network.c $(if $(EFI),,boot/unpack_lzma.c boot/$(ISA)/unpack_lzma.S)
-BOOT_WITHOUT_NETWORK := boot/no_network.c $(if $(EFI),,boot/$(ISA)/unpack_lz4.S)
+# The source of boot/ that only an image with a network has, and the one that it replaces.
+BOOT_NETWORK := boot/network.c
+BOOT_WITHOUT_NETWORK := boot/no_network.c
 # The network of a board, which says which drivers it takes.
 NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c)
 ifneq ($(NETWORK),)

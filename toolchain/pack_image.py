@@ -1,30 +1,17 @@
 #!/usr/bin/python3
-"""Pack an image: its head as it is, the rest in LZ4, or in LZMA if it has a network, which the head unpacks (boot/<isa>/unpack.S).
+"""Pack an image: its head as it is, the rest in LZMA, which the head unpacks (boot/<isa>/unpack.S, boot/unpack_lzma.c).
 
 usage: pack_image.py LINKED.raw PACKED.bin MOST_BYTES
 
-The head says at offset 64 (boot/asm.h, `packing`) how long it is, how much room there is, and which of the two it unpacks."""
+The head says at offset 64 (boot/asm.h, `packing`) how long it is, how much room there is, and what it unpacks."""
 
 import lzma
 import os
 import struct
-import subprocess
 import sys
 
 PACKING = 64
-LEGACY_MAGIC = 0x184C2102  # of the lz4 program's simplest frame: magic, bytes of a block, the block
-LEGACY_BLOCK = 8 << 20
-
-
-def lz4_block(data):
-    """The one block of `data`, as small as the lz4 program makes it."""
-    if len(data) > LEGACY_BLOCK:
-        sys.exit(f"pack_image: {len(data)} bytes are more than one block of LZ4 takes")
-    frame = subprocess.run(["lz4", "-l", "-12", "-c", "-q", "-"], input=data, check=True, stdout=subprocess.PIPE).stdout
-    magic, size = struct.unpack_from("<II", frame)
-    if magic != LEGACY_MAGIC or len(frame) != 8 + size:
-        sys.exit("pack_image: lz4 -l has not written one block")
-    return frame[8:]
+MAGIC = b"LZMA"
 
 
 def lzma_block(data):
@@ -33,14 +20,11 @@ def lzma_block(data):
                                                           "lc": 0, "lp": 2, "pb": 2}])
 
 
-PACKERS = {b"LZ4B": lz4_block, b"LZMA": lzma_block}
-
-
 def pack(image):
     packed, head, room, magic = struct.unpack_from("<III4s", image, PACKING)
-    if magic not in PACKERS or packed != 0 or not PACKING < head < len(image):
+    if magic != MAGIC or packed != 0 or not PACKING < head < len(image):
         sys.exit("pack_image: this is not a linked image of ours")
-    block = PACKERS[magic](image[head:])
+    block = lzma_block(image[head:])
     if len(block) > room:
         sys.exit(f"pack_image: {len(block)} bytes packed, and the stacks have room for {room} (boot/unpack.h)")
     return image[:PACKING] + struct.pack("<I", len(block)) + image[PACKING + 4:head] + block

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # One line a group: what it is for: its packages.
-prompt_groups="the image: make gcc libc6-dev python3 xz-utils lz4 xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
+prompt_groups="the image: make gcc libc6-dev python3 xz-utils xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
 the program of this computer (make host): libcjson-dev libbearssl-dev libsamplerate0-dev node-llhttp libwslay-dev"
 tests_groups="a card under a boot loader: u-boot-qemu
 suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial

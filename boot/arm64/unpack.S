@@ -1,6 +1,6 @@
-/* Unpack the image, whose bytes after the head are packed (unpack_lz4.S, unpack_lzma.S). The packed
- * bytes are in the later stacks during unpacking, and the MMU is on: uncached, every byte would
- * wait for memory.
+/* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). The packed bytes
+ * are in the later stacks during unpacking, and the MMU is on: uncached, every byte would wait for
+ * memory. The decoder's probabilities and its stack are in bss, which is cleared afterwards.
  *
  * Stores under these tables go to the caches, but instructions come from memory afterwards. The
  * unpacked image is therefore cleaned before the MMU goes off again. */
@@ -13,7 +13,7 @@
 #define TABLE_ENTRY 3
 
 /* Called at EL1 with the MMU off. Does nothing if the image is not packed. Clobbers x0 to x18,
- * x24, x25 and sp. */
+ * x24, x25 and sp. C keeps x24 and x25. */
 func image_unpack
     adrp    x9, image_packed
     add     x9, x9, :lo12:image_packed
@@ -32,15 +32,20 @@ func image_unpack
     mov     x2, x1
     add     x3, x25, #63
     bic     x3, x3, #63
-    sub     x0, x12, x3                 // right below the tables
-    mov     x3, x0
-    add     x4, x0, x25
+    sub     x10, x12, x3                // right below the tables
+    mov     x3, x10
+    add     x4, x10, x25
 1:  ldp     x5, x6, [x2], #16           // up to 15 bytes more: below the tables
     stp     x5, x6, [x3], #16
     cmp     x3, x4
     b.lo    1b
-    mov     x2, x4
-    bl      block_unpack
+    mov     x2, x1                      // out
+    mov     x1, x10                     // in
+    adrp    x0, bss_start
+    add     x0, x0, :lo12:bss_start
+    adrp    x9, bss_end                 // the beginning of a page
+    mov     sp, x9
+    bl      unpack_block
 
     bl      image_clean
     ldr     x9, =SCTLR_OFF
