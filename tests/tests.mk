@@ -95,7 +95,8 @@ test-boards: $(BOX_PROGRAMS) ## each board's own code on the device trees publis
 side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
 # The virt machines first: with them each ISA's newlib is there for the others. Shared objects of boards are made before any of
-# them, and each board's parts by one make: two that make one file read it half written.
+# them, and each board's parts by one make: two that make one file read it half written. card/about is made
+# here for the same reason: several suites make cards of virt-arm64 at a time.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
@@ -105,8 +106,8 @@ SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
-	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack \
-	    $(if $(filter efi-%,$*),card/about faults.efi,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
+	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack card/about \
+	    $(if $(filter efi-%,$*),faults.efi,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
 	    $(if $(NETWORK_TESTS),$(if $(wildcard board/$*/network.c),net.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_files import Gguf, tiny
-from machine import ASSETS, BUILD, HOST, ROOT, WORK, Tap
+from machine import ASSETS, HOST, ROOT, WORK, Tap
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 # A forged line comes after each character that could end a line or turn its direction.
@@ -21,9 +21,6 @@ BREAKS = {"a line feed": "\n", "CR LF": "\r\n", "a carriage return": "\r", "a ta
           "a paragraph": "\u2029", "a mark that turns": "\u202e", "an isolate": "\u2066", "no width": "\u200b", "a mark of byte order": "\ufeff"}
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 tap = Tap()
-# The description of the board that `ingot card` reads.
-subprocess.run(["make", "-s", "O=" + BUILD, "BOARD=virt-arm64", BUILD.removeprefix(ROOT + os.sep) + "/virt-arm64/card/about"], cwd=ROOT, check=True,
-               timeout=300, capture_output=True, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
 folder = os.path.join(WORK, "names")
 shutil.rmtree(folder, True)
 os.makedirs(folder)

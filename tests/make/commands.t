@@ -66,8 +66,6 @@ def hf_folders():
 
 def prepare():
     """A checkout of links with a build folder of links, and beside its files what the examples name."""
-    for board in ("rpi4", "rpi5", "virt-arm64", "virt-riscv64"):
-        run_in(ROOT, "make", "-s", "--no-print-directory", "O=" + BUILD, "BOARD=" + board, f"{os.path.relpath(BUILD, ROOT)}/{board}/card/about")
     shutil.rmtree(HERE, ignore_errors=True)
     for name in ("build", "bin", "firmware"):
         os.makedirs(os.path.join(HERE, name))
