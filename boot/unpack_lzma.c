@@ -1,6 +1,6 @@
 /* The bytes after an image's head are packed with LZMA: without a header, with an end mark (the
  * LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). A file is a quarter to
- * a third smaller than with LZ4, and firmware reads it from its card so much faster; unpacking
+ * a third smaller than with LZ4, so that firmware reads it in less time; unpacking
  * takes more instructions (docs/experiments/bytes-of-the-image.md).
  *
  * This runs before the rest of the image exists and before bss is cleared. It may only call
