@@ -3,28 +3,13 @@
  * use. */
 #include "runtime/features/policy/chat_policy.h"
 
-#include "tests/unit/chat/chat_rig.h"
-#include "tests/unit/chat/saved_chat_rig.h"
+#include "tests/fuzz/saved_section.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static uint8_t good[FILE_BYTES];
 static bool is_set_up;
-
-static void must(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static void set_up(void)
 {
-    (void)tap_good; /* of the rig, which unit tests share */
-    rig_alone();
-    rig_compute(false);
-    rig_make_model("tiny", INGOT_Q8_0);
-    put_template(test_template);
+    section_begin();
     rig.watches = true;
     start_over(2);
     options.load.policy = POLICY_ON;
@@ -33,8 +18,7 @@ static void set_up(void)
         must(say(i % 2 == 0 ? "who is it?" : "tell me of 12", true) == ERR_OK);
     }
     insert_blank_card();
-    must(chat_policy_save(&chat, &saved, &file, NULL, NULL) == ERR_OK);
-    memcpy(good, card_data, sizeof good);
+    section_keep(chat_policy_save(&chat, &saved, &file, NULL, NULL));
     is_set_up = true;
 }
 
@@ -54,15 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3) {
         return 0;
     }
-    memcpy(card_data, good, sizeof good);
-    h = saved_written();
+    h = section_restore();
     at = (data[0] & 0x7fu) * 8u + data[1] % 12u * 1024u;
-    for (size_t i = 2; i < size && at + i < FILE_BYTES / 2; i++) {
-        ((uint8_t *)h)[at + i - 2] ^= data[i];
-    }
-    if ((data[0] & 0x80) == 0) {
-        saved_set_crcs(h);
-    }
+    section_damage(h, at, FILE_BYTES / 2, data + 2, size - 2, (data[0] & 0x80) == 0);
     error = chat_policy_load(&chat, &saved, &file, NULL, NULL);
     must(error == ERR_OK || saved.error_message[0] != '\0');
     must(error != ERR_OK || experience_is_sound(e));

@@ -3,23 +3,12 @@
  * computed. */
 #include "runtime/features/prefix/chat_prefix.h"
 
-#include "tests/unit/chat/chat_rig.h"
-#include "tests/unit/chat/saved_chat_rig.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/saved_section.h"
 
 enum { REPLY_BYTES = 256 };
 
-static uint8_t good[FILE_BYTES];
 static char expected[REPLY_BYTES];
 static unsigned n_inputs;
-
-static void must(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static void forget(void)
 {
@@ -39,17 +28,12 @@ static const char *reply(void)
 
 static void set_up(void)
 {
-    (void)tap_good; /* of the rig, which unit tests share */
-    rig_alone();
-    rig_compute(false);
-    rig_make_model("tiny", INGOT_Q8_0);
-    put_template(test_template);
+    section_begin();
     start_over(4);
     snprintf(expected, sizeof expected, "%s", reply());
     forget();
     insert_blank_card();
-    must(chat_prefix_save(&chat, &saved, &file, NULL, NULL) == ERR_OK);
-    memcpy(good, card_data, sizeof good);
+    section_keep(chat_prefix_save(&chat, &saved, &file, NULL, NULL));
 }
 
 /* The first byte says where in the header, or in the ids after it, the others are added. */
@@ -65,15 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2) {
         return 0;
     }
-    memcpy(card_data, good, sizeof good);
-    h = saved_written();
+    h = section_restore();
     at = (data[0] & 0x7fu) * 5u;
-    for (size_t i = 1; i < size && at + i - 1 < 2 * SECTOR_BYTES; i++) {
-        ((uint8_t *)h)[at + i - 1] ^= data[i];
-    }
-    if ((data[0] & 0x80) == 0) {
-        saved_set_crcs(h);
-    }
+    section_damage(h, at, 2 * SECTOR_BYTES, data + 1, size - 1, (data[0] & 0x80) == 0);
     forget();
     e = chat_prefix_load(&chat, &saved, &file, NULL, NULL);
     must(e == ERR_OK || saved.error_message[0] != '\0');

@@ -3,19 +3,10 @@
  * clock goes on. */
 #include "runtime/features/fabric/chat_fabric.h"
 
-#include "tests/unit/chat/chat_rig.h"
-#include "tests/unit/chat/saved_chat_rig.h"
+#include "tests/unit/chat/saved_section_rig.h"
 
 enum { SAVES = 60, DAY = 24 * 3600 };
 #define NOON 1795521600u
-
-static unsigned draws = 1;
-
-static unsigned draw(unsigned below)
-{
-    draws = draws * 1103515245u + 12345u;
-    return (draws >> 16) % below;
-}
 
 static struct fabric *fabric(void)
 {
@@ -166,89 +157,60 @@ static void test_smaller(void)
        "%s", saved.error_message);
 }
 
-/* The card's data contradicts itself, with right CRCs. */
+static void fill(void)
+{
+    remember(FABRIC_WIKI, 1234);
+}
+
+static bool is_empty(void)
+{
+    return fabric()->n_notes == 0;
+}
+
+static const struct section memories = { .open = open_fabric,
+                                         .fill = fill,
+                                         .hash = known,
+                                         .save = save_known,
+                                         .load = load_known,
+                                         .is_empty = is_empty,
+                                         .most_sectors = 400 };
+
 static void test_strange(void)
 {
-    static const struct {
-        size_t at;
-        uint32_t value;
-        const char *what;
-    } rows[] = { { 8, FABRIC_MOST_NOTES + 1, "more notes than there is room for" },
-                 { 8, 3, "other notes than the header's" },
-                 { 12, FABRIC_MOST_EXAMPLES + 1, "more examples than there is room for" },
-                 { 12, 1, "fewer examples than its notes have" },
-                 { 16, FABRIC_BACKGROUND + 1, "more of a background" },
-                 { 64, 0x7fc00000, "a bias that is not a number" },
-                 { 96, 0x7f800000, "a gate that is infinite" } };
-    struct saved_chat_header *h = (void *)card_data;
+    static const struct section_fault rows[] = {
+        { 8, FABRIC_MOST_NOTES + 1, "more notes than there is room for" },
+        { 8, 3, "other notes than the header's" },
+        { 12, FABRIC_MOST_EXAMPLES + 1, "more examples than there is room for" },
+        { 12, 1, "fewer examples than its notes have" },
+        { 16, FABRIC_BACKGROUND + 1, "more of a background" },
+        { 64, 0x7fc00000, "a bias that is not a number" },
+        { 96, 0x7f800000, "a gate that is infinite" }
+    };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        insert_blank_card();
-        open_fabric();
-        remember(FABRIC_WIKI, 1234);
-        if (save_known() != ERR_OK)
-            rig_die(saved.error_message);
-        memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
-        memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
-        change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_known() == ERR_BAD_MODEL &&
-               strstr(saved.error_message, "contradicts itself") != NULL &&
-               saved.before == SAVED_CHAT_LOST && fabric()->n_notes == 0,
-           "%s: %s", rows[i].what, saved.error_message);
-        remember(FABRIC_WIKI, 12);
-        OK(fabric()->n_notes == 1, "a memory can be made after a damaged file");
-    }
-    memcpy(card_data, "INGOTLRN", 8);
-    change_saved(64, 0, h->version);
-    OK(load_known() == ERR_NOT_FOUND, "lessons are not memories: %s", saved.error_message);
+    test_section_strange(&memories, rows, sizeof rows / sizeof rows[0]);
+    test_section_of_another(&memories, "INGOTLRN");
 }
 
 /* Memories and saves, with lost power at any sector. */
 static void test_power(void)
 {
-    unsigned cut = 0, old = 0, new = 0, wrong = 0;
-    uint32_t kept = 0;
-    bool any = false;
+    struct section_power p = { 0 };
 
     insert_blank_card();
     open_fabric();
     for (unsigned i = 0; i < SAVES; i++) {
-        uint32_t now;
-        enum err e;
-
         remember((enum fabric_name)draw(FABRIC_SPACES), draw(1000));
-        now = known();
-        insert_card(FILE_BYTES);
-        if (draw(2) == 0) {
-            card.sectors_left = (long)draw(400);
-            cut++;
-        }
-        e = save_known();
-        insert_card(FILE_BYTES);
-        open_fabric();
-        if (e != ERR_OK && !any && load_known() == ERR_NOT_FOUND)
-            continue;
-        wrong += load_known() != ERR_OK;
-        if (known() == now) {
-            kept = now;
-            any = true;
-            new ++;
-        } else if (any && known() == kept && e != ERR_OK)
-            old++;
-        else
-            wrong++;
+        section_save_or_lose(&memories, &p);
     }
-    OK(wrong == 0 && cut > 20 && old > 5 && new > 20,
-       "power lost %u times: %u times what was before, %u times what is new (%u wrong)", cut, old,
-       new, wrong);
+    OK(p.wrong == 0 && p.cut > 20 && p.old > 5 && p.new > 20,
+       "power lost %u times: %u times the card has the earlier memories, %u times the new ones (%u "
+       "wrong)",
+       p.cut, p.old, p.new, p.wrong);
 }
 
 int main(void)
 {
-    rig_alone();
-    rig_compute(false);
-    rig_make_model("tiny", INGOT_Q8_0);
-    put_template(test_template);
+    section_begin();
     test_there_and_back();
     test_clock();
     test_smaller();

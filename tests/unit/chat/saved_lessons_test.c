@@ -2,18 +2,9 @@
  * or the new ones, never a mix; and another start continues with the same bits. */
 #include "runtime/features/lessons/chat_learn.h"
 
-#include "tests/unit/chat/chat_rig.h"
-#include "tests/unit/chat/saved_chat_rig.h"
+#include "tests/unit/chat/saved_section_rig.h"
 
 enum { LESSONS = 40 };
-
-static unsigned draws = 1;
-
-static unsigned draw(unsigned below)
-{
-    draws = draws * 1103515245u + 12345u;
-    return (draws >> 16) % below;
-}
 
 static void open_learning(void)
 {
@@ -93,38 +84,44 @@ static void test_there_and_back(void)
        "and the first answer is there");
 }
 
-/* The card's data contradicts itself, with right CRCs. */
+static void fill(void)
+{
+    if (teach("who is it?", "it is me") != ERR_OK)
+        rig_die("nothing is learnt");
+}
+
+static bool is_empty(void)
+{
+    return lessons_of(&chat)->lessons.n == 0 &&
+           lessons_of(&chat)->lessons.learner.totals.lessons == 0;
+}
+
+static const struct section taught = { .open = open_learning,
+                                       .fill = fill,
+                                       .hash = learnt,
+                                       .save = save_learnt,
+                                       .load = load_learnt,
+                                       .is_empty = is_empty,
+                                       .most_sectors = 160 };
+
 static void test_strange(void)
 {
-    static const struct {
-        size_t at;
-        uint32_t value;
-        const char *what;
-    } rows[] = { { 20, LESSONS_LEAST_ROOM + 1, "more examples than there is room for" },
-                 { 20, 3, "other examples than the header's" },
-                 { 20, 400, "more of them than its bytes" },
-                 { 12, 11, "too many tasks" },
-                 { 12, 1 | 200 << 16, "more notes than there is room for" },
-                 { 12, 1 | 2 << 16, "other notes than the header's" },
-                 { 24, 0x7fc00000, "a weight that is not a number" },
-                 { 28, 0x7f800000, "one that is infinite" },
-                 { 32, 0x44800000, "one of 1024" } };
+    static const struct section_fault rows[] = {
+        { 20, LESSONS_LEAST_ROOM + 1, "more examples than there is room for" },
+        { 20, 3, "other examples than the header's" },
+        { 20, 400, "more of them than its bytes" },
+        { 12, 11, "too many tasks" },
+        { 12, 1 | 200 << 16, "more notes than there is room for" },
+        { 12, 1 | 2 << 16, "other notes than the header's" },
+        { 24, 0x7fc00000, "a weight that is not a number" },
+        { 28, 0x7f800000, "one that is infinite" },
+        { 32, 0x44800000, "one of 1024" }
+    };
     struct saved_chat_header *h = (void *)card_data;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        insert_blank_card();
-        open_learning();
-        if (teach("who is it?", "it is me") != ERR_OK || save_learnt() != ERR_OK)
-            rig_die("no save");
-        memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
-        memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
-        change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_learnt() == ERR_BAD_MODEL &&
-               strstr(saved.error_message, "contradicts itself") != NULL &&
-               saved.before == SAVED_CHAT_LOST && lessons_of(&chat)->lessons.n == 0 &&
-               lessons_of(&chat)->lessons.learner.totals.lessons == 0,
-           "%s: %s", rows[i].what, saved.error_message);
-    }
+    test_section_strange(&taught, rows, sizeof rows / sizeof rows[0]);
+    section_put(&taught);
+    open_learning();
     h->model_crc ^= 1;
     change_saved(24, 0, h->version);
     (void)teach("what now?", "nothing");
@@ -136,9 +133,7 @@ static void test_strange(void)
     change_saved(24, 0, h->version + 1);
     OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another version") != NULL,
        "%s", saved.error_message);
-    memcpy(card_data, "INGOTSAV", 8);
-    change_saved(24, 0, h->version - 1);
-    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.error_message);
+    test_section_of_another(&taught, "INGOTSAV");
 }
 
 /* A file of an earlier version has no notes: they are made for it, and what was taught stays taught. */
@@ -170,64 +165,40 @@ static void test_old(void)
  * sector. */
 static void test_many(void)
 {
-    unsigned steps = 0, aborted = 0, cut = 0, old = 0, new = 0, wrong = 0;
-    uint32_t kept = 0;
-    bool any = false;
+    struct section_power p = { 0 };
+    unsigned steps, aborted = 0;
 
     insert_blank_card();
     open_learning();
     for (unsigned i = 0; i < LESSONS || lessons_of(&chat)->lessons.learner.totals.steps < 1000;
          i++) {
         char question[40];
-        uint32_t before, now;
-        enum err e;
 
         if (i == 40 * LESSONS)
             rig_die("a thousand steps do not come");
         snprintf(question, sizeof question, "question %u?", i % LESSONS);
-        before = learnt();
         if (draw(3) == 0) {
+            uint32_t before = learnt();
+
             stop_after = 0;
             aborted++;
-            e = teach(question, "never");
-            wrong += e != ERR_ABORTED || (any && learnt() != before);
+            p.wrong += teach(question, "never") != ERR_ABORTED;
+            p.wrong += p.any && learnt() != before;
             continue;
         }
         (void)teach(question, i % 2 == 0 ? "yes it is" : "no, not me");
-        now = learnt();
-        insert_card(FILE_BYTES);
-        if (draw(2) == 0) {
-            card.sectors_left = (long)draw(160);
-            cut++;
-        }
-        e = save_learnt();
-        insert_card(FILE_BYTES);
-        open_learning();
-        if (e != ERR_OK && !any && load_learnt() == ERR_NOT_FOUND)
-            continue;
-        wrong += load_learnt() != ERR_OK;
-        if (learnt() == now) {
-            kept = now;
-            any = true;
-            new ++;
-        } else if (any && learnt() == kept && e != ERR_OK)
-            old++;
-        else
-            wrong++;
+        section_save_or_lose(&taught, &p);
     }
     steps = lessons_of(&chat)->lessons.learner.totals.steps;
-    OK(steps >= 1000 && wrong == 0 && aborted > 4 && cut > 4 && old > 2 && new > 4,
+    OK(steps >= 1000 && p.wrong == 0 && aborted > 4 && p.cut > 4 && p.old > 2 && p.new > 4,
        "%u steps, %u lessons stopped, power lost %u times: %u times the old ones, %u times the new "
        "ones (%u wrong)",
-       steps, aborted, cut, old, new, wrong);
+       steps, aborted, p.cut, p.old, p.new, p.wrong);
 }
 
 int main(void)
 {
-    rig_alone();
-    rig_compute(false);
-    rig_make_model("tiny", INGOT_Q8_0);
-    put_template(test_template);
+    section_begin();
     test_there_and_back();
     test_strange();
     test_old();

@@ -3,18 +3,9 @@
  * believed. */
 #include "runtime/features/policy/chat_policy.h"
 
-#include "tests/unit/chat/chat_rig.h"
-#include "tests/unit/chat/saved_chat_rig.h"
+#include "tests/unit/chat/saved_section_rig.h"
 
 enum { SAVES = 60 };
-
-static unsigned draws = 1;
-
-static unsigned draw(unsigned below)
-{
-    draws = draws * 1103515245u + 12345u;
-    return (draws >> 16) % below;
-}
 
 static struct experience *experience(void)
 {
@@ -96,15 +87,29 @@ static void test_there_and_back(void)
        "the file is for all patterns there can be");
 }
 
-/* The card's data contradicts itself, with right CRCs. */
+static void fill(void)
+{
+    for (unsigned i = 0; i < 4; i++)
+        turn(i);
+}
+
+static bool is_empty(void)
+{
+    return experience()->patterns.n == 0 && experience()->totals.turns == 0;
+}
+
+static const struct section judged = { .open = open_policy,
+                                       .fill = fill,
+                                       .hash = seen,
+                                       .save = save_seen,
+                                       .load = load_seen,
+                                       .is_empty = is_empty,
+                                       .most_sectors = 80 };
+
 static void test_strange(void)
 {
     enum { COUNTS = sizeof(struct experience_totals), WEIGHTS = COUNTS + 12 };
-    static const struct {
-        size_t at;
-        uint32_t value;
-        const char *what;
-    } rows[] = {
+    static const struct section_fault rows[] = {
         { COUNTS, EXPERIENCE_TURNS + 1, "more turns than there is room for" },
         { COUNTS + 4, EXPERIENCE_TURNS, "a turn after the last" },
         { COUNTS + 8, PATTERNS_MOST + 1, "more patterns than there is room for" },
@@ -119,77 +124,33 @@ static void test_strange(void)
         { WEIGHTS + sizeof(struct policy_weights) + EXPERIENCE_TURNS * sizeof(struct trajectory),
           0x41200000, "a direction that is long" }
     };
-    struct saved_chat_header *h = (void *)card_data;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        insert_blank_card();
-        open_policy();
-        for (unsigned k = 0; k < 4; k++)
-            turn(k);
-        if (save_seen() != ERR_OK)
-            rig_die(saved.error_message);
-        memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
-        memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
-        change_saved(rows[i].at, rows[i].value, h->version);
-        OK(load_seen() == ERR_BAD_MODEL &&
-               strstr(saved.error_message, "contradicts itself") != NULL &&
-               saved.before == SAVED_CHAT_LOST && experience()->patterns.n == 0 &&
-               experience()->totals.turns == 0,
-           "%s: %s", rows[i].what, saved.error_message);
-    }
-    memcpy(card_data, "INGOTLRN", 8);
-    change_saved(WEIGHTS, 0, h->version);
-    OK(load_seen() == ERR_NOT_FOUND, "lessons are not policy: %s", saved.error_message);
+    test_section_strange(&judged, rows, sizeof rows / sizeof rows[0]);
+    test_section_of_another(&judged, "INGOTLRN");
 }
 
 /* Turns and saves, with lost power at any sector. */
 static void test_power(void)
 {
-    unsigned cut = 0, old = 0, new = 0, wrong = 0;
-    uint32_t kept = 0;
-    bool any = false;
+    struct section_power p = { 0 };
 
     insert_blank_card();
     open_policy();
     for (unsigned i = 0; i < SAVES; i++) {
-        uint32_t now;
-        enum err e;
-
         chat_clear(&chat);
         turn(draw(100));
         experience_settle(experience());
-        now = seen();
-        insert_card(FILE_BYTES);
-        if (draw(2) == 0) {
-            card.sectors_left = (long)draw(80);
-            cut++;
-        }
-        e = save_seen();
-        insert_card(FILE_BYTES);
-        open_policy();
-        if (e != ERR_OK && !any && load_seen() == ERR_NOT_FOUND)
-            continue;
-        wrong += load_seen() != ERR_OK;
-        if (seen() == now) {
-            kept = now;
-            any = true;
-            new ++;
-        } else if (any && seen() == kept && e != ERR_OK)
-            old++;
-        else
-            wrong++;
+        section_save_or_lose(&judged, &p);
     }
-    OK(wrong == 0 && cut > 20 && old > 5 && new > 20,
-       "power lost %u times: %u times what was before, %u times what is new (%u wrong)", cut, old,
-       new, wrong);
+    OK(p.wrong == 0 && p.cut > 20 && p.old > 5 && p.new > 20,
+       "power lost %u times: %u times the card has the earlier experience, %u times the new one (%u "
+       "wrong)",
+       p.cut, p.old, p.new, p.wrong);
 }
 
 int main(void)
 {
-    rig_alone();
-    rig_compute(false);
-    rig_make_model("tiny", INGOT_Q8_0);
-    put_template(test_template);
+    section_begin();
     test_there_and_back();
     test_strange();
     test_power();
