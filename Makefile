@@ -165,7 +165,7 @@ include toolchain/lwip.mk
 
 # Firmware of EFI has set up what these set up (board/efi/efi_start.c takes their place).
 NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S) boot/unpack_lzma.c
-BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c)) $(if $(EFI),$(wildcard board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S))
+BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c $(if $(EFI),board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S)))
 
 IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(NETWORK),$(BOOT_WITHOUT_NETWORK),$(BOOT_NETWORK)) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) $(if $(NETWORK),$(OF_NETWORK)) \
             $(filter-out $(NOT_IN_IMAGE) $(if $(KEY),,$(OF_KEYS)),$(wildcard runtime/*/*.c runtime/features/*/*.c)) \

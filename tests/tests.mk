@@ -108,7 +108,7 @@ $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack card/about \
 	    $(if $(filter efi-%,$*),faults.efi,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
-	    $(if $(NETWORK_TESTS),$(if $(wildcard board/$*/network.c),net.bin)) \
+	    $(if $(NETWORK_TESTS),$(if $(wildcard board/$*/network.c),net.bin) $(if $(filter efi-%,$*),net.efi)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
@@ -177,6 +177,10 @@ $(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWO
 	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $(filter %.o %.a,$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
+
+# make_efi.py has written it beside net.elf.
+$(B)/net.efi: $(B)/net.elf
+	$(Q)touch -c $@
 
 $(B)/net.raw: $(B)/net.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
@@ -260,8 +264,8 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-# Every board that QEMU has with a network. `make test-net-whole` makes them; they take minutes.
-NET_WHOLE := $(if $(NETWORK_TESTS),$(patsubst board/%/board.mk,net-whole-%,$(shell grep -l "^QEMU_NETWORK" board/*/board.mk)))
+# Every board that QEMU has with a network, but EFI's. `make test-net-whole` makes them; they take minutes.
+NET_WHOLE := $(if $(NETWORK_TESTS),$(patsubst board/%/board.mk,net-whole-%,$(filter-out board/efi-%,$(shell grep -l "^QEMU_NETWORK" board/*/board.mk))))
 .PHONY: $(NET_WHOLE) test-net-whole
 test-net-whole: $(NET_WHOLE)
 $(NET_WHOLE): net-whole-%: test-images

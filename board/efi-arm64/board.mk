@@ -10,3 +10,5 @@ QEMU_MACHINE ?= -M virt -cpu cortex-a72 -m 1G -nographic -nic none -bios /usr/sh
 QEMU_SCREEN := -device ramfb
 CARD_IMAGE := EFI/BOOT/BOOTAA64.EFI
 QEMU_CARD = -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-pci,drive=card,romfile=
+# make run NETWORK=yes: the server is at port 8080 of this computer.
+QEMU_NETWORK ?= -netdev user,id=lan,hostfwd=tcp:127.0.0.1:8080-:80 -device virtio-net-pci,netdev=lan,romfile=

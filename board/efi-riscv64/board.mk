@@ -8,3 +8,5 @@ HAS_DISPLAY := yes
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M virt -cpu rv64,v=true,vlen=128 -m 1G -nographic -nic none -kernel /usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin
 QEMU_CARD = -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-pci,drive=card,romfile=
+# make run NETWORK=yes: the server is at port 8080 of this computer.
+QEMU_NETWORK ?= -netdev user,id=lan,hostfwd=tcp:127.0.0.1:8080-:80 -device virtio-net-pci,netdev=lan,romfile=

@@ -9,3 +9,5 @@ HAS_DISPLAY := yes
 QEMU ?= qemu-system-x86_64
 QEMU_MACHINE ?= -M q35 -cpu max -m 1G -nographic -nic none -bios /usr/share/ovmf/OVMF.fd
 QEMU_CARD = -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-pci,drive=card,romfile=
+# make run NETWORK=yes: the server is at port 8080 of this computer.
+QEMU_NETWORK ?= -netdev user,id=lan,hostfwd=tcp:127.0.0.1:8080-:80 -device virtio-net-pci,netdev=lan,romfile=

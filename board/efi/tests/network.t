@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""A machine with EFI on the network: the firmware's own driver (SimpleNetwork) carries the frames. It answers a request with what the
+line says, and the line goes on."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+from efi import FIRMWARE, Started, make_stick, put_program
+from machine import BUILD, ROOT, Tap
+from net_board import NetBoard, reply_of
+from talk import Console
+
+tap = Tap()
+QUESTION, WORDS = "What is 7 plus 8?", "temp=0 n=24 ids quiet term=plain"
+MACHINES = ("AAVMF with ACPI", "U-Boot arm64", "U-Boot riscv64", "OVMF")
+
+
+class Machine(NetBoard):
+    """A firmware's machine; TCP of `port` on this computer goes to its server."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.board = name
+
+    def started(self, stick):
+        return Started(self.board, stick, 1, ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80",
+                                              "-device", "virtio-net-pci,netdev=lan,romfile="])
+
+
+def stick_of(name, words):
+    board = FIRMWARE[name].board
+    stick = make_stick(f"net-{board}.img", words, os.path.join(ROOT, "models/demo-q8_0.ingot"), board=board)
+    with open(os.path.join(BUILD, board, "net.efi"), "rb") as f:
+        put_program(stick, board, f.read())
+    return stick
+
+
+def check(name):
+    machine = Machine(name)
+    with Console(machine.started(stick_of(name, WORDS + " net=dhcp,open")), "", ()) as c:
+        text = c.expect(r"network: http://10\.0\.2\.15 and http://ingot\.local|warning: there is no network[^\n]*")[0]
+        if b"warning" in text:
+            tap.ok(False, f"{name}: it has an address", c.seen)
+            return
+        c.prompt()
+        said = reply_of(c.say(QUESTION))
+        status, body = machine.ask("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24})
+        tap.ok("15" in said and status == 200 and json.loads(body)["choices"][0]["message"]["content"] == said, f"{name}: a request is answered with what the line says",
+               f"{status} {body} {said}")
+        status, body = machine.ask("GET", "/health")
+        tap.ok(status == 200 and "15" in c.say("/reset") + c.say(QUESTION), f"{name}: and the line goes on", c.seen)
+
+
+for name in MACHINES:
+    missing = FIRMWARE[name].missing()
+    if missing:
+        tap.skip(f"{name} on a network", missing)
+    elif not os.path.exists(os.path.join(BUILD, FIRMWARE[name].board, "net.efi")):
+        tap.skip(f"{name} on a network", "lwIP's source is not there: make setup-tests, then make test-images")
+    else:
+        check(name)
+
+tap.done()
