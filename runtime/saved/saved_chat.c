@@ -18,6 +18,11 @@ static const char *magic_of(enum saved_kind kind, const struct saved_section *se
     return section->magic;
 }
 
+const char *saved_chat_magic(const struct saved_chat *s)
+{
+    return magic_of(s->kind, s->section);
+}
+
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
@@ -149,7 +154,7 @@ const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s,
 enum err saved_chat_read_headers(struct saved_chat *s)
 {
     struct halves *v = &s->halves;
-    enum err e = halves_read(v, magic_of(s->kind, s->section));
+    enum err e = halves_read(v, saved_chat_magic(s));
 
     /* The file was longer once. */
     for (unsigned half = 0; half < 2; half++) {

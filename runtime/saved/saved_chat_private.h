@@ -31,6 +31,8 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
 /* The command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
+/* The 8 bytes that its headers begin with. */
+const char *saved_chat_magic(const struct saved_chat *s);
 
 /* The header of a half, as it is on the card. */
 const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s, unsigned half);

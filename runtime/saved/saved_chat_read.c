@@ -3,6 +3,7 @@
 
 #include "board/min_max.h"
 #include "runtime/saved/saved_chat_private.h"
+#include "runtime/storage/file_mark.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -118,18 +119,42 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
     return e;
 }
 
+static const char *what_belongs_here(const struct saved_chat *s)
+{
+    switch (s->kind) {
+    case SAVED_CHAT: return "a conversation";
+    case SAVED_PREFIX: return "the system prompt's state";
+    case SAVED_SECTION: break;
+    }
+    return s->section->what;
+}
+
 static enum err empty(struct saved_chat *s)
 {
-    const char *what = "a conversation";
-
-    if (s->kind == SAVED_PREFIX) {
-        what = "the system prompt's state";
-    } else if (s->kind == SAVED_SECTION) {
-        what = s->section->what;
-    }
     format_text(s->error_message, sizeof s->error_message, "%s is empty: %s writes %s into it",
-                s->halves.file->name, saved_chat_command(s), what);
+                s->halves.file->name, saved_chat_command(s), what_belongs_here(s));
     return ERR_NOT_FOUND;
+}
+
+/* Neither half is one of these saves, but the file may be something else, or damaged. */
+static enum err say_what_it_is(struct saved_chat *s)
+{
+    const struct half_header *h = s->halves.h;
+    const struct file_mark *mark = file_mark_find(h[0].magic);
+
+    if (mark == NULL) { /* the first save of a file goes to its second half */
+        mark = file_mark_find(h[1].magic);
+    }
+    if (mark == NULL) {
+        return empty(s);
+    }
+    if (memcmp(mark->magic, saved_chat_magic(s), FILE_MARK_BYTES) == 0) {
+        return damaged(s);
+    }
+    format_text(s->error_message, sizeof s->error_message,
+                "%s is %s, not %s: %s; or %s overwrites it", s->halves.file->name, mark->what,
+                what_belongs_here(s), mark->cure, saved_chat_command(s));
+    return ERR_BAD_MODEL;
 }
 
 /* ERR_IO: reading them has set the message. */
@@ -148,7 +173,7 @@ static enum err find_half(struct saved_chat *s)
             s->halves.file->name, (unsigned long long)s->halves.file->bytes, saved_chat_command(s));
         return ERR_BAD_CHECKSUM;
     }
-    return empty(s);
+    return say_what_it_is(s);
 }
 
 /* The newest valid half, of those that have a header. */

@@ -4,58 +4,37 @@
 
 #include <string.h>
 
-#include "flash_image/format/adapter.h"
 #include "flash_image/format/format.h"
-#include "flash_image/format/grammar.h"
+#include "runtime/storage/file_mark.h"
 #include "runtime/text/format_text.h"
 
 enum {
-    LOGGED_MODELS = 4, /* at the start, so that they fit the first screen */
-    NAMED_FILES = 4,   /* the same for files that are not models */
-    MAGIC_BYTES = 8,
+    LOGGED_MODELS = 4,  /* at the start, so that they fit the first screen */
+    NAMED_FILES = 4,    /* the same for files that are not models */
     MOST_READS = 16384, /* reads from the card while files are checked; then no more are checked */
 };
 
-/* Ingot's other files, and foreign ones, that are in the folder of models: recognized by their
- * first bytes. */
-static const struct kind {
-    const char *magic; /* (MAGIC_BYTES), or shorter */
-    const char *what, *cure;
-} kinds[] = {
-    { ADAPTER_MAGIC, "an adapter", "move it to adapters/, where /adapter finds it" },
-    { "INGOTSAV", "a saved conversation", "move it to saves/ as NAME.sav, where /load finds it" },
-    { "INGOTPRE", "a saved system prompt", "move it to the card's root as ingot.prefix" },
-    { "INGOTLRN", "a file of lessons", "move it to saves/ as learn.sav" },
-    { "INGOTPOL", "a file of a policy", "move it to saves/ as policy.sav" },
-    { "INGOTFAB", "a file of memories", "move it to saves/ as fabric.sav" },
-    { "INGOTREC", "a log of turns", "move it to the card's root as ingot.log" },
-    { "INGOTUSE", "a count of experts", "name it like its model, with .use" },
-    { "GRLG", "a compiled grammar", "move it to grammars/ as NAME.grammar" },
-    { "GGUF", "a GGUF file", "make an .ingot file of it with `ingot pack`" },
-};
-static const struct kind unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
+static const struct file_mark unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
 
-static const struct kind *kind_of(const uint8_t *begin)
+/* NULL: a model. */
+static const struct file_mark *kind_of(const uint8_t *begin)
 {
-    if (memcmp(begin, INGOT_MAGIC, MAGIC_BYTES) == 0) {
+    const struct file_mark *mark = file_mark_find(begin);
+
+    if (memcmp(begin, INGOT_MAGIC, FILE_MARK_BYTES) == 0) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (memcmp(begin, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
-            return &kinds[i];
-        }
-    }
-    return &unknown;
+    return mark != NULL ? mark : &unknown;
 }
 
 /* The kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a
  * model: the reader of models names it, and the part that is missing. */
-static const struct kind *look_at(struct storage *s, const struct file *f)
+static const struct file_mark *look_at(struct storage *s, const struct file *f)
 {
     uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
     struct file_read read;
 
-    if (f->bytes < MAGIC_BYTES) {
+    if (f->bytes < FILE_MARK_BYTES) {
         return &unknown;
     }
     if (file_read_now(&read, f, 0, s->sector, SECTOR_BYTES) != ERR_OK) {
@@ -126,8 +105,8 @@ static bool name_others(struct storage *s, const char *folder)
 
 /* The card's first file by name, which is not a model, and no other is. The message says what it
  * is; for a file of an unknown kind the reader of models says more. */
-static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
-                        struct file *out)
+static enum err none_is(struct storage *s, const struct file_mark *kind,
+                        const struct file_table *table, struct file *out)
 {
     enum err e = fat32_get_model(&s->fs, 0, &s->entry);
 
@@ -149,7 +128,7 @@ static enum err open_after(struct storage *s, const char *after, const struct fi
 
 enum err storage_find_first(struct storage *s, const struct file_table *table, struct file *out)
 {
-    const struct kind *kind = NULL, *first = NULL;
+    const struct file_mark *kind = NULL, *first = NULL;
     char after[FAT32_NAME_BYTES] = "";
     unsigned n = 0;
     uint32_t last_read;

@@ -4,6 +4,7 @@
 
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/storage/file_mark.h"
 #include "runtime/text/format_text.h"
 
 enum { VERSION = 1, MAGIC_BYTES = 8 };
@@ -162,6 +163,27 @@ static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
     return e;
 }
 
+/* Neither half is such a save. */
+static enum err say_what_it_is(struct expert_use *u, const struct file *file)
+{
+    const struct half_header *h = u->halves.h;
+    const struct file_mark *mark = file_mark_find(h[0].magic);
+
+    if (mark == NULL) { /* the first save of a file goes to its second half */
+        mark = file_mark_find(h[1].magic);
+    }
+    if (mark == NULL) {
+        return refuse(u, file, ERR_NOT_FOUND, "is empty: /save use writes it");
+    }
+    if (memcmp(mark->magic, magic, MAGIC_BYTES) == 0) {
+        return refuse(u, file, ERR_BAD_CHECKSUM, "is damaged: /save use writes it anew");
+    }
+    format_text(u->error_message, sizeof u->error_message,
+                "%s is %s, not a count of experts: %s; or /save use overwrites it", file->name,
+                mark->what, mark->cure);
+    return ERR_BAD_MODEL;
+}
+
 enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
                          struct plan_use *found, struct stream_expert *all)
 {
@@ -174,7 +196,7 @@ enum err expert_use_read(struct expert_use *u, const struct file *file, const st
         e = halves_find(halves);
     }
     if (e == ERR_NOT_FOUND) {
-        return refuse(u, file, e, "is empty: /save use writes it");
+        return say_what_it_is(u, file);
     }
     if (e != ERR_OK) {
         return e;

@@ -207,7 +207,8 @@ static void test_other(void)
     change(not_all_cached);
     OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state are refused");
     change(of_a_chat);
-    OK(is_refused(ERR_NOT_FOUND, "is empty"), "a conversation is not a prefix");
+    OK(is_refused(ERR_BAD_MODEL, "is a saved conversation, not the system prompt's state"),
+       "a conversation is not a prefix: %s", saved.error_message);
     put_one(2);
     OK(is_refused(ERR_BAD_MODEL, "another system prompt"), "another prompt: %s",
        saved.error_message);

@@ -102,6 +102,31 @@ static void unreadable(void)
     card.fail_times = 1000;
 }
 
+static void of_a_prefix(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    memcpy(h->magic, "INGOTPRE", sizeof h->magic);
+    saved_set_crcs(h);
+}
+
+static void of_a_model(void)
+{
+    memset(card_data, 0, sizeof card_data);
+    memcpy(card_data, INGOT_MAGIC, 8);
+}
+
+static void damaged_header(void)
+{
+    card_data[100] ^= 1;
+}
+
+static void few_words(void)
+{
+    memset(card_data, 0, sizeof card_data);
+    memcpy(card_data + 64, "words", 5);
+}
+
 static void unreadable_header(void)
 {
     card.fail_sector = 0;
@@ -117,6 +142,11 @@ static void test_refused(void)
         const char *error_message;
     } rows[] = {
         { "a blank file", blank, ERR_NOT_FOUND, "is empty" },
+        { "a saved prefix", of_a_prefix, ERR_BAD_MODEL,
+          "is a saved system prompt, not a conversation" },
+        { "a model", of_a_model, ERR_BAD_MODEL, "is a model, not a conversation" },
+        { "a damaged header", damaged_header, ERR_BAD_CHECKSUM, "is damaged" },
+        { "zeros with a few words after them", few_words, ERR_NOT_FOUND, "is empty" },
         { "a damaged one", damage, ERR_BAD_CHECKSUM, "is damaged" },
         { "damage in its last byte", damage_last_byte, ERR_BAD_CHECKSUM, "is damaged" },
         { "another version", other_version, ERR_BAD_MODEL, "another version of Ingot (2)" },

@@ -188,7 +188,7 @@ static void test_strange(void)
     };
 
     test_section_strange(&memories, rows, sizeof rows / sizeof rows[0]);
-    test_section_of_another(&memories, "INGOTLRN");
+    test_section_of_another(&memories, "INGOTLRN", "is a file of lessons, not what is remembered");
 }
 
 /* Memories and saves, with lost power at any sector. */

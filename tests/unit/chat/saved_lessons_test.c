@@ -133,7 +133,7 @@ static void test_strange(void)
     change_saved(24, 0, h->version + 1);
     OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another version") != NULL,
        "%s", saved.error_message);
-    test_section_of_another(&taught, "INGOTSAV");
+    test_section_of_another(&taught, "INGOTSAV", "is a saved conversation, not what was learnt");
 }
 
 /* A file of an earlier version has no notes: they are made for it, and what was taught stays taught. */

@@ -126,7 +126,7 @@ static void test_strange(void)
     };
 
     test_section_strange(&judged, rows, sizeof rows / sizeof rows[0]);
-    test_section_of_another(&judged, "INGOTLRN");
+    test_section_of_another(&judged, "INGOTLRN", "is a file of lessons, not ");
 }
 
 /* Turns and saves, with lost power at any sector. */

@@ -145,6 +145,14 @@ static void test_there_and_back(void)
     memset(card_data, 0, sizeof card_data);
     insert_card();
     OK(load() == ERR_NOT_FOUND && is_cleared(), "%s", use.error_message);
+    memcpy(card_data, "INGOTFAB", 8);
+    OK(load() == ERR_BAD_MODEL && is_cleared() &&
+           strstr(use.error_message, "is a file of memories, not a count of experts") != NULL,
+       "%s", use.error_message);
+    memcpy(card_data, "INGOTUSE", 8);
+    OK(load() == ERR_BAD_CHECKSUM && strstr(use.error_message, "is damaged") != NULL, "%s",
+       use.error_message);
+    memset(card_data, 0, sizeof card_data);
     OK(save(1) == ERR_OK && load() == ERR_OK && counts_are(1), "counts are saved and loaded");
     for (uint32_t i = 0; i < MOST; i++)
         sum += found.found[i];
