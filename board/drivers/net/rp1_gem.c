@@ -29,11 +29,29 @@ static void reset_phy(const struct gem_setup *s, uintptr_t bank)
     rest(s, READY_MS);
 }
 
+/* Raspberry Pi's trees of Linux 6.1 and 6.6 call it a plain macb (rp1.dtsi of raspberrypi/linux, rp1_eth); later ones and upstream's have
+ * RP1's own name. Firmware leaves the registers' address empty, so that the tree's is the only one. */
+static const uint8_t *find_address(const struct device_tree *tree)
+{
+    static const char *const names[] = { "raspberrypi,rp1-gem", "cdns,macb" };
+    struct device_tree_node node;
+
+    for (unsigned i = 0; tree->blob != NULL && i < sizeof names / sizeof names[0]; i++) {
+        device_tree_begin(&node);
+        if (device_tree_next_compatible(tree, &node, names[i]))
+            return tree_address(tree, &node);
+    }
+    return NULL;
+}
+
 const char *rp1_gem_open(struct gem *g, const struct device_tree *tree, uintptr_t port,
                          uint64_t (*ticks)(void), uint64_t ticks_hz, uint8_t address[6])
 {
-    struct gem_setup s = { .ticks = ticks, .ticks_hz = ticks_hz, .rgmii = true, .phy = PHY_FIRST };
-    struct device_tree_node node;
+    struct gem_setup s = { .ticks = ticks,
+                           .ticks_hz = ticks_hz,
+                           .rgmii = true,
+                           .phy = PHY_FIRST,
+                           .address = find_address(tree) };
     struct rp1_link link;
     const char *why;
     uintptr_t bank;
@@ -48,9 +66,6 @@ const char *rp1_gem_open(struct gem *g, const struct device_tree *tree, uintptr_
     if (mmu_map(s.mmio, GEM_BYTES, MAP_DEVICE) != ERR_OK ||
         mmu_map((uintptr_t)link.peripherals + RP1_GPIO_PLACE, RP1_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
         return "the registers of RP1's network controller cannot be mapped";
-    device_tree_begin(&node);
-    if (tree->blob != NULL && device_tree_next_compatible(tree, &node, "raspberrypi,rp1-gem"))
-        s.address = tree_address(tree, &node);
     e = gem_open(g, &s, address, &why);
     if (e == ERR_NO_DEVICE) {
         reset_phy(&s, bank);

@@ -112,12 +112,12 @@ static void firmware_left(bool held)
 static struct writer w;
 static struct device_tree tree;
 
-static void write_tree(const char *name, const uint8_t *address)
+static void write_tree(const char *compatible, const char *name, const uint8_t *address)
 {
     memset(&w, 0, sizeof w);
     begin(&w, "");
     begin(&w, "ethernet@100000");
-    text(&w, "compatible", "raspberrypi,rp1-gem");
+    text(&w, "compatible", compatible);
     property(&w, name, address, 6);
     end(&w);
     end(&w);
@@ -138,7 +138,7 @@ int main(void)
         printf("1..0 # SKIP no memory at the places of this test\n");
         return 0;
     }
-    write_tree("local-mac-address", ours);
+    write_tree("raspberrypi,rp1-gem", "local-mac-address", ours);
     firmware_left(false);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL &&
            memcmp(address, ours, 6) == 0 && !f.elsewhere,
@@ -154,7 +154,13 @@ int main(void)
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL && f.reset &&
            gem_is_up(DRIVER),
        "a PHY that the firmware has left in reset is let go");
-    write_tree("local-mac-address", group);
+    write_tree("cdns,macb", "local-mac-address", ours);
+    memset(address, 0, sizeof address);
+    firmware_left(false);
+    OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL &&
+           memcmp(address, ours, 6) == 0,
+       "the tree of Raspberry Pi's Linux 6.1 and 6.6, where it is a plain macb");
+    write_tree("raspberrypi,rp1-gem", "local-mac-address", group);
     firmware_left(false);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) != NULL,
        "an address of a group is none");
