@@ -54,6 +54,7 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
                                  .phy = PHY };
     struct jh7110_gmac_wiring wiring;
     struct device_tree_node node, phy;
+    enum tree_phy place;
     uint32_t bytes;
 
     *why = "the device tree names no network controller";
@@ -68,7 +69,9 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
     *why = jh7110_gmac_wake(g, port, &wiring);
     if (*why != NULL)
         return ERR_UNSUPPORTED;
-    if (tree_phy(tree, &node, &phy) == TREE_PHY_BELOW)
+    place = tree_phy(tree, &node, &phy);
+    /* The maker's U-Boot of 2021 has no handles. */
+    if (place == TREE_PHY_BELOW || (place == TREE_PHY_NONE && tree_phy_first(tree, &node, &phy)))
         yt8531_of_tree(&setup.yt8531, tree, &phy, wiring.mode);
     setup.gigabit_only = jh7110_gmac_is_gigabit_only(g, port);
     return dwmac_open(&dwmac, &setup, address, why);

@@ -11,6 +11,16 @@ enum {
     CLOCK_SOURCE_MASK = 15,
     SOURCE_OWN = 0,      /* of a TX clock: GTXCLK, which divides PLL 0 */
     SOURCE_RECEIVED = 1, /* RMII_RTX */
+    CLOCK_DIVISOR_MASK = 0xffffff,
+    GTXCLK = 4, /* among `clocks` */
+};
+enum { OSCILLATOR_HZ = 24000000, OWN_HZ = 125000000, MOST_DIVISOR = 15 };
+enum {                   /* PLL 0, in SYS_SYSCON (clk-starfive-jh7110-pll.c) */
+       PLL0_KIND = 0x18, /* bits 24 and 25: both set, without a fraction */
+       PLL0_WHOLE = 3 << 24,
+       PLL0_TIMES = 0x1c,    /* 11:0 multiplier */
+       PLL0_FRACTION = 0x20, /* 23:0 in 2^24ths, 29:28 the last divider's power of two */
+       PLL0_DIVIDER = 0x24,  /* 5:0 the first divider */
 };
 #define CLOCK_ON (1u << 31)
 enum { MODE_RGMII = 1, MODE_MASK = 7 };
@@ -55,6 +65,32 @@ static volatile uint32_t *tx_clock(const struct jh7110_gmac *g, unsigned port)
     return word(g->crg[ports[port].block], 4u * ports[port].tx);
 }
 
+/* 0: it does not run. */
+static uint64_t pll0_hz(const struct jh7110_gmac *g)
+{
+    uint32_t fraction = *word(g->syscon[SYS], PLL0_FRACTION);
+    uint32_t divider = *word(g->syscon[SYS], PLL0_DIVIDER) & 63;
+    uint64_t times = (uint64_t)(*word(g->syscon[SYS], PLL0_TIMES) & 0xfff) << 24;
+
+    if ((*word(g->syscon[SYS], PLL0_KIND) & PLL0_WHOLE) != PLL0_WHOLE)
+        times += fraction & 0xffffff;
+    if (divider == 0)
+        return 0;
+    return (OSCILLATOR_HZ * times >> 24) / divider >> (fraction >> 28 & 3);
+}
+
+/* The clock of 1000 Mbit/s, which U-Boot and Linux set when a link comes up (dwc_eth_qos_starfive.c,
+ * dwmac-starfive.c). U-Boot gives PLL 0 1000, 1250 or 1500 MHz, and the divider after a reset suits one of them. */
+static void set_own_clock(const struct jh7110_gmac *g, unsigned port)
+{
+    const struct port *p = &ports[port];
+    volatile uint32_t *clock = word(g->crg[p->clocks[GTXCLK].block], 4u * p->clocks[GTXCLK].number);
+    uint64_t divisor = (pll0_hz(g) + OWN_HZ / 2) / OWN_HZ;
+
+    if (divisor != 0 && divisor <= MOST_DIVISOR)
+        *clock = (*clock & ~(uint32_t)CLOCK_DIVISOR_MASK) | (uint32_t)divisor;
+}
+
 static void start_clocks(const struct jh7110_gmac *g, unsigned port, bool received_clock)
 {
     volatile uint32_t *tx = tx_clock(g, port);
@@ -64,6 +100,8 @@ static void start_clocks(const struct jh7110_gmac *g, unsigned port, bool receiv
     if (received_clock)
         *tx = (*tx & ~((uint32_t)CLOCK_SOURCE_MASK << CLOCK_SOURCE_SHIFT)) |
               SOURCE_RECEIVED << CLOCK_SOURCE_SHIFT;
+    if (jh7110_gmac_is_gigabit_only(g, port))
+        set_own_clock(g, port);
     *tx |= CLOCK_ON;
 }
 

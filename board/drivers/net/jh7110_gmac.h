@@ -24,8 +24,8 @@ struct jh7110_gmac_wiring {
     bool received_clock;
 };
 
-/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. Dividers stay as the firmware left them. NULL,
- * or why not: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
+/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. Its own clock, where it sends with that, gets 125 MHz; other dividers
+ * stay as the firmware left them. NULL, or why not: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 

@@ -1,5 +1,7 @@
 #include "board/drivers/net/tree_phy.h"
 
+#include <string.h>
+
 enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
                        struct device_tree_node *phy)
 {
@@ -13,4 +15,17 @@ enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_
             return TREE_PHY_BELOW;
     }
     return TREE_PHY_ELSEWHERE;
+}
+
+bool tree_phy_first(const struct device_tree *tree, const struct device_tree_node *node,
+                    struct device_tree_node *phy)
+{
+    static const char name[] = "ethernet-phy";
+
+    *phy = *node;
+    while (device_tree_next(tree, phy) && phy->depth > node->depth) {
+        if (strncmp(phy->name, name, sizeof name - 1) == 0)
+            return true;
+    }
+    return false;
 }

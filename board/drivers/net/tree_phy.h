@@ -13,4 +13,8 @@ enum tree_phy {
 enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
                        struct device_tree_node *phy);
 
+/* The first node below the controller that is named "ethernet-phy": where the maker's trees say something of a PHY without a handle. */
+bool tree_phy_first(const struct device_tree *tree, const struct device_tree_node *node,
+                    struct device_tree_node *phy);
+
 #endif

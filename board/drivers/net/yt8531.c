@@ -6,8 +6,11 @@ enum { REG_ID_1 = 2, REG_ID_2 = 3, REG_AT = 0x1e, REG_DATA = 0x1f };
 enum { ID_1 = 0x4f51, ID_2 = 0xe91b };
 
 /* Registers that are reached by REG_AT and REG_DATA. */
-enum { CHIP = 0xa001, RGMII = 0xa003 };
-enum { CHIP_RECEIVE_1900 = 1 << 8 };
+enum { CHIP = 0xa001, RGMII = 0xa003, PADS = 0xa010 };
+enum { CHIP_RECEIVE_1900 = 1 << 8, CHIP_SUPPLY_SHIFT = 4, CHIP_SUPPLY_MASK = 3 };
+enum { SUPPLY_3V3 = 0, SUPPLY_1V8 = 2 }; /* of its pads; 3 is 1.8 V, too */
+enum { PADS_CLOCK_SHIFT = 13, PADS_DATA_TOP_SHIFT = 12, PADS_DATA_SHIFT = 4 };
+enum { STRENGTHS = 8 };
 enum {
     RGMII_INVERTED = 1 << 14,
     RGMII_RECEIVE_SHIFT = 10,
@@ -35,13 +38,56 @@ static bool has(const struct device_tree *tree, const struct device_tree_node *n
     return device_tree_property(tree, node, name, &bytes) != NULL;
 }
 
-void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
-                    const struct device_tree_node *node, const char *mode)
+/* The maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; the same fields in the patches that StarFive sent to
+ * Linux in December 2022). False: the tree has none of them. */
+static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
+                         const struct device_tree_node *node)
+{
+    enum {
+        RECEIVE,
+        MORE_RECEIVE,
+        SEND,
+        STRENGTH,
+        STRENGTH_TOP,
+        STRENGTH_CLOCK,
+        AT_10,
+        AT_100,
+        AT_1000,
+        NAMES
+    };
+    static const char *const names[NAMES] = {
+        "rx_delay_sel",    "rxc_dly_en",     "tx_delay_sel",    "rgmii_sw_dr",     "rgmii_sw_dr_2",
+        "rgmii_sw_dr_rxc", "tx_inverted_10", "tx_inverted_100", "tx_inverted_1000"
+    };
+    uint64_t values[NAMES] = { 0 };
+
+    if (!device_tree_number(tree, node, names[RECEIVE], &values[RECEIVE]) ||
+        !device_tree_number(tree, node, names[SEND], &values[SEND]))
+        return false;
+    for (unsigned i = 0; i < NAMES; i++)
+        (void)device_tree_number(tree, node, names[i], &values[i]);
+    y->delays_receive = y->delays_send = y->adjusts = true;
+    y->more = values[MORE_RECEIVE] != 0;
+    y->receive = values[RECEIVE] & RGMII_DELAY_MASK;
+    y->send = values[SEND] & RGMII_DELAY_MASK;
+    if (has(tree, node, names[STRENGTH]))
+        y->data_strength = (uint16_t)(((values[STRENGTH_TOP] & 1) << 2 | (values[STRENGTH] & 3)) +
+                                      1);
+    if (has(tree, node, names[STRENGTH_CLOCK]))
+        y->clock_strength = (uint16_t)((values[STRENGTH_CLOCK] & 7) + 1);
+    y->inverts_10 = values[AT_10] != 0;
+    y->inverts_100 = values[AT_100] != 0;
+    y->inverts_1000 = values[AT_1000] != 0;
+    return true;
+}
+
+/* Delays count where the PHY has to make them. */
+static void read_delays(struct yt8531 *y, const struct device_tree *tree,
+                        const struct device_tree_node *node, const char *mode)
 {
     bool both = mode != NULL && strcmp(mode, "rgmii-id") == 0;
     uint64_t picos;
 
-    memset(y, 0, sizeof *y);
     y->delays_receive = (both || (mode != NULL && strcmp(mode, "rgmii-rxid") == 0)) &&
                         device_tree_number(tree, node, "rx-internal-delay-ps", &picos);
     if (y->delays_receive) {
@@ -52,6 +98,25 @@ void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
                      device_tree_number(tree, node, "tx-internal-delay-ps", &picos);
     if (y->delays_send)
         y->send = steps_of(picos);
+}
+
+static uint16_t microamps(const struct device_tree *tree, const struct device_tree_node *node,
+                          const char *name)
+{
+    uint64_t value;
+
+    return device_tree_number(tree, node, name, &value) && value > STRENGTHS ? (uint16_t)value : 0;
+}
+
+void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
+                    const struct device_tree_node *node, const char *mode)
+{
+    memset(y, 0, sizeof *y);
+    if (read_numbers(y, tree, node))
+        return;
+    read_delays(y, tree, node, mode);
+    y->clock_strength = microamps(tree, node, "motorcomm,rx-clk-drv-microamp");
+    y->data_strength = microamps(tree, node, "motorcomm,rx-data-drv-microamp");
     y->adjusts = has(tree, node, "motorcomm,tx-clk-adj-enabled");
     y->inverts_10 = has(tree, node, "motorcomm,tx-clk-10-inverted");
     y->inverts_100 = has(tree, node, "motorcomm,tx-clk-100-inverted");
@@ -64,14 +129,49 @@ static bool is_one(const struct phy *p)
            p->bus.read(p->bus.context, p->address, REG_ID_2) == ID_2;
 }
 
+static unsigned read_inner(const struct phy *p, unsigned reg)
+{
+    const struct phy_bus *b = &p->bus;
+
+    b->write(b->context, p->address, REG_AT, (uint16_t)reg);
+    return b->read(b->context, p->address, REG_DATA);
+}
+
 static void change(const struct phy *p, unsigned reg, unsigned mask, unsigned value)
 {
     const struct phy_bus *b = &p->bus;
-    unsigned old;
+    unsigned old = read_inner(p, reg);
 
-    b->write(b->context, p->address, REG_AT, (uint16_t)reg);
-    old = b->read(b->context, p->address, REG_DATA);
     b->write(b->context, p->address, REG_DATA, (uint16_t)((old & ~mask) | value));
+}
+
+/* The register's number for a strength, or STRENGTHS: it has none such, or it stays. */
+static unsigned number_of(const struct phy *p, uint16_t strength)
+{
+    static const uint16_t at_3v3[STRENGTHS] = { 3070, 4080, 4370, 4680, 5020, 5450, 5740, 6140 },
+                          at_1v8[STRENGTHS] = { 1200, 2100, 2700, 2910, 3110, 3600, 3970, 4350 };
+    unsigned supply = read_inner(p, CHIP) >> CHIP_SUPPLY_SHIFT & CHIP_SUPPLY_MASK, i = 0;
+    const uint16_t *strengths = supply >= SUPPLY_1V8 ? at_1v8 : at_3v3;
+
+    if (strength != 0 && strength <= STRENGTHS)
+        return strength - 1u;
+    if (supply != SUPPLY_3V3 && supply < SUPPLY_1V8)
+        return STRENGTHS;
+    while (i < STRENGTHS && strengths[i] != strength)
+        i++;
+    return i;
+}
+
+/* One that cannot be had stays, as in U-Boot. */
+static void set_strengths(const struct yt8531 *y, const struct phy *p)
+{
+    unsigned clock = number_of(p, y->clock_strength), data = number_of(p, y->data_strength);
+
+    if (clock < STRENGTHS)
+        change(p, PADS, (unsigned)(STRENGTHS - 1) << PADS_CLOCK_SHIFT, clock << PADS_CLOCK_SHIFT);
+    if (data < STRENGTHS)
+        change(p, PADS, 1u << PADS_DATA_TOP_SHIFT | 3u << PADS_DATA_SHIFT,
+               data >> 2 << PADS_DATA_TOP_SHIFT | (data & 3) << PADS_DATA_SHIFT);
 }
 
 void yt8531_start(const struct yt8531 *y, const struct phy *p)
@@ -85,6 +185,7 @@ void yt8531_start(const struct yt8531 *y, const struct phy *p)
     }
     if (y->delays_send)
         change(p, RGMII, RGMII_DELAY_MASK << RGMII_SEND_SHIFT, y->send);
+    set_strengths(y, p);
 }
 
 void yt8531_follow(const struct yt8531 *y, const struct phy *p, unsigned mbits)

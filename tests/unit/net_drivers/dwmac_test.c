@@ -22,8 +22,8 @@ static const char *why;
 
 static struct fake {
     uint32_t regs[0x2000 / 4];
-    uint16_t phy[32], chip,
-        rgmii;   /* 0xa001 and 0xa003 of the PHY, by its registers 0x1e and 0x1f */
+    uint16_t phy[32], chip, rgmii,
+        pads;    /* 0xa001, 0xa003 and 0xa010 of the PHY, by its registers 0x1e and 0x1f */
     bool silent; /* no PHY answers */
     bool stuck;  /* nor does its bus */
     bool held;   /* the reset never ends */
@@ -117,7 +117,10 @@ static uint16_t *phy_register(unsigned number)
 {
     if (number != 0x1f)
         return &f.phy[number];
-    return f.phy[0x1e] == 0xa001 ? &f.chip : f.phy[0x1e] == 0xa003 ? &f.rgmii : &f.phy[0x1f];
+    return f.phy[0x1e] == 0xa001   ? &f.chip
+           : f.phy[0x1e] == 0xa003 ? &f.rgmii
+           : f.phy[0x1e] == 0xa010 ? &f.pads
+                                   : &f.phy[0x1f];
 }
 
 static void ask_phy(uint32_t value)
@@ -397,6 +400,8 @@ static void read_phy_node(uint32_t receive)
     CELLS(&w, "phandle", 9);
     CELLS(&w, "rx-internal-delay-ps", receive);
     CELLS(&w, "tx-internal-delay-ps", 1500);
+    CELLS(&w, "motorcomm,rx-clk-drv-microamp", 3970);
+    CELLS(&w, "motorcomm,rx-data-drv-microamp", 2910);
     property(&w, "motorcomm,tx-clk-adj-enabled", "", 0);
     property(&w, "motorcomm,tx-clk-100-inverted", "", 0);
     property(&w, "motorcomm,tx-clk-1000-inverted", "", 0);
@@ -415,9 +420,12 @@ static void test_motorcomm(void)
 {
     read_phy_node(1500);
     power_up();
-    f.chip = 0x8131;
+    f.chip = 0x8131; /* its pads have 1.8 V */
     f.rgmii = 0x34f1;
+    f.pads = 0x7b8f;
     (void)open_with(own, true, false);
+    OK(f.pads == 0xcbbf, "a YT8531 has the tree's strengths, which are numbers 6 and 3 (%04x)",
+       (unsigned)f.pads);
     OK(f.chip == 0x8031 && f.rgmii == 0x28fa, "a YT8531 has the tree's delays (%04x, %04x)",
        (unsigned)f.chip, (unsigned)f.rgmii);
     OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock inverted at 1000 Mbit/s");
@@ -428,7 +436,9 @@ static void test_motorcomm(void)
     read_phy_node(1900);
     power_up();
     f.rgmii = 0x34f1;
+    f.pads = 0x7b8f;
     (void)open_with(own, true, false);
+    OK(f.pads == 0x7b8f, "strengths that it has not at 3.3 V stay");
     OK(f.chip == 0x100 && f.rgmii == 0x00fa, "1900 ps have a bit of their own");
     power_up();
     f.phy[3] = 0xe91a;
@@ -436,6 +446,53 @@ static void test_motorcomm(void)
     OK(open_with(own, true, false) == ERR_OK && dwmac_is_up(&driver) && f.rgmii == 0x34f1 &&
            f.phy[0x1e] == 0,
        "another PHY stays as it is");
+    memset(&motorcomm, 0, sizeof motorcomm);
+}
+
+/* phy0 of starfive_visionfive2.dts in StarFive's U-Boot of 2021: no handle, and numbers of the registers' fields. */
+static void read_makers_node(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t value;
+    } rows[] = { { "rgmii_sw_dr_2", 0 },   { "rgmii_sw_dr", 3 },    { "rgmii_sw_dr_rxc", 6 },
+                 { "rxc_dly_en", 0 },      { "rx_delay_sel", 0xa }, { "tx_delay_sel_fe", 5 },
+                 { "tx_delay_sel", 0xa },  { "tx_inverted_10", 1 }, { "tx_inverted_100", 1 },
+                 { "tx_inverted_1000", 1 } };
+    static struct writer w;
+    struct device_tree tree;
+    struct device_tree_node node, phy;
+
+    memset(&w, 0, sizeof w);
+    begin(&w, "");
+    begin(&w, "ethernet@16030000");
+    text(&w, "compatible", "starfive,jh7110-eqos-5.20");
+    begin(&w, "ethernet-phy@0");
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CELLS(&w, rows[i].name, rows[i].value);
+    for (unsigned i = 0; i < 3; i++)
+        end(&w);
+    finish(&w, 0);
+    (void)device_tree_open(&tree, w.blob, w.n_blob);
+    device_tree_begin(&node);
+    OK(device_tree_next_compatible(&tree, &node, "starfive,jh7110-eqos-5.20") &&
+           tree_phy(&tree, &node, &phy) == TREE_PHY_NONE && tree_phy_first(&tree, &node, &phy),
+       "the maker's tree has a PHY without a handle");
+    yt8531_of_tree(&motorcomm, &tree, &phy, "rgmii-id");
+}
+
+static void test_makers_tree(void)
+{
+    read_makers_node();
+    power_up();
+    f.chip = 0x8131;
+    f.rgmii = 0x00f1; /* as after a reset: 150 ps for what is sent, its clock as it is */
+    f.pads = 0x6fff;
+    OK(open_with(own, true, false) == ERR_OK && f.chip == 0x8031 && f.rgmii == 0x28fa &&
+           f.pads == 0xcfff,
+       "the factory's U-Boot: a YT8531 has its maker's delays and strengths (%04x, %04x, %04x)",
+       (unsigned)f.chip, (unsigned)f.rgmii, (unsigned)f.pads);
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock is inverted at 1000 Mbit/s");
     memset(&motorcomm, 0, sizeof motorcomm);
 }
 
@@ -479,6 +536,21 @@ static void test_refused(void)
 
 static uint32_t aon[0x400], sys[0x400], aon_syscon[0x400], sys_syscon[0x400];
 
+/* PLL 0 as U-Boot's tables have it (clk-jh7110-pll.c), and the divider of GMAC1_GTXCLK: 12 before, as after a reset. */
+static void test_own_clock(const struct jh7110_gmac *g, unsigned mhz, uint32_t divider,
+                           uint32_t times, uint32_t divisor)
+{
+    static const struct jh7110_gmac_wiring own_clock = { .mode = "rgmii-id" };
+
+    sys[100] = 12;
+    sys_syscon[0x18 / 4] = 3 << 24;
+    sys_syscon[0x1c / 4] = times;
+    sys_syscon[0x20 / 4] = 0;
+    sys_syscon[0x24 / 4] = divider;
+    OK(jh7110_gmac_wake(g, 1, &own_clock) == NULL && (sys[100] & 0xffffff) == divisor,
+       "PLL 0 at %u MHz: its own clock is %s", mhz, mhz != 0 ? "125 MHz" : "as it was");
+}
+
 static void test_clocks(void)
 {
     static const struct jh7110_gmac g = { .crg = { (uintptr_t)aon, (uintptr_t)sys },
@@ -511,6 +583,10 @@ static void test_clocks(void)
            sys[102] >> 31 && sys[107] >> 31 && sys[105] == 1u << 31 && sys[0x300 / 4] == 0xf3 &&
            sys_syscon[0x90 / 4] == 1 << 2 && jh7110_gmac_is_gigabit_only(&g, 1),
        "port 1: with its own clock, which is that of 1000 Mbit/s");
+    test_own_clock(&g, 1000, 3, 125, 8);
+    test_own_clock(&g, 1250, 12, 625, 10);
+    test_own_clock(&g, 1500, 2, 125, 12);
+    test_own_clock(&g, 0, 0, 0, 12);
     sys[0x310 / 4] = 4;
     why = jh7110_gmac_wake(&g, 1, &own_clock);
     OK(why != NULL && strstr(why, "reset") != NULL, "one that stays in reset is not touched");
@@ -535,6 +611,7 @@ int main(void)
     test_links();
     test_close();
     test_motorcomm();
+    test_makers_tree();
     test_refused();
     test_clocks();
     return tap_done();
