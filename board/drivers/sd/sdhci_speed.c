@@ -7,7 +7,9 @@
 
 enum {
     STABLE_MICROS = 150000,
-    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: time during which the clock is stopped */
+    LOW_MICROS = 1000,     /* until the card holds its data lines low, as Linux gives it */
+    SWITCH_MICROS = 10000, /* with a stopped clock: twice the time of Physical Layer 4.2.4.2, as in
+                            * Linux and U-Boot, for the supply */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000, /* for one tuning block */
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
@@ -80,16 +82,17 @@ enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd
     return set_clock(s, hz);
 }
 
-/* Physical Layer 4.2.4.2: the card has pulled the data lines low, and releases them when it sees
- * the clock again at 1.8 V. */
+/* Physical Layer 4.2.4.2: after its answer the card pulls the data lines low, for which it needs the
+ * clock, and releases them when it sees the clock again at 1.8 V. The order is that of U-Boot
+ * (mmc_switch_voltage) and Linux (mmc_set_uhs_voltage). */
 enum err sdhci_set_1v8(struct sd_host *host)
 {
     struct sdhci *s = (struct sdhci *)host;
 
-    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
-    /* A line is high: the card has not accepted the command. */
-    if (sdhci_read(s, SDHCI_PRESENT) & PRESENT_DATA_LINES)
+    /* A line stays high: the card has not accepted the command. */
+    if (!sdhci_wait(s, SDHCI_PRESENT, PRESENT_DATA_LINES, 0, LOW_MICROS))
         return ERR_IO;
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
     if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(s->setup.context, true) != ERR_OK)
         return ERR_IO;
     sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_1V8, CONTROL2_1V8);

@@ -69,9 +69,30 @@ static void test_uhs(void)
        "a board without 1.8 V never asks for it");
 }
 
+/* Real cards and boards: lines that go low only after some clocks, and a supply that takes its time
+ * (trees of the Pi 4 and 5, regulator-settling-time-us: 5 ms, besides the message to the firmware). */
+static void test_change(const char *name, uint64_t late, uint64_t settles, bool changes)
+{
+    struct sdhci_setup setup = plain_setup();
+
+    power_up(PLAIN_CAPS | CAPABLE_ADMA2, CAPABLE_SDR50, 2);
+    fake.knows_1v8 = true;
+    fake.modes = 0x1f;
+    f.late = late;
+    f.settles = settles;
+    (void)open_with(&setup);
+    OK(d->device.error_message == NULL &&
+           d->card.timing == (changes ? SD_TIMING_SDR50 : SD_TIMING_HIGH),
+       "%s: %s", name, d->device.mode);
+}
+
 int main(void)
 {
     test_clock();
     test_uhs();
+    test_change("lines that are low 500 us after CMD11", 500, 0, true);
+    test_change("a supply that takes 8 ms", 0, 8000, true);
+    test_change("lines that stay high", 5000, 0, false);
+    test_change("a supply that never changes", 0, 1000000, false);
     return tap_done();
 }

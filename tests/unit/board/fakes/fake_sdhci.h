@@ -53,6 +53,10 @@ static struct fake_sdhci {
     unsigned n_power_cycles;
     uint32_t inject; /* error bits of the next command */
     unsigned n_commands, n_dma_stops;
+    uint64_t late, settles; /* after CMD11: time until the card holds its lines low, and until its
+                             * supply has changed */
+    uint64_t asked_at, stopped_at, returned_at; /* CMD11, and its clock */
+    bool holds;                                 /* the lines low, while the clock stands */
     uint32_t dma_at;
     uint64_t now;
 } f;
@@ -282,6 +286,10 @@ static inline void run_command(uint32_t value)
     f.inject = 0;
     if (f.stuck)
         return;
+    if (index == 11) {
+        f.asked_at = f.now;
+        f.stopped_at = f.returned_at = 0;
+    }
     answers = fake_sd_command(&fake, index, reg(SDHCI_ARGUMENT), reply);
     answer(kind, reply);
     if (!answers && kind != 0)
@@ -309,18 +317,45 @@ static inline void run_command(uint32_t value)
     run_data();
 }
 
+/* ---- the change to 1.8 V (Physical Layer 4.2.4.2) ---- */
+
+static inline bool is_changing(void)
+{
+    return fake.n_log > 0 && fake.log[fake.n_log - 1] == 11;
+}
+
+/* The card holds its lines low a while after its answer, as long as it has a clock, and until the clock
+ * returns with a supply that has changed. */
+static inline bool holds_lines(void)
+{
+    if (!is_changing())
+        return false;
+    if (f.stopped_at == 0)
+        return f.now - f.asked_at >= f.late;
+    return f.holds && (f.returned_at == 0 || f.returned_at - f.stopped_at < f.settles);
+}
+
+static inline void note_clock(uint32_t clock)
+{
+    if (!is_changing())
+        return;
+    if (!(clock & CLOCK_CARD) && f.stopped_at == 0) {
+        f.holds = holds_lines();
+        f.stopped_at = f.now;
+    }
+    if (clock & CLOCK_CARD && f.stopped_at != 0 && f.returned_at == 0)
+        f.returned_at = f.now;
+}
+
 /* ---- the registers: instead of sdhci_mmio.c ---- */
 
 uint32_t sdhci_read(const struct sdhci *s, unsigned r)
 {
-    uint32_t clock = reg(SDHCI_CLOCK), lines = f.no_1v8 ? 0 : PRESENT_DATA_LINES;
+    uint32_t lines = f.no_1v8 || holds_lines() ? 0 : PRESENT_DATA_LINES;
 
     (void)s;
     if (r == SDHCI_STATUS)
         return f.pending & reg(SDHCI_STATUS_ENABLE);
-    if (r == SDHCI_PRESENT && fake.n_log > 0 && fake.log[fake.n_log - 1] == 11 &&
-        !(clock & CLOCK_CARD))
-        return reg(r); /* the card holds the lines low until the clock returns */
     if (r == SDHCI_PRESENT)
         return reg(r) | lines |
                (f.at < f.bytes && !(f.mode & TRANSFER_DMA) ? PRESENT_READABLE | PRESENT_WRITABLE
@@ -367,6 +402,8 @@ void sdhci_put(const struct sdhci *s, unsigned r, uint32_t value)
         value = reset_bits(value);
     if (r == SDHCI_CLOCK && value & CLOCK_INTERNAL)
         value |= CLOCK_STABLE;
+    if (r == SDHCI_CLOCK)
+        note_clock(value);
     f.regs[r / 4] = value;
     note_write(r, hz);
     supply();
