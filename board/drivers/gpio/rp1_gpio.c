@@ -7,6 +7,7 @@ enum { RIO_OUT = RIO, RIO_OE = RIO + 4, RIO_IN = RIO + 8, SET = 0x2000, CLEAR = 
 enum {
     CTRL_FUNCTION = 0x1f,
     CTRL_FUNCTION_RIO = 5,
+    CTRL_FUNCTION_NONE = 0x1f,
     CTRL_OVER = 3 << 12 | 3 << 14 |
                 3 << 16, /* output, its enable and input are as the function has them */
     PAD_INPUT = 1 << 6,
@@ -40,4 +41,15 @@ void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high)
     *reg(base, RIO_OE + (output ? SET : CLEAR)) = 1u << line;
     *pad = (*pad & ~(uint32_t)PAD_NO_OUTPUT) | PAD_INPUT;
     *control = (*control & ~(uint32_t)(CTRL_FUNCTION | CTRL_OVER)) | CTRL_FUNCTION_RIO;
+}
+
+void rp1_gpio_lend(uintptr_t base, unsigned line, unsigned function)
+{
+    volatile uint32_t *control = reg(base, CTRL + line * CTRL_STEP);
+    volatile uint32_t *pad = reg(base, PADS + PAD + line * PAD_STEP);
+
+    if ((*control & CTRL_FUNCTION) != CTRL_FUNCTION_NONE)
+        return;
+    *pad = (*pad & ~(uint32_t)PAD_NO_OUTPUT) | PAD_INPUT;
+    *control = (*control & ~(uint32_t)(CTRL_FUNCTION | CTRL_OVER)) | function;
 }

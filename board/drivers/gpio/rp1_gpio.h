@@ -16,4 +16,7 @@ void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high);
 void rp1_gpio_write(uintptr_t base, unsigned line, bool high);
 bool rp1_gpio_read(uintptr_t base, unsigned line);
 
+/* Give a line without a function this one. */
+void rp1_gpio_lend(uintptr_t base, unsigned line, unsigned function);
+
 #endif

@@ -27,6 +27,7 @@ enum {
     APR_WORDS = 4,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
     IAR_NUMBER = 0x3ff,
+    GICC_CTLR_BYPASS = 0xf << 5, /* 4.4.1: the bypass signals are disabled */
 };
 
 static volatile uint32_t *reg(const struct gic *gic, unsigned range, unsigned offset)
@@ -80,8 +81,12 @@ static enum err gic_v2_init(const struct gic *gic)
  * its word yet. */
 static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
-    (void)affinity; /* each core sees its own copy of these registers */
-    *reg(gic, INTERFACE, GICC_CTLR) = 0;
+    /* Each core sees its own copy of these registers. What firmware said of the bypass stays, as in Linux
+     * (irq-gic.c, GICC_DIS_BYPASS_MASK). */
+    uint32_t bypass = *reg(gic, INTERFACE, GICC_CTLR) & GICC_CTLR_BYPASS;
+
+    (void)affinity;
+    *reg(gic, INTERFACE, GICC_CTLR) = bypass;
     turn_off(gic, 0);
     for (unsigned i = 0; i < SGI_WORDS; i++)
         *reg(gic, DISTRIBUTOR, GICD_CPENDSGIR0 + 4 * i) = ~0u;
@@ -89,7 +94,7 @@ static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
         *reg(gic, INTERFACE, GICC_APR0 + 4 * i) = 0;
     *reg(gic, DISTRIBUTOR, GICD_ISENABLER0) = 1u << GIC_WAKE_UP;
     *reg(gic, INTERFACE, GICC_PMR) = 0xff; /* every priority */
-    *reg(gic, INTERFACE, GICC_CTLR) = 1;
+    *reg(gic, INTERFACE, GICC_CTLR) = bypass | 1;
     CORE_BARRIER("dsb sy"); /* the caller's first look comes after the clear */
     return ERR_OK;
 }

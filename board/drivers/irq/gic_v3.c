@@ -50,6 +50,7 @@ enum {
 #define WAKER_SLEEP (1u << 1)  /* ProcessorSleep */
 #define WAKER_ASLEEP (1u << 2) /* ChildrenAsleep */
 
+enum { FIRST_BEYOND = 1024 /* interrupt number after the special ones */ };
 enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
 
 #define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
@@ -210,15 +211,17 @@ static enum err enable_interface(void)
 }
 
 /* Take a pending one. The barriers: acknowledging takes effect, here and in memory order, before
- * anything after it (12.2, ICC_IAR1_EL1, requires DSB). */
+ * anything after it (12.2, ICC_IAR1_EL1, requires DSB). Numbers beyond the special ones (2.2.1: 1020 to 1023)
+ * are LPIs and extended lines that firmware left on: nobody serves them, but they have to be ended, or their
+ * priority would hold back all others. */
 static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
 
     CORE_BARRIER("dsb sy");
-    if (line >= GIC_SPECIAL)
+    if (line >= GIC_SPECIAL && line < FIRST_BEYOND)
         return false;
-    if (line != GIC_WAKE_UP)
+    if (line < GIC_SPECIAL && line != GIC_WAKE_UP)
         irq_deliver((uint32_t)line);
     WRITE_SYSTEM(icc_eoir1_el1, taken);
     CORE_BARRIER("isb");

@@ -105,6 +105,9 @@ static void reset(const struct genet *g)
     genet_write(g, GENET_COUNTERS, GENET_COUNTERS_CLEAR);
     genet_write(g, GENET_COUNTERS, 0);
     genet_write(g, GENET_FRAME_MOST, FRAME_MOST);
+    /* A driver like Linux's, of a firmware that loaded us over the network, has blocks of its own before the frames. */
+    set_bits(g, GENET_RECEIVE_BUFFER, GENET_STATUS_BLOCK, false);
+    set_bits(g, GENET_SEND_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_RECEIVE_ALIGNS, true);
     genet_write(g, GENET_SEND_BUFFER_SIZE, 1);
     genet_write(g, GENET_SEND_FLUSH, 1);

@@ -10,6 +10,7 @@ enum {
     GENET_RGMII = 0x08c,
     GENET_RECEIVE_BUFFER = 0x300,
     GENET_SEND_BUFFER_SIZE = 0x3b4,
+    GENET_SEND_BUFFER = 0x600, /* Linux: TBUF_CTRL, of TBUF at 0x600 */
     GENET_COMMAND = 0x808,
     GENET_ADDRESS_HIGH = 0x80c, /* the first four bytes, the first in the highest bits */
     GENET_ADDRESS_LOW = 0x810,  /* the last two */
@@ -32,6 +33,8 @@ enum {
     GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours: the PHY delays received data */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
+/* Of both buffers: a block of 64 bytes before each frame (Linux: RBUF_64B_EN). */
+enum { GENET_STATUS_BLOCK = 1 << 0 };
 enum {
     GENET_COMMAND_SENDS = 1 << 0,
     GENET_COMMAND_RECEIVES = 1 << 1,

@@ -27,6 +27,7 @@ enum {
     HCON = 0x70,
     UHS_REG = 0x74,
     BMOD = 0x80,
+    PLDMND = 0x84,
     DBADDR = 0x88,
     IDSTS = 0x8c,
     IDINTEN = 0x90,
@@ -278,8 +279,10 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    /* Last: from here on it may fetch. */
+    /* Last: from here on it may fetch, and is told to look, as in Linux (dw_mci_idmac_start_dma): one that has
+     * looked before is suspended. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
+    *reg(d, PLDMND) = 1;
     return e;
 }
 

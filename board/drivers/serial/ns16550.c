@@ -199,10 +199,13 @@ void ns16550_facts(const void *of, const struct facts *f)
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
 {
     uint64_t divisor = (clock_hz + 8 * (uint64_t)baud) / (16 * (uint64_t)baud);
+    bool on;
 
     if (uart->base == 0 || divisor == 0 || divisor > 0xffff)
         return;
     ns16550_drain(uart);
+    /* A PLIC keeps a request that the UART takes back, and its handler would read the divisor as data. */
+    on = core_interrupts_mask();
     write_register(uart, REG_INTERRUPTS, 0);
     if (set_line_control(uart, LINE_8N1 | LINE_DIVISOR)) {
         write_register(uart, REG_DIVISOR_LOW, (uint8_t)divisor);
@@ -211,4 +214,5 @@ void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
     (void)set_line_control(uart, LINE_8N1);
     if (uart->listens)
         write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
+    core_interrupts_restore(on);
 }

@@ -1,10 +1,24 @@
 #include "board/drivers/usb/rp1_usb.h"
 
 #include "board/drivers/bus/brcm_pcie.h"
+#include "board/drivers/gpio/rp1_gpio.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/usb/dwc3.h"
 #include "board/facts.h"
 #include "board/isa.h"
+
+/* The sockets' supply and its alarm are GPIO 42 and 43, the ninth and tenth line of bank 2, with function 2, "vbus1"
+ * (bcm2712-rpi-5-b.dts of Linux and of raspberrypi/linux, rp1_usb0; pinctrl-rp1.c). Circle relies on a firmware that
+ * has set them, and is not disturbed here. */
+static void power_sockets(uintptr_t peripherals)
+{
+    enum { BANK_2 = 0xd8000, LINE_42 = 42 - 34, LINES = 2, FUNCTION_VBUS_1 = 2 };
+
+    if (mmu_map(peripherals + RP1_GPIO_PLACE, RP1_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    for (unsigned i = 0; i < LINES; i++)
+        rp1_gpio_lend(peripherals + BANK_2, LINE_42 + i, FUNCTION_VBUS_1);
+}
 
 static unsigned open_controller(struct usb *u, const struct xhci_setup *setup,
                                 struct block_device **out, unsigned most)
@@ -30,6 +44,7 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
         out[0] = &r->error_message;
         return 1;
     }
+    power_sockets((uintptr_t)r->link.peripherals);
     for (unsigned i = 0; i < RP1_USB_CONTROLLERS; i++) {
         const struct xhci_setup setup = { .mmio = r->link.peripherals + places[i],
                                           .window = r->link.window,

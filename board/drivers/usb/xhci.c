@@ -306,6 +306,10 @@ enum err xhci_stop(struct xhci *x)
         x->devices[slot] = NULL;
     }
     dma_barrier();
+    /* 5.4.2: no register is written before it is ready, which takes a VL805 a while after its program was loaded. */
+    e = wait_status(x, STATUS_NOT_READY, 0);
+    if (e != ERR_OK)
+        return e;
     xhci_write(x, x->operational + OP_COMMAND, 0);
     /* 5.4.1: a reset while it runs is undefined, so it halts first. */
     e = wait_status(x, STATUS_HALTED, STATUS_HALTED);
@@ -353,6 +357,8 @@ static enum err set_scratch(struct xhci *x)
             x, ERR_UNSUPPORTED,
             "the USB controller needs more than 64 pages of memory for itself: use another one, and report "
             "the lines of `diag` that begin with USB");
+    /* They are zeros for each start; what a run before has written there is not (set_rings makes them visible). */
+    memset(x->scratch, 0, n * sizeof x->scratch[0]);
     for (uint32_t i = 0; i < n; i++)
         x->scratch_list[i] = xhci_address(x, x->scratch[i]);
     x->contexts[0] = n != 0 ? xhci_address(x, x->scratch_list) : 0;

@@ -48,6 +48,11 @@ static void test_card(void)
     OK(reads(10, 1, 64) && f.n_pio == 0, "a sector is read by DMA");
     OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB are read by DMA");
     OK(f.n_gated == 0 && d->card.n_errors == 0, "there are no errors");
+    power_up(HCON_32, RAM_AT);
+    f.suspends = true;
+    OK(open_plain() == ERR_OK && reads(10, 1, 64) && reads(100, 1024, 128) && f.n_pio == 0 &&
+           d->card.n_errors == 0,
+       "a DMA that is suspended until it is told to look reads, too");
 }
 
 /* CMD8 is not answered: the stop after it resets the controller. */

@@ -7,6 +7,8 @@
 enum { D_CTLR = 0, D_TYPER = 4, D_TARGETS = 0x800, D_CLEAR_SGI = 0xf10 };
 enum { C_CTLR = 0, C_IAR = 0xc, C_EOIR = 0x10, C_APR = 0xd0 };
 
+static uint32_t bypass = 3 << 5; /* as firmware left it */
+
 static uint32_t read_distributor(unsigned offset, bool look)
 {
     (void)look;
@@ -37,7 +39,7 @@ static void write_distributor(unsigned offset, uint32_t value)
 static uint32_t read_interface(unsigned offset, bool look)
 {
     if (offset == C_CTLR)
-        return g.interrupts;
+        return g.interrupts | bypass;
     if (offset == C_APR)
         return g.running;
     return offset == C_IAR && !look ? gic_fake_take() : NONE;
@@ -45,8 +47,10 @@ static uint32_t read_interface(unsigned offset, bool look)
 
 static void write_interface(unsigned offset, uint32_t value)
 {
-    if (offset == C_CTLR)
+    if (offset == C_CTLR) {
         g.interrupts = (value & 1) != 0;
+        bypass = value & 0xf << 5;
+    }
     if (offset == C_APR)
         g.running = value;
     if (offset == C_EOIR)
@@ -72,5 +76,6 @@ int main(void)
                              mmio_add(read_interface, write_interface, 0x1000));
 
     gic_fake_test(&gic);
+    OK(bypass == 3 << 5, "the bypass stays as firmware left it");
     return tap_done();
 }

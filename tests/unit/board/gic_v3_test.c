@@ -23,6 +23,10 @@ enum {
 static uint32_t ctlr, waker;
 static uint64_t sre;
 
+enum { LPI = 8192 };
+static bool left_lpi; /* firmware left one pending */
+static unsigned lpis_ended;
+
 static uint32_t read_distributor(unsigned offset, bool look)
 {
     (void)look;
@@ -65,6 +69,11 @@ static void write_redistributor(unsigned offset, uint32_t value)
 
 uint64_t core_register_read(const char *name)
 {
+    if (strcmp(name, "icc_iar1_el1") == 0 && left_lpi) {
+        left_lpi = false;
+        g.running = 1;
+        return LPI;
+    }
     if (strcmp(name, "icc_iar1_el1") == 0)
         return gic_fake_take();
     if (strcmp(name, "id_aa64pfr0_el1") == 0)
@@ -80,11 +89,26 @@ void core_register_write(const char *name, uint64_t value)
         g.interrupts = (value & 1) != 0;
     else if (strcmp(name, "icc_ap1r0_el1") == 0)
         g.running = (uint32_t)value;
+    else if (strcmp(name, "icc_eoir1_el1") == 0 && value == LPI)
+        g.running = 0, lpis_ended++;
     else if (strcmp(name, "icc_eoir1_el1") == 0)
         gic_fake_end((uint32_t)value);
     else if (strcmp(name, "icc_sgi1r_el1") == 0 && (value & 1) != 0)
         g.latched[0] |= 1u << (value >> 24 & 15); /* to the first core of the first cluster */
     core_settle();
+}
+
+/* IHI 0069, 2.2.1: LPIs begin at 8192. */
+static void test_lpi(void)
+{
+    unsigned served = uart_served;
+    uint32_t line, strays = irq_strays(&line);
+
+    left_lpi = true;
+    gic_fake_wire(UART, true);
+    core_settle();
+    OK(lpis_ended == 1 && uart_served == served + 1 && irq_strays(&line) == strays && !core.endless,
+       "an LPI that firmware left on is ended, and the UART comes after it");
 }
 
 /* A machine with more regions than the driver has room for: the cores in the rest get no
@@ -129,6 +153,7 @@ int main(void)
     ctlr = 1 << 4;
     waker = ASLEEP;
     gic_fake_test(&gic);
+    test_lpi();
     test_regions(4, 0);
     test_regions(6, 2);
     return tap_done();

@@ -17,6 +17,7 @@ static struct fake_uart {
     char after_status;      /* arrives once the status has been read; 0: none */
     bool dead;              /* no clock: all ones */
     unsigned reads_of_data; /* without a byte */
+    unsigned bare;          /* the divisor was in front of the data, and interrupts came */
 } f;
 
 static struct ns16550 uart;
@@ -70,6 +71,7 @@ static void write_uart(unsigned offset, uint32_t value)
         f.enabled = value;
     if (offset == LCR)
         f.line = value;
+    f.bare += offset == LCR && (value & 0x80) != 0 && !core.masked;
 }
 
 static bool asserted(void)
@@ -121,6 +123,14 @@ static void test_ghost(void)
        "a byte that comes meanwhile is not read away");
 }
 
+static void test_rate(void)
+{
+    begin();
+    ns16550_set_baud(&uart, 24000000, 115200);
+    OK(f.bare == 0 && !core.masked && f.line == 3 && f.enabled == 1,
+       "no interrupt is taken while the divisor is in front of the data");
+}
+
 static void test_complaint(void)
 {
     begin();
@@ -142,6 +152,7 @@ int main(void)
 {
     test_bytes();
     test_ghost();
+    test_rate();
     test_complaint();
     test_no_clock();
     return tap_done();

@@ -161,6 +161,16 @@ static void test_scratch(void)
        found[0]->error_message != NULL ? found[0]->error_message : "");
 }
 
+/* A VL805 whose program has just been loaded (xHCI 5.4.2: CNR). */
+static void test_not_ready(void)
+{
+    clear(&fake_vl805);
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    f.not_ready = 5;
+    OK(open_all() == 1 && reads(found[0], 0) && n_wrong == 0,
+       "no register is written before the controller is ready");
+}
+
 /* ---- hubs ---- */
 
 /* A Pi 4's sockets are behind the hub in the VL805, Raspberry Pi's keyboard has a hub of its own. */
@@ -433,6 +443,7 @@ int main(void)
     test_pieces(&fake_vl805, 0x2);
     test_pieces(&fake_rp1, 0);
     test_scratch();
+    test_not_ready();
     test_keyboard_with_hub();
     test_chain(XHCI_SPEED_HIGH);
     test_chain(XHCI_SPEED_SUPER);

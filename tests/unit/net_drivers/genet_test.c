@@ -189,6 +189,7 @@ static void power_up(uint32_t index)
         *reg(GENET_SENDS + GENET_ENGINE_CONTROL) = *reg(
             GENET_RECEIVES + GENET_ENGINE_CONTROL) = GENET_ENGINE_ON | GENET_ENGINE_QUEUE;
         *reg(GENET_COMMAND) = GENET_COMMAND_SENDS | GENET_COMMAND_RECEIVES;
+        *reg(0x300) = *reg(0x600) = 1; /* blocks of 64 bytes before each frame, as Linux has them */
     }
     f.phy[0] = 0x1140;
     f.phy[2] = 0x600d;
@@ -250,6 +251,7 @@ static void test_open(void)
     power_up(77);
     OK(open_with(NULL) == ERR_OK && !f.writes && f.n_wrong == 0,
        "a device that the firmware left at work is stopped first");
+    OK(*reg(0x300) == 2 && *reg(0x600) == 0, "and has no blocks before its frames any more");
 }
 
 static void test_frames(uint32_t index)

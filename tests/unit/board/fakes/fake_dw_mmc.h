@@ -28,6 +28,7 @@ enum { /* registers and bits that the driver does not name */
        DW_HCON = 0x70,
        DW_UHS = 0x74,
        DW_BMOD = 0x80,
+       DW_PLDMND = 0x84,
        DW_DBADDR = 0x88,
        DW_IDSTS = 0x8c,    /* where addresses have 32 bits */
        DW_IDSTS_64 = 0x90, /* for those with 64 bits; 0x8c is the upper half of DBADDR there */
@@ -88,6 +89,8 @@ static struct fake_dw {
     uint32_t inject; /* RINTSTS for the next command */
     uint32_t sticky; /* bits of CTRL that never clear */
     unsigned clears_in;
+    bool suspends; /* its DMA looks at descriptors only when it is told to, by PLDMND */
+    bool told;
     unsigned n_dma, n_pio, n_commands;
     uint64_t now;
 } f;
@@ -201,8 +204,8 @@ static inline void dw_run_dma(void)
 
 static inline bool dw_has_dma(void)
 {
-    return (dw_reg(DW_CTRL) & DW_CTRL_DMA) != 0 && (dw_reg(DW_BMOD) >> 7 & 1) != 0 &&
-           (dw_reg(DW_HCON) & DW_HCON_NO_DMA) == 0;
+    return (!f.suspends || f.told) && (dw_reg(DW_CTRL) & DW_CTRL_DMA) != 0 &&
+           (dw_reg(DW_BMOD) >> 7 & 1) != 0 && (dw_reg(DW_HCON) & DW_HCON_NO_DMA) == 0;
 }
 
 /* Moves from the card as much as there is room for. */
@@ -383,6 +386,9 @@ static inline void dw_write(unsigned at, uint32_t value)
     if (dw_is_off() || at >= sizeof f.regs)
         return;
     dma_log_add(DMA_REGISTER, at, value);
+    if (at == DW_BMOD)
+        f.told = f.told && (value & 1) == 0;
+    f.told = f.told || (at == DW_PLDMND && dw_reg(DW_BMOD) >> 7 & 1);
     if (at == DW_CMD)
         dw_write_command(value);
     else if (at == DW_CTRL)

@@ -165,7 +165,10 @@ uint32_t xhci_read(const struct xhci *x, unsigned reg)
     case CAP_PARAMETERS: return fake_chip->parameters;
     case CAP_DOORBELLS: return DOORBELLS;
     case CAP_RUNTIME: return RUNTIME;
-    case OPERATIONAL + OP_STATUS: return f.runs ? 0 : STATUS_HALTED;
+    case OPERATIONAL + OP_STATUS:
+        if (f.not_ready != 0 && --f.not_ready != 0) /* 5.4.2: its program begins */
+            return STATUS_NOT_READY;
+        return f.runs ? 0 : STATUS_HALTED;
     case OPERATIONAL + OP_PAGE_SIZE: return 1;
     case RUNTIME + RUN_FRAME: return f.told_frame = f.frame++ & 0x3fff;
     default: break;
@@ -173,6 +176,21 @@ uint32_t xhci_read(const struct xhci *x, unsigned reg)
     if (reg >= OPERATIONAL + OP_PORTS && reg < OPERATIONAL + OP_PORTS + 16 * fake_ports())
         return port_status((reg - OPERATIONAL - OP_PORTS) / 16 + 1);
     return f.words[reg / 4];
+}
+
+/* 4.20: pages of its own, which are zeros when it begins. */
+static inline void use_scratch(void)
+{
+    uint32_t s = fake_chip->structure_2, n = (s >> 21 & 31) << 5 | s >> 27;
+    const uint64_t *contexts = memory_at(pair_at(OPERATIONAL + OP_CONTEXTS));
+    const uint64_t *pages = n != 0 ? memory_at(contexts[0]) : NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t *page = memory_at(pages[i]);
+
+        wrong(page[7] != 0);
+        page[7] = 0xa5;
+    }
 }
 
 static inline void run_or_reset(uint32_t command)
@@ -190,6 +208,7 @@ static inline void run_or_reset(uint32_t command)
         }
     }
     if (f.runs) {
+        use_scratch();
         const uint32_t *table = memory_at(pair_at(RUNTIME + RUN_TABLE));
         uint64_t ring = pair_at(OPERATIONAL + OP_COMMAND_RING);
 
@@ -223,6 +242,7 @@ static inline void write_port(struct fake_unit *u, uint32_t value)
 void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
 {
     (void)x;
+    wrong(f.not_ready != 0);
     f.words[reg / 4] = value;
     if (reg == OPERATIONAL + OP_COMMAND) {
         run_or_reset(value);

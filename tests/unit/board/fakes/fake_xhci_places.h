@@ -25,8 +25,9 @@ static struct fake_xhci {
     uint64_t events;
     uint32_t n_events, next_event, event_cycle;
     bool runs;
-    bool unpowered; /* its ports */
-    uint32_t slots; /* that are enabled, by bit */
+    unsigned not_ready; /* looks at its status until it is */
+    bool unpowered;     /* its ports */
+    uint32_t slots;     /* that are enabled, by bit */
     struct fake_unit units[FAKE_UNITS];
     unsigned n_addresses;
     uint64_t now;
