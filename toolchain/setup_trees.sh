@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
-# The packages of arm64 and riscv64 (200 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
+# The packages of arm64 and riscv64 (5 and 100 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
 # leaves this system's lists as they are; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is
 # said, and the test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
 set -eu
@@ -8,19 +8,20 @@ to=$1
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 seconds=150 # for one command of apt-get
 without="tests/boards/trees.t is skipped"
+version=2 # of the packages: another number fetches again; tests/boards/board_trees.py has the same
 
-[ ! -f "$to/.complete" ] || exit 0
+[ ! -f "$to/.complete.$version" ] || exit 0
 [ -z "${INGOT_NO_TREES:-}" ] || exit 0
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && [ -f "$keys" ] || {
     echo "setup: no apt-get, or no keys of Debian ($keys): $without"
     exit 0
 }
-if [ -n "$(find "$to/.tried" -mmin -1440 2>/dev/null)" ]; then
-    echo "setup: no kernel package came at the last try: $without; rm $to/.tried tries again now"
+if [ -n "$(find "$to/.tried.$version" -mmin -1440 2>/dev/null)" ]; then
+    echo "setup: no kernel package came at the last try: $without; rm $to/.tried.$version tries again now"
     exit 0
 fi
 mkdir -p "$to"
-: >"$to/.tried"
+: >"$to/.tried.$version"
 to=$(cd "$to" && pwd)
 aside=$(mktemp -d "$to/fetch.XXXXXX")
 trap 'rm -rf "$aside"' EXIT
@@ -42,17 +43,18 @@ Acquire::http::Timeout "20";
 CONF
 }
 
-# ARCHITECTURE SUITE PATTERN...: the newest kernel's files of those names, into $to.
+# ARCHITECTURE SUITE PACKAGE PATTERN...: the newest kernel's files of those names, into $to. Since Linux 6.17 they are in the package
+# "base", and not in "image".
 fetch() {
-    arch=$1 suite=$2
-    shift 2
+    arch=$1 suite=$2 package=$3
+    shift 3
     mkdir -p "$aside/$arch/lists/partial" "$aside/$arch/cache/archives/partial" "$aside/$arch/etc/apt.conf.d" \
         "$aside/$arch/etc/preferences.d"
     : >"$aside/$arch/status"
     apt_of "$arch"
     echo "deb [arch=$arch signed-by=$keys] http://deb.debian.org/debian $suite main" >"$aside/$arch/etc/sources.list"
     APT_CONFIG="$aside/$arch.conf" timeout "$seconds" apt-get update -qq || return 1
-    kernel=$(APT_CONFIG="$aside/$arch.conf" apt-cache search --names-only "^linux-image-[0-9.]*[0-9](\\+deb[0-9.]*)?-$arch\$" |
+    kernel=$(APT_CONFIG="$aside/$arch.conf" apt-cache search --names-only "^linux-$package-[0-9.]*[0-9](\\+deb[0-9.]*)?-$arch\$" |
         cut -d' ' -f1 | sort -V | tail -1)
     [ -n "$kernel" ] || return 1
     echo "setup: fetching $kernel of $suite for its device trees"
@@ -62,10 +64,10 @@ fetch() {
     rm -f "$aside/$kernel"_*.deb
 }
 
-if fetch arm64 bookworm-backports 'bcm2711-rpi-*.dtb' 'bcm2712-rpi-*.dtb' 'bcm2837-rpi-*.dtb' &&
-    fetch riscv64 trixie 'jh7110-starfive-visionfive-2-*.dtb' 'mpfs-icicle-kit*.dtb'; then
+if fetch arm64 trixie-backports base 'bcm2711-rpi-*.dtb' 'bcm2712-*.dtb' 'bcm2837-rpi-*.dtb' &&
+    fetch riscv64 trixie image 'jh7110-starfive-visionfive-2-*.dtb' 'mpfs-icicle-kit*.dtb'; then
     find "$aside/out" -name '*.dtb' -exec mv {} "$to" \;
-    : >"$to/.complete"
+    : >"$to/.complete.$version"
 else
     echo "setup: apt-get has brought no kernel package: $without"
 fi

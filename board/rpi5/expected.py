@@ -5,7 +5,8 @@ from raspberry_pi import PI_IMAGE
 
 FITS = [("4G", "Pi 5, 4 GiB")]
 NODES = ["/soc@107c000000/serial@7d001000", "/soc@107c000000/mmc@fff000", "/soc@107c000000/mailbox@7c013880",
-         "/soc@107c000000/gpio@7d517c00", "/soc@107c000000/interrupt-controller@7fff9000"]
+         "/soc@107c000000/gpio@7d517c00", "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/watchdog@7d200000",
+         "/soc@107c000000/reset-controller@119500", "/soc@107c000000/reset-controller@1504318", "/axi/pcie@1000110000", "/axi/pcie@1000120000"]
 
 
 def uart_registers(divisor):
@@ -15,10 +16,13 @@ def uart_registers(divisor):
     return left, taken
 
 
-TREES = [("bcm2712-rpi-5-b", 0, NODES, PSCI, "mailbox=107c013880 revision=c04170", uart_registers(divisor)) for divisor in (0, 11)]
+# The chip's stepping is in a register: C1, and D0 (board/drivers/soc/bcm2712.h).
+STEPPINGS = ("bcm2712-rpi-5-b", "1001504004=27120021"), ("bcm2712-d-rpi-5-b", "1001504004=27120030")
+TREES = [(name, 0, NODES, PSCI, f"mailbox=107c013880 revision=c04170 {stepping}", uart_registers(divisor))
+         for name, stepping in STEPPINGS for divisor in (0, 11)]
 MEMORY = [("bcm2712-rpi-5-b", f"{n} GB", [(0, 0x3fc00000), (GIB, (n - 1) * GIB)], [],
            sorted([(PI_IMAGE, 0x3fc00000), (GIB, n * GIB)], key=lambda r: r[0] - r[1])) for n in (2, 4, 8, 16)]
-GIC = "bcm2712-rpi-5-b", "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000"
+GIC = [(name, "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000") for name, _ in STEPPINGS]
 # The firmware in the board's flash has read the kernel by the same controller.
 ACTS, LEFT, TAKEN = sdhci(0x1000fff000)
 FIRMWARE = [("bcm2712-rpi-5-b", "the firmware", 0, f"mailbox=107c013880 revision=c04170 {ACTS}", (LEFT, TAKEN), PSCI)]

@@ -83,7 +83,7 @@ def tables_of(out, image):
 
 def missing(board):
     """Why the suite of a board cannot run, or None."""
-    if not os.path.exists(os.path.join(TREES, ".complete")):
+    if not os.path.exists(os.path.join(TREES, ".complete.2")):
         return "published device trees", f"none in {TREES}: make setup-tests fetches Debian's kernel packages for them"
     if not os.path.exists(os.path.join(BUILD, "tests/boards", board)):
         return "boards' code on this computer", "build/tests/boards is not built: make test-boards"

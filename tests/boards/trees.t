@@ -138,7 +138,7 @@ def look_at_interrupts(board, name, gic, uart):
     found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
     wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
     tap.ok(not wrong and found.get(target, 0) >> line % 4 * 8 & 0xff == 1,
-           f"{board}: what its firmware left enabled, pending and active is cleared, and line {line} comes to core 0", f"{wrong}\n{out}")
+           f"{board}, {name}: what its firmware left enabled, pending and active is cleared, and line {line} comes to core 0", f"{wrong}\n{out}")
 
 
 BOARDS = with_expected("TREES")
@@ -158,5 +158,6 @@ for board, rows in BOARDS.items():
     if "mailbox=" in rows[0][4]:
         look_at_caches(board, rows[0][0])
 for board, row in with_expected("GIC").items():
-    look_at_interrupts(board, *row)
+    for each in row if isinstance(row, list) else [row]:
+        look_at_interrupts(board, *each)
 tap.done()

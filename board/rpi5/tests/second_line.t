@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The Raspberry Pi 5's own code: RP1's UART 0 as a second line."""
+"""The Raspberry Pi 5's own code: RP1's UART 0 as a second line, and the supply of its USB sockets."""
 
 import os
 import re
@@ -38,5 +38,19 @@ def look_at_second_line():
         tap.ok("board rpi5\n" in out and good, f"rpi5: RP1's UART 0, {title}: {'taken' if want else 'left alone'}", f"{[hex(v) for v in found]}\n{out}")
 
 
+def look_at_sockets():
+    """The USB sockets' supply: GPIO 42 and 43 get the function of the tree where nobody has given them one."""
+    root, reserved = published("bcm2712-rpi-5-b")
+    controls, pads = (0x1f000d8044, 0x1f000d804c), (0x1f000f8024, 0x1f000f8028)
+    for title, function, pad, want in (("without a function", 0x1f, 0x96, (2, 2, 0x56, 0x56)), ("as a firmware has them", 2, 0x56, (2, 2, 0x56, 0x56)),
+                                       ("that somebody drives", 5, 0x96, (5, 5, 0x96, 0x96))):
+        left = {**RP1_LEFT, **{at: function for at in controls}, **{at: pad for at in pads}}
+        out = run("rpi5", make_tree(root, reserved), ["mailbox=107c013880", "revision=c04170", *[f"{k:x}={v:x}" for k, v in left.items()],
+                                                      *[f"{at:x}" for at in controls + pads]])
+        found = tuple(int(v, 16) for _, v in re.findall(r"^register (1f000[df]8\w+) (\w+)$", out, re.M))
+        tap.ok("board rpi5\n" in out and found == want, f"rpi5: the supply's lines {title}", f"{[hex(v) for v in found]}\n{out}")
+
+
 look_at_second_line()
+look_at_sockets()
 tap.done()
