@@ -50,6 +50,7 @@ enum {
 #define WAKER_SLEEP (1u << 1)  /* ProcessorSleep */
 #define WAKER_ASLEEP (1u << 2) /* ChildrenAsleep */
 
+enum { CTLR_PRIORITY_SHIFT = 8 /* of ICC_CTLR_EL1 */ };
 enum { FIRST_BEYOND = 1024 /* interrupt number after the special ones */ };
 enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
 
@@ -193,6 +194,21 @@ static enum err enable_sgi(uintptr_t redistributor, bool single_state)
     return ERR_OK;
 }
 
+/* An interrupt that firmware took and never ended holds back others. A core with 6 or 7 bits of priority has
+ * more of these registers (12.2, ICC_AP1R<n>_EL1); PRIbits is one less. */
+static void forget_running(void)
+{
+    uint64_t bits = (READ_SYSTEM(icc_ctlr_el1) >> CTLR_PRIORITY_SHIFT & 7) + 1;
+
+    WRITE_SYSTEM(icc_ap1r0_el1, 0);
+    if (bits >= 6)
+        WRITE_SYSTEM(icc_ap1r1_el1, 0);
+    if (bits >= 7) {
+        WRITE_SYSTEM(icc_ap1r2_el1, 0);
+        WRITE_SYSTEM(icc_ap1r3_el1, 0);
+    }
+}
+
 /* Section 12.2: SRE selects registers instead of memory, CTLR bit 1 (EOImode) would split the end
  * of an interrupt in two. */
 static enum err enable_interface(void)
@@ -201,8 +217,7 @@ static enum err enable_interface(void)
     CORE_BARRIER("isb");
     if ((READ_SYSTEM(icc_sre_el1) & 1) == 0)
         return ERR_UNSUPPORTED;
-    WRITE_SYSTEM(icc_ap1r0_el1, 0);  /* an interrupt that firmware took and never ended holds
-                                      * back others */
+    forget_running();
     WRITE_SYSTEM(icc_pmr_el1, 0xff); /* every priority */
     WRITE_SYSTEM(icc_ctlr_el1, READ_SYSTEM(icc_ctlr_el1) & ~UINT64_C(2));
     WRITE_SYSTEM(icc_igrpen1_el1, 1);

@@ -26,6 +26,8 @@ static uint64_t sre;
 enum { LPI = 8192 };
 static bool left_lpi; /* firmware left one pending */
 static unsigned lpis_ended;
+static uint64_t priority_bits = 5; /* of the core; the number of running ones that it has follows */
+static unsigned cleared;           /* bit n: ICC_AP1R<n>_EL1 */
 
 static uint32_t read_distributor(unsigned offset, bool look)
 {
@@ -76,6 +78,8 @@ uint64_t core_register_read(const char *name)
     }
     if (strcmp(name, "icc_iar1_el1") == 0)
         return gic_fake_take();
+    if (strcmp(name, "icc_ctlr_el1") == 0)
+        return (priority_bits - 1) << 8;
     if (strcmp(name, "id_aa64pfr0_el1") == 0)
         return 1 << 24; /* it has these registers */
     return strcmp(name, "icc_sre_el1") == 0 ? sre : 0;
@@ -83,6 +87,8 @@ uint64_t core_register_read(const char *name)
 
 void core_register_write(const char *name, uint64_t value)
 {
+    if (strncmp(name, "icc_ap1r", 8) == 0 && value == 0)
+        cleared |= 1u << (name[8] - '0');
     if (strcmp(name, "icc_sre_el1") == 0)
         sre = value;
     else if (strcmp(name, "icc_igrpen1_el1") == 0)
@@ -96,6 +102,18 @@ void core_register_write(const char *name, uint64_t value)
     else if (strcmp(name, "icc_sgi1r_el1") == 0 && (value & 1) != 0)
         g.latched[0] |= 1u << (value >> 24 & 15); /* to the first core of the first cluster */
     core_settle();
+}
+
+/* Linux, irq-gic-v3.c, gic_cpu_sys_reg_init. */
+static void test_running(const struct gic *gic, unsigned bits, unsigned all)
+{
+    priority_bits = bits;
+    cleared = 0;
+    core.masked = true; /* as when a core begins */
+    OK(gic_v3.listen(gic, 0) == ERR_OK && cleared == all,
+       "a core with %u bits of priority: no interrupt that firmware never ended holds back ours",
+       bits);
+    core.masked = false;
 }
 
 /* IHI 0069, 2.2.1: LPIs begin at 8192. */
@@ -154,6 +172,9 @@ int main(void)
     waker = ASLEEP;
     gic_fake_test(&gic);
     test_lpi();
+    test_running(&gic, 5, 1);
+    test_running(&gic, 6, 3);
+    test_running(&gic, 7, 15);
     test_regions(4, 0);
     test_regions(6, 2);
     return tap_done();
