@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
-# The packages of arm64 and riscv64 (5 and 100 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
+# The packages of arm64 and riscv64 (205 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
 # leaves this system's lists as they are; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is
 # said, and the test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
 set -eu
@@ -44,10 +44,11 @@ CONF
 }
 
 # ARCHITECTURE SUITE PACKAGE PATTERN...: the newest kernel's files of those names, into $to. Since Linux 6.17 they are in the package
-# "base", and not in "image".
+# "base", and not in "image"; only those have a Pi 5's PCIe, and have a Pi 4's SD host under another path than its firmware's tree.
 fetch() {
     arch=$1 suite=$2 package=$3
     shift 3
+    rm -rf "${aside:?}/$arch"
     mkdir -p "$aside/$arch/lists/partial" "$aside/$arch/cache/archives/partial" "$aside/$arch/etc/apt.conf.d" \
         "$aside/$arch/etc/preferences.d"
     : >"$aside/$arch/status"
@@ -64,7 +65,8 @@ fetch() {
     rm -f "$aside/$kernel"_*.deb
 }
 
-if fetch arm64 trixie-backports base 'bcm2711-rpi-*.dtb' 'bcm2712-*.dtb' 'bcm2837-rpi-*.dtb' &&
+if fetch arm64 bookworm-backports image 'bcm2711-rpi-*.dtb' 'bcm2837-rpi-*.dtb' &&
+    fetch arm64 trixie-backports base 'bcm2712-*.dtb' &&
     fetch riscv64 trixie image 'jh7110-starfive-visionfive-2-*.dtb' 'mpfs-icicle-kit*.dtb'; then
     find "$aside/out" -name '*.dtb' -exec mv {} "$to" \;
     : >"$to/.complete.$version"

@@ -53,8 +53,7 @@ static struct fake_sdhci {
     unsigned n_power_cycles;
     uint32_t inject; /* error bits of the next command */
     unsigned n_commands, n_dma_stops;
-    uint64_t late, settles; /* after CMD11: time until the card holds its lines low, and until its
-                             * supply has changed */
+    uint64_t late, settles; /* CMD11: time until low lines, until the new supply */
     uint64_t asked_at, stopped_at, returned_at; /* CMD11, and its clock */
     bool holds;                                 /* the lines low, while the clock stands */
     uint32_t dma_at;
@@ -324,8 +323,7 @@ static inline bool is_changing(void)
     return fake.n_log > 0 && fake.log[fake.n_log - 1] == 11;
 }
 
-/* The card holds its lines low a while after its answer, as long as it has a clock, and until the clock
- * returns with a supply that has changed. */
+/* Low a while after the card's answer, until the clock returns with a supply that has changed. */
 static inline bool holds_lines(void)
 {
     if (!is_changing())
