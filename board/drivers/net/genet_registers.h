@@ -33,7 +33,7 @@ enum {
     GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours: the PHY delays received data */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
-/* Of both buffers: a block of 64 bytes before each frame (Linux: RBUF_64B_EN). */
+/* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
 enum { GENET_STATUS_BLOCK = 1 << 0 };
 enum {
     GENET_COMMAND_SENDS = 1 << 0,
