@@ -185,7 +185,7 @@ NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_tabl
 DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # Code that runs once a boot or once a token is made small, code that runs for every row, byte or logit fast.
-IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
+IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c kernels/ref/unpack.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c packed.c rope_table.c workers.c) \
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 

@@ -63,6 +63,21 @@
 #define Q1_BYTES 288
 #define Q1_QUANTS 32
 
+/* The same values in fewer bytes, which a product unpacks (struct block_q3kpx8 and so on). */
+#define Q3KP_BYTES 880
+#define MX4P_BYTES 136
+#define IQ4XS_BYTES 1088
+#define TQ1_BYTES 432
+#define Q2P_BYTES 544
+#define TQ1_DIGITS 416 /* bytes of five digits: 13 times 32 */
+#define TQ1_FIFTHS 96  /* bytes of four fifth digits, whose bytes are so far apart */
+/* Wide blocks that come of one. */
+#define UNPACKED_BLOCKS_q3kp 1
+#define UNPACKED_BLOCKS_mx4p 1
+#define UNPACKED_BLOCKS_iq4xs (BLOCK_K_COLS / BLOCK_COLS)
+#define UNPACKED_BLOCKS_tq1 1
+#define UNPACKED_BLOCKS_q2p 1
+
 /* Activations: struct block_q8, block_q8x4, block_q8k, block_q8kx4. The int8 come first. */
 #define Q8_BYTES 40
 #define Q8_SCALE 32
@@ -301,6 +316,53 @@ struct block_q1x8 {
 };
 LAYOUT_BYTES(block_q1x8, Q1_BYTES);
 LAYOUT_AT(block_q1x8, q, Q1_QUANTS);
+
+/* ---- the same values as in a layout above, in the bytes of a GGUF file: kernels/ref/unpack.c makes that layout of them ---- */
+
+/* Q3_K, with scales of 6 bits. scales[j][r] of block_q3kx8 is (scales_low[j % 8][r] >> 4 * (j / 8) & 15 | (scales_high[j % 4][r] >> 2 *
+ * (j / 4) & 3) << 4) - 32. */
+struct block_q3kpx8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t scales_low[8][GROUP_ROWS];
+    uint8_t scales_high[4][GROUP_ROWS];
+    uint8_t low[GROUP_ROWS * BLOCK_K_COLS / 4];
+    uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 8];
+};
+LAYOUT_BYTES(block_q3kpx8, Q3KP_BYTES);
+
+/* MXFP4, 32 columns, with powers of two as a byte: d[r] of block_q4x8 is 2^(e[r] - 25), and 0 where e[r] is 0. At most 40. */
+struct block_mx4px8 {
+    uint8_t e[GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_mx4px8, MX4P_BYTES);
+
+/* IQ4_XS, 256 columns in 8 sub-blocks of 32: value (r, c) = d[r] * s * values[nibble], with the nibbles q[c / 32] as in block_q4x8 and s of
+ * 6 bits, (scales_low[j % 4][r] >> 4 * (j / 4) & 15 | (scales_high[j % 2][r] >> 2 * (j / 2) & 3) << 4) - 32. Unpacked, a sub-block
+ * is a block_q4x8 whose scale is s. For each 256 columns p is the gemv of these, then acc = acc + d p. */
+struct block_iq4xsx8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t scales_low[4][GROUP_ROWS];
+    uint8_t scales_high[2][GROUP_ROWS];
+    uint8_t q[BLOCK_K_COLS / BLOCK_COLS][GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_iq4xsx8, IQ4XS_BYTES);
+
+/* TQ1_0, 256 columns, five digits 0 .. 2 in a byte, the first one the most significant of a fraction of 256 in base 3, rounded up (as in
+ * GGML): b * 3^n / 256 mod 3 is digit n - 1. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and the fifth
+ * is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 have no fifth. */
+struct block_tq1x8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t digits[TQ1_DIGITS];
+};
+LAYOUT_BYTES(block_tq1x8, TQ1_BYTES);
+
+/* Q2_0 of files that have a scale for 128 columns: d[j][r] of block_q2x8 is d[j / 2][r]. */
+struct block_q2px8 {
+    uint16_t d[2][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
+};
+LAYOUT_BYTES(block_q2px8, Q2P_BYTES);
 
 /* Index of the byte of row r, column c in a run of chunks. */
 static inline size_t block_place(size_t r, size_t c)

@@ -12,6 +12,7 @@ DEF = "flash_image/format/types.def"
 FIELDS = {
     "FLOATS": "NAME id name cols bytes gguf",
     "WEIGHTS": "NAME id name layout cols act halves fit of bytes d m gguf",
+    "PACKED": "NAME id name layout cols act halves fit of bytes d m WIDE wide source",
     "READ_FLOATS": "NAME name bytes gguf",
     "READ": "NAME name of bytes gguf",
     "MIXTURE": "name most output value value_sensitive down down_sensitive",
@@ -43,7 +44,7 @@ def read_types():
             numbers = {k: int(v) for k, v in row.items() if re.fullmatch(r"\d+", v)}
             values = {**dict.fromkeys(Type._fields), "kind": kind, "of": 1, **row, **numbers}
             values["gguf"] = numbers.get("gguf")
-            out.append(Type(**values))
+            out.append(Type(**{field: values[field] for field in Type._fields}))
     return out
 
 
@@ -52,6 +53,7 @@ STORED = [t for t in TYPES if t.id is not None]        # of .ingot files
 BLOCKS = [t for t in STORED if t.layout is not None]   # in groups of eight rows
 IN_GGUF = [t for t in TYPES if t.gguf is not None]
 LAYOUTS = [t for t in BLOCKS if t.kind != "TABLED_AGAIN"]
+PACKED = {row["NAME"]: row["source"] for kind, row in rows() if kind == "PACKED"} # .ingot's type: GGUF's
 MIXTURES = [row["name"] for kind, row in rows() if kind == "MIXTURE"]
 GROUP_ROWS = 8
 
@@ -86,7 +88,7 @@ def format_table():
 def models_table():
     return table(("`--type`", "bits a weight", "columns of a row", "as in a GGUF file"),
                  [(t.name, f"{bits(t):.4g}", "any" if t.fit != "WHOLE" else f"a multiple of {t.cols}",
-                   "" if t.gguf is None else t.NAME) for t in STORED])
+                   "" if t.gguf is None else t.NAME) for t in STORED if t.kind != "PACKED"])
 
 
 PAGES = {"flash_image/FORMAT.md": format_table, "docs/MODELS.md": models_table}

@@ -46,10 +46,12 @@ enum {
 enum ingot_type {
 #define TYPE_FLOATS(NAME, id, ...) INGOT_##NAME = (id),
 #define TYPE_WEIGHTS(NAME, id, ...) INGOT_##NAME = (id),
+#define TYPE_PACKED(NAME, id, ...) INGOT_##NAME = (id),
 #include "flash_image/format/types.def"
     INGOT_N_TYPES = 0
 #define TYPE_FLOATS(...) +1
 #define TYPE_WEIGHTS(...) +1
+#define TYPE_PACKED(...) +1
 #include "flash_image/format/types.def"
 };
 enum ingot_family { /* for a person to read: only the parameters say what to compute */

@@ -93,6 +93,7 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
 #define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) [INGOT_##NAME] = { bytes, 1, bytes },
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) \
     [INGOT_##NAME] = { sizeof(struct block_##layout##x8), halves, 2 },
+#define TYPE_PACKED TYPE_WEIGHTS
 #include "flash_image/format/types.def"
     };
 

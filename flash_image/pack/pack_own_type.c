@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "flash_image/quantize/requantize.h"
+#include "flash_image/quantize/dequantize.h"
 #include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/map_file.h"
 #include "kernels/ref/scalar.h"
@@ -140,37 +140,16 @@ static bool mxfp4_fits(const struct source_tensor *t)
     return true;
 }
 
-/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, from the scales only. It is about 6e-8 if
- * none is subnormal. */
-static bool iq4_xs_fits(const struct source_tensor *t)
+enum ingot_type pack_mxfp4_type(const struct source_tensor *t)
 {
-    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
-    double squares = 0, errors = 0;
-
-    for (uint64_t i = 0; i < 8 * n; i++) {
-        float exact = requantize_scale_iq4_xs(t->data + 136 * (i / 8), i % 8);
-        double miss = (double)f32_from_f16(f16_from_f32(exact)) - (double)exact;
-
-        squares += (double)exact * (double)exact;
-        errors += miss * miss;
-    }
-    return errors <= 1e-6 * squares;
-}
-
-enum ingot_type pack_table_type(const struct source_tensor *t)
-{
-    bool is_mxfp4 = source_ggml_type(t->type) == SOURCE_MXFP4;
     bool fits = true;
 
     for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
         struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
 
-        fits = fits && (is_mxfp4 ? mxfp4_fits : iq4_xs_fits)(&one);
+        fits = fits && mxfp4_fits(&one);
     }
-    if (!fits) {
-        return INGOT_F32;
-    }
-    return is_mxfp4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
+    return fits ? INGOT_MXFP4 : INGOT_F32;
 }
 
 /* Short groups have more scales than blocks of 32 can store. */
@@ -182,7 +161,7 @@ static enum ingot_type type_of_grouped(const struct source_tensor *t)
     return INGOT_F32;
 }
 
-enum ingot_type pack_own_type(const struct source_tensor *t)
+static enum ingot_type type_of(const struct source_tensor *t)
 {
     switch (t->type) {
     case SOURCE_F32: return INGOT_F32;
@@ -200,11 +179,49 @@ enum ingot_type pack_own_type(const struct source_tensor *t)
 #define TYPE_TABLED_AGAIN(...)
 #include "flash_image/format/types.def"
     case SOURCE_Q2_0_128: return INGOT_Q2_0;
-    case SOURCE_TQ1_0: return INGOT_TQ2_0; /* the same values, which is faster */
+    case SOURCE_TQ1_0: return INGOT_TQ2_0;
     case SOURCE_GROUPED: return type_of_grouped(t);
     case SOURCE_MXFP4:
-    case SOURCE_MXFP4_PAIRS:
-    case SOURCE_IQ4_XS: return pack_table_type(t);
+    case SOURCE_MXFP4_PAIRS: return pack_mxfp4_type(t);
+    case SOURCE_IQ4_XS: return INGOT_IQ4_NL;
     default: return INGOT_Q8_0;
     }
+}
+
+/* A part of rows, or their columns: the file's blocks are cut, and only floats have all of their values. */
+static bool cuts_blocks(const struct source_tensor *t)
+{
+    enum source_type ggml = source_ggml_type(t->type);
+
+    return dequantize_of(ggml) != NULL &&
+           (t->stride != 0 || t->cols % source_type_block(ggml) != 0);
+}
+
+enum ingot_type pack_own_type(const struct source_tensor *t)
+{
+    enum ingot_type type = type_of(t);
+    enum source_type ggml = source_ggml_type(t->type);
+
+    if (cuts_blocks(t)) {
+        return INGOT_F32;
+    }
+#define TYPE_PACKED(NAME, id, name, layout, columns, act, halves, fit, of, bytes, d, m, WIDE, \
+                    wide, FROM) \
+    if (ggml == SOURCE_##FROM && type == INGOT_##WIDE) { \
+        return INGOT_##NAME; \
+    }
+#include "flash_image/format/types.def"
+    return type;
+}
+
+enum ingot_type pack_own_head_type(const struct source_tensor *t)
+{
+    enum ingot_type type = type_of(t);
+
+    /* IQ4_NL has the table of IQ4_XS, but no room for its scales. */
+    if (cuts_blocks(t) || source_ggml_type(t->type) == SOURCE_IQ4_XS ||
+        !image_type_suits_head(type)) {
+        return INGOT_F32;
+    }
+    return type;
 }

@@ -4,11 +4,14 @@
 
 #include "flash_image/source/source.h"
 
-/* The nearest type to the source's that loses nothing, or almost nothing. All experts share a
- * type. */
+/* The type that has the values of the source's, in as many bytes if a type of GGUF files has them: TYPE_PACKED. All experts
+ * share a type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
-/* For MXFP4 and IQ4_XS the type with the same table, or F32 if 16 bits cannot hold the scales. */
-enum ingot_type pack_table_type(const struct source_tensor *t);
+/* The same for a matrix that heads multiply by themselves (image_type_suits_head). */
+enum ingot_type pack_own_head_type(const struct source_tensor *t);
+
+/* For MXFP4 the type with the same table, or F32 if 16 bits cannot hold the scales. */
+enum ingot_type pack_mxfp4_type(const struct source_tensor *t);
 
 #endif

@@ -113,6 +113,12 @@ bool pack_type_is_named(const struct pack_options *o, const struct source *s, en
            (o->experts_given && image_role_is_expert(role));
 }
 
+/* Whether no option names a type for a matrix of this role. */
+static bool is_own(const struct pack_options *o, const struct source *s, enum ingot_role role)
+{
+    return !o->type_given && o->chosen == NULL && !pack_type_is_named(o, s, role);
+}
+
 /* Before columns are taken into account. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
@@ -158,9 +164,15 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     return INGOT_Q8_0;
 }
 
+/* Multiplied by each head's rows alone. */
+static bool is_of_heads(enum ingot_role role)
+{
+    return role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B;
+}
+
 enum ingot_type pack_type_allowed(enum ingot_type type, enum ingot_role role, uint32_t cols)
 {
-    if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
+    if (is_of_heads(role) && image_type_padding(type) >= FIG4_COLS) {
         type = INGOT_Q8_0;
     }
     return pack_type_for_cols(type, cols);
@@ -172,8 +184,11 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     const struct source_tensor *t = source_tensor(s, role, layer);
     enum ingot_type type = wanted_type(o, s, role, layer);
 
+    if (is_of_heads(role) && is_own(o, s, role)) {
+        return pack_own_head_type(t);
+    }
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
-        type = pack_table_type(t); /* also asked for by name */
+        type = pack_mxfp4_type(t); /* asked for by name */
     }
     return pack_type_allowed(type, role, t->cols);
 }
@@ -187,6 +202,8 @@ void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot
     if (!image_type_takes(wanted, source_tensor(s, role, layer)->cols)) {
         snprintf(text, bytes, "%s takes multiples of %u columns", image_type_name(wanted),
                  image_type_padding(wanted));
+    } else if (is_of_heads(role) && pack_choose_type(o, s, role, layer) != wanted) {
+        snprintf(text, bytes, "a head does not take %s", image_type_name(wanted));
     } else if (pack_choose_type(o, s, role, layer) != wanted) {
         snprintf(text, bytes, "16 bits do not hold the scales of %s", image_type_name(wanted));
     } else if (o->head_given && is_head(&s->params, role) && wanted != o->type) {
@@ -225,8 +242,10 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
         advice = ", which has the same values in more bits";
     } else if (way == ROWS_RESCALED) {
         advice = ", with scales rounded to 16 bits (NMSE below 1e-6)";
-    } else if (!o->type_given && to == INGOT_F32) {
+    } else if (!o->type_given && to == INGOT_F32 && from == SOURCE_MXFP4) {
         advice = ", because 16 bits do not hold their scales; --type chooses another";
+    } else if (!o->type_given && to == INGOT_F32) {
+        advice = " where a matrix of heads cuts their blocks; --type chooses another";
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
             image_type_name(to), advice);
@@ -355,7 +374,8 @@ static enum ingot_type stand_in_by_name(const char *name)
 static enum ingot_type type_by_name(const char *name)
 {
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        if (image_type_padding(type) != 0 && strcasecmp(name, image_type_name(type)) == 0) {
+        if (image_type_padding(type) != 0 && !image_type_is_packed(type) &&
+            strcasecmp(name, image_type_name(type)) == 0) {
             return (enum ingot_type)type;
         }
     }

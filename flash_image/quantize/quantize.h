@@ -24,6 +24,7 @@ typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
     void interleave_##layout(const uint8_t *const blocks[8], void *group);
 #define TYPE_TABLED_AGAIN(...)
+#define TYPE_PACKED TYPE_WEIGHTS
 #include "flash_image/format/types.def"
 
 #endif

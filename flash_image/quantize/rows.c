@@ -24,6 +24,7 @@ struct packing {
     enum source_type source;               /* stores weights unchanged */
     size_t cols, block_bytes, group_bytes; /* size of a group, and of its blocks of a row */
     size_t scales[2];                      /* offsets of a block's fp16 scales */
+    bool no_scales;                        /* none is fp16 */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
     size_t several; /* blocks of a row that lie in one group */
@@ -59,6 +60,10 @@ static const struct packing packings[INGOT_N_TYPES] = {
     [INGOT_##NAME] = { PACKING(SOURCE_NONE, layout, columns, of, bytes, d, m), \
                        .quantize_table = quantize_block_##name },
 #define TYPE_TABLED_AGAIN TYPE_TABLED_OWN
+#define TYPE_PACKED(NAME, id, name, layout, columns, act, halves, fit, of, bytes, d, m, WIDE, \
+                    wide, FROM) \
+    [INGOT_##NAME] = { PACKING(SOURCE_##FROM, layout, columns, of, bytes, d, m), \
+                       .no_scales = (halves) == 0 },
 #include "flash_image/format/types.def"
 };
 
@@ -293,7 +298,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, error_message);
     }
     /* Nothing has checked the blocks of a file before. */
-    if (!scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
+    if (!p->no_scales && !scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
         return NULL;
     }
     return blocks;

@@ -200,9 +200,41 @@ static void test_convert_to_f32(struct tester *t)
     }
 }
 
+/* Every byte is a part of a packed block: a scale is copied or taken apart, not computed with. */
+static void test_unpack(struct tester *t, size_t bytes, size_t wide_bytes)
+{
+    uint8_t *packed = tester_source(1);
+
+    for (size_t i = 0; i < 40; i++) {
+        size_t n = i % 8;
+        struct tester_case c = {
+            .slot = { { TESTER_OUT, TESTER_BYTES, n * wide_bytes, 16 },
+                      { TESTER_IN, TESTER_BYTES, n * bytes, 8 } },
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = BLOCK_RANDOM,
+        };
+
+        fill_random_bytes(t, 1, n * bytes);
+        for (size_t j = 0; bytes == MX4P_BYTES && j < n * bytes; j++) {
+            packed[j] = (uint8_t)(packed[j] % 41); /* MXFP4's powers of two, at most 40 */
+        }
+        tester_run(t, &c);
+    }
+}
+
 bool tester_run_quantize(struct tester *t, enum kernel_op op)
 {
     switch ((int)op) {
+#define TYPE_PACKED(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, WIDE, wide, \
+                    ...) \
+    case KERNEL_unpack_##wide##x8_##layout##x8: \
+        test_unpack(t, sizeof(struct block_##layout##x8), \
+                    UNPACKED_BLOCKS_##layout * sizeof(struct block_##wide##x8)); \
+        return true;
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
     case KERNEL_dequantize_f32_##layout##x8: \
         test_dequantize(t, WEIGHTS_##layout); \

@@ -1,5 +1,6 @@
 #include "runtime/compute/activations.h"
 #include "board/min_max.h"
+#include "runtime/compute/packed.h"
 
 #include <string.h>
 
@@ -67,6 +68,10 @@ static void take_blocks(struct activations *a, const struct activations_request 
     if (r->types & ACTIVATIONS_Q8K) {
         a->q8k = take(t, tokens * (round_up(widest, K_COLS) / K_COLS), sizeof *a->q8k);
         a->q8kx4 = take(t, groups * (round_up(widest, K_COLS) / K_COLS), sizeof *a->q8kx4);
+    }
+    a->unpacked_bytes = round_up(packed_space_bytes(r->types, widest), ARENA_ALIGN);
+    if (a->unpacked_bytes != 0) {
+        a->unpacked = take(t, BOARD_MAX_CORES, a->unpacked_bytes);
     }
 }
 

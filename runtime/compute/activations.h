@@ -19,6 +19,7 @@ enum {
 #define TYPE_TAKES_q8(NAME) 1u << INGOT_##NAME |
 #define TYPE_TAKES_q8k(NAME)
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
+#define TYPE_PACKED(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
     ACTIVATIONS_BITS_q8 =
 #include "flash_image/format/types.def"
         0u,
@@ -27,6 +28,7 @@ enum {
 #define TYPE_TAKES_q8(NAME)
 #define TYPE_TAKES_q8k(NAME) 1u << INGOT_##NAME |
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
+#define TYPE_PACKED(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
     ACTIVATIONS_BITS_q8k =
 #include "flash_image/format/types.def"
         0u,
@@ -67,6 +69,9 @@ struct activations {
     struct block_q8kx4 *q8kx4;
     struct block_q8 *kept_q8; /* (chunk, dim) put aside for the experts; NULL: no experts */
     struct block_q8k *kept_q8k;
+    uint8_t *
+        unpacked; /* (BOARD_MAX_CORES, unpacked_bytes) weights for packed_rows (packed.h); NULL: no packed types */
+    size_t unpacked_bytes;
     float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) for each kind of rotation */
     float *cos_sin_query[INGOT_MAX_ROPES]; /* the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];

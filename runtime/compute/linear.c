@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/compute/packed.h"
 #include "runtime/image/image.h"
 
 enum { Q8_COLS = 32, K_COLS = 256 };
@@ -306,20 +307,27 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
     }
 }
 
+static_assert(K_COLS / Q8_COLS * sizeof(struct block_q8) >= sizeof(struct block_q8k),
+              "one has room for the other");
+
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n)
 {
-    const struct vector v = { x, blocks, NULL };
+    struct block_q8k *q8k = (void *)blocks;
+    const struct vector v = { x, blocks, q8k };
 
-    assert((1u << w->type & (1u << INGOT_F32 | 1u << INGOT_F16 | ACTIVATIONS_Q8)) != 0);
+    assert(image_type_suits_head(w->type));
     if ((1u << w->type & ACTIVATIONS_Q8) != 0) {
         k->quantize_q8_f32(blocks, x, w->cols_padded);
+    }
+    if ((1u << w->type & ACTIVATIONS_Q8K) != 0) {
+        k->quantize_q8k_f32(q8k, x, w->cols_padded);
     }
     gemv(k, w, rows, &v, y, n);
 }
 
-void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
-                size_t row)
+void linear_wide_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
+                     const void *rows, size_t row)
 {
     size_t cols = w->cols_padded;
 
@@ -336,5 +344,15 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
         return;
 #include "flash_image/format/types.def"
     default: return;
+    }
+}
+
+void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
+                size_t row)
+{
+    if (image_type_is_packed(w->type)) {
+        packed_row(k, w, x, rows, row);
+    } else {
+        linear_wide_row(k, w, x, rows, row);
     }
 }

@@ -45,12 +45,16 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
                  size_t first, size_t n);
 
 /* The same for n rows and one token, on one core by itself: x has zeros up to w->cols_padded,
- * blocks (cols_padded / 32) is work space. The type is of floats or takes Q8. */
+ * blocks (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type). */
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n);
 
 /* Row `row` of the rows at `rows` (whole interleaved groups), as floats to x (w->cols_padded). */
 void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
                 size_t row);
+
+/* The same for a type that is not packed (image_type_is_packed). */
+void linear_wide_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
+                     const void *rows, size_t row);
 
 #endif

@@ -162,6 +162,9 @@ bool image_type_takes(unsigned type, uint32_t cols);
  * floats, or Q8. */
 bool image_type_suits_head(unsigned type);
 
+/* Whether a product has to unpack it (runtime/compute/packed.h). */
+bool image_type_is_packed(unsigned type);
+
 /* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
  * that does not allow the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);

@@ -10,14 +10,21 @@ static const struct type_rule {
     uint32_t padding;     /* columns are padded to a multiple of this */
     uint32_t block_bytes; /* bytes of `padding` columns of one row */
     bool whole_blocks;    /* other columns are refused, because they cannot be padded */
+    bool packed;          /* TYPE_PACKED */
 } type_rules[INGOT_N_TYPES] = {
 #define PADDED false
 #define WHOLE true
 #define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) \
-    [INGOT_##NAME] = { #name, 1, 0, cols, (cols) * (bytes), false },
+    [INGOT_##NAME] = { #name, 1, 0, cols, (cols) * (bytes), false, false },
 #define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, ...) \
     [INGOT_##NAME] = { \
-        #name, GROUP_ROWS, CHUNK_COLS, cols, sizeof(struct block_##layout##x8) / GROUP_ROWS, fit \
+        #name, GROUP_ROWS, CHUNK_COLS, cols, sizeof(struct block_##layout##x8) / GROUP_ROWS, \
+        fit,   false \
+    },
+#define TYPE_PACKED(NAME, id, name, layout, cols, act, halves, fit, ...) \
+    [INGOT_##NAME] = { \
+        #name, GROUP_ROWS, CHUNK_COLS, cols, sizeof(struct block_##layout##x8) / GROUP_ROWS, \
+        fit,   true \
     },
 #include "flash_image/format/types.def"
 #undef PADDED
@@ -26,7 +33,7 @@ static const struct type_rule {
 
 static const struct type_rule *type_rule(unsigned type)
 {
-    static const struct type_rule unknown = { "unknown", 0, 0, 0, 0, false };
+    static const struct type_rule unknown = { "unknown", 0, 0, 0, 0, false, false };
 
     if (type >= INGOT_N_TYPES || type_rules[type].padding == 0) {
         return &unknown;
@@ -122,10 +129,17 @@ bool image_type_takes(unsigned type, uint32_t cols)
     return rule->padding != 0 && !(rule->whole_blocks && cols % rule->padding != 0);
 }
 
-/* Blocks of 256 take Q8_K. */
+/* Half a block of activations, and work space of a core, are only for whole matrices. */
 bool image_type_suits_head(unsigned type)
 {
-    return type_rule(type)->padding != 0 && type_rule(type)->padding < FIG4_COLS;
+    const struct type_rule *rule = type_rule(type);
+
+    return rule->padding != 0 && rule->padding != FIG4_COLS && !rule->packed;
+}
+
+bool image_type_is_packed(unsigned type)
+{
+    return type_rule(type)->packed;
 }
 
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/compute/packed.h"
 #include "runtime/model/layer.h"
 
 /* As many rows as a gemm of RVV takes at once, and few enough between two polls of the card: a
@@ -17,6 +18,18 @@ static size_t rows_between_polls(const struct ingot_tensor *w, const struct line
     return max_size(rows / POLL_ROWS, 1) * POLL_ROWS;
 }
 
+static void multiply_rows(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
+                          const uint8_t *rows, const struct linear_input *in, float *y,
+                          size_t y_stride, size_t first, size_t n)
+{
+    if (image_type_is_packed(w->type)) {
+        packed_rows(t->kernels, &t->act, w, rows, in, y, y_stride, first, n,
+                    t->act.unpacked + core * t->act.unpacked_bytes);
+        return;
+    }
+    linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, first, n);
+}
+
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride)
@@ -27,7 +40,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
     for (size_t r = first; r < last; r += step) {
         size_t n = min_size(last - r, step);
 
-        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r, n);
+        multiply_rows(t, core, w, rows, in, y, y_stride, r, n);
         layer_expand(t, w, r, n, y, y_stride, in);
         if (core == 0) {
             stream_poll(t->stream);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/pack/pack_own_type.h"
 #include "flash_image/chat/chat_template.h"
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/quantize/rows.h"
@@ -49,7 +50,8 @@ static void use_tensor(const struct source_tensor *t, unsigned first_type)
         const char *error_message = NULL;
         struct ingot_tensor entry = { .type = (uint8_t)type };
 
-        if (!image_type_takes(type, t->cols)) {
+        if (!image_type_takes(type, t->cols) ||
+            (image_type_is_packed(type) && pack_own_type(t) != type)) {
             continue;
         }
         rows_begin(t, &entry, row_buffers());

@@ -202,6 +202,13 @@ def write(form, kind="f32"):
         status, console = run([HOST, "pack", path, "-o", path + ".ingot", "--type", "q8_0", "-q",
                                "--calibrate", __file__])
         tap.ok(status != 0 and "layer 0 has not" in console, "not calibrated, by name", console)
+    if form == "blocks":
+        # The keys' half of attn_kv_b is cut across its blocks: floats alone have its values.
+        run([HOST, "pack", path, "-o", path + ".own", "-q"])
+        _, console = run([HOST, "info", path + ".own"])
+        types = {line.split()[0]: line.split()[1] for line in console.splitlines() if "attn_" in line}
+        tap.ok(types.get("attn_k_b") == "f32" and types.get("attn_v_b") == "q8_0", "attn_kv_b in Q8_0: keys are F32, values are kept", console)
+        os.remove(path + ".own")
     os.remove(path)
     return path + ".ingot"
 

@@ -15,7 +15,7 @@ from weight_types import STORED, bits
 from widened import read_gguf, widened_folder
 
 LINE = re.compile(r"^(\S+) +(\w+) +(\d+) x (\d+) +(\S+) +(\w+) +([\d.]+) +(\S+) +([\d.e-]+)(?:  (.*))?$", re.M)
-BITS = {t.name: bits(t) for t in STORED}
+BITS = {t.name: bits(t) for t in STORED if t.kind != "PACKED"}
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -94,10 +94,14 @@ remarks("experts of their own", os.path.join(ASSETS, "arch/olmoe.gguf"),
 remarks("as it asks", WIDE, ["--type", "tq2_0"],
         {"token_embedding": ("q6_k", "matters more"), "attn_q": ("tq2_0", "")})
 remarks("Q3_K_M", os.path.join(ASSETS, "arch/lowbit_q3_k_m.gguf"), [],
-        {"attn_q": ("q3_k", "copied"), "attn_v": ("q5_k", "copied")})
+        {"attn_q": ("q3_kp", "copied"), "attn_v": ("q5_k", "copied")})
 remarks("IQ4_XS", os.path.join(ASSETS, "arch/lowbit_iq4_xs.gguf"), [],
+        {"attn_q": ("iq4_xs", "copied")})
+remarks("IQ4_XS, on request", os.path.join(ASSETS, "arch/lowbit_iq4_xs.gguf"), ["--type", "iq4_nl"],
         {"attn_q": ("iq4_nl", "scales rounded to 16 bits")})
 remarks("TQ1_0", os.path.join(ASSETS, "arch/lowbit_tq1_0.gguf"), [],
+        {"attn_q": ("tq1_0", "copied")})
+remarks("TQ1_0, on request", os.path.join(ASSETS, "arch/lowbit_tq1_0.gguf"), ["--type", "tq2_0"],
         {"attn_q": ("tq2_0", "the same values in more bits")})
 remarks("Q5_0", os.path.join(ASSETS, "arch/lowbit_q5_0.gguf"), [],
         {"attn_q": ("q5_0", "copied")})

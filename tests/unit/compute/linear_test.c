@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/compute/packed.h"
+#include "runtime/image/image.h"
 #include "tests/unit/tap.h"
 
 enum {
@@ -49,12 +51,23 @@ static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats
     }
 }
 
+static void multiply_rows(const struct ingot_tensor *w, const struct linear_input *in, float *y)
+{
+    static _Alignas(16) uint8_t space[16 << 10];
+
+    if (!image_type_is_packed(w->type)) {
+        linear_rows(&kernels, &act, w, weights, in, y, STRIDE, 8, ROWS - 8);
+    } else if (packed_space_bytes(1u << w->type, w->cols) <= sizeof space) {
+        packed_rows(&kernels, &act, w, weights, in, y, STRIDE, 8, ROWS - 8, space);
+    }
+}
+
 static void multiply(const struct ingot_tensor *w, const float *x, uint32_t n, float *y)
 {
     struct linear_input in = { x, cols, n, 0 };
 
     linear_prepare(&kernels, &act, 1u << w->type, &in, 0, n);
-    linear_rows(&kernels, &act, w, weights, &in, y, STRIDE, 8, ROWS - 8);
+    multiply_rows(w, &in, y);
 }
 
 static void multiply_alone(const struct ingot_tensor *w)
@@ -125,12 +138,25 @@ static void test_kept(const struct ingot_tensor *w)
         }
         linear_group(&kernels, &act, types, &five, 0, 4);
         linear_group(&kernels, &act, types, &five, 4, 5);
-        linear_rows(&kernels, &act, w, weights, &five, together[0], STRIDE, 8, ROWS - 8);
+        multiply_rows(w, &five, together[0]);
         for (size_t i = 0; i < five.n_tokens; i++) {
             same = same && memcmp(together[i], alone[last - 1 - i], sizeof alone[0]) == 0;
         }
     }
     OK(same, "type %u: inputs put aside and taken in another order", (unsigned)w->type);
+}
+
+/* A head computes its rows by itself, also in types with blocks of 256 columns. */
+static void test_vector(const struct ingot_tensor *w)
+{
+    static _Alignas(16) struct block_q8 blocks[MOST_COLS / 32];
+    float y[ROWS];
+
+    if (image_type_suits_head(w->type)) {
+        linear_vector(&kernels, w, weights, inputs, blocks, y, ROWS);
+        OK(memcmp(y + 8, alone[0] + 8, (ROWS - 8) * sizeof *y) == 0,
+           "type %u, one vector by itself: the same", (unsigned)w->type);
+    }
 }
 
 static void test_type(uint8_t type, uint32_t n_cols, size_t group_bytes, size_t float_bytes,
@@ -147,6 +173,7 @@ static void test_type(uint8_t type, uint32_t n_cols, size_t group_bytes, size_t 
     kernels.gemm_tokens = 4;
     multiply_alone(&w);
     test_near(&w);
+    test_vector(&w);
     test_counts(&w, 4, false);
     test_counts(&w, 4, true);
     test_counts(&w, 2, false);
@@ -164,7 +191,9 @@ int main(void)
     test_type(INGOT_F32, 256, 4, 4, 1);
 #define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, halves, ...) \
     test_type(INGOT_##NAME, 256, sizeof(struct block_##layout##x8), 2, halves);
+#define TYPE_PACKED TYPE_WEIGHTS
 #include "flash_image/format/types.def"
+    test_type(INGOT_MXFP4P, MOST_COLS, sizeof(struct block_mx4px8), 2, 0);
     test_type(INGOT_FIG4, 128, sizeof(struct block_fig4x8), 2, 8);
     test_type(INGOT_FIG4, MOST_COLS, sizeof(struct block_fig4x8), 2, 8);
     return tap_done();
