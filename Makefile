@@ -3,7 +3,7 @@
 
 BOARD ?= virt-arm64
 O ?= build
-# One spelling of the folder: make knows an object and what it depends on by the name alone.
+# One spelling of the folder, because make knows an object and its dependencies only by name.
 override O := $(patsubst $(CURDIR)/%,%,$(O))
 ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -41,7 +41,7 @@ endif
 
 comma := ,
 
-# Words of the user as one word of the shell, whatever is in them.
+# Texts of the user as one word of the shell, whatever they contain.
 quote = '$(subst ','\'',$(1))'
 
 # ---- flags -----------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -f
 
 # ---- kernels ---------------------------------------------------------------------------------
 
-# Kernels that only instantiate a header stand many to a file, *.S.in. Each is made a file of its own: $(1)'s sources are
-# kernels/$(1)/ROOM/NAME.S here, and lie under $(O)/gen.
+# Kernels that only instantiate a header stand many to a file, *.S.in. Each becomes a separate file: $(1)'s sources are kernels/$(1)/ROOM/NAME.S here,
+# and lie under $(O)/gen.
 KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
@@ -110,7 +110,7 @@ ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
 else ifeq ($(ISA),x86_64)
 CROSS_COMPILE ?= x86_64-linux-gnu-
-# The firmware's interrupts use our stack, so nothing lies below its pointer. The canary is a variable, because there are no
+# The firmware's interrupts use our stack, so nothing may lie below its pointer. The canary is a variable, because there are no
 # threads. newlib's assembly for this ISA does not say that it needs no executable stack.
 ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
 NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
@@ -138,10 +138,10 @@ KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) |
 
 # Never the host's folder: a rule for objects of an image would take those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
-# Objects that boards of an ISA share: their flags are the same. A board with flags of its own has them all for itself.
+# Objects that boards of an ISA share: their flags are the same. A board with special flags compiles all objects separately.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
-# And those that know the board: its folder's headers, or which kernels it leaves out (KERNEL(...) rows become a table in
-# dispatch.c alone). A file outside of this list that included memory.h would not compile.
+# Also objects that depend on the board: on its folder's headers, or on the kernels it leaves out (KERNEL(...) rows become a table only in
+# dispatch.c). A file outside of this list that included memory.h would not compile.
 OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
 image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
@@ -149,8 +149,8 @@ IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -DINGOT_FREESTANDING=1 $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
 # The image is optimized as a whole when it is linked: 13 KB less (docs/experiments/bytes-of-the-image.md); the other
-# images of tests/tests.mk link the same objects as they are, in a tenth of the time. Warnings are the
-# compiler's; those of the link know too little of what callers promise.
+# images of tests/tests.mk link the same objects as they are, in a tenth of the time. Only the compiler warns; the linker's optimizer knows too little
+# of what callers promise.
 LTO := -flto=1 -flto-partition=one
 # A program for EFI moves: toolchain/make_efi.py asks the linker what moves with it. Without --no-relax the linker makes
 # absolute addresses of 32 bits on x86-64.
@@ -204,7 +204,7 @@ $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): 
 # callers lose registers there.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
-# $(1): a folder of objects, $(2): flags that they have beside the others'.
+# $(1): a folder of objects, $(2): additional flags for them.
 define image_rules
 $(1)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
 	$$(call say,CC,$$<)
@@ -256,7 +256,7 @@ $(B)/ingot.bin: $(B)/ingot.raw toolchain/pack_image.py
 	    0x$$($(CROSS_COMPILE)nm $(B)/ingot.elf | awk '$$3 == "image_file_limit" { print $$1 }')
 endif
 
-# The image's deepest stacks, held against boot/stacks.h.
+# The image's deepest stacks, compared with boot/stacks.h.
 STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h
 
 $(B)/ingot.stack: $(B)/ingot.elf $(STACK_MADE_OF)
@@ -496,8 +496,8 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-# Whoever wants an image, a card, the page or a command line needs no program of the tests: reading what those are made of
-# takes make half of its time, and the suites call it a hundred times.
+# Building an image, a card, the page or a command line does not need the programs of the tests: reading their rules takes half of make's time, and
+# the suites call make a hundred times.
 FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-voice setup-bench clients voice recall day shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \

@@ -30,29 +30,33 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* for messages: "virtio-blk at 0xa003e00" */
-    const char *
-        error_message; /* not NULL: an error message why nothing can be read, "there is no card in the
-                          * slot"; then the fields below are zero, but for one that was unplugged */
+    const char
+        *error_message; /* not NULL: an error message why nothing can be read, "there is no card in
+                        * the slot"; then the fields below are zero, except for a drive that was
+                        * unplugged */
     const char *
         reason; /* why the last request failed, in the words of a system below it; NULL: err_text() says it */
-    /* Written by who uses it: files of it are open, so it must not become another one (usb.h). */
+    /* Written by the file's owner: files on it are open, so the slot must not become another device
+     * (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
     uint64_t
-        dma_end; /* the end of the addresses, as cores have them, that its DMA reaches; what lies
-                       * beyond takes a core, or is refused with ERR_RANGE. 0: all are alike */
-    uint32_t block_bytes;  /* its own, in which partition tables count: a power of two; 0: 512 */
+        dma_end; /* the end of the addresses, as cores see them, that its DMA reaches; beyond it a
+                  * core must move the data, or the request is refused with ERR_RANGE. 0: all are
+                  * alike */
+    uint32_t block_bytes;  /* its own sector size, which partition tables use: a power of two; 0:
+                            * 512 */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* requests that may be in flight */
-    const char *mode;      /* of a card's bus as it was opened, "SDR104"; NULL: none */
+    const char *mode;      /* mode of a card's bus, "SDR104" for example; NULL: none */
     unsigned bus_bits;     /* its data lines */
     uint32_t bus_hz;       /* its clock */
     bool writable;         /* takes writes; after `done` the power may fail */
-    bool flash;            /* no card: one .ingot from the first byte on */
+    bool flash;            /* no file system: one .ingot from the first byte on */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
 
-    /* Start a transfer. ERR_UNSUPPORTED: a write where there is none. ERR_BUSY: queue full, poll
+    /* Start a transfer. ERR_UNSUPPORTED: the device cannot be written. ERR_BUSY: queue full, poll
      * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done`
      * follows by poll. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
@@ -61,8 +65,8 @@ struct block_device {
      * ERR_OK, or ERR_TIMEOUT / ERR_IO when the device itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
-    /* Sleep until a request is done that poll has not collected, and so many microseconds at most; returns at once where
-     * none is in flight. NULL: nothing here wakes whoever polls. */
+    /* Sleep until a request is done that poll has not collected, at most this many microseconds;
+     * returns at once if none is in flight. NULL: nothing here wakes whoever polls. */
     void (*wait)(struct block_device *dev, uint32_t micros);
 
     /* Stop every transfer and start afresh: each request in flight is marked `done` with
@@ -70,21 +74,22 @@ struct block_device {
      * transfers have stopped all the same. NULL where transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
-    /* How often the device was looked at so far, modulo 2^32, where another core than the one that
-     * polls does that (runtime/storage/io_core.h): time-outs of the polling core count its looks. Any
-     * core. NULL: each poll is a look. */
+    /* How often the device was polled so far, modulo 2^32, if another core than the caller's does
+     * that (runtime/storage/io_core.h): time-outs of the calling core count these polls. Any core.
+     * NULL: each poll is a look. */
     uint32_t (*looks)(const struct block_device *dev);
 
-    /* Tell what the device and its controller say of themselves. `of` is facts_of, also where a device stands in
-     * front of this one. May be NULL. */
+    /* Tell what the device and its controller say of themselves. `of` is facts_of, even if another
+     * device wraps this one. May be NULL. */
     void (*facts)(const void *of, const struct facts *f);
     const void *facts_of;
 
-    /* Sectors of a request, where each one costs so much that small ones are slow. 0: any will do. */
+    /* Preferred sectors of a request, if each request costs so much that small ones are slow. 0:
+     * any will do. */
     uint32_t wanted_sectors;
 
-    /* Requests that one read keeps in flight, where the device works them off while nobody looks. 0: it begins one
-     * when it is looked at, so that two are enough, the current one and the next. */
+    /* Requests that one read keeps in flight, if the device works on them without being polled. 0:
+     * it begins one when it is looked at, so that two are enough, the current one and the next. */
     uint32_t wanted_requests;
 
     void *driver; /* the driver's own state */

@@ -29,13 +29,15 @@ struct machine {
     uint64_t core_ids[BOARD_MAX_CORES]; /* how the tree names them; 0 without one */
     /* The relative speed of each, as the tree says; [0] is 0: it says nothing of it. */
     uint32_t core_capacity[BOARD_MAX_CORES];
-    uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
-    size_t cache_bytes;                 /* of core 0's second level, shared or not; 0: not known */
+    uint32_t cpu_features;              /* features of core 0: bits of enum cpu_feature
+                                         * (kernels/) */
+    size_t cache_bytes;                 /* core 0's second-level cache, shared or not; 0: not
+                                         * known */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
-    size_t args_bytes;    /* their length; args may have the beginning alone, or none of them */
+    size_t args_bytes;    /* their length; args may hold only the beginning, or nothing */
     size_t args_limit;    /* the longest that this machine could have passed on */
     uint64_t entry_ticks; /* board.ticks() at the first instruction of C */
     uint64_t date; /* seconds since 1970 at entry_ticks, of the clock on the wall; 0: not known */
@@ -43,8 +45,9 @@ struct machine {
 
 /* Lines that a person may wire something to, by numbers that the board's README has. Core 0. */
 struct board_pins {
-    /* Why a line is not to be touched, an error message without a full stop: there is none of that number, or
-     * the board has it for itself. NULL: it is free. The others are called for such lines alone. */
+    /* Why a line must not be touched, as an error message without a full stop: it does not exist,
+     * or the board uses it itself. NULL: it is free. The other functions are called only for usable
+     * lines. */
     const char *(*error_message)(unsigned line);
     /* The line becomes an output that is `high` or not, without the other level in between, or an input. */
     void (*setup)(unsigned line, bool output, bool high);
@@ -55,10 +58,11 @@ struct board_pins {
 /* Buses that a person may wire sensors to, by numbers that the board's README has. Core 0. */
 struct board_i2c {
     /* The bus is for sensors from here on, and its lines for nothing else. NULL: it is; else why not, an error message
-     * without a full stop. Nothing is driven yet. The others are called for such buses alone. */
+     * without a full stop. Nothing is driven yet. The other functions are called only for usable
+     * buses. */
     const char *(*claim)(unsigned bus);
-    /* One transfer of 1 to 16 bytes. ERR_NO_DEVICE: nobody answers at the address; ERR_TIMEOUT: somebody holds
-     * the bus; ERR_IO, ERR_UNSUPPORTED: it does not work. */
+    /* One transfer of 1 to 16 bytes. ERR_NO_DEVICE: no device answers at the address; ERR_TIMEOUT:
+     * a device holds the bus; ERR_IO, ERR_UNSUPPORTED: it does not work. */
     enum err (*write)(unsigned bus, unsigned address, const uint8_t *bytes, unsigned n);
     enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
@@ -72,37 +76,38 @@ struct board_network {
     bool (*send)(const uint8_t *frame, size_t bytes);
     size_t (*receive)(uint8_t *to, size_t room);
     const char *(*trouble)(
-        void); /* why a link that is there does not count, else NULL; NULL: every link counts */
+        void); /* why an existing link cannot be used, else NULL; NULL: every link is usable */
 };
 extern const struct board_network board_network;
 
-/* A member may be NULL where its comment says so: the board has nothing of the kind then. */
+/* A member may be NULL if its comment says so: the board then lacks the function. */
 struct board {
     const char *name;
 
-    /* Set up console, cores and all other devices but storage, and map them (board/isa.h). dtb:
-     * a checked device tree that stays readable, or NULL where there is none. Runs on core 0
-     * with the MMU on and nothing but the image mapped. */
+    /* Set up console, cores and all other devices but storage, and map them (board/isa.h). dtb: a
+     * checked device tree that stays readable, or NULL if there is none. Runs on core 0 with the
+     * MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
 
     /* If the firmware passed no device tree: fill ram[] with the machine's whole RAM, and n_ram,
      * n_cores and the arguments. Called on core 0 after early_init. NULL: a tree is needed. */
     void (*describe)(struct machine *machine);
 
-    /* Correct what the device tree says of RAM, which is mapped and used by nobody yet, and of cores, where the board knows better.
-     * Called on core 0 after early_init. NULL: the tree is right. */
+    /* Correct what the device tree says about RAM, before it is mapped or used, and about cores, if
+     * the board knows better. Called on core 0 after early_init. NULL: the tree is right. */
     void (*amend)(struct machine *machine);
 
     void (*putc)(char c); /* blocks while the transmitter is full */
     int (*getc)(void);    /* next received byte, or -1 when there is none */
-    /* Sleep until a byte may have arrived since getc had none, and a quarter of a second at most where something else is
-     * to be looked for. Returns at once if nothing would end the sleep. NULL: never sleeps. */
+    /* Sleep until a byte may have arrived since getc returned none, at most a quarter of a second
+     * if something else must be polled. Returns at once if nothing would end the sleep. NULL: never
+     * sleeps. */
     void (*idle)(void);
-    /* The same for some hundredths of a second at most, and only where a byte is known to end it: for those who wait
-     * for one with a clock in hand. NULL: never sleeps. */
+    /* The same for some hundredths of a second at most, and only if a byte is known to end it: for
+     * callers that wait for a byte with a time limit. NULL: never sleeps. */
     void (*nap)(void);
-    /* Sleep for so many microseconds at most, for those who wait for a device that they poll; an interrupt ends it.
-     * Returns at once where no timer would. Core 0. NULL: never sleeps. */
+    /* Sleep for at most this many microseconds, while waiting for a polled device; an interrupt
+     * ends it. Returns at once if no timer would end the sleep. Core 0. NULL: never sleeps. */
     void (*rest)(uint32_t micros);
     /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
      * then. NULL: input arrives by getc alone. */
@@ -120,8 +125,8 @@ struct board {
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or has no meaning */
 
-    /* The highest usual rate up to `most` that the UART's clock gives within 2 %, at least 115200 where it gives none. NULL where
-     * set_baud is. */
+    /* The highest usual rate up to `most` that the UART's clock reaches within 2 %, or at least
+     * 115200 if it reaches none. NULL where set_baud is. */
     uint32_t (*best_baud)(uint32_t most);
 
     uint64_t (*ticks)(void); /* monotonic counter, same on every core */
@@ -136,8 +141,8 @@ struct board {
      * its own; 0 if they share. */
     uint32_t spin_micros;
     void (*yield)(void); /* between looks: other programs may run; NULL: there are none */
-    /* Thousandths of a processor, of all together, that nobody used since it was last asked; -1: not known.
-     * Core 0. NULL: there are no other programs. */
+    /* Thousandths of a processor, over all processors, that were idle since the last call; -1: not
+     * known. Core 0. NULL: there are no other programs. */
     int (*idle_processors)(void);
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
@@ -160,8 +165,8 @@ struct board {
     /* Before find_storage: let a core move the data of cards, instead of their DMA. NULL: the board
      * has no choice. */
     void (*use_pio)(void);
-    /* Before find_storage, to try out on any machine what a few need: the DMA of cards reaches the
-     * cores' addresses below `end` and no others, also where the hardware could do more. NULL: the
+    /* Called before find_storage, to test on any machine what only a few need: the DMA of cards
+     * reaches only the cores' addresses below `end`, even if the hardware could do more. NULL: the
      * board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
@@ -185,12 +190,12 @@ struct board {
     const struct board_pins *pins; /* NULL: none that we know */
     const struct board_i2c *i2c;   /* NULL: none that we know */
 
-    /* Light the board's LED, or put it out, for a panic or a warning that nobody can read. Core 0, at any time: also
-     * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is
-     * no LED of ours. */
+    /* Light the board's LED, or put it out, for a panic or a warning that nobody can read. Called
+     * on core 0, at any time: even before early_init, within it and within a trap, so it maps what
+     * it needs itself. NULL: there is no LED of ours. */
     void (*led)(bool lit);
 
-    /* Tell what firmware and registers say of the machine. May be NULL. */
+    /* Print what firmware and registers say about the machine. May be NULL. */
     void (*facts)(const struct facts *f);
 
     /* Read temperature, clock and limits. Takes up to a few milliseconds. May be NULL. */

@@ -24,7 +24,7 @@ enum { TOKEN_BEGIN_NODE = 1, TOKEN_END_NODE = 2, TOKEN_PROPERTY = 3, TOKEN_NOP =
 struct token {
     uint32_t kind;
     uint32_t next;        /* offset of the token after this one */
-    const char *name;     /* of the node or property */
+    const char *name;     /* name of the node or property */
     const uint8_t *value; /* of the property */
     uint32_t bytes;
 };

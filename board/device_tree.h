@@ -32,7 +32,7 @@ struct device_tree_node {
     int depth;        /* -1 before the first device_tree_next */
     struct {
         uint32_t properties;                /* offset of the first token inside the node */
-        uint32_t address_cells, size_cells; /* for children; 2 and 1 where the node is silent */
+        uint32_t address_cells, size_cells; /* for children; 2 and 1 if the node does not say */
     } level[DEVICE_TREE_MAX_DEPTH];
     uint32_t next; /* offset of the first token that the cursor has not passed */
 };
@@ -103,7 +103,7 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
 
 /* ---- what the tree says about the machine: device_tree_machine.c ---------------------------- */
 
-/* /chosen bootargs, "" where there are none. */
+/* /chosen bootargs, "" if there are none. */
 const char *device_tree_bootargs(const struct device_tree *tree);
 
 /* /chosen linux,initrd-start and -end; false: none, or an empty or reversed range. */
@@ -124,9 +124,9 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
 /* How many of those cpu nodes there are. */
 unsigned device_tree_n_cpus(const struct device_tree *tree);
 
-/* capacity[0 .. n) = what each of the cores `ids` does in a time, at least 1: capacity-dmips-mhz, times the highest clock where each
- * has a clock-frequency. All are 0 where a core has none, as then nothing can be compared.
- * Source: devicetree binding cpu/cpu-capacity. */
+/* capacity[0 .. n) = relative speed of each of the cores `ids`, at least 1: capacity-dmips-mhz,
+ * times the highest clock if each has a clock-frequency. All are 0 if a core lacks it, because then
+ * nothing can be compared. Source: devicetree binding cpu/cpu-capacity. */
 void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
                             uint32_t *capacity);
 

@@ -89,7 +89,8 @@ static bool isa_can_work(const char *isa)
 }
 
 /* A RISC-V hart without mmu-type is a monitor core, and so is one without FPU whatever its mmu-type says (StarFive's
- * 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa where there are none. */
+ * 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa if they are
+ * missing. */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");

@@ -16,8 +16,8 @@ struct facts {
     void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
 };
 
-/* A driver that was opened tells of itself under `diag`, also where it failed; the same pair counts once. More than
- * FACTS_SOURCES are left out. `of` lives as long as the image. Core 0. */
+/* An opened driver reports about itself under `diag`, even if it failed; the same pair counts once.
+ * More than FACTS_SOURCES are left out. `of` lives as long as the image. Core 0. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
 /* Have all of them tell, in the order in which they were added. */

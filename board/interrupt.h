@@ -1,4 +1,4 @@
-/* Interrupts of devices, for any controller. Core 0 alone takes them. */
+/* Interrupts of devices, for any controller. Only core 0 takes them. */
 #ifndef INGOT_BOARD_INTERRUPT_H
 #define INGOT_BOARD_INTERRUPT_H
 
@@ -36,12 +36,12 @@ uint32_t irq_strays(uint32_t *line);
 struct irq_controller {
     /* Pass the line on to core 0, at a level. Errors: those above. */
     enum err (*enable)(void *state, uint32_t line);
-    /* No more, on the calling core. It may be called by irq_deliver. */
+    /* Disable it again, on the calling core. It may be called by irq_deliver. */
     void (*disable)(void *state, uint32_t line);
     /* Core 0 was interrupted: irq_deliver() for every line that is pending, with a bound: a line that
      * stays pending interrupts again. */
     void (*serve)(void *state);
-    uint32_t timer_line; /* of core 0's timer; 0: it needs none */
+    uint32_t timer_line; /* interrupt of core 0's timer; 0: it needs none */
 };
 
 /* Make it the machine's controller; both must stay. Core 0, once. */

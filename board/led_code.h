@@ -1,6 +1,6 @@
-/* A number on an LED, for what a board cannot say: one long flash, then as many short ones. A Raspberry Pi's
- * firmware has such codes of its own, none of which begins with a single long flash
- * (raspberrypi.com/documentation, "LED warning flash codes"). */
+/* A number on an LED, for errors before the serial line works: one long flash, then as many short
+ * ones. A Raspberry Pi's firmware has such codes of its own, none of which begins with a single
+ * long flash (raspberrypi.com/documentation, "LED warning flash codes"). */
 #ifndef INGOT_BOARD_LED_CODE_H
 #define INGOT_BOARD_LED_CODE_H
 
@@ -19,8 +19,8 @@ struct led {
     uint64_t ticks_hz; /* 0: not known, the times are a guess then */
 };
 
-/* Show `code` once and leave the LED dark: 2.5 s, and 0.4 s for each short flash. Ends also where the
- * counter stands still. Core 0, or a core that is alone at it. */
+/* Show `code` once and leave the LED dark: 2.5 s, and 0.4 s for each short flash. Ends even if the
+ * counter does not count. Core 0, or a core that is alone at it. */
 void led_code_show(const struct led *led, unsigned code);
 
 #endif

@@ -26,7 +26,7 @@ struct memory_range {
 
 /* Reasons for slow cores. */
 enum board_limit {
-    BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply gives too little */
+    BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply voltage is too low */
     BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
     BOARD_LIMIT_THROTTLED = 1 << 2, /* too hot, or too little voltage: the lowest clock */
     BOARD_LIMIT_HOT = 1 << 3,       /* the soft limit of temperature is reached */
@@ -36,9 +36,9 @@ enum { BOARD_NO_TEMPERATURE = INT32_MIN };
 
 struct board_health {
     int32_t temperature;  /* thousandths of a degree Celsius, or BOARD_NO_TEMPERATURE */
-    uint32_t clock_hz;    /* of the cores; 0: unknown */
+    uint32_t clock_hz;    /* clock of the cores; 0: unknown */
     uint32_t limits;      /* bits of enum board_limit, at this moment */
-    uint32_t limits_past; /* those that have been reached since the board has power */
+    uint32_t limits_past; /* limits that were reached since power-on */
 };
 
 enum { BOARD_DOING_BYTES = 32 };

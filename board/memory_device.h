@@ -7,7 +7,7 @@
 
 #include "board/block_device.h"
 
-/* Fill *out over base[0 .. bytes), of which whole sectors count. base: 16-byte aligned; name and
+/* Fill *out over base[0 .. bytes), rounded down to whole sectors. base: 16-byte aligned; name and
  * memory must outlive the device. */
 void memory_device_open(struct block_device *out, const char *name, const uint8_t *base,
                         uint64_t bytes);

@@ -10,12 +10,12 @@ struct board_screen {
     uint8_t *pixels; /* mapped, cached; aligned to 8 bytes */
     uint32_t width, height;
     uint32_t pitch; /* bytes from a row to the next, a multiple of 8 */
-    uint32_t bits;  /* of a pixel, little-endian: 16, of which red has the upper 5, green 6 and
-                     * blue 5; or 32: from above 8 of nothing, red, green, blue */
+    uint32_t bits;  /* bits per pixel, little-endian: 16 (from the top: 5 red, 6 green, 5 blue) or
+                     * 32 (from the top: 8 unused, 8 red, 8 green, 8 blue) */
     /* Pixels (bytes) were written: the display is to see them. NULL: it sees what the cores see. */
     void (*flush)(const void *pixels, size_t bytes);
-    const char *
-        error_message; /* an error message where there is a display and no picture can be had; NULL: none */
+    const char
+        *error_message; /* an error message if there is a display but no picture; NULL: none */
     const char *
         none; /* an error message where no display is found and one may be expected; NULL: nothing to say */
 };

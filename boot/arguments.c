@@ -45,7 +45,7 @@ static void set_baud(const struct options *o, struct console *c)
         console_log(c, "the console continues at %u baud", (unsigned)o->line.baud);
         p->console.set_baud(p->console.context, o->line.baud);
     }
-    /* At the old rate nobody was asked; at the new one the terminal may answer. */
+    /* At the old rate the terminal was not asked; at the new one it may answer. */
     if (!options_given(o, OPTION_PROMPT) && o->line.mode != MODE_JSON) {
         console_find_terminal(c, (enum console_terminal)o->line.term);
     }

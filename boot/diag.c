@@ -124,7 +124,7 @@ void diag_report(struct console *c, const struct machine *machine,
 {
     const struct facts f = { c, say_number, say_text, say_words };
 
-    /* From what every board has to what one driver knows, and the devices last. */
+    /* Print first what every board has, then what single drivers know, and the devices last. */
     say_machine(&f, machine);
     say_strays(&f);
     say_left_out(&f);

@@ -39,7 +39,7 @@ static struct network {
     struct platform_clock *clock;                         /* the platform's, whose date is set */
     const char *time;                                     /* time=; NULL: no server is asked */
     bool troubled;      /* the log says why the link does not count */
-    bool dated, failed; /* a server's date is in the log; so is that there is none */
+    bool dated, failed; /* the log already has the server's date, or says that there is none */
 } network;
 
 /* ---- the platform's network, which comes from the board ---- */
@@ -80,7 +80,8 @@ static void read_how(const char *how)
     network.how[n] = '\0';
 }
 
-/* time= is not worth a start without a network: what is wrong with it is said, and no server is asked. */
+/* An invalid time= does not stop a start without a network: the error is printed, and no server is
+ * asked. */
 static void read_time(const struct options *options)
 {
     const char *why = NULL;

@@ -215,8 +215,8 @@ static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t las
         *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);
         return length == 0 ? 1 : length;
     }
-    /* A new distance pushes out the oldest. Its length comes first, as short matches have models of
-     * distances of their own. */
+    /* A new distance pushes out the oldest. Its length comes first, because short matches have
+     * separate models of distances. */
     last[3] = last[2];
     last[2] = last[1];
     last[1] = last[0];

@@ -8,14 +8,15 @@
  *
  * Memory: all of it is the range that ingot_setup names. Nothing is allocated, and nothing is written
  * outside that range and what a call is given. Handles lie in the range, too. The memory that a
- * function points you to (texts, tokens, logits) stays valid until the next call of the same model, where nothing else
- * is said. A thread that calls needs INGOT_STACK_BYTES of stack, a core INGOT_CORE_STACK_BYTES.
+ * function returns a pointer to (texts, tokens, logits) stays valid until the next call of the same
+ * model, unless stated otherwise. A thread that calls needs INGOT_STACK_BYTES of stack, a core
+ * INGOT_CORE_STACK_BYTES.
  *
  * Threads: the calls of one model, its session's included, must not overlap; any thread may make them.
- * Models share nothing: each may have a thread of its own. Callbacks come from within a call, on the
- * thread that made it, where nothing else is said. A callback may ask for constant things
- * (ingot_model_describe, ingot_token_text, ingot_error_message); other calls of its model are answered
- * INGOT_WRONG_ORDER.
+ * Models share nothing: each may have a thread of its own. Callbacks come from within a call, on
+ * the thread that made it, unless stated otherwise. A callback may ask for constant things
+ * (ingot_model_describe, ingot_token_text, ingot_error_message); other calls of its model are
+ * answered INGOT_WRONG_ORDER.
  *
  * Errors: every call that can fail returns an enum ingot_error. NULL where a pointer is needed, a size
  * or number out of bounds: INGOT_BAD_ARGUMENT. A handle that is closed or not that far yet:
@@ -35,13 +36,13 @@ extern "C" {
 
 enum {
     INGOT_MOST_CORES = 8,
-    INGOT_MOST_SESSIONS = 8, /* of a model, side by side */
+    INGOT_MOST_SESSIONS = 8, /* sessions of a model, side by side */
     INGOT_MOST_STOPS = 4,    /* stop strings of a reply */
-    INGOT_STOP_BYTES = 64,   /* of one, with its NUL */
+    INGOT_STOP_BYTES = 64,   /* bytes of one, with its NUL */
     INGOT_MOST_TEXT = 16384, /* bytes of text that one call makes tokens of, template included */
     INGOT_READ_BYTES = 512,  /* offset and size of every read are multiples of it */
     INGOT_MOST_READ = 256 * 1024, /* bytes of one read */
-    INGOT_DATA_ALIGN = 64,        /* of a model in memory */
+    INGOT_DATA_ALIGN = 64,        /* alignment of a model in memory */
     INGOT_STACK_BYTES = 64 * 1024,
     INGOT_CORE_STACK_BYTES = 32 * 1024,
 };
@@ -58,7 +59,7 @@ enum ingot_error {
     INGOT_DAMAGED = -7,     /* a checksum or a field is wrong, or the file is too short */
     INGOT_UNSUPPORTED = -8, /* well-formed, but of a kind that this build cannot run */
     INGOT_TOO_LONG = -9,    /* the context has no room, or a text is beyond INGOT_MOST_TEXT */
-    INGOT_STOPPED = -10,    /* a callback of yours said so */
+    INGOT_STOPPED = -10,    /* one of your callbacks ended it */
     INGOT_NO_TEMPLATE = -11 /* the model has no chat template: use ingot_prompt */
 };
 
@@ -73,9 +74,9 @@ const char *ingot_version(void);
 /* An .ingot file: in memory as a whole, or read piece by piece. */
 struct ingot_source {
     const char *name; /* for error messages; copied; NULL: "model" */
-    uint64_t bytes;   /* of the file, at least 4096 */
-    /* Not NULL: the whole file, INGOT_DATA_ALIGN aligned, constant until ingot_close. Weights are used
-     * where they lie, and `read` is never called. */
+    uint64_t bytes;   /* size of the file, at least 4096 */
+    /* Not NULL: the whole file, INGOT_DATA_ALIGN aligned, constant until ingot_close. Weights are
+     * used in place, and `read` is never called. */
     const void *data;
     void *context;
     /* Fill buffer with `bytes` bytes of the file from `offset`; both are multiples of
@@ -93,12 +94,13 @@ struct ingot_clock {
     uint64_t hz; /* ticks a second, at least 1 */
 };
 
-/* More cores than the caller's: threads, or cores of a machine. All zero: the caller's alone. */
+/* More cores than the caller's: threads, or cores of a machine. All zero: only the caller's
+ * core. */
 struct ingot_cores {
     void *context;
     uint32_t n; /* the caller's included, at most INGOT_MOST_CORES; 0 counts as 1 */
-    /* Microseconds that a core looks for work before it sleeps. 0 is right where cores are shared
-     * with other programs, 50 where they are ours. */
+    /* Microseconds that a core looks for work before it sleeps. 0 is right if cores are shared with
+     * other programs, 50 if they are not. */
     uint32_t spin_micros;
     /* Run entry(arg) on core 1 .. n-1, on a stack of its own, with floating point on; entry returns
      * when ingot_close is called. Called within ingot_load. False: it does not start, and the model
@@ -112,12 +114,13 @@ struct ingot_cores {
 };
 
 /* The CPU's features, common to all cores: bits of INGOT_CPU_*, or one of the first three alone. A bit
- * that a core lacks ends in an illegal instruction. The results are the same bits whatever is chosen. */
+ * that a core lacks ends in an illegal instruction. The results are the same bits whatever is
+ * chosen. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
-        0, /* with an operating system what it says; else what every CPU of the ISA has */
-    /* As AUTO. Without an operating system, arm64 at EL1 or above: what the ID registers of the calling
-     * core say, SVE where it is enabled; the other cores have the same. */
+        0, /* with an operating system, what it reports; else what every CPU of the ISA has */
+    /* As AUTO. Without an operating system, arm64 at EL1 or above: the features in the ID registers
+     * of the calling core, SVE if it is enabled; the other cores have the same. */
     INGOT_CPU_DETECT = 1 << 30,
     INGOT_CPU_PORTABLE = 1 << 29, /* C alone */
     INGOT_CPU_NEON = 1 << 0,
@@ -141,8 +144,8 @@ enum ingot_cpu {
 /* How keys and values of the context are kept. */
 enum ingot_kv { INGOT_KV_F16 = 0, INGOT_KV_Q8 = 1, INGOT_KV_F32 = 2 };
 
-/* Zero it, then set memory, source and clock; the rest may stay zero. It is copied; what it points to
- * must outlive the model, where nothing else is said. */
+/* Zero it, then set memory, source and clock; the rest may stay zero. It is copied; what it points
+ * to must outlive the model, unless stated otherwise. */
 struct ingot_setup {
     void *memory; /* (memory_bytes) any alignment; normal, cached memory */
     size_t memory_bytes;
@@ -151,7 +154,7 @@ struct ingot_setup {
     struct ingot_cores cores;
     uint32_t cpu;          /* enum ingot_cpu */
     uint32_t context;      /* tokens of a conversation; 0: the model's, at most 4096 */
-    uint64_t weight_bytes; /* of memory for weights, at most; the others stream. 0: what there is */
+    uint64_t weight_bytes; /* the most memory for weights; the others stream. 0: what there is */
     enum ingot_kv kv;
     void *log_context;
     void (*log)(void *context,
@@ -239,18 +242,18 @@ enum ingot_error ingot_session_begin(struct ingot_model *model, struct ingot_ses
 enum ingot_error ingot_session_clear(struct ingot_session *session);
 
 /* Add a text to the sequence as it stands; `bytes` bytes of UTF-8, not terminated. Into an empty
- * session, BOS comes first where the model wants one. Text that looks like a control token is text.
+ * session, BOS comes first if the model requires one. Text that looks like a control token is text.
  * Nothing is computed yet. Errors: INGOT_TOO_LONG: nothing was added. */
 enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, size_t bytes);
 
 struct ingot_turn {
-    const char *text; /* (text_bytes) what the user says */
+    const char *text; /* (text_bytes) the user's text */
     size_t text_bytes;
-    /* (system_bytes) the system prompt, of the first turn alone; NULL: the template's own; not NULL and
-     * 0 bytes: none. */
+    /* (system_bytes) the system prompt, only for the first turn; NULL: the template's own; not NULL
+     * and 0 bytes: none. */
     const char *system;
     size_t system_bytes;
-    bool no_thinking; /* where the template can ask for that */
+    bool no_thinking; /* if the template supports that */
 };
 
 /* Add one turn in the model's chat template, up to where the reply begins; the reply before it is
@@ -262,7 +265,7 @@ struct ingot_generate_params {
     float top_p;    /* the likeliest tokens that hold this share; 0 < top_p <= 1, 1: off */
     float min_p;    /* at least this share of the likeliest; 0 <= min_p <= 1, 0: off */
     float repeat;   /* penalty on the last tokens; 0 < repeat <= 100, 1: off */
-    uint32_t top_k; /* so many of the likeliest; 0: off */
+    uint32_t top_k; /* this many of the likeliest; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
     uint32_t limit; /* new tokens; 0: until the model ends, or repeats itself */
     const char *stops[INGOT_MOST_STOPS]; /* (n_stops) strings that end the reply, not empty */
@@ -275,7 +278,7 @@ struct ingot_generate_params {
 /* temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0, no limit, no stops. NULL: nothing. */
 void ingot_generate_default(struct ingot_generate_params *params);
 
-/* The same, but for what the model's file recommends. After ingot_open. */
+/* The same, except for what the model's file recommends. After ingot_open. */
 enum ingot_error ingot_model_defaults(const struct ingot_model *model,
                                       struct ingot_generate_params *params);
 
@@ -295,15 +298,15 @@ struct ingot_generate_result {
     enum ingot_end end;
     uint32_t prompt_tokens; /* that were computed */
     uint32_t new_tokens;
-    uint64_t prompt_ticks, reply_ticks; /* of setup.clock, each up to its last token */
+    uint64_t prompt_ticks, reply_ticks; /* ticks of setup.clock, each up to its last token */
 };
 
-/* Compute what was added, then let the model go on. params may be NULL: ingot_model_defaults. `text` may be NULL
- * where only the tokens matter; `context` is its first argument and go_on's. result may be NULL. The
- * reply is part of the sequence then; ended by a stop string, as far as it was shown. A stop by a
- * callback is not an error: end is INGOT_END_CALLER. Stopped in the prompt, another call goes on there.
- * Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum; logits that are not numbers).
- * INGOT_WRONG_ORDER also: an empty session. */
+/* Compute the added tokens, then let the model continue. params may be NULL: ingot_model_defaults.
+ * `text` may be NULL where only the tokens matter; `context` is its first argument and go_on's.
+ * result may be NULL. The reply is part of the sequence then; ended by a stop string, as far as it
+ * was shown. A stop by a callback is not an error: end is INGOT_END_CALLER. If it was stopped in
+ * the prompt, another call continues there. Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's
+ * checksum; logits that are not numbers). INGOT_WRONG_ORDER also: an empty session. */
 enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,
                                 void *context, struct ingot_generate_result *result);
@@ -317,11 +320,12 @@ struct ingot_reply {
     struct ingot_generate_result result;        /* is filled */
 };
 
-/* ingot_generate of n sessions of one model side by side: a pass reads each weight once for all of them,
- * and every reply is what its session alone would get. go_on is asked before each pass, and one false
- * ends that reply alone, as text's does. prompt_ticks and reply_ticks are those of all together. Errors
- * as ingot_generate; INGOT_BAD_ARGUMENT also: n is 0 or beyond INGOT_MOST_SESSIONS, or a session stands
- * there twice or is another model's. After an error all replies are as far as they came. */
+/* ingot_generate for n sessions of one model in parallel: a pass reads each weight once for all of
+ * them, and every reply is the same as its session alone would get. go_on is called before each
+ * pass; false ends only that reply, like false from text. prompt_ticks and reply_ticks are those of
+ * all together. Errors as ingot_generate; INGOT_BAD_ARGUMENT also: n is 0 or beyond
+ * INGOT_MOST_SESSIONS, or a session is listed twice or belongs to another model. After an error all
+ * replies are as far as they came. */
 enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n);
 
 /* The name in 0.2; it goes with the second version after that. */
@@ -350,8 +354,8 @@ enum ingot_error ingot_append(struct ingot_session *session, const uint32_t *ids
 /* The sequence ends after its first n tokens; more than it has: nothing changes. */
 enum ingot_error ingot_cut(struct ingot_session *session, size_t n);
 
-/* Compute what was added, and give the logits after the last token: *logits (vocab) f32, until the next
- * call. Errors: as ingot_generate. */
+/* Compute the added tokens, and return the logits after the last one: *logits (vocab) f32, until
+ * the next call. Errors: as ingot_generate. */
 enum ingot_error ingot_logits(struct ingot_session *session, const float **logits);
 
 /* FNV-1a 64 over the first 32 positions whose logits were computed since the session was empty, and how

@@ -25,7 +25,7 @@
 /* Weights: struct block_q8x8, block_q4x8, block_q4kx8 and so on. The fp16 scales come first. */
 #define Q8X8_BYTES 272
 #define Q4X8_BYTES 144
-#define QUANTS 16 /* of both, and of FIG4 */
+#define QUANTS 16 /* quants of both, and of FIG4 */
 #define FIG4_BYTES 528
 #define Q41_BYTES 160
 #define Q41_MINS 16
@@ -383,7 +383,8 @@ LAYOUT_BYTES(block_q8, Q8_BYTES);
 LAYOUT_AT(block_q8, d, Q8_SCALE);
 LAYOUT_AT(block_q8, sum, Q8_SUM);
 
-/* ... of four tokens, interleaved like the weights: column c of token t is q[c/4][t][c%4]. */
+/* ... quants of four tokens, interleaved like the weights: column c of token t is
+ * q[c/4][t][c%4]. */
 struct block_q8x4 {
     int8_t q[BLOCK_COLS / CHUNK_COLS][4][CHUNK_COLS];
     float d[4];
@@ -396,7 +397,7 @@ LAYOUT_AT(block_q8x4, sum, Q8X4_SUM);
 /* 256 columns of one token, for the K formats ... */
 struct block_q8k {
     int8_t q[BLOCK_K_COLS];
-    int16_t sum[16]; /* of each 16 of q[] */
+    int16_t sum[16]; /* sum of each 16 of q[] */
     float d;         /* x ~ d * q */
     float reserved[3];
 };

@@ -189,7 +189,7 @@ void library_report(const struct generate_result *r, bool stopped,
         [GENERATE_STOP] = INGOT_END_STOP,
         [GENERATE_CONTEXT] = INGOT_END_CONTEXT,
         [GENERATE_REPETITION] = INGOT_END_REPETITION,
-        [GENERATE_NO_WAY_ON] = INGOT_END_STOP, /* of a constraint: the library has none */
+        [GENERATE_NO_WAY_ON] = INGOT_END_STOP, /* end of a constraint: the library has none */
     };
 
     *out = (struct ingot_generate_result){ .end = ends[r->end],

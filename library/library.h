@@ -40,7 +40,7 @@ struct ingot_model {
     struct model_setup model_setup;
     struct model model;
     struct ingot_session sessions[INGOT_MOST_SESSIONS];
-    struct speculative speculative; /* of the session that it names */
+    struct speculative speculative; /* state of the session that it names */
     struct replies replies;
     char error_message[LIBRARY_ERROR_MESSAGE_BYTES]; /* of the latest error */
 };

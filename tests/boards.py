@@ -1,4 +1,4 @@
-"""The facts in each board's folder, for suites that run on any board: no suite lists the boards."""
+"""The facts in each board's folder, for suites that run on any board, so that no suite lists the boards."""
 
 import functools
 import glob
@@ -19,7 +19,7 @@ def names():
 
 @functools.cache
 def row(board):
-    """board.def: numbers as int, the rest as text. Lists of numbers as such."""
+    """board.def: numbers as int, the rest as text. Lists of numbers as lists."""
     with open(os.path.join(ROOT, "board", board, "board.def"), encoding="utf-8") as f:
         members = re.findall(r"\.(\w+) = (\"[^\"]*\"|\{[^}]*\}|\d+)", f.read())
     return {name: int(value) if value.isdigit() else
@@ -28,7 +28,7 @@ def row(board):
 
 @functools.cache
 def makes(board, variable):
-    """A variable of board.mk as it stands there; None: it has none."""
+    """A variable of board.mk, unchanged; None: it has none."""
     with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
         found = re.search(rf"^{variable} *[:?]?= *(.*)$", f.read(), re.M)
     return found[1] if found else None
@@ -36,7 +36,7 @@ def makes(board, variable):
 
 @functools.cache
 def module(board, file):
-    """A file of Python in the board's folder; None: it has none."""
+    """A Python file in the board's folder; None: it has none."""
     path = os.path.join(ROOT, "board", board, file)
     if not os.path.exists(path):
         return None
@@ -73,5 +73,5 @@ def has_slot(board):
 
 
 def slot_drive(board, image):
-    """QEMU's arguments for a card in that slot; image: its file, with more of QEMU's options if they are wanted."""
+    """QEMU's arguments for a card in that slot; image: its file, optionally with more of QEMU's options."""
     return makes(board, "QEMU_CARD").replace("$(1)", image).split()

@@ -1,13 +1,11 @@
 #!/usr/bin/python3 -IS
-"""Runs a command, and ends it with all that it started once its time is up, saying its name: for
-prove, which waits for ever. Whatever the command leaves behind when it ends is ended, too.
+"""Runs a command, ends it with its child processes when its time is up, and prints its name: for prove, which waits forever. Processes that the
+command leaves behind are ended too.
 
 usage: bounded.py [--suite NAME] COMMAND ...
-INGOT_TEST_SECONDS (600) is what a program has before its own alarm rings (alarm.h, machine.py); here
-it has a little more, so that this is for those that have no alarm or cannot hear it. A suite has
-INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE has a line for every program appended: seconds of CPU
-with all that it started and waited for, of wall time, its name; prove --timer cannot tell programs side
-by side apart."""
+INGOT_TEST_SECONDS (600) is the time before a program's own alarm (alarm.h, machine.py); here it is a little longer, so this is for programs without
+an alarm or that ignore it. A suite has INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE appends a line for every program: CPU seconds including its
+child processes, wall time, its name; prove --timer cannot separate parallel programs."""
 
 import os
 import resource
@@ -21,21 +19,20 @@ PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end befo
 
 
 def fixed_addresses():
-    """For what is started from now on, where it is allowed: the ThreadSanitizer of gcc 12 knows fewer
-    layouts of memory than a kernel draws by lot."""
+    """For programs started from now on, if allowed: the ThreadSanitizer of gcc 12 knows fewer memory layouts than a kernel chooses at random."""
     import ctypes  # for a few programs
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
 def hear_signals():
-    """In the child: nohup, and a shell that runs make in the background, hand down that signals are ignored, and a
-    program under test would never hear those that its test sends."""
+    """In the child: nohup, and a shell that runs make in the background, pass on ignored signals, so a program under test would never receive those
+    that its test sends."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
 def signal_all(child, number):
-    """True: somebody was there to hear it."""
+    """True: the process existed."""
     try:
         os.killpg(child.pid, number)
         return True
@@ -44,8 +41,7 @@ def signal_all(child, number):
 
 
 def stop(child, grace):
-    """Politely first, so that a program can remove its files, and a suite end its programs, which
-    have sessions of their own."""
+    """Politely first, so that a program can remove its files, and a suite can end its programs, which have their own sessions."""
     late = time.monotonic() + grace
     signal_all(child, signal.SIGTERM)
     while time.monotonic() < late:
@@ -69,7 +65,7 @@ COMMANDS = {"mkfs.fat": "dosfstools", "mcopy": "mtools", "mformat": "mtools", "s
 
 
 def words_of(path, seen):
-    """The modules and the commands between quotes that a program in Python, and what it imports of tests/, names."""
+    """The modules, and the quoted commands, that a Python program and its imports from tests/ name."""
     import re
     if path in seen or not os.path.isfile(path):
         return set()
@@ -87,7 +83,7 @@ def words_of(path, seen):
 
 
 def missing_packages(path):
-    """Those that the program needs and this computer has not, sorted."""
+    """Those that the program needs and this computer lacks, sorted."""
     places = os.environ.get("PATH", "").split(os.pathsep) + ["/usr/sbin", "/sbin"]
     missing = set()
     for name in words_of(path, set()):

@@ -1,4 +1,4 @@
-"""A browser without a window (Debian's chromium), driven over its debugging pipe: for what a person does with a page."""
+"""A headless browser (Debian's chromium), driven over its debugging pipe: for what a person does with a page."""
 
 import base64
 import fcntl
@@ -15,7 +15,7 @@ PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def above(ends):
-    """The ends of a pipe under numbers that are not those of the debugging pipe."""
+    """The ends of a pipe under numbers other than the debugging pipe's."""
     higher = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:
         os.close(end)
@@ -23,8 +23,8 @@ def above(ends):
 
 
 def shows_a_plan_that_streams(window, side, store, layers):
-    """Whether the side of the page tells the plan of a model of so many layers of which some stream through two slots: which and how
-    much of the output matrix stays goes by measured rates, so the parts are held against each other."""
+    """True if the side of the page shows the plan of a model with so many layers of which some stream through two slots: measured rates decide which
+    part of the output matrix stays, so the parts are compared with each other."""
     found = re.search(r"Layers in memory\n(\d+) of (\d+)\nSlots for the others\n2 of \d+ KiB\n"
                       rf"(?:Of the output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
     streamed = window.value("document.querySelectorAll('#plan rect.streamed').length")
@@ -32,7 +32,7 @@ def shows_a_plan_that_streams(window, side, store, layers):
 
 
 class Browser:
-    """A window of that size; dark: as the person's system has it. check() waits for an expression to be true."""
+    """A window of that size; dark: the person's system theme. check() waits for an expression to be true."""
 
     def __init__(self, width=1280, height=800, dark=False):
         self.folder = tempfile.mkdtemp(prefix="ingot-browser-")
@@ -86,7 +86,7 @@ class Browser:
                 self.said.append(m["params"]["exceptionDetails"].get("exception", {}).get("description", "an exception"))
 
     def go(self, url, before=""):
-        """before: a script that runs ahead of the page's."""
+        """before: a script that runs before the page's."""
         if before:
             self.call("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.call("Page.navigate", url=url)
@@ -125,7 +125,7 @@ class Browser:
         self.call("DOM.setFileInputFiles", objectId=field, files=[path])
 
     def dark(self, on, still=False):
-        """As the person's system has it; still: without movement."""
+        """The person's system setting; still: no movement."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"},
                                                           {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
 

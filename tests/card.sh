@@ -111,7 +111,7 @@ twice=$(for file in "${models[@]}"; do basename -- "$file"; done |
 
 # ---- its geometry ----------------------------------------------------------------------------
 
-# The largest cluster up to 32 KiB that leaves enough of them: few clusters make a short FAT.
+# The largest cluster up to 32 KiB that leaves enough of them, because few clusters make a short FAT.
 cluster_sectors_for() {
     local sectors=64
     while [ $sectors -gt 1 ] && [ $(($1 / (sectors * 512))) -lt $((MIN_CLUSTERS + 4096)) ]; do
@@ -143,7 +143,7 @@ image="$out.part"
 trap 'rm -rf "$work" "$image"' EXIT
 drive="$image@@${start_mib}M"
 
-# The bytes of a number, least significant first, as printf takes them.
+# The bytes of a number, least significant first, in printf's form.
 little_endian() {
     local value=$1 i
     for ((i = 0; i < $2; i++)); do
@@ -182,8 +182,7 @@ make_folders() { # every folder of a path
     done
 }
 
-# Fill the start of the volume with files, free every other one, and let the allocation start
-# over there: what is copied next falls into the holes.
+# Fill the start of the volume with files, free every other one, and let the allocation start there: the next copies use the gaps.
 HOLES=24
 make_holes() {
     local hole=$((largest / (HOLES - 4) / 32768 * 32768 + 32768)) i list=()

@@ -1,5 +1,5 @@
-"""Flattened device trees (Devicetree Specification 0.4, chapter 5) from nested dictionaries, and read back: a
-dictionary is a node, a number one cell, a list cells, a text a string, bytes themselves."""
+"""Flattened device trees (Devicetree Specification 0.4, chapter 5) from nested dictionaries, and the reverse: a dictionary is a node, a number one
+cell, a list cells, a text a string, bytes themselves."""
 
 import struct
 
@@ -51,7 +51,7 @@ def make_tree(root, reserved=()):
 
 
 def read_tree(blob):
-    """The root as make_tree takes it, all values as bytes, and the memory reservation block."""
+    """The root in make_tree's form, all values as bytes, and the memory reservation block."""
     at, strings, at_reserved = struct.unpack_from(">3I", blob, 8)
     reserved, nodes = [], [{}]
     while (pair := struct.unpack_from(">QQ", blob, at_reserved)) != (0, 0):

@@ -1,5 +1,4 @@
-"""A display's contents, read back: QEMU's screendump, cell by cell, against the table of glyphs that was built
-into the image."""
+"""A display's contents, read back: QEMU's screendump, cell by cell, compared with the table of glyphs in the image."""
 
 import json
 import os
@@ -18,7 +17,7 @@ UNKNOWN = "\0"
 
 
 def read_glyphs():
-    """{16 bytes: characters that look so}."""
+    """{16 bytes: characters with this glyph}."""
     with open(os.path.join(BUILD, "gen/font_8x16.inc"), encoding="utf-8") as f:
         rows = re.findall(r"\{ ((?:0x[0-9a-f]{2}(?:, )?){16}) \}, /\* U\+([0-9A-F]+) \*/", f.read())
     found = {}
@@ -28,7 +27,7 @@ def read_glyphs():
 
 
 class Qmp:
-    """A machine's monitor, by a socket that it was started with: arguments()."""
+    """A machine's monitor, through a socket from arguments()."""
 
     def __init__(self, name):
         self.path = os.path.join(WORK, f"{name}.qmp")
@@ -38,7 +37,7 @@ class Qmp:
         return ["-qmp", f"unix:{self.path},server=on,wait=off"]
 
     def command(self, *commands):
-        """(name, arguments) each, in turn; what the last one returns."""
+        """(name, arguments) each, in order; returns the last result."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(60)
             s.connect(self.path)
@@ -64,7 +63,7 @@ class Qmp:
 
 
 def write_png(path, dump, rows):
-    """The upper rows of cells, with a palette of what they have: at most 16 colours."""
+    """The upper rows of cells, with a palette of their colours: at most 16."""
     width, _, data = dump
     height = rows * ROWS
     pixels = [data[at:at + 3] for at in range(0, 3 * width * height, 3)]
@@ -110,7 +109,7 @@ class Display:
         return self.data[at] << 16 | self.data[at + 1] << 8 | self.data[at + 2]
 
     def read_cell(self, row, column):
-        """(characters of that look, front, back); of one colour alone: a blank of it."""
+        """(characters with that glyph, front, back); a single colour: a blank of it."""
         s, x0, y0 = self.scale, column * COLUMNS * self.scale, row * ROWS * self.scale
         colours = [[self.pixel(x0 + x * s, y0 + y * s) for x in range(COLUMNS)] for y in range(ROWS)]
         for y in range(ROWS * s if s > 1 else 0):  # a larger pixel is one colour
@@ -136,7 +135,7 @@ class Display:
         return "\n".join("".join(c[0] for c in row).rstrip() for row in self.chars)
 
     def find(self, text):
-        """(row, column) of the last place of it; None."""
+        """(row, column) of its last occurrence; None."""
         for row in range(self.n_rows - 1, -1, -1):
             column = "".join(c[0] for c in self.chars[row]).rfind(text)
             if column >= 0:
@@ -144,14 +143,14 @@ class Display:
         return None
 
     def front_of(self, text):
-        """The colour of all of a text where it stands last, or None."""
+        """The colour of a whole text at its last occurrence, or None."""
         at = self.find(text)
         colours = {self.fronts[at[0]][at[1] + i] for i, c in enumerate(text) if c != " "} if at else set()
         return colours.pop() if len(colours) == 1 else None
 
 
 def colour_of(rgb):
-    """Its number in the palette; 16 bits a pixel are 8 a channel off at most."""
+    """Its number in the palette; with 16 bits per pixel a channel is off by 8 at most."""
     for number, colour in enumerate(PALETTE):
         if all(abs((rgb >> shift & 255) - (colour >> shift & 255)) < 8 for shift in (0, 8, 16)):
             return number
@@ -159,7 +158,7 @@ def colour_of(rgb):
 
 
 def wrapped(text, columns):
-    """Rows of a plain text as the screen has them: they end between words."""
+    """Rows of a plain text as on the screen: they break between words."""
     rows = []
     for line in text.split("\n"):
         while len(line) > columns:

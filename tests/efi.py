@@ -1,4 +1,4 @@
-"""Machines whose firmware is EFI, in QEMU: which firmware there is, the sticks that it starts from, and runs of it."""
+"""Machines with EFI firmware, in QEMU: the available firmware, the sticks that it starts from, and runs."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from machine import BUILD, HOST, WORK, run
 AAVMF, UBOOT = "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "/usr/lib/u-boot"
 OVMF = "/usr/share/ovmf/OVMF.fd"
 VIRT = ["-nographic", "-nic", "none"]
-# EDK2 reads an NVMe or SATA drive while the program goes on (BlockIO2), and a virtio disk while it waits.
+# EDK2 reads an NVMe or SATA drive while the program continues (BlockIO2), and a virtio disk while it waits.
 VIRTIO, NVME, SATA = "virtio-blk-pci,drive=card,romfile=", "nvme,drive=card,serial=ingot,romfile=", "ide-hd,drive=card,bus=ide.0"
 
 
@@ -19,7 +19,7 @@ class Firmware:
         self.name, self.board, self.package, self.path, self.command = name, board, package, path, command + ["-m", memory]
 
     def missing(self):
-        """The parts that are missing here to run it; "": nothing."""
+        """The missing parts to run it; "": none."""
         for path in (self.path, os.path.join(BUILD, self.board, "ingot.bin"), f"/usr/bin/{self.command[0]}"):
             if not os.path.exists(path):
                 return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"
@@ -42,14 +42,14 @@ FIRMWARE = {f.name: f for f in (
              ARM + ["-M", "virt", "-bios", f"{UBOOT}/qemu_arm64/u-boot.bin"]),
     Firmware("U-Boot riscv64", "efi-riscv64", "u-boot-qemu", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin",
              ["qemu-system-riscv64", "-M", "virt", "-cpu", "rv64,v=false", "-kernel", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin"]),
-    # OVMF loads a program at the address that it was linked to if there is memory: there is none at 256 MiB.
+    # OVMF loads a program at its linked address if there is memory: there is none at 256 MiB.
     Firmware("OVMF", "efi-x86_64", "ovmf", OVMF, ["qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-bios", OVMF], "256M"),
 )}
 PROGRAMS = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI", "efi-x86_64": "BOOTX64.EFI"}
 
 
 def make_stick(name, words, *models, board="efi", options=()):
-    """The stick that `ingot card efi` makes of the boards that are built."""
+    """The stick that `ingot card efi` makes for the boards that are built."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
     subprocess.run([HOST, "card", board, "-o", out, "--boards", BUILD, "--cmdline", words, *options, *models],
@@ -58,7 +58,7 @@ def make_stick(name, words, *models, board="efi", options=()):
 
 
 class Started:
-    """A machine with a stick as talk.Console wants it."""
+    """A machine with a stick, in the form that talk.Console needs."""
 
     def __init__(self, name, stick, cores=2, more=(), disk=VIRTIO):
         self.board, self.words = name, FIRMWARE[name].start(stick, cores, more, disk)

@@ -12,7 +12,7 @@ from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 LINES = ("a fox and an owl", "tell me a story", "and a boat", "what comes next", "and then")
-# Machines whose firmware has a display and a keyboard here: U-Boot of Debian 12 has drivers for neither.
+# Machines whose firmware supports a display and a keyboard here: U-Boot of Debian 12 has drivers for neither.
 DESKS = {"OVMF": [], "AAVMF with ACPI": ["-device", "ramfb", "-device", "qemu-xhci", "-device", "usb-kbd"]}
 QCODES = {" ": "spc", "/": "slash"}
 REPLY = re.compile(r"^(.+)\n\[\d+ prompt \+ \d+ new tokens?, ", re.M)
@@ -24,14 +24,14 @@ def replies(text):
 
 
 def wanted(n):
-    """The replies to the first n lines on this computer, and what it printed."""
+    """The replies to the first n lines on this computer, and its output."""
     done = subprocess.run([HOST, "chat", MODEL, "--temp", "0", "-n", "24"], input="\n".join(LINES[:n]).encode() + b"\n",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return replies(text_of(done.stdout)), text_of(done.stdout)
 
 
 class Talker:
-    """Somebody at a machine: on its keyboard if it has a desk, else on the line."""
+    """A person at a machine: on its keyboard if it has a display, else on the serial line."""
 
     def __init__(self, name, console, qmp, settings):
         self.name, self.console, self.qmp, self.settings = name, console, qmp, settings
@@ -74,7 +74,7 @@ def load(tap, what, talker, tokens):
 
 
 def converse(tap, what, stick, machines, settings=(), resets=False):
-    """Each machine in turn loads what the one before saved, and goes on; after a reset of its own it loads that again."""
+    """Each machine in turn loads what the previous one saved, and continues; after a reset it loads its own save."""
     want, text = wanted(len(machines))
     tap.ok(len(want) == len(machines), f"{what}: this computer's replies", text)
     tokens = None

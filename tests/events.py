@@ -2,10 +2,10 @@
 
 
 class Events:
-    """For a class with put(**request) and event(), which gives None where there is none any more."""
+    """For a class with put(**request) and event(), which returns None at the end."""
 
     def until(self, *kinds):
-        """Events up to and with the first of a kind, `done` if none is named; None at the end: it did not come."""
+        """Events up to and including the first of a kind, by default `done`; None at the end: it did not come."""
         events = []
         while not events or (events[-1] is not None and events[-1]["event"] not in (kinds or ("done",))):
             events.append(self.event())

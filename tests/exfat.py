@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Make a disk with an exFAT volume, in a GPT, an MBR or alone, without root: what Ingot reads, by a hand that is
-not Ingot's. The file is sparse. fsck.exfat and sgdisk agree with it (tests/boot/disks.t).
+"""Make a disk with an exFAT volume, in a GPT, an MBR or alone, without root: for Ingot to read, written independently of Ingot. The file is sparse.
+fsck.exfat and sgdisk agree with it (tests/boot/disks.t).
 
 usage: exfat.py OUT [--table gpt|mbr|none] [--block BYTES] [--sector BYTES] [--cluster BYTES] [--pieces]
                 [--size MIB | --bytes BYTES] [--start BYTES] [PATH=FILE | PATH=+BYTES]...
---block: of the disk, in which the table counts. --sector: of the volume. --pieces: files as chains in the FAT, of which
-every second cluster lies elsewhere. +BYTES: that many zeros that take no room here."""
+--block: sector size of the disk, in which the table counts. --sector: of the volume. --pieces: files as chains in the FAT, of which every second
+cluster lies elsewhere. +BYTES: this many zeros, which take no room here."""
 import argparse
 import os
 import struct
@@ -22,7 +22,7 @@ def up(unit):
 
 
 def upcase_table():
-    """Runs of units that are their own upper case are (FFFF, count)."""
+    """Runs of units that are their own upper case are written as (FFFF, count)."""
     out, unit = [], 0
     while unit < 0x10000:
         run = unit
@@ -82,7 +82,7 @@ class Volume:
         self.out.write(data)
 
     def take(self, size, pieces=False):
-        """Clusters for so many bytes; in pieces every second one is left free."""
+        """Clusters for this many bytes; in pieces every second one stays free."""
         n = max(1, -(-size // self.cluster))
         step = 2 if pieces else 1
         if self.next + n * step > self.count + 2:

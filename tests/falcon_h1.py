@@ -1,6 +1,5 @@
-"""Falcon-H1 with random weights, and its logits in double precision from the published definition: every
-multiplier where it stands there, attention over all positions, and Mamba2 as the sum over all positions
-before that its recurrence is short for. Nothing of this is the program's own way to compute."""
+"""Falcon-H1 with random weights, and its logits in double precision from the published definition: every multiplier at its defined place, attention
+over all positions, and Mamba2 as the sum over all previous positions, which its recurrence abbreviates. None of this is how the program computes."""
 
 import array
 import math

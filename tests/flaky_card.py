@@ -1,5 +1,5 @@
-"""Cards that fail under an image in QEMU: read errors of a sector or of all, a card that becomes slow,
-says nothing or is another one. For the tests in faults/."""
+"""Cards that fail under an image in QEMU: read errors of one sector or of all, a card that becomes slow, silent or is exchanged. For the tests in
+faults/."""
 
 import itertools
 import json
@@ -40,14 +40,13 @@ def ids_of(text):
 
 
 class Session:
-    """An image in QEMU with a person at its line and a hand on its card; `well`: the path of one that is
-    never faulty."""
+    """An image in QEMU with a person at its line who can exchange its card; `well`: the path of a card that never fails."""
 
     well = None
 
     def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card", device=CARD_DEVICE, more=(), short=False):
-        """device: what has the drive `paced`; more: names of other faulty ones to swap to, and their rules; short: the
-        board's clock goes by its instructions and fast, so that what it waits for in vain is soon over."""
+        """device: the device with the drive `paced`; more: names of other faulty drives, and their rules; short: the board's clock counts its
+        instructions and runs fast, so that its time-outs are short."""
         self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
         drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
                                          "limits": {"bps-read": bps, "bps-read-max": bps}})]
@@ -123,12 +122,12 @@ class Session:
                     raise RuntimeError(f"{command}: {answer['error']}")
 
     def pace(self, bps):
-        """0: as fast as it comes; 1: hardly a byte, a card that says nothing."""
+        """0: as fast as possible; 1: hardly a byte, a silent card."""
         self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
                               "value": {"bps-read": bps, "bps-read-max": bps}}))
 
     def swap(self, card):
-        """Another card into the slot: the first one, a "well" one, or a "dead" one."""
+        """Put another card into the slot: the first one, a "well" one, or a "dead" one."""
         self.qmp(("blockdev-reopen", {"options": [self.slot(card)]}))
 
     def close(self):

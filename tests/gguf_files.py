@@ -1,5 +1,5 @@
-"""GGUF files for the suites: a writer, and the micro-models of hf/tiny through it as the usual
-converters would write them, so that the same weights come in by both doors."""
+"""GGUF files for the suites: a writer, and the micro-models of hf/tiny written by it as the usual converters would, so that the same weights are read
+from both formats."""
 
 import array
 import json
@@ -25,7 +25,7 @@ def text(s):
 
 
 class Gguf:
-    """Values and tensors in order; anything can be changed before it is written."""
+    """Values and tensors in order; anything can be changed before writing."""
 
     def __init__(self, architecture):
         self.architecture = architecture
@@ -39,7 +39,7 @@ class Gguf:
         self.values = [v for v in self.values if v[0] != key] + [(key, kind, raw)]
 
     def drop(self, *keys):
-        """Take out values by their keys; ".context_length" is the architecture's."""
+        """Remove values by their keys; ".context_length" is the architecture's."""
         full = [self.architecture + k if k.startswith(".") else k for k in keys]
         self.values = [v for v in self.values if v[0] not in full]
 
@@ -66,7 +66,7 @@ class Gguf:
         self.tensor(name, shape[::-1], "F32", array.array("f", values).tobytes())
 
     def letters(self, n):
-        """A vocabulary of n letters that no merge joins: a prompt of letters is a list of ids."""
+        """A vocabulary of n letters that no merge joins, so a prompt of letters is a list of ids."""
         self.string("tokenizer.ggml.model", "llama")
         self.array("tokenizer.ggml.tokens", STRING, [text(letter(i)) for i in range(n)])
         self.array("tokenizer.ggml.scores", F32, [struct.pack("<f", 0)] * n)
@@ -111,7 +111,7 @@ class Gguf:
 
 
 def read_gguf(path):
-    """A file, as one that can be changed."""
+    """A file that can be changed."""
     blocks = {t.gguf: (t.of, t.bytes) for t in IN_GGUF}
     values, tensors, raw, start = read_contents(path)
     g = Gguf(next(value for key, _, value, _ in values if key == "general.architecture"))
@@ -160,7 +160,7 @@ def transpose(shape, values):
 
 
 def permute(shape, values, heads):
-    """Halves to pairs: row i of a head's first half becomes row 2i, of its second row 2i + 1."""
+    """Halves to pairs: row i of a head's first half becomes row 2i, of its second half row 2i + 1."""
     rows = shape[0]
     cols = len(values) // rows
     half = rows // heads // 2
@@ -241,8 +241,8 @@ def tiny(family, source=None):
 
 
 def shuffled(g, seed):
-    """The same Llama (F32) with its width and its hidden units in another order: it computes the
-    same, and a quantizer finds other neighbours in a block."""
+    """The same Llama (F32) with its width and its hidden units in another order: it computes the same, but a quantizer finds other neighbours in a
+    block."""
     chosen = random.Random(seed)
     out = Gguf(g.architecture)
     out.values = list(g.values)
@@ -319,8 +319,7 @@ def set_params(g, family, c):
 
 
 def tinystories_656k():
-    """hf/TinyStories-656K as the converter made it whose perplexities llama.cpp measured: its
-    vocabulary as SentencePiece's, all of one score."""
+    """hf/TinyStories-656K as converted for llama.cpp's perplexity measurements: its vocabulary as SentencePiece's, all with the same score."""
     folder = os.path.join(ASSETS, "hf/TinyStories-656K")
     with open(os.path.join(folder, "config.json")) as f:
         config = json.load(f)
@@ -363,7 +362,7 @@ NEMOTRON_NAMES = {
 
 
 def widen(shape, values, width, by_cols):
-    """Heads one number wider, with zeros, which no score and no sum of values sees."""
+    """Heads one number wider, with zeros, which change no score and no sum of values."""
     rows, cols = shape
     lines = [list(values[r * cols:(r + 1) * cols]) for r in range(rows)]
     if by_cols:
@@ -376,7 +375,7 @@ def widen(shape, values, width, by_cols):
 
 
 def tiny_nemotron_h():
-    """As tiny(): a micro-model whose layers have one block each. Its heads are 3 wide, which the
+    """Like tiny(): a micro-model whose layers have one block each. Its heads are 3 wide, which the
     packer refuses; here they are 4."""
     stem = os.path.join(ASSETS, "hf/tiny/tiny_nemotronh")
     with open(stem + "_logits.json") as f:

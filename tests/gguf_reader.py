@@ -1,4 +1,4 @@
-"""The contents of a GGUF file, for tests that make another file of it."""
+"""The contents of a GGUF file, for tests that make another file from it."""
 
 import struct
 
@@ -33,8 +33,8 @@ class Reader:
 
 
 def read_contents(path):
-    """(values, tensors, raw, start): values [(key, kind, value, its bytes)]; tensors [(name, dims with
-    columns first, type, offset from start)]; raw, all of the file."""
+    """(values, tensors, raw, start): values [(key, kind, value, its bytes)]; tensors [(name, dims with columns first, type, offset from start)]; raw:
+    the whole file."""
     with open(path, "rb") as f:
         r = Reader(f.read(), 8)
     n_tensors, n_values = r.take("Q"), r.take("Q")

@@ -46,8 +46,8 @@ CJK = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"""
 
-# As the models' own tokenizer.json have them, by the names of GGUF. DeepSeek writes line ends as they
-# are, the others as escape sequences. (deepseek-llm's letters: hf/tiny has them.)
+# As in the models' own tokenizer.json, by the names of GGUF. DeepSeek writes line ends unchanged, the others as escape sequences. (deepseek-llm's
+# letters: hf/tiny has them.)
 PRE_TOKENIZERS = {
     "gpt-2": byte_level(True),
     "llama-bpe": ends([WORDS % "{1,3}"]),
@@ -129,7 +129,7 @@ def unigram_json(pieces, unk=0, byte_fallback=False, metaspace=None, **more):
 
 def sentencepiece(tokens, scores, types, model_type=2, prefix=1, squeezed=0, trainer=b"",
                   normalizer=b""):
-    """tokenizer.model; pieces are bytes. trainer, normalizer: more fields of these."""
+    """tokenizer.model; pieces are bytes. trainer, normalizer: additional fields of these messages."""
     pieces = b"".join(field(1, field(1, t) + field(2, s) + field(3, kind))
                       for t, s, kind in zip(tokens, scores, types))
     return (pieces + field(2, field(3, model_type) + field(40, 0) + field(41, 1) + field(42, 2) + trainer) +
@@ -180,7 +180,7 @@ def f8_value(code):
 
 # ---- models with random weights ---------------------------------------------------------------
 
-# Sizes are odd on purpose: heads of 10, 12, 20 and 6 dimensions, widths that no vector divides.
+# Sizes are odd on purpose: heads of 10, 12, 20 and 6 dimensions, widths that no vector length divides.
 FAMILIES = {
     "llama": {"architectures": ["LlamaForCausalLM"], "head_dim": 12, "rope_scaling": {
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -210,7 +210,7 @@ SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
 
 
 def letters():
-    """tokenizer.json of characters: no merge joins them, and nothing ends a text."""
+    """A tokenizer.json of characters: it has no merges, and nothing ends a text."""
     vocab = ["<unk>", "<s>", "\u2581"] + [chr(33 + i) for i in range(93)]
     return {"added_tokens": [{"id": 1, "content": "<s>", "special": True}],
             "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
@@ -238,7 +238,7 @@ class Random:
         self.tensors = {}
 
     def matrix(self, name, rows, cols, scale=2.0, without=None):
-        """without: a row of zeros, a token that is hardly ever the likeliest."""
+        """without: a row of zeros, so that this token is hardly ever the likeliest."""
         scale /= cols ** 0.5
         values = [self.random.gauss(0, scale) for _ in range(rows * cols)]
         if without is not None:
@@ -288,8 +288,7 @@ def gpt2_layer(r, at, dim):
 
 
 def random_model(family, name="random-", **changes):
-    """A folder with config.json, model.safetensors and tokenizer.json; returns its path. changes:
-    of config.json; ABSENT takes a field out."""
+    """A folder with config.json, model.safetensors and tokenizer.json; returns its path. changes: fields of config.json; ABSENT removes a field."""
     config = {**SIZES, "model_type": family, **FAMILIES[family], **changes}
     config = {key: value for key, value in config.items() if value is not ABSENT}
     dim, layers = config["hidden_size"], config["num_hidden_layers"]
@@ -305,7 +304,7 @@ def random_model(family, name="random-", **changes):
         r.vector("ln_f.bias", dim)
         del config["intermediate_size"], config["num_key_value_heads"]
     else:
-        # small, or a tied output matrix finds just the token again that went in
+        # small, or a tied output matrix only repeats the input token
         r.matrix("model.embed_tokens.weight", config["vocab_size"], dim, 0.1)
         for i in range(layers):
             llama_layer(r, f"model.layers.{i}.", family, dim, config["intermediate_size"],

@@ -1,5 +1,5 @@
-"""GGUF files as the Hugging Face folders that they would have been converted from: the same weights
-by the other door. The converter's permutations, folds, additions and fusions are undone here."""
+"""GGUF files as the Hugging Face folders that they could have been converted from, with the same weights. The converter's permutations, folds,
+additions and fusions are undone here."""
 
 import array
 import math
@@ -47,14 +47,14 @@ def columns_in_order(raw, rows, order):
 
 
 def halves(rows, heads):
-    """If the rows of pairs (2i, 2i + 1) lie, in the order of halves (i, i + n / 2)."""
+    """With the rows of pairs (2i, 2i + 1) in the order of halves (i, i + n / 2)."""
     width = rows // heads
     return [h * width + 2 * i + part for h in range(heads) for part in (0, 1)
             for i in range(width // 2)]
 
 
 def heads_by_group(heads, groups, width, first=0):
-    """Rows of heads whose group is their number modulo the groups, in the order of their groups."""
+    """Rows of heads whose group is their number modulo the groups, sorted by group."""
     return [first + h * width + i for g in range(groups) for h in range(g, heads, groups)
             for i in range(width)]
 
@@ -335,7 +335,7 @@ def change(m, family, short, shape, raw):
 
 
 def by_group(m, short, shape, raw, heads, groups):
-    """Qwen3.5: values' heads in the order of the keys' heads that they use."""
+    """Qwen3.5: the values' heads in the order of the key heads that they use."""
     width = m.get("ssm.inner_size") // heads
     keys = 2 * groups * m.get("ssm.state_size")
     if short in ("attn_qkv.weight", "ssm_conv1d.weight"):
@@ -351,13 +351,13 @@ def by_group(m, short, shape, raw, heads, groups):
 
 
 def interleave(first, second, n):
-    """n pieces of each in turn: experts' gates and what they multiply."""
+    """n pieces of each alternate: experts' gates and the matrices they multiply."""
     a, b = len(first) // n, len(second) // n
     return b"".join(first[i * a:(i + 1) * a] + second[i * b:(i + 1) * b] for i in range(n))
 
 
 def shape_of(name, shape):
-    """As PyTorch has it: convolutions of channels, vectors that lie as columns, a gate's row."""
+    """As in PyTorch: convolutions by channel, vectors as columns, a gate's row."""
     if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
         return [shape[0], 1, shape[1]]
     if name.endswith("shared_expert_gate.weight"):
@@ -378,13 +378,13 @@ def mxfp4_parts(raw):
 
 
 def rows_in_turn(first, second, rows):
-    """For two matrices, or vectors, a row of each in turn."""
+    """For two matrices or vectors: their rows alternate."""
     size = len(first) // rows
     return b"".join(first[i:i + size] + second[i:i + size] for i in range(0, len(first), size))
 
 
 def add_published_experts(m, out, name, at):
-    """gpt-oss: gates and what they multiply in turn, weights as MXFP4."""
+    """gpt-oss: rows of gates and of what they multiply alternate; weights as MXFP4."""
     shape, kind, raw = m.tensors[name]
     stem = "down_proj"
     if "ffn_gate_exps" in name:
@@ -440,7 +440,7 @@ def add_layer_tensor(m, family, out, name):
 
 
 def latent(m, number):
-    """kv_b: of each head the rows that make its key, as columns, then those that make its value."""
+    """kv_b: for each head the rows that make its key, as columns, then those that make its value."""
     (heads, rank, keys), _, k = m.tensors[f"blk.{number}.attn_k_b.weight"]
     (_, values, _), _, v = m.tensors[f"blk.{number}.attn_v_b.weight"]
     k, out, size = array.array("f", k), b"", 4 * values * rank
@@ -464,7 +464,7 @@ def tensors_of(m, family):
 
 
 def left_over(m):
-    """Other contents of Gemma 4's files: pictures, sounds, keys of layers that read another's."""
+    """Other contents of Gemma 4's files: pictures, sounds, keys of layers that read another layer's."""
     out = {f"model.{name}.weight": ("BF16", [2], bytes(4))
            for name in ("vision_tower.a", "audio_tower.a", "embed_vision.a", "embed_audio.a")}
     last = f"model.language_model.layers.{m.get('block_count') - 1}.self_attn."

@@ -1,6 +1,5 @@
-"""The computation of a Hugging Face folder, in plain Python and double precision, written after the
-models' descriptions: an oracle for families and options of which the assets have no logits. Slow;
-for models of a few thousand weights."""
+"""The computation of a Hugging Face folder, in plain Python and double precision, written from the models' descriptions: an oracle for families and
+options for which the assets have no logits. Slow; for models of a few thousand weights."""
 
 import json
 import math
@@ -71,7 +70,7 @@ def softcap(x, cap):
 
 
 def frequencies(config, dims, base, length, scaled):
-    """For each pair of dimensions, and what cosines and sines are multiplied by."""
+    """For each pair of dimensions, and the factor of cosines and sines."""
     plain = [base ** (-2 * i / dims) for i in range(dims // 2)]
     s = (config.get("rope_scaling") or {}) if scaled else {}
     kind = s.get("rope_type", s.get("type", "default"))
@@ -113,7 +112,7 @@ def frequencies(config, dims, base, length, scaled):
 
 
 def rotate(head, position, freqs, magnitude):
-    """Halves of the first dimensions; the others stay."""
+    """Halves of the first dimensions rotate; the others do not change."""
     n = len(freqs)
     out = list(head)
     for i, f in enumerate(freqs):
@@ -158,7 +157,7 @@ class Model:
                          1e-5 if self.family in ("phi3", "gpt2") else 1e-6))
 
     def forward(self, tokens):
-        """Logits of every position. longrope: the whole sequence's length chooses the factors of each."""
+        """Logits of every position. longrope: the whole sequence's length selects the factors."""
         length = len(tokens)
         run = self.gpt2_layer if self.family == "gpt2" else self.layer
         xs = [self.embed(token, i) for i, token in enumerate(tokens)]

@@ -1,5 +1,5 @@
-"""Shared parts of the suites of hostile models: a good model to damage, packing under ASan and UBSan, and
-the check that a file is refused by one sentence."""
+"""Shared by the suites of hostile models: a good model to damage, packing under ASan and UBSan, and the check that a file is refused with one error
+message."""
 
 import gzip
 import io
@@ -79,7 +79,7 @@ def tar(name, data):
 
 
 TORCH_MAGIC = 0x1950a86a20f9469cfc6c
-# Files that are not what they are taken for: name, bytes, words of the sentence.
+# Files that are not what their names say: name, bytes, words of the error message.
 FOREIGN = [
     ("a Git LFS pointer", lfs(), [f"is a Git LFS pointer of {len(lfs())} bytes, not the file",
                                   "git lfs pull fetches it"]),

@@ -1,5 +1,4 @@
-"""A model whose keys and values spill, and how much memory makes them: what the suites of kv=card
-share."""
+"""A model whose keys and values spill, and the memory limit that makes them spill: shared by the suites of kv=card."""
 
 from machine import segments
 from talk import make_model
@@ -20,7 +19,7 @@ def file_bytes(kind, context=CONTEXT):
 
 
 def memory(path, kind, streamed, context=CONTEXT):
-    """mem= that has no room for a layer of keys and values beside two slots of them."""
+    """A mem= that has no room for a layer of keys and values besides two slots for them."""
     sizes = [size for _, size in segments(path)]
     weights = 2 * max(sizes[1:-1]) + 4 * 4096 if streamed else sum(sizes)
     whole = context // TILE * page_bytes(kind)

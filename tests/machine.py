@@ -1,5 +1,5 @@
-"""Running images in QEMU and the host program, for the suites; every run is bounded in time, and so
-is every test that imports this: one that hangs says in which line, and ends."""
+"""Runs images in QEMU and the host program, for the suites; every run has a time limit, and so has every test that imports this: one that hangs
+prints its current line, and ends."""
 
 import faulthandler
 import fcntl
@@ -21,7 +21,7 @@ WORK = os.path.join(BUILD, "tests/work")
 with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as _version:
     VERSION = _version.read().strip()
 
-# Settings of a request whose reply is long at any seed, as one is that somebody leaves, or that has to come in pieces.
+# Settings of a request whose reply is long at any seed, for example for a caller that leaves, or a reply in pieces.
 LONG_REPLY = {"temperature": 2, "max_tokens": 450, "grammar": "root ::= [a-z ]{400,480}"}
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
@@ -31,8 +31,7 @@ if sys.argv[0].endswith(".t"):
 
 
 def end(child):
-    """A pexpect child, at once: its own close() gives a killed one a tenth of a second, which on a
-    busy computer is not enough."""
+    """Close a pexpect child at once: its own close() waits a tenth of a second after the kill, which is too short on a busy computer."""
     if child.isalive():
         child.kill(signal.SIGKILL)
         child.wait()
@@ -40,7 +39,7 @@ def end(child):
 
 
 def ended(child, seconds=60):
-    """Its exit status, once it ends by itself; None where it does not."""
+    """Its exit status if it ends by itself, otherwise None."""
     late = time.monotonic() + seconds
     while child.isalive() and time.monotonic() < late:
         time.sleep(0.01)
@@ -49,7 +48,7 @@ def ended(child, seconds=60):
 
 
 def must(command, seconds):
-    """Return what the command printed. If it fails, the suite ends with its output: the exit status alone tells nobody why."""
+    """Return what the command printed. If it fails, the suite ends with its output, because the exit status alone does not say why."""
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
@@ -61,7 +60,7 @@ def told_by_make(board, cores):
 
 
 def write_whole(path, text):
-    """The file is there whole or as it was, also where several suites, or several threads of one, write it at a time."""
+    """The file is complete or unchanged, even if several suites or threads write it at the same time."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=os.path.dirname(path), delete=False) as f:
         f.write(text)
@@ -69,7 +68,7 @@ def write_whole(path, text):
 
 
 def kept_command(path, board):
-    """The earlier answer of make, if nothing that it told it by is newer and all files that it names are there."""
+    """make's earlier answer, if none of the files it depends on is newer, and all files that it names exist."""
     sources = ("Makefile", "flash_image/card/card.mk", f"board/{board}/board.mk")
     try:
         newest = max(os.stat(os.path.join(ROOT, source)).st_mtime for source in sources)
@@ -84,7 +83,7 @@ def kept_command(path, board):
 
 @functools.cache
 def kept_or_told(board, cores):
-    """make takes a quarter of a second for it, which every suite would ask for several times."""
+    """Asking make takes a quarter of a second, and every suite would ask several times."""
     path = os.path.join(WORK, "qemu-commands", f"{board}-{cores}")
     if any(name.startswith("QEMU") for name in os.environ):
         return told_by_make(board, cores)  # who says so in the environment means it
@@ -101,7 +100,7 @@ def qemu_command(board, cores=1):
 
 
 def listens(path):
-    """Whether somebody listens at a socket of that name; it is there a moment before."""
+    """True if a process listens at a socket of that name; the file exists a moment earlier."""
     with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
         return any(line.split()[3] == "00010000" and line.rstrip().endswith(" " + path) for line in f)
 
@@ -111,13 +110,13 @@ def card_arguments(card, extra=""):
             "-device", "virtio-blk-device,drive=card"]
 
 
-# Capabilities for sdhci-pci: 52 MHz, 3.3 V, high speed, and a way of its data.
+# Capabilities for sdhci-pci: 52 MHz, 3.3 V, high speed, and a way to move its data.
 SD_ADMA2, SD_ADMA2_64, SD_SDMA, SD_PIO = 0x016834b4, 0x116834b4, 0x016034b4, 0x012034b4
 
 
 def sd_arguments(card, capabilities=SD_ADMA2, drive="", controller=""):
-    """An SD card in an SD controller on PCI. QEMU wants its size to be a power of two, and to be
-    able to write to it; that several machines read one image, it cannot know."""
+    """An SD card in an SD controller on PCI. QEMU requires a size that is a power of two, and write access; it cannot know that several machines read
+    one image."""
     return ["-drive", "if=none,id=card,format=raw,cache=unsafe," + (drive or
             f"file.locking=off,file={card}"),
             "-device", f"sdhci-pci,capareg={capabilities}{controller}",
@@ -125,7 +124,7 @@ def sd_arguments(card, capabilities=SD_ADMA2, drive="", controller=""):
 
 
 def nvme_arguments(card, drive="", controller="", bridges=0):
-    """An NVMe drive on PCI Express, behind so many bridges."""
+    """An NVMe drive on PCI Express, behind this many bridges."""
     arguments = ["-drive", "if=none,id=card,format=raw,cache=unsafe," + (drive or
                  f"file.locking=off,file={card}")]
     bus = ""
@@ -141,8 +140,7 @@ def nvme_arguments(card, drive="", controller="", bridges=0):
 
 @functools.cache
 def reads_by():
-    """io_uring, where the kernel lets QEMU have it: a card that reads each block by itself is twice
-    as fast with it."""
+    """io_uring, if the kernel allows it to QEMU: a card that reads each block separately is twice as fast with it."""
     aio = ",aio=io_uring"
     status, _ = run(["qemu-system-aarch64", "-M", "none", "-nographic", "-monitor", "stdio",
                      "-serial", "none", "-drive", f"if=none,format=raw,file={HOST},readonly=on{aio}"],
@@ -158,7 +156,7 @@ def usb_arguments(card, drive="", device=""):
 
 
 def flash_arguments(flash):
-    """The second bank; the first is the firmware's."""
+    """The second bank; the first belongs to the firmware."""
     return ["-drive", f"if=pflash,unit=1,format=raw,readonly=on,file={flash}"]
 
 
@@ -183,14 +181,14 @@ class Machine:
 ARM64 = Machine("virt-arm64")
 RISCV64_V = Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128"])
 RISCV64 = Machine("virt-riscv64", "virt-riscv64 no V", ["-cpu", "rv64,v=false"])
-# QEMU takes four times as long with vectors of 128 bits, and less than twice with those of 512: the latter for what is
-# about kernels, but has a row of the golden table for 128; none where kernels are not what it is about.
+# QEMU takes four times as long with 128-bit vectors, and less than twice as long with 512-bit ones: 512 for tests of kernels that have a golden row
+# for 128; no vectors where kernels are not the subject.
 RISCV64_WIDE = RISCV64_V if LONG else Machine("virt-riscv64", "virt-riscv64 V 512", ["-cpu", "rv64,v=true,vlen=512"])
 RISCV64_ANY = RISCV64_V if LONG else RISCV64
 
 
 def machine_of(board):
-    """By its name; virt-riscv64 as RISCV64_ANY."""
+    """A machine by its name; virt-riscv64 means RISCV64_ANY."""
     return RISCV64_ANY if board == RISCV64_ANY.board else Machine(board)
 
 
@@ -227,7 +225,7 @@ class Reply:
 
 
 def reply_text(console):
-    """The lines between the last log line and the figures, or the ids where those are not printed."""
+    """The lines between the last log line and the figures, or the ids if the figures are not printed."""
     before = re.split(r"^(?:\[\d+ prompt |ids:)", console, maxsplit=1, flags=re.M)[0]
     lines = before.split("\n")
     while lines and not re.match(r"\[ *\d+\.\d{3}\] ", lines[-1]):
@@ -236,7 +234,7 @@ def reply_text(console):
 
 
 def digest(ids):
-    """Ids as one short word for a table; equality is tested on the ids themselves."""
+    """Ids as one short word for a table; tests compare the ids themselves."""
     total = 0
     for i in ids or []:
         total = (total * 31 + i + 1) & 0xffffffff
@@ -259,8 +257,8 @@ def make_card(name, *arguments):
 
 
 def make_disk(name, *arguments, loader=False):
-    """The card by `ingot card` for a board of the tests' own, which no build has to have made before: models alone, or,
-    with loader, with files that something starts from."""
+    """Make the card with `ingot card`, for a board that only the tests have, so no build is needed before: with models alone, or, with loader, with
+    the files that something boots."""
     boards = os.path.join(WORK, "own-boards")
     for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
         for path, text in (("card/about", about), ("card/readme.txt", "@WORDS@\n"), ("ingot.bin", "an image")):
@@ -271,7 +269,7 @@ def make_disk(name, *arguments, loader=False):
 
 
 def make_board_card(board, name, **variables):
-    """The card by `make card` for BOARD= and the variables, moved to where it stays; its log."""
+    """Make the card with `make card` for BOARD= and the variables, and move it to its final place; returns the log."""
     out = os.path.join(WORK, name)
     os.makedirs(WORK, exist_ok=True)
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
@@ -284,7 +282,7 @@ def make_board_card(board, name, **variables):
 
 
 def make_flash(ingot, bank_bytes, name):
-    """The file at the start of a bank of flash, as QEMU wants it: the bank's full size."""
+    """The file at the start of a flash bank, padded to the bank's full size, as QEMU requires."""
     out = os.path.join(WORK, name)
     with open(ingot, "rb") as source, open(out, "wb") as flash:
         flash.write(source.read())
@@ -293,8 +291,8 @@ def make_flash(ingot, bank_bytes, name):
 
 
 def written_sectors(machine, drives):
-    """A sector and 300, written and read back by the image, and found in the card's file, which
-    drives(path) attaches: (is all well, console)."""
+    """The image writes and reads back one sector and 300 sectors, and the card's file, which drives(path) attaches, contains them: (all correct,
+    console)."""
     os.makedirs(WORK, exist_ok=True)
     card = os.path.join(WORK, f"written-{machine.board}.img")
     with open(card, "wb") as out:
@@ -358,7 +356,7 @@ class Tap:
         return good
 
     def skip(self, what, why):
-        """why: what is missing; how to get it is added for what the tests' set-up or a folder of models brings."""
+        """why: what is missing; for parts that the tests' set-up or a folder of models provides, how to get it is added."""
         self.n += 1
         if "INGOT_ASSETS" in why or ASSETS in why:
             why += ": tests/README.md lists these models"

@@ -12,7 +12,7 @@ IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 
 
 class NetBoard:
-    """A machine for talk.Console. TCP to `port` of this computer's loopback goes to the board's server."""
+    """A machine for talk.Console. TCP to `port` on this computer's loopback reaches the board's server."""
 
     def __init__(self):
         self.board = ARM64.board
@@ -38,6 +38,6 @@ class NetBoard:
 
 
 def reply_of(text):
-    """The reply of a turn at the line with `ids` and `quiet`: the lines between the echo and the ids, without those of progress."""
+    """The reply of a turn on the serial line with `ids` and `quiet`: the lines between the echo and the ids, without progress lines."""
     lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
     return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))

@@ -1,4 +1,4 @@
-"""A terminal's screen after the bytes it got: as much of ECMA-48 as the line editor uses."""
+"""A terminal's screen after the bytes it received: the part of ECMA-48 that the line editor uses."""
 
 import codecs
 import re
@@ -14,7 +14,7 @@ def width_of(char):
 
 
 class Screen:
-    """Rows without end, `columns` wide; the cursor waits behind the last column as a VT100's."""
+    """Any number of rows, `columns` wide; the cursor waits after the last column as on a VT100."""
 
     def __init__(self, columns=80):
         self.columns = columns
@@ -28,7 +28,7 @@ class Screen:
         self.utf8 = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, text):
-        """Bytes as they come, cut anywhere, or text."""
+        """Bytes as they come, cut at any place, or text."""
         if isinstance(text, bytes):
             text = self.utf8.decode(text)
         text, at = self.rest + text, 0
@@ -107,7 +107,7 @@ class Screen:
         self.rows[self.row] = {c: t for c, t in self.rows[self.row].items() if c < self.column}
 
     def resize(self, columns):
-        """Another width. Lines keep their text and are wrapped anew, as most terminals do it."""
+        """Another width. Lines keep their text and are wrapped again, as on most terminals."""
         lines, cursor = [], (0, 0)
         for i, row in enumerate(self.rows):
             if i not in self.soft:
@@ -132,6 +132,6 @@ class Screen:
         return "".join(cells.get(c, " ") for c in range(max(cells, default=-1) + 1))
 
     def tail(self, n=1):
-        """The last rows up to the lowest that holds something, as one text."""
+        """The last rows up to the lowest one that is not empty, as one text."""
         last = max((i for i, cells in enumerate(self.rows) if cells), default=0)
         return "\n".join(self.line(i).rstrip() for i in range(max(0, last - n + 1), last + 1))

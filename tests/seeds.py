@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""The demands of the founding documents, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
+"""The requirements of the founding documents, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
 
-usage: seeds.py [ROW ...] [-o FILE]     with rows, FILE keeps its others
+usage: seeds.py [ROW ...] [-o FILE]     if rows are given, FILE keeps its other rows
 
-A command that gives lines of TAP is counted; otherwise its row has a pattern. A command that fails, or whose figure is not there,
-fails the run. A row that has nothing but skipped lines is skipped with their reason, such as models that are not there (INGOT_ASSETS). Times are this computer's, and emulated ones no board's."""
+A command that prints TAP is counted; otherwise its row has a pattern. A command that fails, or prints no figure, fails the run. A row with
+only skipped lines is skipped with their reason, for example missing models (INGOT_ASSETS). Times are this computer's, and emulated times
+say nothing about a board."""
 
 import os
 import re
@@ -19,7 +20,7 @@ SMOL = "build/seeds-smol135.ingot"
 CHAT = f"build/host/ingot chat {DEMO} --json -q"
 RUN = f"build/host/ingot run {DEMO}"
 
-# Row; what the documents ask for, and which; the command; pattern and figure, None: TAP.
+# Row; the requirement and its document; the command; pattern and figure, None: TAP.
 ROWS = [
     (1, "freestanding C and assembly, no inference library, one Makefile", "L", "make -s BOARD=virt-arm64 image >/dev/null; wc -c < build/virt-arm64/ingot.bin",
      r"^(\d+)", "{} bytes of image, with newlib; 524,288 are allowed"),
@@ -96,7 +97,7 @@ NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX",
             ("NUMA", "no board has it")]
 
 
-# A second command of a row, with a real model; skipped by name without it.
+# A second command of a row, with a real model; skipped by name if it is missing.
 REAL = "build/models/published/smollm2-135m.ingot"
 IS_THERE = f"test -f {REAL} || {{ echo '# SKIP {REAL} is not there: make model NAME=smollm2-135m'; exit 0; }}; "
 TALK = f"build/host/ingot chat {REAL} -q --temp 0"
@@ -132,7 +133,7 @@ def why_skipped(said):
 
 
 def run(row):
-    """(good, figure); good is None where the row is skipped."""
+    """(good, figure); good is None if the row is skipped."""
     number, _, _, command, pattern, figure = row
     try:
         done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=LIMIT, stdin=subprocess.DEVNULL)
@@ -152,7 +153,7 @@ def run(row):
 
 
 def with_rows(path, lines):
-    """The file's text with these rows in the place of its own."""
+    """The file's text with these rows replaced."""
     new = {line.split(" ")[1]: line for line in lines}
     with open(path, encoding="utf-8") as f:
         old = f.read().split("\n")

@@ -1,4 +1,4 @@
-"""A server of the demo model on a free port, for tests of its APIs; and the packages of Python that `make setup-tests` puts into build/clients."""
+"""A server of the demo model on a free port, for tests of its APIs; and the Python packages that `make setup-tests` puts into build/clients."""
 
 import atexit
 import glob
@@ -36,7 +36,7 @@ class Served:
         return r.status, {k.lower(): v for k, v in r.getheaders()}, text
 
     def ask(self, path, body=None, method=None, headers=None):
-        """Status, and the answer: what its JSON is, or a text."""
+        """Status, and the answer: parsed JSON, or a text."""
         status, fields, text = self.answer(path, body, method, headers)
         return status, json.loads(text) if fields.get("content-type", "") == "application/json" and text else text
 

@@ -1,5 +1,5 @@
-"""A PCI Express slot of QEMU's, out of which a drive is pulled while it works. QEMU waits with that until somebody switches the
-slot's power off, which a guest does that handles hot-plug; here a debugger's connection writes the register."""
+"""A PCI Express slot in QEMU from which a drive is pulled while it works. QEMU waits until the slot's power is switched off, which a guest that
+handles hot-plug would do; here a debugger's connection writes the register."""
 
 import os
 import re
@@ -24,7 +24,7 @@ class Slot:
         self.monitor = None
 
     def arguments(self, blockdev):
-        """An NVMe drive in the slot, whose blocks are those of the node."""
+        """An NVMe drive in the slot, with the blocks of the node."""
         for path in self.paths:
             if os.path.exists(path):
                 os.unlink(path)
@@ -32,7 +32,7 @@ class Slot:
                 "-qmp", f"unix:{self.paths[0]},server=on,wait=off", "-gdb", f"unix:{self.paths[1]},server=on,wait=off"]
 
     def _switch(self, value):
-        """Write the slot's control register; the machine stands still meanwhile."""
+        """Write the slot's control register; the machine is stopped meanwhile."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(SECONDS)
             s.connect(self.paths[1])

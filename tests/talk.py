@@ -1,5 +1,5 @@
-"""A console under QEMU as pexpect sees it, and a small model that talks in ChatML turns: random
-weights, a token for every printable character, so that a test can count tokens."""
+"""A console under QEMU as pexpect sees it, and a small model that talks in ChatML turns: random weights, a token for every printable character, so
+that a test can count tokens."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
-# To its last byte: a strong one is read in two parts now and then.
+# Up to its last byte, because a key is sometimes read in two parts.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
 PATIENCE = 180  # seconds for what takes one or two where nothing else runs
@@ -27,8 +27,8 @@ OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversati
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 
-# Sequences that a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1,
-# XOFF and XON, CR, DEL, overrides of direction; and the bytes of which several tokens make such a character.
+# Sequences that a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1, XOFF and XON, CR, DEL,
+# overrides of direction; and bytes of which several tokens form such a character.
 ATTACKS = ["\x1b]52;c;cm0gLXJmIH4=\x07", "\x1b[6n", "\x1b[2J", "\x9b6n", "\x9d0;t\x9c", "\x13", "\x11", "\r",
            "\x08\x08", "\x7f", "\u202egnp", "\u2066x\u2069", "\u200f", "\u061c", "\x1bc", "\x00z"]
 ATTACK_BYTES = {0x1b, 0x9b, 0x90, 0xc2, 0xe2, 0x80, 0xae, 0x13, 0x7f}
@@ -36,7 +36,7 @@ OURS = re.compile(r"\x1b(?:\[(?:[\d;]*m|\?2004[hl]|\d*[ABCD]|2?J|K|H|6n)|[78])|\
 
 
 def foreign_controls(text):
-    """The sequences in a text that a terminal would obey, beside what the console's own drawing has."""
+    """The sequences in a text that a terminal would obey, except those of the console's own drawing."""
     return [c for c in OURS.sub("", text)
             if (c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or c in "\u061c\u200e\u200f" or
             "\u202a" <= c <= "\u202e" or "\u2066" <= c <= "\u2069"]
@@ -50,8 +50,7 @@ def vocabulary(said=None):
 
 
 def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=None, loud=(), called=None):
-    """A Llama of two heads a key; what is printable has the large logits, or the texts `said` in its place
-    and the bytes that are loud."""
+    """A Llama of two heads per key; printable characters have the large logits, or instead the texts `said` and the bytes that are loud."""
     chosen, tokens, hidden = random.Random(seed), vocabulary(said), 2 * dim
     heads, spoken = dim // head_dim, {f"<0x{b:02X}>" for b in loud}
     g = Gguf("llama")
@@ -102,7 +101,7 @@ def make_model(name, seed, **shape):
 
 
 def make_hostile_model(stem):
-    """One that says nothing but attacks, and whose name is one; its file is named so by the caller."""
+    """One that says only attacks and whose name is one; the caller gives its file that name."""
     return make_model(stem, 3, said=ATTACKS, loud=ATTACK_BYTES, called="evil\x1b[6n\x9b\u202ename")
 
 
@@ -120,11 +119,11 @@ def sd_drive(board, card, more=""):
 
 
 class Console:
-    """A spawned board, driven line by line. Lines come back without CR."""
+    """A spawned board that is driven line by line. Lines come back without CR."""
 
     def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False, columns=WIDE):
-        """columns: of the terminal, wide enough for every sentence to stand on one row.
-        terminal: it answers, from the first question on; else to those asked at a prompt."""
+        """columns: width of the terminal, enough for every message to stand on one row.
+        terminal: it answers from the first question on; otherwise only questions asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
@@ -152,7 +151,7 @@ class Console:
         self.child.send(keys)
 
     def expect(self, pattern, timeout=PATIENCE):
-        """Up to and with the pattern; the match."""
+        """Read up to and including the pattern; returns the match."""
         self.child.expect(pattern, timeout=timeout)
         before = self.child.before + (self.child.after if isinstance(self.child.after, bytes)
                                       else b"")
@@ -168,7 +167,7 @@ class Console:
         return self.seen
 
     def prompt_with(self, typed, timeout=PATIENCE):
-        """The same where something is typed after it."""
+        """The same if something is typed after it."""
         self.expect(PROMPT[:-1] + re.escape(typed) + "$", timeout)
         return self.seen
 
@@ -176,12 +175,12 @@ class Console:
         self.send(f"\x1b[1;{self.columns}R")
 
     def say(self, line, timeout=PATIENCE):
-        """Send a line; what came back before the next prompt, its echo included."""
+        """Send a line; returns what came back before the next prompt, including its echo."""
         self.send(line + "\r")
         return self.prompt(timeout)
 
     def change(self, model, timeout=PATIENCE):
-        """Another model, in place of a conversation that may end."""
+        """Load another model, in place of a conversation that may end."""
         self.say("/reset", timeout)
         return self.say("/model " + model, timeout)
 

@@ -8,8 +8,8 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 0.25
 TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
-# Programs at a time: twice as many as jobs, since what is about lines, keys and slow cards waits for two fifths of its time.
-# On two cores that takes a quarter of the time away; three times as many would take no more.
+# Parallel programs: twice as many as jobs, because tests of lines, keys and slow cards wait for two fifths of their time.
+# On two cores this saves a quarter of the time; three times as many would save no more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
 .PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
@@ -56,15 +56,15 @@ KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel against its reference on every ISA's emulator
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(KERNELS)
 
-# ---- boards: each board's own code as a program of this computer (tests/boards/trees.t) --------
+# ---- boards: each board's own code as a program for this computer (tests/boards/trees.t) --------
 
 BOX := $(O)/tests/boards
 BOX_BOARDS := $(patsubst board/%/expected.py,%,$(shell grep -l "^TREES" board/*/expected.py))
-# Drivers of instructions that one ISA has: boot_fake.c stands in for them.
+# Drivers with instructions of a single ISA: boot_fake.c replaces them.
 BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi_call.c semihosting.c psci_call.c)
 BOX_OBJ := $(patsubst %.c,$(BOX)/obj/%.o,$(filter-out $(BOX_NOT),$(wildcard board/drivers/*/*.c)) $(wildcard board/*.c) boot/boot.c \
              tests/boards/boot_fake.c tests/boards/firmware_fake.c)
-# Registers lie at their own addresses, which AddressSanitizer has for itself; -fPIC, since an image's symbols are far from a program.
+# Registers lie at their own addresses, which AddressSanitizer would use itself; -fPIC, because an image's symbols are far from a program's.
 BOX_CFLAGS = $(COMMON) -O1 -fPIC -D_GNU_SOURCE
 BOX_PROGRAMS := $(BOX_BOARDS:%=$(BOX)/%)
 
@@ -91,17 +91,17 @@ test-boards: $(BOX_PROGRAMS) ## each board's own code on the device trees publis
 
 # ---- the suites ------------------------------------------------------------------------------
 
-# Programs and images are built side by side, whether make was told so or not.
+# Programs and images are built in parallel, whether make was told so or not.
 side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-# The virt machines first: with them each ISA's newlib is there for the others. Shared objects of boards are made before any of
-# them, and each board's parts by one make: two that make one file read it half written. card/about is made
-# here for the same reason: several suites make cards of virt-arm64 at a time.
+# The virt machines go first: they build each ISA's newlib for the others. Objects that boards share are made before any board, and each board's parts
+# by one make: two makes of the same file would read it half written. card/about is made here for the same reason: several suites make cards of
+# virt-arm64 at a time.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
-# Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
+# Images with a key need BearSSL's source, which may not be available (make setup-tests).
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
-# The kernels of x86_64 are made for this computer's program, for the library and for efi-x86_64.
+# The kernels of x86_64 are built for this computer's program, for the library and for efi-x86_64.
 SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
@@ -140,7 +140,7 @@ $(eval $(call image_with_main,passes-bench,tests/bench/passes_main.c))
 $(eval $(call image_with_main,attention-bench,tests/bench/attention_main.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
-# The image with a key of the tests' own, from the objects of the one without: signed.bin.
+# The image with the tests' own key, from the objects of the image without one: signed.bin.
 $(TEST_KEY):
 	@mkdir -p $(@D)
 	$(Q)openssl ecparam -name prime256v1 -genkey -noout -out $@.new
@@ -169,8 +169,8 @@ $(B)/signed.bin: $(B)/signed.elf
 
 -include $(B)/obj/tests/boot/signing.c.d
 
-# The image with a network, from the objects of the one without: net.bin. It is not optimized as a whole, which would take a minute
-# for each board.
+# The image with a network, from the objects of the image without one: net.bin. It is not optimized as a whole, because that would take a minute for
+# each board.
 $(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWORK) $(OF_NETWORK)),$(IMAGE_OBJ)) \
               $(NETWORK_OBJ) $(S)/drivers.a $(NETWORK_PARTS) $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)
@@ -188,7 +188,7 @@ $(B)/net.raw: $(B)/net.elf
 $(B)/net.bin: $(B)/net.raw toolchain/pack_image.py
 	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ 0x80000
 
-# And one that is optimized as a whole, as `make image NETWORK=yes` makes it, with its stacks: net-whole.bin.
+# The image optimized as a whole, as `make image NETWORK=yes` makes it, with its stacks: net-whole.bin.
 $(B)/net-whole.elf: $(B)/net.elf
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld \
@@ -201,8 +201,8 @@ $(B)/net-whole.bin: $(B)/net-whole.elf toolchain/pack_image.py $(STACK_MADE_OF)
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $(B)/net-whole.raw
 	$(Q)$(PYTHON) toolchain/pack_image.py $(B)/net-whole.raw $@ 0x80000
 
-# The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
-# person's keys, a slow card, noise on a line) one is always beside others that do not.
+# The longest suites go first, by wall time, so that the others fill the gaps; suites that mostly wait (for a person's keys, a slow card, noise on a
+# line) run beside suites that compute.
 LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
            tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t tests/boot/efi_stick.t tests/boot/efi_faults.t \
            tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
@@ -219,9 +219,8 @@ LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests
 ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) $(TREES) $(OF_BOARDS) \
              tests/fuzz/fuzz.t $(sort $(UNIT)))
 
-# `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name
-# another board, that need every board's image, threads under ThreadSanitizer, the fuzzers and the longest of the rest are
-# `make test-more`. CI runs both.
+# `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name another
+# board, that need every board's image, ThreadSanitizer, the fuzzers and the longest of the rest are `make test-more`. CI runs both.
 OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
 ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t) $(OF_BOARDS)
@@ -234,16 +233,16 @@ MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t 
        tests/golden/parallel.t tests/golden/memory/ratings.t tests/golden/memory/reflect.t tests/golden/real_boot.t tests/golden/real_loss.t tests/golden/tokenizers.t tests/golden/hf/hf_tokenizers.t,$(ALL_SUITES))
 SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 
-# Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of
-# them meet workers, lent cores, rings or whole models there; test-long and test-tsan run the rest.
+# Under ThreadSanitizer: everything that starts threads. `make test` runs those that take seconds, which cover workers, lent cores, rings and whole
+# models; test-long and test-tsan run the rest.
 TSAN_TESTS := $(addprefix $(O)/tests/tsan/,compute/workers.t storage/io_core.t \
               board/receive_ring.t base/crc32c.t app/two_models.t library/library.t)
 TSAN_LONG := $(addprefix $(O)/tests/tsan/,compute/workers_crc32c.t app/change_model.t stream/stream.t stream/stream_long.t stream/kv_pages.t \
              stream/kv_pages_saved.t session/session.t session/speculative.t session/generate.t \
              chat/chat.t model/layer_kinds.t model/calibrate_compute.t library/library_errors.t)
 
-# In every order of C11's memory model (tests/order/explore.h): the real sources, whose accesses the
-# compiler shows to the explorer in ThreadSanitizer's place.
+# In every order of C11's memory model (tests/order/explore.h): the real sources, whose accesses the compiler reports to the explorer instead of to
+# ThreadSanitizer.
 ORDER := $(O)/tests/order
 ORDER_TEST := $(ORDER)/protocols.t
 ORDER_SEEN = $(addprefix $(ORDER)/,tests/order/protocols.c.o runtime/compute/workers.c.o runtime/compute/shares.c.o runtime/compute/contention.c.o runtime/storage/io_core.c.o \
@@ -271,11 +270,11 @@ test-net-whole: $(NET_WHOLE)
 $(NET_WHOLE): net-whole-%: test-images
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/net-whole.bin BOARD=$*
 
-# One of them, for its stacks and its size: half a minute.
+# One board's, for its stacks and its size: half a minute.
 more-parts: test-parts test-images $(filter net-whole-virt-arm64,$(NET_WHOLE)) $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
 
-# For every save: what takes seconds, and between it a part of every room. No sanitized program, no
-# board but the virt machines, no console and no faults: those are the suites'.
+# For every save: tests that take seconds, with a part of every room. No sanitized program, no board except the virt machines, no console and no
+# faults: the suites test those.
 CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perplexity.t)
 
 CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
@@ -283,7 +282,7 @@ CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
 $(CHECK_IMAGES): check-image-%: $(GLYPHS)
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
-# The longest unit tests, half of all that unit tests compute. Their rooms have others here, and `make test` runs them.
+# The longest unit tests take half of all unit tests' time. Other tests cover their rooms here, and `make test` runs them.
 CHECK_NOT := $(addprefix $(O)/tests/unit/,compute/kv_format.t session/session_group.t grammar/schema_bounds.t model/recurrent_mixers.t \
              flash_image/card_image.t flash_image/pack.t tokenizer/tokenizer_published.t stream/kv_pages.t chat/saved_lessons.t \
              storage/fat32_write.t stream/stream.t session/recurrent_state.t flash_image/quantize_k.t board/bcm_mailbox.t \
@@ -305,8 +304,8 @@ test-more: setup-tests ## the suites that make test leaves out: other boards, EF
 	$(side_by_side) more-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(MORE)
 
-# The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found
-# by their text; a suite of C reads models through test_assets() or the variable.
+# The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found by searching their
+# text; a suite in C reads models through test_assets() or the variable.
 READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t board/*/tests/*.t) \
                $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(shell grep -lsE 'INGOT_ASSETS|test_assets|listed_vocabulary|vocabulary\.h' tests/unit/*/*_test.c))
 test-without-assets: ASSETS := $(O)/no-assets
@@ -340,7 +339,7 @@ day: $(H)/ingot image ## a day with SmolLM2 on a card in QEMU: teach, ask, power
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the day is skipped"
 	$(Q)INGOT_DAY=docs/LEARNING.md $(TEST_ENV) $(PROVE) -v tests/golden/day.t
 
-# With SmolLM2, and with the demo model where it is not to be had.
+# With SmolLM2, or with the demo model if SmolLM2 is not available.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot
 clients: $(H)/ingot setup-clients ## every client of docs/SERVE.md's table against ingot serve, and tools of 11 MCP servers; test-long calls it
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the demo model answers"
@@ -369,9 +368,8 @@ test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: ea
 test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=0.25 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
 
-# libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of
-# tests/fuzz/corpus; what it finds goes to build/libfuzzer. Needs clang; assembly and the question of
-# what the CPU has stay gcc's.
+# libFuzzer for the parsers of model files, FUZZ_SECONDS each, starting from the seeds and tests/fuzz/corpus; findings go to build/libfuzzer. Needs
+# clang; gcc still compiles assembly and the detection of CPU features.
 FUZZ_CC ?= clang
 LF := $(O)/libfuzzer
 LF_TARGETS ?= gguf image tokenizer unigram bpe vocab safetensors hf_config hf_tokenizer json file_kind jinja
@@ -399,10 +397,10 @@ fuzz-long: $(LF_TARGETS:%=$(LF)/%) $(H)/ingot ## libFuzzer over every parser of 
 
 # ---- figures ---------------------------------------------------------------------------------
 
-# One board if BOARD= was given, else all that QEMU's counter is exact on.
+# One board if BOARD= was given, otherwise all boards for which QEMU's counter is exact.
 BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv64 host,$(BOARD))
 
-# This computer's share of its own memory and multipliers, where it is an x86-64.
+# This computer's share of its own memory and multipliers, if it is an x86-64.
 NATIVE := $(O)/tests/bench/native
 NATIVE_OBJ = $(filter-out $(H)/obj/host/cli/main.c.o,$(HOST_OBJ)) \
              $(H)/obj/tests/bench/native_main.c.o $(H)/obj/tests/bench/native_x86_64.S.o
@@ -449,7 +447,7 @@ bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of w
 
 KV_COUNT := $(O)/tests/bench/kv_count
 KV_INGOT := $(O)/tests/bench/ingot-kv
-# Types for measurements, and the table with them in the place of the program's own.
+# Types for measurements, and the table with them instead of the program's own.
 KV_OBJ := $(patsubst %,$(H)/obj/%.o,$(wildcard tests/bench/kv/*.c))
 KV_HOST_OBJ = $(KV_OBJ) $(filter-out $(H)/obj/runtime/compute/kv_format.c.o,$(HOST_OBJ))
 KV_TESTS := $(addprefix $(O)/tests/unit/,compute/kv_format.t compute/kv_real.t model/kv_drop.t)
@@ -523,7 +521,7 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 # ---- mutants ---------------------------------------------------------------------------------
 
 .PHONY: seeds seeds-parts mutate
-# The programs that its rows run. Images and unit tests are built side by side; a row whose program is missing is skipped by name.
+# The programs that its rows run. Images and unit tests are built in parallel; a row whose program is missing is skipped by name.
 seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(KV_INGOT) $(O)/asan/ingot
 seeds: setup-tests ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
 	$(side_by_side) seeds-parts

@@ -1,6 +1,6 @@
-"""A USB drive that is played here, at a port of a board in QEMU: usb-redir's protocol on a socket, Bulk-Only Transport and SCSI behind
-it. Unlike QEMU's own it can be silent in the middle of a read, stall, babble, or give too little. Sections are those of the
-usbredir protocol 0.7, of Bulk-Only Transport 1.0, SPC-4 and SBC-3."""
+"""A simulated USB drive at a port of a board in QEMU: usb-redir's protocol on a socket, with Bulk-Only Transport and SCSI behind it. Unlike QEMU's
+drive it can fall silent in the middle of a read, stall, babble, or return too little. Section numbers refer to the usbredir protocol 0.7, Bulk-Only
+Transport 1.0, SPC-4 and SBC-3."""
 
 import os
 import socket
@@ -33,7 +33,7 @@ def control(serial):
 
 class UsbDrive:
     """fault: what goes wrong at the next `times` reads: "silent" (no data come), "stall", "short" (half of them), "babble", "wire"
-    (errors of packets), "tag" (the status is another command's). times None: at each. "mute": nothing at all is answered."""
+    (errors of packets), "tag" (the status is another command's). times None: at each. "mute": it answers nothing at all."""
 
     def __init__(self, path, image, serial="1"):
         self.path, self.image, self.said = path, image, control(serial)
@@ -61,7 +61,7 @@ class UsbDrive:
         self.fault, self.times = fault, times
 
     def forget(self):
-        """A reset: no command is at work."""
+        """After a reset no command is running."""
         self.command, self.data, self.moved = None, None, 0
 
     # ---- packets ----
@@ -159,7 +159,7 @@ class UsbDrive:
         return struct.unpack(">QI" if is_long else ">IxH", self.command[2:14] if is_long else self.command[2:9])
 
     def begin(self):
-        """Its answer to the command, and whether it refuses it."""
+        """The data for a command, and whether it is refused."""
         code, size = self.command[0], os.path.getsize(self.image) // 512
         if code == 0x12:
             self.data = bytes([0, 0x80, 6, 2, 31]).ljust(36, b"\0")
@@ -181,7 +181,7 @@ class UsbDrive:
         return self.command[0] in (0x28, 0x88)
 
     def happens(self, *faults):
-        """One of them does, once less from now on."""
+        """One of them does; the count goes down by one."""
         if not self.is_reading() or self.fault not in faults or self.times == 0:
             return False
         if self.times:
@@ -189,7 +189,7 @@ class UsbDrive:
         return True
 
     def give_bytes(self, wanted):
-        """(status, data) of the command's data, or of how it ended; no status: nothing at all."""
+        """(status, data) of the command's data, or of its end; no status: nothing at all."""
         if self.command is None:
             return STALL, b""
         if not self.data:

@@ -1,5 +1,5 @@
-"""In the place of Web Serial: a script for the page whose port is a board's socket, by way of a WebSocket to a carrier here, a new one each
-time that the port is opened. The port can be closed and opened at another rate, unplugged, and have rates that do not get through."""
+"""A replacement for Web Serial: a script for the page whose port is a board's socket, through a WebSocket to a relay here, a new one each time the
+port is opened. The port can be closed and reopened at another rate, unplugged, and have rates that lose all data."""
 
 import os
 import select
@@ -44,7 +44,7 @@ SCRIPT = """(() => {
 
 
 class Board:
-    """One in QEMU whose card takes writes; its line is a socket."""
+    """A board in QEMU with a writable card; its line is a socket."""
 
     def __init__(self, folder, card, words, machine=ARM64, cores=1, drives=None):
         self.path = os.path.join(folder, "line")
@@ -63,14 +63,14 @@ class Board:
 
 
 class Carrier:
-    """deaf: rates at which nothing gets through; seen: bytes that went to the board."""
+    """deaf: rates at which nothing gets through; seen: bytes sent to the board."""
 
     def __init__(self, line):
         self.line, self.deaf, self.seen = line, set(), b""
         self.server = Server(self.carry)
 
     def carry(self, page, path):
-        """Both ways, while the port is open at that rate; nobody reads the board's line afterwards."""
+        """Both directions, while the port is open at that rate; afterwards nobody reads the board's line."""
         rate, closed = path[1:], threading.Event()
         outward = threading.Thread(target=self.from_board, args=(page, rate, closed), daemon=True)
         outward.start()

@@ -1,4 +1,4 @@
-"""WebSockets (RFC 6455) as far as tests need them: a program's at a server, and a server for a page."""
+"""WebSockets (RFC 6455) as far as tests need them: a client of a server, and a server for a page."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Frames:
-    """Messages over a socket. masks: as a client has to; head: what came before them, to its empty line."""
+    """Messages over a socket. masks: as a client has to; head: the lines before the frames, up to the empty line."""
 
     def __init__(self, s, masks):
         self.s, self.masks, self.bytes = s, masks, b""
@@ -68,7 +68,7 @@ class Frames:
 
 
 class Client(Frames):
-    """At a server of this computer. status: of its answer, 101 where the socket is open, 0: none came."""
+    """At a server of this computer. status: of the server's answer, 101 if the socket is open, 0: no answer."""
 
     def __init__(self, port, path, **headers):
         s = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -80,7 +80,7 @@ class Client(Frames):
 
 
 class Server:
-    """talk(frames, path) has each socket in a thread of its own, until it returns."""
+    """talk(frames, path) handles each socket in a separate thread until it returns."""
 
     def __init__(self, talk):
         self.talk = talk

@@ -1,5 +1,4 @@
-"""Llamas made wider by zeros, which compute the same: a type whose blocks have 256 columns can so be
-measured on a model that is narrower."""
+"""Llamas widened with zeros, which compute the same: so a type with blocks of 256 columns can be measured on a narrower model."""
 
 import array
 import json
@@ -30,7 +29,7 @@ def up(n, to):
 
 
 class Widths:
-    """For a Llama, and what they become. Heads are added whole, as many for each of keys and values."""
+    """Dimensions of a Llama, and their new values. Heads are added whole, as many for each of keys and values."""
 
     def __init__(self, dim, hidden, heads, kv_heads, multiple):
         self.share = heads // kv_heads
@@ -42,7 +41,7 @@ class Widths:
                     "kv": wide // self.share}
 
     def widen(self, name, shape, values):
-        """(shape, values) of a tensor by either door's name; shape as Hugging Face has it."""
+        """(shape, values) of a tensor by its GGUF or Hugging Face name; shape as in Hugging Face."""
         if len(shape) == 1:
             scale = math.sqrt(self.old["dim"] / self.new["dim"])  # the mean square is that smaller
             more = self.new["dim"] - shape[0]
@@ -86,7 +85,7 @@ def widened_gguf(g, multiple):
 
 
 def widened_folder(folder, to, multiple, layers=None):
-    """The same for a Hugging Face folder with one file of floats, written to another folder; or of its first layers."""
+    """The same for a Hugging Face folder with one file of floats, written to another folder; optionally only its first layers."""
     os.makedirs(to, exist_ok=True)
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)

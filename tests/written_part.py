@@ -1,4 +1,4 @@
-"""Parts of documents that a command writes, between two comments: tables and transcripts."""
+"""Parts of documents that a command writes between two comments: tables and transcripts."""
 
 import datetime
 import os
@@ -13,8 +13,8 @@ def taken():
 
 
 def put(path, name, command, text):
-    """Replace what stands in path between "<!-- NAME: written by COMMAND -->" and "<!-- NAME ends -->", and add the day and the machine.
-    An error message, or None."""
+    """Replace the text in path between "<!-- NAME: written by COMMAND -->" and "<!-- NAME ends -->", and add the day and the machine. An error
+    message, or None."""
     begin, end = f"<!-- {name}: written by {command} -->\n", f"<!-- {name} ends -->"
     with open(path, encoding="utf-8") as file:
         all_of_it = file.read()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Mend what a Cortex-A53 gets wrong at the end of a page (erratum 843419) and ld 2.40 leaves: its veneers
-for others move the code behind them by 4 bytes once it has looked. An ADRP in the last two words of a page
-becomes an ADR of the same address, as ld would make it.
+"""Work around a Cortex-A53's fault at the end of a page (erratum 843419), which ld 2.40 leaves: its veneers for other errata move the code after them
+by 4 bytes after it has looked. An ADRP in the last two words of a page becomes an ADR with the same address, as ld would make it.
 
 usage: a53_pages.py CROSS_COMPILE ELF"""
 
@@ -23,7 +22,7 @@ def uses_page(word, register):
 
 
 def wrong_pages(code):
-    """(address, word) of each such ADRP; code: those of all instructions, in their order."""
+    """(address, word) of each such ADRP; code: the words of all instructions, in order."""
     for (at, word), (_, second), *two in zip(code, code[1:], code[2:], code[3:]):
         if (at & 0xfff in (0xff8, 0xffc) and word >> 31 and word >> 24 & 31 == 16 and
                 is_load_or_store(second) and any(uses_page(w, word & 31) for _, w in two)):
@@ -31,7 +30,7 @@ def wrong_pages(code):
 
 
 def adr(at, adrp):
-    """ADR of the page that an ADRP at this address gives, or None: too far."""
+    """The ADR for the page that an ADRP at this address gives, or None: too far."""
     pages = (adrp >> 5 & 0x7ffff) << 2 | adrp >> 29 & 3
     pages -= (pages >> 20 & 1) << 21
     by = (at & ~0xfff) + (pages << 12) - at
@@ -41,7 +40,7 @@ def adr(at, adrp):
 
 
 def file_offset(elf, address):
-    """If the file has this address, by the program headers of an ELF of 64 bits."""
+    """The file offset of this address, by the program headers of a 64-bit ELF."""
     start, = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<2H", elf, 54)
     for i in range(count):

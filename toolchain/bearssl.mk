@@ -1,5 +1,5 @@
-# BearSSL, which checks signatures (docs/SIGNING.md): the distribution's source, of which a few files go into an image
-# with a key and into static programs. The Linux program takes the distribution's library (libbearssl-dev).
+# BearSSL, which checks signatures (docs/SIGNING.md): the distribution's source; an image with a key and the static programs contain a few of its
+# files. The Linux program takes the distribution's library (libbearssl-dev).
 
 BEARSSL := $(O)/bearssl/source
 # ECDSA over P-256, checked: what ecdsa_p256.c needs ...
@@ -14,11 +14,11 @@ BEARSSL_SIGNS := $(BEARSSL_CHECKS) $(addprefix src/,$(addsuffix .c,ec/ecdsa_i31_
 $(BEARSSL)/inc/bearssl.h:
 	$(Q)toolchain/fetch_source.sh bearssl $(BEARSSL)
 
-# The files that are listed have no rules: they come with it.
+# The listed files have no rules: they come with the source.
 BEARSSL_MADE_OF := $(BEARSSL)/inc/bearssl.h toolchain/bearssl.mk
 
-# $(1): the archive, $(2): the compiler with its flags, $(3): prefix of the tools, $(4): files. No path of this folder may reach the
-# objects: equal sources give equal bytes.
+# $(1): the archive, $(2): the compiler with its flags, $(3): prefix of the tools, $(4): files. No path of this folder may get into the objects: equal
+# sources give equal bytes.
 define bearssl_archive
 $(1): $(BEARSSL_MADE_OF) $(5)
 	$$(call say,BEARSSL,$$@)
@@ -31,11 +31,11 @@ endef
 
 # ---- an image with a key -----------------------------------------------------------------------
 
-# The public key that models and adapters must be signed by; empty: none, and nothing of this is built.
+# The public key for the signatures of models and adapters; empty: none, and nothing of this is built.
 KEY ?=
 
 ifneq ($(ISA),)
-# The limits of a compiler for no system.h, which newlib's asks for.
+# The limits.h of a freestanding compiler, which newlib's includes.
 FIXED_INCLUDE := $(addprefix -isystem ,$(wildcard $(filter /%,$(shell $(CROSS_COMPILE)gcc -print-file-name=include-fixed 2>/dev/null))))
 $(eval $(call bearssl_archive,$(O)/bearssl/$(ISA)/libbearssl.a,$(CROSS_COMPILE)gcc -std=c99 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) $(FIXED_INCLUDE) -fno-pie -fno-pic -fno-omit-frame-pointer -fstack-protector-strong,$(CROSS_COMPILE),$(BEARSSL_CHECKS),| $(NEWLIB_READY)))
 
@@ -52,7 +52,7 @@ $(B)/obj/runtime/image/ecdsa_p256.c.o: IMAGE_CFLAGS += -isystem $(BEARSSL)/inc
 $(SIGNED_OBJ): IMAGE_CFLAGS += $(SMALL)
 -include $(SIGNED_OBJ:.o=.d)
 
-# The image is linked anew where there is a key and there was none, and the other way round.
+# The image is linked again if a key was added or removed.
 $(B)/key.made-of: FORCE
 	$(call write_if_changed,echo $(if $(KEY),key,none))
 endif

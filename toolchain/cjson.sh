@@ -1,6 +1,6 @@
 #!/bin/sh
-# The source of cJSON as the distribution has it, for the static programs of `make release`: its package
-# has the shared library alone. Usage: cjson.sh FOLDER, which gets cJSON.c, cjson/cJSON.h and LICENSE.
+# The source of cJSON as the distribution has it, for the static programs of `make release`: its package only has the shared library. Usage:
+# cjson.sh FOLDER, which gets cJSON.c, cjson/cJSON.h and LICENSE.
 set -eu
 
 source=$(mktemp -d "${TMPDIR:-/tmp}/cjson.XXXXXX")

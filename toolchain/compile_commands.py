@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# clangd is clang: it stops at options that only gcc has. These matter to an editor; the others are for code generation.
+# clangd is based on clang, which stops at options that only gcc has. These matter to an editor; the others are for code generation.
 KEPT = ("-I", "-D", "-U", "-std=", "-W", "-isystem", "-nostdinc", "-march=", "-mabi=", "-pthread")
 WITH_WORD = ("-isystem", "-I", "-D")
-# clang knows the machine by this name, whatever prefix the cross compiler has.
+# clang's name of the machine, whatever prefix the cross compiler has.
 TARGETS = {"aarch64": "aarch64-none-elf", "riscv64": "riscv64-unknown-elf"}
 
 
@@ -64,7 +64,7 @@ def main():
     boards = [path.split("/")[1] for path in names("board/*/board.mk")]
     goals += [(f"BOARD={board}", "image") for board in sorted(boards, key=lambda name: not name.startswith("virt"))]
     found = {}
-    # The first command of a file counts: clangd understands best what runs on this computer.
+    # The first command of a file counts: clangd understands commands for this computer best.
     for words in goals:
         for line in asked(make, f"O={build}", *words):
             sources, command = entry(line) or ([], [])

@@ -2,11 +2,11 @@
 
 .PHONY: gdb
 
-# Asked anew each time: it takes make seconds, and what the commands depend on is every makefile and the list of files.
+# Asked again each time: it takes make a few seconds, and the answer depends on every makefile and on the list of files.
 compile_commands.json: FORCE ## how each C file is compiled, for clangd: the Linux program, the tests, the images
 	$(Q)$(PYTHON) toolchain/compile_commands.py '$(MAKE)' $(O) $@
 
-# The image without optimization at link time, which takes the program's state apart so that gdb cannot show it.
+# The image without link-time optimization, which splits the program's state so that gdb cannot show it.
 $(eval $(call image_with_main,debug,boot/main.c))
 
 GDB ?= $(firstword $(foreach gdb,gdb-multiarch gdb,$(shell command -v $(gdb))))
@@ -18,7 +18,7 @@ gdb: $(B)/debug.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU under gdb
 	$(Q)$(PYTHON) toolchain/gdb/run.py --gdb $(GDB) --elf $(B)/debug.elf --stop $(GDB_STOP) $(if $(GDB_COMMANDS),--commands $(call quote,$(GDB_COMMANDS))) \
 	    -- $(subst $(B)/ingot.bin,$(B)/debug.bin,$(qemu_with_card))
 
-# README's recording, with a real model; minutes, on a computer at rest.
+# README's recording, with a real model; takes minutes on an idle computer.
 .PHONY: recording
 RECORDED := 'Write one sentence about a lighthouse.' 'Now one about the sea.'
 recording: $(B)/ingot.bin $(B)/card.img ## docs/session.svg: README's recording, a session in QEMU; MODEL=smollm2-135m CMDLINE='temp=0 term=plain'

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Draw sentences at random from messages and help, from the documents and from comments, for a reader who did not write them.
+"""Draw random sentences from messages and help, from the documents and from comments, for a reader who did not write them.
 
 usage: draw.py [SEED] [--each N] [--where]
 
-The same seed and tree give the same sentences. Each kind gives N of them (20). A reader in a hurry marks every sentence that must be
-read twice; rewrite those, and all others of the same pattern. --where names the file and line of each sentence."""
+The same seed and tree give the same sentences. N sentences of each kind are drawn (20). A reader in a hurry marks every sentence that must be read
+twice; rewrite those, and all others of the same pattern. --where names the file and line of each sentence."""
 
 import argparse
 import os
@@ -14,12 +14,12 @@ import re
 import prose
 
 SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?!\s|$)[^.!?]*)*[.!?]?(?=\s|$)")
-# Left out: code, tables of numbers, and what other people wrote.
+# Left out: code, tables of numbers, and texts by other people.
 LEFT_OUT = ("tests/mutate", "docs/SEEDS.md", "docs/OPTIONS.md", "CHANGELOG.md", "docs/decisions/", "docs/experiments/")
 
 
 def is_sentence(text):
-    """At least five words, of which most are letters alone; not the name of a picture."""
+    """At least five words, most of them made of letters alone; not the name of a picture."""
     words = text.split() if not text.startswith("[") else []
     plain_words = [w for w in words if re.fullmatch(r"[A-Za-z][a-z']*[,.;:!?]?", w)]
     return len(words) >= 5 and len(plain_words) * 10 >= len(words) * 6
@@ -34,7 +34,7 @@ def kind_of(name):
 
 
 def joined(text):
-    """C or assembly whose adjacent strings are one string, and whose adjacent lines of // are one comment. Line ends within them become \\v."""
+    """C or assembly with adjacent strings joined to one string, and adjacent lines of // joined to one comment. Line ends within them become \\v."""
     text = re.sub(r'(?<=[^\\"])"(?:\s*PRI\w+)?\s+"(?=[^"])', lambda m: "\v" * m.group(0).count("\n"), text)
     lines = text.split("\n")
     for i in range(len(lines) - 1, 0, -1):
@@ -74,7 +74,7 @@ def sentences():
 
 
 def draw(found, seed, each):
-    """{kind: each of its sentences at random}."""
+    """{kind: N of its sentences at random}."""
     order = random.Random(seed)
     return {kind: order.sample(all_of, min(each, len(all_of))) for kind, all_of in found.items()}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A page that make_page.py made as C: its bytes, and its policy, which comes as a header, too. usage: embed_page.py PAGE.html"""
+"""Write a page that make_page.py made as C: its bytes, and its policy, which is also sent as a header. usage: embed_page.py PAGE.html"""
 
 import re
 import sys

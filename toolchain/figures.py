@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 """Each figure of README, the documents and CHANGELOG has a source. usage: figures.py [--list]
 
-A figure is a number with a unit, outside of blocks that show a session. It is covered by one of three:
+A figure is a number with a unit, outside of blocks that show a session. It must be covered by one of three:
 
-- a row of SOURCES: the page's sentence, and the line of the tree that has the same number;
-- a section of docs/MEASURED.md: who measured it, when, where and by which command;
-- a section or sentence of GIVEN: facts of others (a standard, a data sheet), and whose they are.
+- a row of SOURCES: the page's sentence, and the line of the tree with the same number;
+- a section of docs/MEASURED.md: who measured it, when, where and with which command;
+- a section or sentence of GIVEN: facts from others (a standard, a data sheet), with their origin.
 
-Prints what is covered by none, what contradicts its source, and rows that nothing needs any more; exits 1 where there is any.
---list prints each figure and what covers it."""
+Prints figures without a source, figures that contradict their source, and unused rows; exits 1 if there are any.
+--list prints each figure and its source."""
 
 import datetime
 import functools
@@ -21,7 +21,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
-# Lines that a suite holds against a program's output line by line, or what `make seeds` writes.
+# Lines that a suite compares with a program's output, or that `make seeds` writes.
 GENERATED = {"docs/OPTIONS.md": "ingot help --boot-options (tests/make/docs.t)", "docs/SEEDS.md": "make seeds"}
 NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?|\.\d+"
 UNITS = (r"%|[KMG]i?B(?:/s)?|kB|bytes?|seconds?|minutes?|hours?|ms|us|ns|s|tok/s|tokens?|instructions?|cycles|lines|times|checks|"
@@ -39,55 +39,54 @@ def rounded(n):
     return lambda value: round(value / n)
 
 
-# (file, name of a constant or an expression with one group, how many of the source's are one of the page's or a function,
-# [(page, sentence)]).
+# (file, name of a constant or an expression with one group, the factor between the source's unit and the page's or a function, [(page, sentence)]).
 # {} stands for the number, in digits or as a word.
 SOURCES = [
-    ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "else rests for {} tokens")]),
+    ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "otherwise pauses for {} tokens")]),
     # ---- a board on a network ----
     ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections")]),
-    ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "come whole within {} seconds")]),
+    ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "arrive completely within {} seconds")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "may wait, for up to {} seconds")]),
     ("runtime/net/net_time.h", r"NET_TIME_FIRST_SECONDS =\s*(\d+)", 1, [("docs/LAN.md", "asks again after {} s")]),
-    ("runtime/net/net_time.h", "NET_TIME_MOST_SECONDS", rounded(60), [("docs/LAN.md", "down to every {} minutes")]),
+    ("runtime/net/net_time.h", "NET_TIME_MOST_SECONDS", rounded(60), [("docs/LAN.md", "growing intervals up to {} minutes")]),
     ("runtime/net/net.h", "NET_IDLE_SECONDS", 60, [("docs/LAN.md", "without a request ends after {} minute")]),
     ("runtime/api/api.h", "API_BODY_BYTES", K, [("docs/LAN.md", "A body has up to {} KiB"), ("docs/LAN.md", "{} KiB for a request")]),
-    ("runtime/api/api.h", "API_MEMORY_BYTES", K, [("docs/LAN.md", "what it becomes {} KiB")]),
+    ("runtime/api/api.h", "API_MEMORY_BYTES", K, [("docs/LAN.md", "may need up to {} KiB")]),
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
-    ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "{} may wait, and more")]),
+    ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "{} requests may wait, and more")]),
     ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
-    ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a message of a WebSocket"), ("docs/SERVE.md", "{} MiB at most); 426")]),
-    ("host/serve/serve_ws.c", "MESSAGES_BYTES", M, [("docs/SERVE.md", "{} MiB for all messages that have not ended")]),
-    ("host/serve/serve_sockets_private.h", "QUIET_MS", 1000, [("docs/SERVE.md", "{} seconds for a head and between two pieces"), ("docs/SERVE.md", "by a ping after {} seconds")]),
+    ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 426")]),
+    ("host/serve/serve_ws.c", "MESSAGES_BYTES", M, [("docs/SERVE.md", "{} MiB for all unfinished messages")]),
+    ("host/serve/serve_sockets_private.h", "QUIET_MS", 1000, [("docs/SERVE.md", "{} seconds for a head and between two pieces"), ("docs/SERVE.md", "gets a ping after {} seconds")]),
     ("host/serve/serve_sockets_private.h", "BODY_MS", 60000, [("docs/SERVE.md", "{} minutes for a body or a message")]),
-    ("host/serve/serve_sockets_private.h", "STALL_MS", 60000, [("docs/SERVE.md", "given up when it is {} minute behind")]),
+    ("host/serve/serve_sockets_private.h", "STALL_MS", 60000, [("docs/SERVE.md", "disconnected when it is {} minute behind")]),
     ("host/serve/serve_sockets_private.h", "CONNECTIONS_MOST", 1, [("docs/SERVE.md", "{} connections (fewer")]),
     ("host/serve/serve_backend.h", "SERVE_WAITING_MOST", 1, [("docs/SERVE.md", "| 429 | {} requests wait already")]),
     ("host/serve/serve_backend.h", "SERVE_BOARDS_MOST", 1, [("docs/SCALE.md", "or up to {} boards"), ("docs/SERVE.md", "Name up to {} boards")]),
     ("host/boards/serve_boards.c", "NOBODY_MS", 1000, [("docs/SERVE.md", "a request waits {} seconds for one")]),
-    ("runtime/api/api_request.h", "API_CHOICES_MOST", 1, [("docs/SERVE.md", "up to {} replies, whose seeds")]),
+    ("runtime/api/api_request.h", "API_CHOICES_MOST", 1, [("docs/SERVE.md", "up to {} replies, with consecutive seeds")]),
     ("runtime/session/token_scores.h", "TOKEN_SCORES_MOST", 1, [("docs/SERVE.md", "`top_logprobs` | up to {} |")]),
     ("runtime/options/options.h", "OPTIONS_STOPS", 1, [("docs/SERVE.md", "(a board: {}), of 63 bytes")]),
     ("include/ingot.h", r"INGOT_STOP_BYTES = (\d+),", less(1), [("docs/SERVE.md", "(a board: 4), of {} bytes")]),
     ("runtime/session/sampler.h", "SAMPLER_BIASES_MOST", 1, [("docs/SERVE.md", "Up to {} tokens |"), ("docs/SERIAL.md", "up to {} tokens |")]),
-    ("host/serve/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "takes less than {} bytes a second")]),
+    ("host/serve/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "reads less than {} bytes a second")]),
     ("runtime/http/http_request.h", r"HTTP_PATH_BYTES = (\d+),", less(1), [("docs/SERVE.md", "a path of more than {} bytes with 414")]),
-    ("host/boards/serve_board.c", "LINE_LIMIT", rounded(K), [("docs/SERVE.md", "its limit ({} KiB with all of the conversation")]),
+    ("host/boards/serve_board.c", "LINE_LIMIT", rounded(K), [("docs/SERVE.md", "its limit ({} KiB with the whole conversation")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "twelve may wait, for up to {} seconds")]),
     # ---- the line ----
     ("runtime/console/console.h", "CONSOLE_RING_BYTES", K, [("docs/SERIAL.md", "{} KiB of them wait")]),
     ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),
-    ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit {} bytes")]),
-    ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "of the last {} KiB")]),
-    ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("docs/SERIAL.md", "Nothing for {} s ends a transfer")]),
+    ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit into {} bytes")]),
+    ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "from the last {} KiB")]),
+    ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("docs/SERIAL.md", "Silence of {} s ends a transfer")]),
     ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("docs/SERIAL.md", "Without one for {} s the board")]),
     ("runtime/app/commands_settings.c", r"SILENCE_LEAST = (\d+)", 1, [("docs/SERIAL.md", "for 60 seconds ({} to")]),
     ("runtime/app/commands_settings.c", r"SILENCE_MOST = (\d+)", 1, [("docs/SERIAL.md", "(5 to {}) while the board")]),
-    ("runtime/options/lock_value.h", "LOCK_PIN_MOST", 1, [("docs/SIGNING.md", "Take a longer PIN (up to {} characters)")]),
+    ("runtime/options/lock_value.h", "LOCK_PIN_MOST", 1, [("docs/SIGNING.md", "Use a longer PIN (up to {} characters)")]),
     ("host/line/send_frames.c", "MEET_MS", 1000, [("docs/SERIAL.md", "the program after {} s")]),
-    ("host/line/cmd_send.c", "FAST_BAUD", 1, [("docs/CARDS.md", "goes on at `--fast` ({})")]),
+    ("host/line/cmd_send.c", "FAST_BAUD", 1, [("docs/CARDS.md", "switches to `--fast` ({})")]),
     # ---- grammars and templates ----
     ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STEPS_MOST", 1000000, [("docs/GRAMMARS.md", "compiled in {} million steps at most")]),
     ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STRING_MOST", 1, [("docs/GRAMMARS.md", "{} characters of a string")]),
@@ -99,7 +98,7 @@ SOURCES = [
     ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_DEPTH", 1, [("docs/MODELS.md", "{} levels or 32 MB")]),
     ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_MEMORY", M, [("docs/MODELS.md", "500 levels or {} MB")]),
     ("runtime/features/grammar/grammar_machine.h", r"GRAMMAR_\w+ =\s*(1 << 27)", rounded(1000000), [("docs/GRAMMARS.md", "takes {} million steps at most")]),
-    ("flash_image/format/grammar.h", "INGOT_GRAMMAR_BYTES", K, [("docs/GRAMMARS.md", "a stack, at most {} KiB")]),
+    ("flash_image/format/grammar.h", "INGOT_GRAMMAR_BYTES", K, [("docs/GRAMMARS.md", "a stack, of at most {} KiB")]),
     ("flash_image/grammar/schema_check.c", "STEPS_MOST", 1, [("docs/GRAMMARS.md", "check of a finished value takes {} steps")]),
     # ---- acting ----
     ("runtime/options/pin_list.h", "PINS_MOST", 1, [("docs/ACTING.md", "up to {} lines, ")]),
@@ -114,7 +113,7 @@ SOURCES = [
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),
     # ---- the image and its memory ----
     ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
-    ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and unpack to {} MiB")]),
+    ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and {} MiB unpacked")]),
     ("board/drivers/usb/usb_storage.h", "USB_STORAGE_SECTORS", lambda sectors: sectors * 512 / M, [("docs/DESIGN.md", "of up to {} MiB; requests wait in a row"), ("board/drivers/STEPS.md", "{} MiB of data at the most at SuperSpeed")]),
     ("boot/stacks.h", "STACK_GUARD", K, [("docs/DESIGN.md", "Stacks have guards of {} KiB")]),
     ("include/ingot.h", "INGOT_STACK_BYTES", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
@@ -124,14 +123,14 @@ SOURCES = [
     ("board/efi/efi_memory.c", r"LEAST_BYTES = (\d+) \* MIB", 1, [("docs/EFI.md", "below {} MiB Ingot stops")]),
     ("runtime/saved/kept.h", "KEPT_DISTANCE", 1, [("docs/SERVE.md", "A block has {} tokens"), ("docs/DESIGN.md", "ids, keys and values of {} tokens")]),
     ("runtime/saved/kept.h", "KEPT_MARKS_LEAST", 1, [("docs/SERVE.md", "and blocks have {} tokens")]),
-    ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before each prompt's end")]),
-    ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "is the memory for them ({}, but")]),
+    ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before the end of each prompt")]),
+    ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "is the memory for them (default {}, but")]),
     ("runtime/session/repetition.h", "REPETITION_LONGEST", 1, [("docs/DESIGN.md", "(`repetition.h`): up to {} tokens")]),
-    ("runtime/session/repetition.h", "REPETITION_TOKENS", 1, [("docs/DESIGN.md", "three times and for {} tokens")]),
-    ("runtime/screen/screen.h", r"SCREEN_REST = (\d+),", lambda rest: 100 / rest, [("docs/DESIGN.md", "{} % of the time at most, whatever display")]),
-    ("runtime/screen/screen.h", r"SCREEN_HZ = (\d+),", lambda hz: 1000 / hz, [("docs/DESIGN.md", "80 t and at least {} ms")]),
-    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "has not come by for {} s"), ("docs/HARDWARE.md", "It waits for {} s,"), ("docs/HARDWARE.md", "if core 0 does not come by for {} s")]),
-    ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "for one read, of {} KiB each")]),
+    ("runtime/session/repetition.h", "REPETITION_TOKENS", 1, [("docs/DESIGN.md", "at least three times, for {} tokens")]),
+    ("runtime/screen/screen.h", r"SCREEN_REST = (\d+),", lambda rest: 100 / rest, [("docs/DESIGN.md", "at most {} % of the time on any display")]),
+    ("runtime/screen/screen.h", r"SCREEN_HZ = (\d+),", lambda hz: 1000 / hz, [("docs/DESIGN.md", "80 t, at least {} ms")]),
+    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "hangs for {} s"), ("docs/HARDWARE.md", "It waits for {} s,"), ("docs/HARDWARE.md", "if core 0 does not come by for {} s")]),
+    ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "for one read, each of {} KiB")]),
     ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "two buffers of {} KiB")]),
     # ---- others ----
     ("examples/hello.c", "lines", 1, [("docs/LIBRARY.md", "with one core in {} lines")]),
@@ -141,14 +140,14 @@ SOURCES = [
     ("board/led_code.h", "LED_CODE_LONG_MILLIS", 1000, [("docs/BRINGUP.md", "One long flash ({} s)")]),
     ("board/led_code.h", "LED_CODE_SHORT_MILLIS", 1000, [("docs/BRINGUP.md", "n short ones ({} s)")]),
     ("board/led_code.h", "LED_CODE_PAUSE_MILLIS", 1000, [("docs/BRINGUP.md", "{} s of dark")]),
-    ("host/voice/voice_listen.c", r"QUIET = PER_SECOND \* (\d) / 10", 10, [("docs/VOICE.md", "has ended after {} s of quiet")]),
+    ("host/voice/voice_listen.c", r"QUIET = PER_SECOND \* (\d) / 10", 10, [("docs/VOICE.md", "ends after {} s of quiet")]),
     ("host/voice/voice_listen.c", r"MOST = PER_SECOND \* (\d+)", 1, [("docs/VOICE.md", "s of quiet, or {} s")]),
     ("host/voice/voice_listen.c", r"LOUD = (\d+),", lambda frames: frames * 20, [("docs/VOICE.md", "as loud as the room for {} ms")]),
     ("models/published.ini", r"\[smollm2-135m\][^[]*\nbytes = (\d+)", rounded(1000000), [("README.md", "fetched by name ({} MB)"), ("docs/MODELS.md", "SmolLM2 135M Instruct, Q4_1, {} MB")]),
     ("models/published.ini", r"\[gemma3-270m\][^[]*\nbytes = (\d+)", rounded(1000000), [("docs/MODELS.md", "Gemma 3 270M, Q4_K_M, {} MB")]),
 ]
 
-# Facts of others: (page, heading or sentence, whose). A heading covers its section and those below it.
+# Facts from others: (page, heading or sentence, origin). A heading covers its section and those below it.
 GIVEN = [
     ("docs/FABRIC.md", "asked greedily with {} tokens", "tests/golden/recall.t asks so"),
     ("docs/HARDWARE.md", "# ", "the manuals and trees that each row names; its seconds are drivers' constants that a manual asks for"),
@@ -176,7 +175,7 @@ def number(word):
 
 
 def value_of(file, what):
-    """The number in a file: its lines, a constant's value, or an expression's group. None where it is not there."""
+    """The number in a file: its number of lines, a constant's value, or an expression's group. None if it is not there."""
     text = read(file)
     if what == "lines":
         return text.count("\n")
@@ -204,7 +203,7 @@ def hide(match):
 
 
 def visible(page):
-    """The page without sessions and without programs; blocks of commands stay, for their remarks."""
+    """The page without sessions and programs; blocks of commands stay because of their remarks."""
     text = re.sub(r"(?ms)^```(\w*)\n.*?^```", lambda block: block[0] if block[1] == "sh" else hide(block), read(page))
     return re.sub(r"`[^`\n]*`|\]\([^)\n]*\)", hide, text)
 
@@ -221,8 +220,8 @@ def headings_of(text):
 
 
 def within(page, offset, name):
-    """Whether an offset lies in the section of that name, or in one below it; the title's own is the text before the first
-    section, and "# " the whole page."""
+    """True if an offset lies in the section of that name, or in a subsection; the title stands for the text before the first section, and "# " for
+    the whole page."""
     open_now = []
     for start, level, heading in headings(page):
         if start > offset:
@@ -238,7 +237,7 @@ def measured():
 
 
 def wrong_measured(rows):
-    """Rows whose section, machine, date or command is not there."""
+    """Rows whose section, machine, date or command is missing."""
     text = read("docs/MEASURED.md")
     machines = set(re.findall(r"(?m)^\| (\w+) \| ", text.split("## The figures")[0]))
     makefiles = "".join(map(read, ["Makefile", "tests/tests.mk", "toolchain/release.mk", "toolchain/develop.mk", "models/demo.mk", "flash_image/card/card.mk", "library/library.mk"]))
@@ -258,7 +257,7 @@ def wrong_measured(rows):
 
 
 def check_sources(spans):
-    """Contradictions; spans gets (page, start, end) of each sentence that was found."""
+    """Contradictions; spans receives (page, start, end) of each sentence that was found."""
     for file, what, scale, places in SOURCES:
         value = value_of(file, what)
         if value is None:
@@ -298,7 +297,7 @@ def covers(page, start, spans, rows, used):
     return None
 
 
-# Problems that may be open for a while, since pages are written by several people at a time: sentences that were written anew, and new figures.
+# Problems that may stay open for a while, because several people write pages at the same time: rewritten sentences, and new figures.
 OPEN = re.compile(r"has no source: |no such sentence: |nothing needs the row of ")
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Bring every C file into the style of .clang-format; --check only says which ones are not in it.
+# Format every C file with .clang-format; --check only lists the files that are not formatted.
 set -eu
 cd "$(dirname "$0")/.."
 # Headers of the assembly are assembly.
@@ -14,7 +14,7 @@ if [ "${1:-}" = --check ]; then
         exit 1
     }
 else
-    # If one run breaks a line, a second one may join what follows.
+    # After one run has broken a line, a second run may join the following ones.
     files | xargs -0 clang-format -i
     files | xargs -0 clang-format -i
 fi

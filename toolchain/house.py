@@ -3,9 +3,8 @@
 
     house.py [REVISION ...]
 
-Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. A column each. The rules stand in RULES,
-and every count is of files that git tracks. A new thing is counted by what names one that is there already: whoever adds
-another has to look at those files."""
+Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. A column each. The rules are in RULES, and every count is of files
+that git tracks. A new thing is counted by the names of one that exists already: whoever adds another has to look at those files."""
 
 import os
 import re
@@ -20,7 +19,7 @@ ITSELF = "toolchain/house.py"
 NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
 CODE = (".c", ".h", ".S", ".in", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
 
-# Print the example with the largest count, so that none is chosen because it looks good.
+# The example with the largest count is printed, so that none is chosen because it looks good.
 TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}
 OPTIONS = ["pinned", "overflow", "actions_said", "dmaend"]
 BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]
@@ -37,14 +36,14 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/features/(?:lessons|fabric|policy)/(?:ewc|micro_lora\w*|learner|vector|fabric|fabric_learn|policy|patterns|experience)\.c"
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
-# Ways through the code, each from a function on: a reply through the core and the features, a weight from the card to its place, a boot
-# option from the line to its member. Calls to other places count as one word.
+# Paths through the code, each from one function on: a reply through the core and the features, a weight from the card to its place, a boot option
+# from the line to its member. Calls to other places count as one word.
 WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
 WEIGHT = "model_load", r"runtime/(?:model|stream|image|storage)/.*\.[ch]"
 OPTION = "options_parse", r"runtime/(?:options|text)/.*\.[ch]"
 
-# Commits that only restructured: rooms, rows of facts, features as modules, names, what counts them. The other commits since BEFORE add
-# what other issues ask for (EFI, a network, published models), so "lines in all" does not show what the restructuring costs.
+# Commits that only restructured: rooms, tables of facts, features as modules, names, and the counting tools. The other commits since BEFORE add what
+# other issues require (EFI, a network, published models), so "lines in all" does not show the cost of the restructuring.
 RESTRUCTURING = """8d654d0c 9ac61928 a19effb9 0acff933 22d21433 cdd65d1e d2025b99 b7ad2c2f 5c5fb8b9 5b4274d5 0b1ad24b 9dc11712 1422a659 45aa3b28 446da5db
     7f5faa20 f0561804 70ee8f06 85003b7e 89170db2 f05a77b7 116b61ec bc6c5c5a 06588542 e6de4d39 abe4d10b 274a3539 d814db64 001e533a c0c6b297
     8885f7f9 17331553 893ec4e6""".split()
@@ -70,7 +69,7 @@ RULES = """Rules
 
 
 def tracked(folder):
-    """{path: text} of a folder's text files; git's list where it is a work tree, else everything."""
+    """{path: text} of a folder's text files; from git's list in a work tree, otherwise all files."""
     if os.path.exists(os.path.join(folder, ".git")):
         names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=folder, capture_output=True, text=True, check=True).stdout.split("\n")
     else:
@@ -91,7 +90,7 @@ def is_code(path):
 
 
 def of_type(files, pattern):
-    """(files that name it, those of them that are shared, and of these the ones that are not kernel's)"""
+    """(files that name it, the shared files among them, and of these the ones outside kernels/)"""
     word = re.compile(rf"(?<![a-z]){pattern}(?![a-z])", re.I)
     naming = [p for p, text in files.items() if text is not None and is_code(p) and not p.startswith(NOT_COUNTED) and (word.search(text) or re.search(pattern, p, re.I))]
     shared = [p for p in naming if not re.search(pattern, p, re.I)]
@@ -129,7 +128,7 @@ def of_feature(files, pattern):
 
 
 def groups(graph):
-    """Sets of nodes that reach each other, of two and more."""
+    """Sets of two or more nodes that reach each other."""
     def reach(start):
         seen, todo = set(), [start]
         while todo:
@@ -169,7 +168,7 @@ def struct_chat(files):
 
 
 def functions(files, walked):
-    """{(file, name): body} of static functions and {name: (file, body)} of all others, of the files of a way."""
+    """{(file, name): body} of static functions and {name: (file, body)} of all others, of the files of a path."""
     own, shared = {}, {}
     for path, text in files.items():
         if text is None or not re.fullmatch(walked, path):
@@ -184,7 +183,7 @@ def functions(files, walked):
 
 
 def walk(files, start="chat_reply", walked=WALKED):
-    """Files as a reader meets them who follows each function that is named, once, from `start` on."""
+    """Files in the order in which a reader meets them who follows each named function once, from `start` on."""
     own, shared = functions(files, walked)
     seen, met = set(), []
 

@@ -1,5 +1,5 @@
-# llhttp and wslay, by which `ingot serve` speaks HTTP and WebSockets: the distribution's node-llhttp has the parser's C files,
-# libwslay-dev the library. Without one of them the Linux program has no server, and says what to install.
+# llhttp and wslay, with which `ingot serve` speaks HTTP and WebSockets: the distribution's node-llhttp has the parser's C files, libwslay-dev has the
+# library. If one is missing, the Linux program has no server, and says what to install.
 
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp
@@ -19,7 +19,7 @@ LLHTTP_OBJ := $(addprefix llhttp/,llhttp.c api.c http.c)
 HOST_LIBS += -lwslay
 $(HTTP_TESTS) $(foreach to,host asan tsan libfuzzer,$(HTTP_SRC:%=$(O)/$(to)/obj/%.o)): HOST_CFLAGS += $(HTTP_FLAGS)
 
-# $(1): the folder of objects, $(2): flags. The parser's own warnings are its own business.
+# $(1): the folder of objects, $(2): flags. The parser's own warnings are ignored.
 define llhttp_rule
 $(1)/obj/llhttp/%.o: $(LLHTTP)/% Makefile toolchain/http.mk
 	$$(call say,LLHTTP,$$@)

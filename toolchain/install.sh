@@ -1,6 +1,6 @@
 #!/bin/sh
-# Put what belongs beside the program below DEST: manual page, completion, documents, models, and the
-# boards whose image is built. Usage: install.sh DEST BUILD
+# Install the files that belong to the program below DEST: manual page, completion, documents, models, and the boards whose image is built.
+# Usage: install.sh DEST BUILD
 set -eu
 dest=$1 build=$2
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ for model in models/demo-*.ingot; do
     [ ! -f "$model" ] || cp "$model" "$dest/share/ingot/models"
 done
 
-# Parts that are linked in, and asks that its notice goes along.
+# Linked-in parts whose licence requires its notice.
 newlib=$(ls /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | tail -n 1)
 [ -z "$newlib" ] || tar -xOf "$newlib" --wildcards '*/COPYING.NEWLIB' >"$doc/COPYING.newlib"
 [ ! -f /usr/share/doc/xfonts-terminus/copyright ] || cp /usr/share/doc/xfonts-terminus/copyright "$doc/COPYING.terminus-font"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write the parts of files whose names end in .S.in, each from a line `// ==== NAME` to the next, as TO/FOLDER/NAME.S, with
-# the lines of the file for messages and debuggers. Another make may compile meanwhile: files appear whole.
+# Write the parts of files whose names end in .S.in, each from a line `// ==== NAME` to the next, as TO/FOLDER/NAME.S, with line numbers for
+# messages and debuggers. Another make may compile meanwhile, so files appear only when complete.
 # usage: kernel_parts.sh TO FILE.S.in... | --names FILE.S.in... (FOLDER/NAME.S of each)
 set -eu
 to=$1
@@ -17,7 +17,7 @@ for file; do
         /^\/\/ ==== / { if (out != "") close(out); out = to "/" $3 ".S"; printf "#line %d \"%s\"\n", FNR + 1, FILENAME >out; next }
         out != "" { print >out }' "$file"
     for part in "$work/$folder"/*.S; do
-        # An equal part keeps its time, so that a kernel is assembled again only if it changed.
+        # An unchanged part keeps its time, so that a kernel is assembled again only if it changed.
         cmp -s "$part" "$to/$folder/${part##*/}" || mv "$part" "$to/$folder/"
     done
     rm -f "$work/$folder"/*.S

@@ -12,7 +12,7 @@ from weight_types import LAYOUTS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# Room -> what it may include besides itself. board/*.h is the ground that everybody stands on.
+# Room -> what it may include besides itself. Everything may include board/*.h.
 GROUND = {"board/board.h", "board/machine.h", "board/min_max.h", "board/block_device.h", "board/err.h", "board/device_tree.h",
           "board/memory_device.h", "board/isa.h", "board/interrupt.h", "board/facts.h", "board/left_out.h", "board/led_code.h", "board/screen.h",
           "board/keyboard.h"}
@@ -33,19 +33,19 @@ ALLOWED = {
     "include": set(),
     "examples": {"ingot.h"},
 }
-# The folders of runtime/ from the ground up: each includes itself and what stands before it.
+# The folders of runtime/ from the bottom up: each includes itself and the folders listed before it.
 RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
            "session", "saved", "options", "wire", "chat", "api", "app", "features"]
-# The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features.
+# The floors that walk the rows of runtime/features/features.inc. No other folder knows that there are features.
 WALKS = {"chat", "app"}
-# The same for flash_image/; its readers and sections stand side by side and know nothing of each other.
+# The same for flash_image/; its readers and sections are peers and do not know each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
-# The parts of runtime/ that the library takes: nothing that prints, and of chat/ the template around a turn.
+# The parts of runtime/ that the library uses: nothing that prints, and from chat/ only the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
-# Folders of runtime/ that print nothing and know no board: what they need is a platform's
-# (runtime/base/platform.h), what they have to say is handed up.
+# Folders of runtime/ that print nothing and know no board: a platform provides what they need (runtime/base/platform.h), and their results go to the
+# caller.
 QUIET = ["base", "http", "net", "screen", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model", "session", "saved", "wire"]
 LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
@@ -75,7 +75,7 @@ def floor_of(floors, folder):
 
 
 def points_up(path, target):
-    """Whether a file of runtime/ or flash_image/ includes one of a folder above its own, or beside it."""
+    """True if a file of runtime/ or flash_image/ includes one of a folder above its own, or a peer."""
     rooms, folders = zip(*(p.split("/")[:2] if p.count("/") == 2 else ("", "") for p in (path, target)))
     if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
@@ -88,7 +88,7 @@ def points_up(path, target):
 
 
 def names_feature(path, target):
-    """Whether a file of runtime/, outside of features/, knows one of them: the walk over the rows is all that may be known."""
+    """True if a file of runtime/ outside of features/ knows a feature: only the walk over the rows is allowed."""
     if path.endswith("options.def") and target.endswith("/options.def"):
         return False
     return path.startswith("runtime/") and not path.startswith("runtime/features/") and target.startswith("runtime/features/") and \
@@ -103,7 +103,7 @@ def beyond_library(path, target):
 
 
 def beside(path, target):
-    """A file of the example's own folder: examples/ are programs of their own, without our root."""
+    """A file of the example's own folder: examples/ are separate programs, without our root."""
     return room_of(path) == "examples" and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target))
 
 
@@ -173,7 +173,7 @@ def check_kernel_names(problems):
 
 
 def check_macro_labels(path, text, problems):
-    """A number could be met by another macro's: labels in macros are .Lname\\@."""
+    """Another macro could use the same number: labels in macros are .Lname\\@."""
     depth = 0
     for n, line in enumerate(text.split("\n"), 1):
         depth += bool(re.match(r"\s*\.macro\b", line)) - bool(re.match(r"\s*\.endm\b", line))

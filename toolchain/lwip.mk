@@ -1,5 +1,5 @@
-# lwIP, by which an image with NETWORK=yes speaks TCP/IP (docs/LAN.md): the distribution's source, configured by
-# runtime/net/lwip/lwipopts.h. The HTTP parser is llhttp (toolchain/http.mk).
+# lwIP, with which an image with NETWORK=yes speaks TCP/IP (docs/LAN.md): the distribution's source, configured by runtime/net/lwip/lwipopts.h. The
+# HTTP parser is llhttp (toolchain/http.mk).
 
 # yes: the image has a network, which is off until net= asks for it. Empty: nothing of it is built.
 NETWORK ?=
@@ -19,13 +19,13 @@ LWIP_INCLUDE := -Iruntime/net/lwip -isystem $(LWIP)/src/include
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 
-# yes: what the tests of a network need is there (make setup-tests).
+# yes: the packages for tests of a network are installed (make setup-tests).
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
 # The source of boot/ that only an image with a network has, and the one that it replaces.
 BOOT_NETWORK := boot/network.c
 BOOT_WITHOUT_NETWORK := boot/no_network.c
-# The network of a board, which says which drivers it takes.
+# The network of a board lists its drivers.
 NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c)
 ifneq ($(NETWORK),)
 $(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; these have: $(patsubst board/%/network.c,%,$(wildcard board/*/network.c))))
@@ -60,13 +60,13 @@ $(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): IMAGE_CFLAGS += $(LWIP_INCLUDE)
 $(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): $(LWIP)/src/include/lwip/init.h
 -include $(NETWORK_OBJ:.o=.d)
 
-# The image is linked anew where the network comes or goes.
+# The image is linked again if the network is added or removed.
 $(B)/network.made-of: FORCE
 	$(call write_if_changed,echo $(if $(NETWORK),network,none))
 endif
 
-# For tests/fuzz/net_fuzz.c and tests/unit/net: lwIP and its port on this computer, with lwIP's own asserts, without checksums to be met,
-# and with malloc for pools, so that the sanitizers see what the pools would hide.
+# For tests/fuzz/net_fuzz.c and tests/unit/net: lwIP and its port on this computer, with lwIP's own asserts, without verifying checksums, and with
+# malloc instead of pools, so that the sanitizers see what pools would hide.
 NET_FUZZ := $(O)/tests/fuzz/net
 NET_ASAN := $(O)/lwip/asan/libnet.a
 NET_ASAN_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Make a PE32+ program for EFI of a linked ELF file NAME.elf, into NAME.efi; the ELF file loses what only this needed.
+"""Make a PE32+ program for EFI from a linked ELF file: NAME.elf becomes NAME.efi; the ELF file loses the parts that only this needed.
 
 usage: make_efi.py CROSS_COMPILE NAME.elf
 
 The ELF file is linked with --emit-relocs by linker/efi.ld.S: its sections are .text, .rodata and .data with .bss and
-.stacks behind. Each becomes a section of the PE file with its own rights, on pages of its own, for firmware that maps
-code read-only and data not executable. Absolute addresses of 64 bits become base relocations; any other kind of
-absolute address is an error. Source: Microsoft, PE Format; UEFI 2.10, 2.1.1."""
+.stacks behind. Each becomes a section of the PE file with its own rights, on its own pages, for firmware that maps code read-only and data
+non-executable. 64-bit absolute addresses become base relocations; any other kind of absolute address is an error. Source: Microsoft, PE Format; UEFI
+2.10, 2.1.1."""
 
 import os
 import struct
@@ -15,15 +15,15 @@ import sys
 
 PAGE, FILE_ALIGN, HEADERS = 0x1000, 0x200, 0x400
 MACHINES = {183: 0xaa64, 243: 0x5064, 62: 0x8664}
-# Relocations by machine: absolute addresses of 64 bits; and kinds that moving the whole image changes nothing in. A kind
-# that is in neither is an absolute address that cannot be moved.
+# Relocations by machine: 64-bit absolute addresses, and kinds that do not change when the whole image moves. A kind in neither list is an absolute
+# address that cannot be moved.
 ABSOLUTE = {183: {257}, 243: {2}, 62: {1}}
 RELATIVE = {
     183: {0, *range(260, 313), 315},  # PREL, ADR, LO12, branches and their kin, by the page or by the PC
     243: {0, *range(16, 26), *range(28, 32), *range(33, 41), 43, 44, 45, *range(51, 61)},
     62: {0, 2, 4, 24},
 }
-# An instruction that reads an absolute address from a table of the linker's (x86-64: GOTPCREL, GOTPCRELX, REX_GOTPCRELX).
+# An instruction that reads an absolute address from a table of the linker (x86-64: GOTPCREL, GOTPCRELX, REX_GOTPCRELX).
 # The linker lists the instruction, not the entry of the table, which moves with the image.
 TABLED = {183: set(), 243: set(), 62: {9, 41, 42}}
 NOBITS, RELA, ALLOC, WRITE, EXECUTE = 8, 4, 2, 1, 4
@@ -74,11 +74,11 @@ class Elf:
         return found
 
     def entry_of(self, section, where):
-        """The entry of the table that the instruction reads: 32 bits from the instruction's end, which is 4 bytes on."""
+        """The table entry that the instruction reads: 32 bits relative to the instruction's end, which is 4 bytes further."""
         return where + 4 + struct.unpack_from("<i", self.data, section[4] + where - section[3])[0]
 
     def is_address(self, section, symbol):
-        """Whether the symbol is a place in the image, and not a number or a weak name that nobody defines."""
+        """True if the symbol is a place in the image, and not a number or an undefined weak name."""
         table = self.sections[section[6]]
         _, _, _, where, _, _ = struct.unpack_from("<IBBHQQ", self.data, table[4] + 24 * symbol)
         return where not in (0, 0xfff1)
@@ -105,7 +105,7 @@ def gather(elf, base):
 
 
 def blocks(addresses, base):
-    """The .reloc section: a block for each page, of 16-bit words, DIR64 is 10."""
+    """The .reloc section: a block of 16-bit words for each page; DIR64 is 10."""
     pages = {}
     for address in sorted(addresses):
         pages.setdefault((address - base) // PAGE, []).append(10 << 12 | (address - base) % PAGE)
@@ -145,7 +145,7 @@ def main():
     image = make(Elf(path))
     with open(os.path.splitext(path)[0] + ".efi", "wb") as f:
         f.write(image)
-    # The linker has kept labels that relocations name, which other tools would take for functions.
+    # The linker has kept labels that relocations name; other tools would take them for functions.
     for goes in (["--remove-relocations=.*"], ["-w", "-N", ".L*"]):
         subprocess.run([cross + "objcopy", *goes, path], check=True)
 

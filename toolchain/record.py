@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Record a session in QEMU as an animated SVG: `make recording` boots the image with a published model, types the lines below, and
-draws what came and when. Usage: record.py OUT TITLE LINE... -- QEMU WORDS...
+"""Record a session in QEMU as an animated SVG: `make recording` boots the image with a published model, types the lines below, and draws the output
+with its times. Usage: record.py OUT TITLE LINE... -- QEMU WORDS...
 
-Pauses are shortened by one factor for the whole recording, which the picture names: emulated time says nothing about a board."""
+Pauses are shortened by one factor for the whole recording, which the picture states: emulated time says nothing about a board."""
 
 import os
 import select
@@ -29,7 +29,7 @@ class Session:
         self.text = ""
 
     def read_until(self, end):
-        """Collect until the text ends with this; False where the machine ends or takes too long."""
+        """Collect until the text ends with this; False if the machine ends or takes too long."""
         start = len(self.text)
         while not self.text[start:].endswith(end):
             left = SECONDS_MOST - (time.monotonic() - self.began)
@@ -70,7 +70,7 @@ def kind_of(line):
 
 
 def characters(pieces):
-    """Each character with its time; what a person typed, which comes back at once, at the speed of typing."""
+    """Each character with its time; typed text, which is echoed at once, gets the speed of typing."""
     late = 0.0
     line = ""
     for at, piece in pieces:
@@ -92,7 +92,7 @@ def rows_of(pieces):
         kind = kind_of(text)
         rest = line
         while len(rest) > COLUMNS:
-            # At the last space that fits; a row without one is cut.
+            # Break at the last space that fits; a row without a space is cut.
             end = max((n + 1 for n in range(COLUMNS) if rest[n][1] == " "), default=COLUMNS)
             rows.append((kind, rest[:end]))
             rest = rest[end:]
@@ -109,7 +109,7 @@ def rows_of(pieces):
 
 
 def joined(row, gap):
-    """Neighbours that come within a moment of each other in one piece."""
+    """Join neighbours that come within a moment of each other."""
     pieces = []
     for at, char in row:
         if pieces and at - pieces[-1][2] < gap:

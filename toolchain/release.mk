@@ -1,4 +1,4 @@
-# `make install`, and `make release`: what somebody needs who has no compiler.
+# `make install`, and `make release`: files for people without a compiler.
 
 .PHONY: install release static
 
@@ -16,19 +16,18 @@ STATIC_H = $(O)/static-$(1)
 $(CJSON)/cJSON.c:
 	$(Q)toolchain/cjson.sh $(CJSON)
 
-# And BearSSL, whose package is for this computer alone.
+# And BearSSL, whose package is only for this computer.
 $(foreach isa,$(STATIC_ISAS),$(eval $(call bearssl_archive,$(call STATIC_H,$(isa))/libbearssl.a,$(STATIC_CC_$(isa)) -std=c99 -O2,,$(BEARSSL_SIGNS))))
 
-# The map is what NOTICE is made from.
+# NOTICE is made from the map.
 STATIC_LIBS = -static -s -Wl,--build-id=none -lm -Wl,-Map,$@.map
 
 $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 	@mkdir -p $(@D)
 	$(Q)$(STATIC_CC_$*) -O2 -ffile-prefix-map=$(abspath $(CJSON))/= -I$(CJSON)/cjson -c $< -o $@
 
-# This computer's is the program's objects linked once more. The others come from the same rules with
-# another compiler, in another folder (STATIC=1).
-# Without the server of HTTP: wslay's package has no static library.
+# This computer's program is linked again from its objects. The others come from the same rules with another compiler, in another folder (STATIC=1).
+# Without the HTTP server: wslay's package has no static library.
 WITH_HTTP := serve_http serve_http_missing serve_ws serve_socket serve_room
 $(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/serve/%.c Makefile
 	@mkdir -p $(@D)
@@ -70,7 +69,7 @@ install: $(H)/ingot ## the Linux program, its manual page and bash completion, d
 
 RELEASE := $(O)/release
 RELEASE_BOARDS := $(filter-out template,$(BOARDS))
-# Firmware goes onto the cards of a release only when it is asked for, with its licence.
+# Firmware is copied to a release's cards only on request, with its licence.
 RELEASE_FIRMWARE := $(if $(filter command environment,$(origin FIRMWARE)),$(FIRMWARE))
 ifneq ($(filter release,$(MAKECMDGOALS)),)
 ifneq ($(RELEASE_FIRMWARE),)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make the files of a release from what is built. Usage: release.sh OUT BUILD VERSION FIRMWARE BOARD...
-# Nothing of this computer or of this moment goes into them: equal sources give equal files.
+# Nothing specific to this computer or this moment gets into them: equal sources give equal files.
 set -eu
 out=$1 build=$2 version=$3 firmware=$4
 shift 4
@@ -39,7 +39,7 @@ tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SO
 xz -T1 -9 "$out/$name.tar"
 
 # ---- the cards ----
-# Boards with EFI share one: each machine's firmware finds its own program on it.
+# Boards with EFI share one card: each machine's firmware finds its own program on it.
 cards=
 for board in "$@"; do
     case $board in efi-*) ;; *) cards="$cards $board" ;; esac
@@ -48,7 +48,7 @@ case " $* " in *" efi-"*) cards="$cards efi" ;; esac
 for board in $cards; do
     card=$out/$name-$board.img
     given=$firmware
-    # One whose first loader wants a payload, or whose firmware has EFI, has no use for a Raspberry Pi's firmware.
+    # A board whose first loader needs a payload, or whose firmware has EFI, does not use a Raspberry Pi's firmware.
     ! grep -qs '^loader ' "$stage/$name/share/ingot/boards/$board/card/about" && [ "$board" != efi ] || given=
     "$build/host/ingot" card "$board" -o "$card" --boards "$stage/$name/share/ingot/boards" \
         --power-of-two ${given:+--firmware "$given"} "$model" >"$stage/log" 2>&1 ||

@@ -10,7 +10,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# One line a group: what it is for: its packages.
+# One line per group: its purpose, then its packages.
 prompt_groups="the image: make gcc libc6-dev python3 xz-utils xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
 the program of this computer (make host): libcjson-dev libbearssl-dev libsamplerate0-dev node-llhttp libwslay-dev"
 tests_groups="a card under a boot loader: u-boot-qemu
@@ -72,7 +72,7 @@ missing() {
     done
 }
 
-# QEMU 8 has no trustworthy RVV; Debian 12 carries 10 in its backports.
+# QEMU 8 has no trustworthy RVV; Debian 12 has version 10 in its backports.
 qemu_is_old() {
     version=$(qemu-system-riscv64 --version 2>/dev/null | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
     [ "${version:-0}" -lt 9 ]
@@ -104,8 +104,8 @@ install_qemu() {
     fi
 }
 
-# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; what is
-# not to be had without them.
+# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; WITHOUT: the tests that are skipped
+# without them.
 install_npm() {
     cmp -s "$1/package-lock.json" "$2/node_modules/.from" && return 0
     echo "setup: npm fetches $(basename "$1")/package-lock.json"
@@ -118,8 +118,8 @@ install_npm() {
     fi
 }
 
-# FROM TO WITHOUT: PyPI's packages at the versions of the list FROM, which names all that they need, into the environment TO; what
-# is not to be had without them. An environment may take several lists.
+# FROM TO WITHOUT: PyPI packages at the versions of the list FROM, including their dependencies, into the environment TO; WITHOUT: the tests that are
+# skipped without them. An environment may take several lists.
 install_python() {
     cmp -s "$1" "$2/.from-$(basename "$1")" && return 0
     echo "setup: pip fetches $1"
@@ -151,7 +151,7 @@ install_suite() {
     fi
 }
 
-# ---- what is missing, and why it is wanted ----
+# ---- what is missing, and why it is needed ----
 need=$(echo "$groups" | while IFS= read -r line; do
     packages=$(missing "${line##*: }")
     [ -z "$packages" ] || { echo "setup: for ${line%: *}: $packages" >&2; printf '%s' "$packages"; }
@@ -168,7 +168,7 @@ if [ -n "$need$need_qemu" ]; then
     }
     [ -z "$need_qemu" ] || ! is_bookworm || add_backports
     $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the lists that there are" >&2
-    # All at once is fastest. If that fails, what can be had is installed one by one.
+    # Installing all at once is fastest. If that fails, the available ones are installed one by one.
     # shellcheck disable=SC2086
     [ -z "$need" ] || install $need || for p in $need; do
         install "$p" || {

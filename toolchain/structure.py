@@ -126,7 +126,7 @@ def circles(files):
 
 
 def long_files(files):
-    """beyond() of the length of files alone."""
+    """The findings of beyond() about the length of files only."""
     for f in files:
         if f.lines > MOST_FILE and "why this file is long" not in f.text[:600].lower():
             yield "file", f.path, f.lines, f"{f.path}: {f.lines} lines, over {MOST_FILE}, and its top does not say why"

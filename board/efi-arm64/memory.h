@@ -1,4 +1,4 @@
-/* This file has no addresses, because the firmware chooses where the program lies. */
+/* This file has no addresses, because the firmware chooses the program's address. */
 #ifndef INGOT_BOARD_EFI_ARM64_MEMORY_H
 #define INGOT_BOARD_EFI_ARM64_MEMORY_H
 

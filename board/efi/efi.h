@@ -1,5 +1,6 @@
-/* The part of UEFI that we use, in our own words. Sections are those of the UEFI Specification 2.10; every table has its
- * functions in the specification's order, and those that nobody here calls are counted, not named. */
+/* The part of UEFI that we use, in our own words. Sections are those of the UEFI Specification
+ * 2.10; every table has its functions in the specification's order, and unused ones are counted,
+ * not named. */
 #ifndef INGOT_BOARD_EFI_EFI_H
 #define INGOT_BOARD_EFI_EFI_H
 
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "efi_abi.h" /* of the ISA's folder: EFI_API */
+#include "efi_abi.h" /* from the ISA's folder: EFI_API */
 
 /* Appendix D: the highest bit says that it is an error. */
 typedef uint64_t efi_status;
@@ -103,7 +104,7 @@ struct efi_boot_services {
 
 /* ---- runtime services, 4.5 and chapter 8 ------------------------------------------------------- */
 
-struct efi_time { /* 8.3; local time where the zone says so */
+struct efi_time { /* 8.3; local time if the zone says so */
     uint16_t year;
     uint8_t month, day, hour, minute, second, pad1;
     uint32_t nanosecond;
@@ -233,7 +234,8 @@ EFI_GUID(efi_loaded_image_guid, 0x5b1b31a1, 0x9562, 0x11d2, 0x8e, 0x3f, 0x00, 0x
          0x72, 0x3b);
 
 struct efi_device_path {             /* 10.2 */
-    uint8_t type, subtype, bytes[2]; /* of this node, little-endian; type 0x7f ends the path */
+    uint8_t type, subtype, bytes[2]; /* header of this node, little-endian; type 0x7f ends the
+                                      * path */
 };
 EFI_GUID(efi_device_path_guid, 0x09576e91, 0x6d3f, 0x11d2, 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72,
          0x3b);
@@ -242,7 +244,7 @@ struct efi_block_media { /* 13.9 */
     uint32_t id;
     bool removable, present, partition, read_only, caching;
     uint32_t block_bytes;
-    uint32_t io_align; /* of buffers; 0 and 1: none */
+    uint32_t io_align; /* alignment of buffers; 0 and 1: none */
     uint64_t last_block;
 };
 

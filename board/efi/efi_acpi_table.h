@@ -1,13 +1,15 @@
-/* ACPI's tables, which the firmware gives instead of a device tree or beside it. Sections are those of the ACPI Specification 6.4. */
+/* ACPI's tables, which the firmware provides instead of a device tree or in addition to it.
+ * Sections are those of the ACPI Specification 6.4. */
 #ifndef INGOT_BOARD_EFI_EFI_ACPI_TABLE_H
 #define INGOT_BOARD_EFI_EFI_ACPI_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EFI_ACPI_HEADER_BYTES = 36 }; /* of every table but the first, 5.2.6 */
+enum { EFI_ACPI_HEADER_BYTES = 36 }; /* header of every table but the first, 5.2.6 */
 
-/* The list of the others, from the table that EFI gives. NULL: rsdp is NULL, broken, or of ACPI 1.0. */
+/* The list of the other tables, from the table that EFI provides. NULL: rsdp is NULL, broken, or of
+ * ACPI 1.0. */
 const uint8_t *efi_acpi_list(const void *rsdp);
 
 /* The table with this signature, whose sum is right, and its length. NULL: `list` is NULL, or there is none. */

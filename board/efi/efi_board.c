@@ -5,7 +5,7 @@
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
-#include "memory.h" /* of the board's folder: EFI_BOARD_NAME */
+#include "memory.h" /* from the board's folder: EFI_BOARD_NAME */
 
 static void efi_early_init(const void *dtb)
 {

@@ -27,12 +27,12 @@ static inline bool efi_failed(efi_status status)
 void *efi_protocol_of(efi_handle handle, const struct efi_guid *protocol);
 void *efi_protocol(const struct efi_guid *protocol);
 
-/* Every handle with the protocol, in memory of the firmware's; returns how many. With efi_handles_free to give the memory
- * back, also where there are none. */
+/* Every handle with the protocol, in memory of the firmware's; returns how many. With
+ * efi_handles_free to free the memory, even if there are none. */
 uint64_t efi_handles(const struct efi_guid *protocol, efi_handle **handles);
 void efi_handles_free(efi_handle *handles);
 
-/* A table of the firmware's (ACPI, device tree); NULL: it has none of that kind. */
+/* A table of the firmware (ACPI, device tree); NULL: it has none of that kind. */
 const void *efi_table(const struct efi_guid *guid);
 
 #endif

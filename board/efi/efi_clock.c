@@ -18,7 +18,7 @@ static uint64_t days_of(unsigned year, unsigned month, unsigned day)
     return 365ull * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1;
 }
 
-/* The clock on the wall, whatever its zone: nobody here reckons in another one. */
+/* Wall-clock time in the firmware's zone: nothing here uses another zone. */
 uint64_t efi_clock_date(void)
 {
     struct efi_time t = { 0 };

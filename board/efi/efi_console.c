@@ -13,7 +13,7 @@ enum { IDLE_MICROS = 10000, LOOKS = 25, REPORT_BYTES = 8192, HUNDRED_NS = 10 };
 static struct efi_console {
     struct efi_serial *serial;
     struct efi_text_output *out;
-    efi_event timer; /* NULL: the firmware gives none, and we look all the time */
+    efi_event timer; /* NULL: the firmware provides none, so we poll */
     bool ours;       /* the driver below is our own, which any core may call */
     /* The text of another core, which may not call the firmware: core 0 sends it. */
     char report[REPORT_BYTES];
@@ -46,7 +46,7 @@ static bool serial_protocol_send(void *uart, uint8_t byte)
     uint64_t n = 1;
 
     (void)EFI_CALL(serial->write(serial, &n, &byte));
-    return true; /* also where it was not: there is nobody to say it to */
+    return true; /* even if it failed: nobody can be told */
 }
 
 static void serial_protocol_listen(void *uart)
@@ -76,8 +76,8 @@ static bool tells_input(efi_handle handle)
     return serial != NULL && !efi_failed(EFI_CALL(serial->get_control(serial, &bits)));
 }
 
-/* The firmware's own terminal reads from the same line in the background: it lets go of a handle that somebody opens for
- * himself alone. */
+/* The firmware's own terminal reads from the same line in the background: it releases a handle that
+ * is opened exclusively. */
 static bool open_serial_protocol(void)
 {
     efi_handle *handles;
@@ -170,7 +170,7 @@ static const struct serial_uart console_protocol = {
 
 /* ---- the line ------------------------------------------------------------------------------- */
 
-/* U-Boot's console looks for keys whenever a timer of its own may run, and would keep a byte of ours. */
+/* U-Boot's console polls keys whenever one of its timers may run, and would keep a byte of ours. */
 static void keep_firmware_from_uart(void)
 {
     efi_enter();

@@ -36,8 +36,8 @@ static enum err move_blocks(struct efi_disk *disk, bool write, uint64_t block, s
     return efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
 }
 
-/* Sectors that do not fill blocks of the disk, or a buffer that the firmware refuses: by our own buffer, with what is
- * around them read first where they are written. */
+/* Sectors that do not fill blocks of the disk, or a buffer that the firmware refuses, go through
+ * our own buffer; for a write the surrounding bytes are read first. */
 static enum err move_bounced(struct efi_disk *disk, bool write, uint64_t sector, size_t bytes,
                              uint8_t *buffer)
 {
@@ -137,8 +137,8 @@ static bool take_back(struct efi_disk *disk, efi_handle handle)
     return true;
 }
 
-/* Firmware gives a drive that was unplugged a new handle when it is back. A call of an interface whose handle is gone
- * would run freed memory, so that the handle is asked first. */
+/* Firmware gives a drive that was unplugged a new handle when it is back. A call through the
+ * interface of a removed handle would run freed memory, so the handle is checked first. */
 static enum err find_medium(struct efi_disk *disk)
 {
     efi_handle *handles;
@@ -177,7 +177,7 @@ static bool is_idle(const struct efi_disk *disk)
     return disk->submitted == disk->finished;
 }
 
-/* A small read costs less by BlockIO than the time until the firmware tells that it has ended. */
+/* A small read takes less time by BlockIO than the firmware needs to report its end. */
 static bool may_fly(const struct efi_disk *disk, const struct block_request *req)
 {
     return disk->flights.block != NULL && !req->write && is_idle(disk) && disk->n_grounded == 0 &&
@@ -185,7 +185,8 @@ static bool may_fly(const struct efi_disk *disk, const struct block_request *req
            goes_directly(disk, req->sector, (size_t)req->n_sectors * SECTOR_BYTES, req->buffer);
 }
 
-/* The next reads go by BlockIO, which says more plainly what is wrong, and may work where BlockIO2 does not. */
+/* The next reads use BlockIO, which reports errors more clearly, and may work if BlockIO2 does
+ * not. */
 static void ground(struct efi_disk *disk)
 {
     disk->n_grounded = EFI_GROUNDED;
@@ -199,7 +200,7 @@ static enum err fly(struct efi_disk *disk, struct block_request *req)
 
     if (e != ERR_OK)
         return e;
-    if (disk->lost || disk->flights.block == NULL) /* poll brings back what is in flight */
+    if (disk->lost || disk->flights.block == NULL) /* poll returns the reads in flight */
         return disk->lost ? ERR_BUSY : ERR_UNSUPPORTED;
     status = efi_flights_start(&disk->flights, disk->media_id,
                                req->sector * SECTOR_BYTES / disk->block_bytes, req);

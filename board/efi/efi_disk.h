@@ -13,15 +13,17 @@ struct efi_disk {
     efi_handle handle;
     struct efi_block *block;
     uint32_t media_id;
-    uint64_t mark;                               /* of the medium: see mark_of */
+    uint64_t mark;                               /* mark of the medium: see mark_of */
     bool lost;                                   /* the medium, or the drive, was taken out */
-    uint32_t block_bytes, align;                 /* of addresses on the disk, and of buffers */
+    uint32_t block_bytes, align;                 /* alignment of addresses on the disk, and of
+                                                  * buffers */
     struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
     uint32_t submitted, finished;
     uint32_t at; /* sectors of the first one that are done */
-    /* Reads go this way where the firmware has BlockIO2. The ring has the rest, and nothing is in flight while one of it moves. */
+    /* Reads go this way if the firmware has BlockIO2. The ring has the rest, and nothing is in
+     * flight while one of it moves. */
     struct efi_flights flights;
-    bool silent; /* BlockIO2 gave no answer: it is not asked again */
+    bool silent; /* BlockIO2 did not answer: it is not used again */
     uint32_t
         n_grounded; /* reads that go by the ring before the next one flies: one in flight failed */
     char name[EFI_DISK_NAME];

@@ -68,7 +68,7 @@ struct block_request *efi_flights_land(struct efi_flights *f, efi_status *status
     return NULL;
 }
 
-/* Those that have landed are the caller's again, whatever became of them. */
+/* Finished reads belong to the caller again, whatever their result. */
 static void take_landed(struct efi_flights *f)
 {
     struct block_request *request;

@@ -13,7 +13,8 @@ enum {
     EFI_TRIED = 0
 };
 
-/* The map as it was last asked for. Any allocation makes a new one, so that it is a list of candidates. */
+/* The map from the last call. Any allocation makes a new one, so that it is a list of
+ * candidates. */
 struct memory_map {
     uint8_t *entries;
     uint64_t bytes, step;
@@ -44,7 +45,7 @@ static bool map_read(struct memory_map *map)
     return false;
 }
 
-/* For what a person calls the machine's memory: not devices, and not what firmware hides. */
+/* For the memory of the machine as a person sees it: without devices and what firmware hides. */
 static bool is_ram(uint32_t type)
 {
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
@@ -69,7 +70,7 @@ static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
     return sum;
 }
 
-/* The largest free range that nobody has tried yet; NULL: there are none. */
+/* The largest free range that was not tried yet; NULL: there are none. */
 static struct efi_memory_descriptor *largest(const struct memory_map *map)
 {
     struct efi_memory_descriptor *best = NULL;
@@ -83,7 +84,7 @@ static struct efi_memory_descriptor *largest(const struct memory_map *map)
     return best;
 }
 
-/* Pages at `at`, or anywhere. A firmware that refuses so many may give half. */
+/* Pages at `at`, or anywhere. A firmware that refuses this many pages may give half. */
 static bool take(struct memory_range *range, enum efi_allocate how, uint64_t at, uint64_t bytes)
 {
     for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {
@@ -114,7 +115,8 @@ static void report_refused(uint64_t wanted, const struct memory_range *given)
             (size_t)(wanted / MIB), given->bytes / MIB);
 }
 
-/* One range is ours: firmware's own drivers may need what lies below 1 or 4 GiB for their buffers. */
+/* We take only one range: firmware's own drivers may need memory below 1 or 4 GiB for their
+ * buffers. */
 static void note_left_out(const struct memory_map *map)
 {
     for (uint64_t i = 0; i < map->bytes / map->step; i++) {

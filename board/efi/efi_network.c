@@ -56,7 +56,8 @@ static bool set_filters(struct efi_network *n)
     return status == EFI_UNSUPPORTED || !efi_failed(status);
 }
 
-/* The firmware's own network reads the same device in the background: it lets go of a handle that somebody opens for himself alone. */
+/* The firmware's own network reads the same device in the background: it releases a handle that is
+ * opened exclusively. */
 static bool open_handle(efi_handle handle, const char **why)
 {
     struct efi_network *n = efi_protocol_of(handle, &efi_network_guid);
@@ -93,7 +94,8 @@ const char *efi_network_open(const struct device_tree *tree, uint8_t address[6])
     return NULL;
 }
 
-/* Section 24.1, GetStatus: the firmware looks at the cable, and gives back a frame that it has sent. False: it gave none back. */
+/* Section 24.1, GetStatus: the firmware checks the cable, and returns a frame that it has sent.
+ * False: it gave none back. */
 static bool take_back(void)
 {
     void *sent = NULL;

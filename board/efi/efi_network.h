@@ -12,7 +12,7 @@ enum {
     EFI_NETWORK_INITIALIZED
 }; /* efi_network_mode.state */
 enum {
-    EFI_NETWORK_UNICAST = 0x01, /* filters of what is received */
+    EFI_NETWORK_UNICAST = 0x01, /* receive filters */
     EFI_NETWORK_MULTICAST = 0x02,
     EFI_NETWORK_BROADCAST = 0x04,
     EFI_NETWORK_ALL = 0x08,

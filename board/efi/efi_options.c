@@ -1,5 +1,6 @@
-/* Boot arguments. A person writes them into ingot.txt on the volume that the program was started from, in the syntax of
- * cmdline.txt; a boot manager may have load options beside (UEFI 2.10, 3.1.3 and 9.1), which go behind and so win. */
+/* Boot arguments. A person writes them into ingot.txt on the volume that the program was started
+ * from, in the syntax of cmdline.txt; a boot manager may add load options (UEFI 2.10, 3.1.3 and
+ * 9.1), which are appended and therefore win. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"

@@ -11,7 +11,7 @@
 /* The entry in C, from the ISA's start.S: on our own stack, interrupts of the firmware still on. */
 void efi_start(efi_handle image, struct efi_system_table *system) __attribute__((noreturn));
 
-/* The firmware's device tree; its blob is NULL where there is none (ACPI alone). */
+/* The firmware's device tree; its blob is NULL if there is none (only ACPI). */
 const struct device_tree *efi_tree(void);
 
 /* The line: a UART of the tree's by our own driver, else the firmware's serial protocol, else its console. */
@@ -30,14 +30,14 @@ const char *efi_console_instead(void);
 /* Open a UART that the tree's stdout-path names and that we have a driver for (serial_open). False: there is none. */
 bool efi_uart_open(const struct device_tree *tree);
 
-/* Fill ram[], n_ram and ram_bytes: the largest free ranges, all but what the firmware needs for itself. Panics where
- * the firmware gives none. */
+/* Fill ram[], n_ram and ram_bytes: the largest free ranges, except what the firmware needs for
+ * itself. Panics if the firmware provides none. */
 void efi_memory_take(struct machine *machine);
 
 /* Boot arguments: ingot.txt beside the program and at the volume's root, then the load options. */
 void efi_options_read(struct machine *machine);
 
-/* Seconds since 1970 of the firmware's clock; 0: it has none, or one that was never set. */
+/* Seconds since 1970 by the firmware's clock; 0: it has none, or it was never set. */
 uint64_t efi_clock_date(void);
 
 /* board.find_storage: every disk of the firmware's, the one that we were started from first. */

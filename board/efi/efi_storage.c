@@ -14,7 +14,7 @@ static struct efi_storage {
     unsigned n;
 } efi_storage;
 
-/* Whether `path` goes on where `start` ends: a partition's path begins with its disk's. */
+/* True if `path` begins with `start`: a partition's path begins with its disk's. */
 static bool path_begins(const struct efi_device_path *path, const struct efi_device_path *start)
 {
     const uint8_t *a = (const uint8_t *)path, *b = (const uint8_t *)start;

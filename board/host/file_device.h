@@ -19,7 +19,7 @@ struct file_device {
     bool
         forgets; /* what was written is read from the disk, not from the system's memory; the owner's
                    * to set after opening */
-    uint64_t bytes;            /* of the file; the last sector's rest reads as zeros */
+    uint64_t bytes;            /* size of the file; the last sector's rest reads as zeros */
     uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
     pthread_t thread;
     pthread_mutex_t lock; /* guards everything below */

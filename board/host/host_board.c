@@ -72,7 +72,7 @@ static void write_log(void)
     }
 }
 
-/* After an error who asks for it says what is wrong, and that alone. */
+/* After an error its reader prints what is wrong, and nothing else. */
 void host_console_flush(void)
 {
     if (host.n == 0 || host.error != 0) {
@@ -133,7 +133,7 @@ static int host_getc(void)
         return CTRL_C;
     }
     if (host.error != 0 && !host.error_told) {
-        host.error_told = true; /* nobody gets the rest of a reply */
+        host.error_told = true; /* the rest of a reply is dropped */
         return CTRL_C;
     }
     if (!host.interactive) {
@@ -279,7 +279,7 @@ const struct board board = {
     .wake = host_wake,
     .find_storage = host_find_storage,
     .pins = &host_pins,
-    .storage_needs_cpu = true, /* for the tests: a file has a thread of its own */
+    .storage_needs_cpu = true, /* for the tests: each file has its own thread */
     .power_off = host_power_off,
 };
 

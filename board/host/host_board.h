@@ -32,8 +32,8 @@ enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
  * (board/host/host_terminal.h). */
 bool host_streams_open(bool interactive);
 
-/* Ctrl-C is a byte of the input from now on, which stops a reply; a second one that comes before it was read does what SIGINT
- * did before this call. */
+/* From now on Ctrl-C is an input byte, which stops a reply; a second one that arrives before the
+ * first was read acts as SIGINT did before this call. */
 void host_streams_take_interrupts(void);
 
 /* Fill *m with this computer: cores online, features, and RAM as address space that costs nothing until it is touched, as

@@ -8,7 +8,7 @@
 enum { LINE_BYTES = 256 };
 
 static struct idle_state {
-    uint64_t ticks; /* when it was last asked */
+    uint64_t ticks; /* the last time it was asked */
     double seconds;
     bool known;
 } state;

@@ -7,8 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Thousandths of a processor, of all together that this process may run on, that nobody used since it was last
- * asked, to about ten milliseconds; -1: not known, as the first time. One thread alone may ask. */
+/* Thousandths of a processor, over all processors that this process may use, that were idle since
+ * the last call, to about ten milliseconds; -1: not known, as in the first call. Only one thread
+ * may call it. */
 int host_idle_processors(void);
 
 /* Ticks (sysconf(_SC_CLK_TCK) a second) that the processors of `set` have been idle or have waited for a disk, by

@@ -9,12 +9,12 @@
 #include "board/min_max.h"
 
 #define OTHERS \
-    ((uint64_t)64 << 20) /* what the rest of the program takes: buffers, tables, libraries */
-#define OTHERS_USED ((uint64_t)24 << 20) /* and what of it is ever written */
-#define USUAL_STACK ((uint64_t)8 << 20)  /* of a thread where stacks have no limit */
+    ((uint64_t)64 << 20) /* memory for the rest of the program: buffers, tables, libraries */
+#define OTHERS_USED ((uint64_t)24 << 20) /* and the part of it that is ever written */
+#define USUAL_STACK ((uint64_t)8 << 20)  /* stack of a thread where stacks have no limit */
 #define LEAST ((uint64_t)1 << 20)        /* bytes; a smaller arena holds no model */
 
-enum { GROUP_BYTES = 4352 }; /* of a line about a group, whose path may have 4096 */
+enum { GROUP_BYTES = 4352 }; /* longest line about a group, whose path may have 4096 */
 
 static const char *root_of(const struct host_memory *m)
 {
@@ -86,7 +86,7 @@ static uint64_t read_number(const char *path)
     return number;
 }
 
-/* A group counts the pages that are used and no addresses: the rest of the program has few. */
+/* A group counts only used pages, not addresses: the rest of the program uses few. */
 static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t limit)
 {
     if (limit != UINT64_MAX) {
@@ -171,8 +171,9 @@ static void *map(uint64_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* With vm.overcommit_memory=2 the system counts every page that is reserved, and nothing says how many it has left. So try with
- * an eighth less each time, and leave an eighth of the result to the rest of the program. */
+/* With vm.overcommit_memory=2 the system counts every page that is reserved, and nothing says how
+ * many it has left. So try with an eighth less each time, and leave an eighth of the result to the
+ * rest of the program. */
 static uint64_t find_most(struct host_memory *m, uint64_t bytes)
 {
     void *base = map(bytes);
@@ -213,7 +214,7 @@ bool host_memory_reserve(struct host_memory *m)
 }
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* of Linux 5.14, newer than some C libraries */
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14, newer than some C libraries */
 #endif
 
 void host_memory_touch(void *base, size_t bytes)

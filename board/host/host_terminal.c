@@ -44,7 +44,8 @@ static bool is_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
-/* The handler that was there before does the rest; after a fault it gets the address, since the fault comes again. */
+/* The previous handler does the rest; after a fault it gets the address, because the fault happens
+ * again. */
 static void on_end(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -105,7 +106,7 @@ bool host_terminal_open(void)
     }
     terminal.raw = terminal.before;
     terminal.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
-    terminal.raw.c_lflag |= NOFLSH; /* a signal loses nothing of what was typed */
+    terminal.raw.c_lflag |= NOFLSH; /* a signal does not lose typed bytes */
     terminal.raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | ISTRIP);
     terminal.raw.c_cc[VMIN] = 1;
     terminal.raw.c_cc[VTIME] = 0;

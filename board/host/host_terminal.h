@@ -13,8 +13,8 @@ bool host_terminal_open(void);
 /* How wide the terminal at standard output is; 0: it is none, or does not say. */
 uint32_t host_terminal_columns(void);
 
-/* Whether Ctrl-C is a byte in its turn among the others, or a signal (at first, and while the
- * program does not read). */
+/* Ctrl-C is an input byte like the others, or a signal (at first, and while the program does not
+ * read). */
 void host_terminal_take_ctrl_c(bool as_byte);
 
 /* Restore it; async-signal-safe, and nothing where it is not open. */

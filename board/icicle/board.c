@@ -44,7 +44,8 @@ static uint32_t icicle_best_baud(uint32_t most)
 
 enum { FIRST_U54 = 1, LAST_U54 = 4 };
 
-/* The tree that HSS has itself names hart 1 alone, and a U-Boot without trees of its own (OF_BOARD) hands it on: HSS is asked for the others. */
+/* HSS's own tree names only hart 1, and a U-Boot without its own trees (OF_BOARD) passes it on: HSS
+ * is asked for the others. */
 static void icicle_amend(struct machine *machine)
 {
     sbi_machine_add_unnamed(machine, FIRST_U54, LAST_U54);

@@ -14,7 +14,7 @@ TREES = [("mpfs-icicle-kit", hart, NODES, [f"hart {n}" for n in range(1, 5) if n
 MEMORY = [("mpfs-icicle-kit", "2 GB", [(0x80000000, GIB), (0x1040000000, GIB)], [],
            [(0x1040000000, 0x1080000000), (0x80200000 + IMAGE, 0xbfc00000), (0x80000000, 0x80200000)])]
 
-# HSS (services/opensbi, platform.c): harts 1 to 4, or those that the payload gives to this program; and HSS of before SBI had harts. The
+# HSS (services/opensbi, platform.c): harts 1 to 4, or those that the payload gives to this program; and older HSS from before SBI had harts. The
 # card's controller as U-Boot leaves it, HRS06 as HSS does, its clock and reset (SYSREG) on and off.
 ACTS, LEFT, TAKEN = sdhci(0x20008200)
 SLOT = {**LEFT, 0x20008018: 7, 0x20002084: 0xffffffff, 0x20002088: 0x3f5}, {**TAKEN, 0x20008018: 0, 0x20002084: 0xffffffff, 0x20002088: 0x3f5}

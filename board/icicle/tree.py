@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """Write the device tree of the Icicle Kit as QEMU 10 emulates it: usage: tree.py OUT.dtb
 
-QEMU makes none for this machine. It wants as many cpu nodes as -smp has harts, the memory of -m,
-and a CLINT. On a real kit U-Boot passes its own tree. Addresses: PolarFire SoC MSS Technical
-Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: its table of PLIC sources."""
+QEMU makes none for this machine. It requires as many cpu nodes as -smp has harts, the memory of -m, and a CLINT. On a real kit U-Boot passes its own
+tree. Addresses: PolarFire SoC MSS Technical Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: its table of PLIC sources."""
 
 import os
 import sys

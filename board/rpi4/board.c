@@ -152,9 +152,9 @@ static void reload_vl805(void)
     (void)bcm_mailbox_ask(&pi.mailbox, BCM_RELOAD_XHCI, &device, 1);
 }
 
-/* The VL805 of a 4B and 400, or what is at a CM4's lane. Chips of the first stepping reach 3 GiB, which is what the
- * window on the bus then leaves free besides (bcm2711.dtsi, pcie0: ranges, dma-ranges): so on all. QEMU
- * has no port, and takes it out of the tree. */
+/* The VL805 of a 4B and 400, or what is at a CM4's lane. Chips of the first stepping reach 3 GiB,
+ * which is also the size that the window on the bus leaves free (bcm2711.dtsi, pcie0: ranges,
+ * dma-ranges): so the same limit applies to all. QEMU has no port, and takes it out of the tree. */
 static unsigned open_drives(struct block_device **out)
 {
     struct device_tree_node node;

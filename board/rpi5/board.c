@@ -32,7 +32,7 @@ static void rpi5_find_led(struct raspberry_pi *of)
     of->led_inverted = true;
 }
 
-/* The UART's clock is the firmware's, and so is the rate that it has set. 44 MHz: bcm2712.dtsi, clk_uart. */
+/* The firmware sets the UART's clock and its rate. 44 MHz: bcm2712.dtsi, clk_uart. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .uart_left_hz = 44000000,
@@ -56,7 +56,7 @@ static struct rpi5_storage {
     struct block_device device;
     struct pcie_drive drive;
     struct rp1_usb rp1;
-    unsigned pcie; /* generation that was asked for; 0: none was */
+    unsigned pcie; /* requested generation; 0: none */
 } storage;
 
 static void rpi5_set_pcie(unsigned generation)
@@ -64,10 +64,10 @@ static void rpi5_set_pcie(unsigned generation)
     storage.pcie = generation;
 }
 
-enum { MODEL_CM5 = 0x18 };  /* of the revision code; its Lite is 0x1a */
+enum { MODEL_CM5 = 0x18 };  /* model in the revision code; its Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
-/* On whichever line this stepping has the UART; it is polled besides. */
+/* On whichever line this stepping has the UART; it is also polled. */
 static void listen(void)
 {
     uint32_t lines[BCM2712_UART_LINES], id = 0;
@@ -80,8 +80,9 @@ static void listen(void)
         (void)serial_listen(lines[i]);
 }
 
-/* The row of 40 pins has RP1's UART 0 on GPIO 14 and 15. `enable_rp1_uart=1` in config.txt has the firmware set it to 115200
- * baud and leave it so (raspberrypi/documentation issue 4240); it is not touched where the firmware has not. */
+/* The row of 40 pins has RP1's UART 0 on GPIO 14 and 15. `enable_rp1_uart=1` in config.txt makes
+ * the firmware set it to 115200 baud and leave it so (raspberrypi/documentation issue 4240);
+ * otherwise it is not touched. */
 static void open_second_line(void)
 {
     uintptr_t base;
@@ -133,7 +134,7 @@ static unsigned open_drives(struct block_device **out)
                                                                                     : 0,
         .resets = BOARD_RESETS,
         .reset = PCIE_BRIDGE,
-        .generation = storage.pcie != 0 ? storage.pcie : 2, /* the maker certifies 2 alone */
+        .generation = storage.pcie != 0 ? storage.pcie : 2, /* the maker certifies only 2 */
         .outbound = BOARD_PCIE_WINDOW,
         .outbound_bus = 0x80000000,
         .outbound_bytes = (uint64_t)2 << 30,

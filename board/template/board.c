@@ -1,5 +1,5 @@
-/* A board to copy: a RISC-V machine under SBI with a 16550 and no storage of its own. It runs in
- * QEMU's `virt` as it is. docs/PORTING.md goes through it. */
+/* A board to copy: a RISC-V machine under SBI with a 16550 and no storage of its own. It runs
+ * unchanged in QEMU's `virt`. docs/PORTING.md goes through it. */
 #include "board/board.h"
 
 #include "board/device_tree.h"

@@ -72,7 +72,8 @@ static const struct pci_ecam ports[N_PORTS] = {
       .high = { 0x980000000, 0x9c0000000, 0 } },
 };
 
-/* U-Boot has set the ports and what is at them; one that it has not, or that it let go, is not touched. */
+/* U-Boot has set up the ports and their devices; a port that it has not set up, or has released, is
+ * not touched. */
 static uintptr_t find_function(unsigned port, unsigned class)
 {
     static const struct jh7110_stg stg = { BOARD_STG_CRG_ADDRESS, BOARD_STG_SYSCON_ADDRESS };

@@ -2,7 +2,7 @@ ISA := riscv64
 # A U74 has neither vectors nor carry-less products.
 KERNELS_WITHOUT := rvv zvfh zvknha zbc
 CARD_IMAGE := ingot.bin
-# StarFive's U-Boot reads uEnv.txt from partition 3 alone; upstream's looks at the one that is marked active.
+# StarFive's U-Boot reads uEnv.txt only from partition 3; upstream's reads the partition that is marked active.
 CARD_SLOT := 3
 # No emulator has a JH7110.
 QEMU = @echo 'visionfive2 has no emulator: write build/visionfive2/card.img to a card' >&2; false

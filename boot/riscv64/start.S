@@ -39,8 +39,9 @@ _start:
 start_first:
     .long   0                           // harts that came here
 
-/* a0: hart id, a1: the device tree. The other harts wait in firmware; firmware of before SBI's hart state management
- * (SBI 0.1; HSS and U-Boot of 2020) sends all of them here at once: the first one goes on. */
+/* a0: hart id, a1: the device tree. The other harts wait in firmware; firmware from before SBI's
+ * hart state management (SBI 0.1; HSS and U-Boot of 2020) sends all of them here at once: the first
+ * one continues. */
 func start_primary
     la      t0, start_first
     li      t1, 1
@@ -70,7 +71,7 @@ func start_primary
 2:  tail    mmu_refused
 endfunc start_primary
 
-/* A hart that nobody can start again. Its code is in the image that another one unpacks. */
+/* A hart that cannot be started again. Its code is in the image that another one unpacks. */
     .section .head, "ax"
 start_rest:
     csrw    sie, zero

@@ -57,9 +57,9 @@ class IngotError(Exception):
 
 
 class Reply(str):
-    """The text of a reply. reason: end, limit, stop, stopped, context, repetition, grammar; figures: those of the `done` event;
-    usage: those of protocol 2, prompt_tokens, cached_tokens, completion_tokens; tokens: (id, text, logprob, others) of each, where
-    logprobs= asked for them, others being (id, text, logprob)."""
+    """The text of a reply. reason: end, limit, stop, stopped, context, repetition, grammar; figures: those of the `done` event; usage: those of
+    protocol 2, prompt_tokens, cached_tokens, completion_tokens; tokens: (id, text, logprob, others) of each, if logprobs= asked for them, others
+    being (id, text, logprob)."""
 
     reason = ""
     figures = {}
@@ -75,7 +75,7 @@ class _Descriptor:
         self.paused = False
 
     def read(self, seconds):
-        """Some bytes; b"" where none come. IngotError: the line is gone."""
+        """Some bytes; b"" if none arrive. IngotError: the line is gone."""
         if not select.select([self.reads], [], [], seconds)[0]:
             return b""
         try:
@@ -230,9 +230,9 @@ def _open(line, baud):
 
 
 class Ingot:
-    """A board. wait: seconds for it to answer at the beginning; silence: seconds without a sign of it in a reply. on_event gets
-    every event as it is, a dictionary. check: lines have a check both ways, and what noise spoils is sent again. ready is what the board
-    said of itself: board, model, context_limit_tokens, ..."""
+    """A board. wait: seconds for it to answer at the beginning; silence: seconds without a sign of it in a reply. on_event gets every event
+    unchanged, as a dictionary. check: lines have a check both ways, and what noise spoils is sent again. ready is what the board said of itself:
+    board, model, context_limit_tokens, ..."""
 
     def __init__(self, line, baud=115200, wait=60, silence=300, on_event=None, check=False):
         self.silence, self.on_event, self.ready = silence, on_event, None
@@ -356,8 +356,8 @@ class Ingot:
             self._put({"id": f"resend {self._id}", "resend": self._next})
 
     def _next_event(self, begun, request):
-        """The next event of an answer; on a line with checks what is lost is asked for, and a request that did not come whole is sent
-        again. begun: the answer has."""
+        """The next event of an answer; on a line with checks lost events are requested again, and a damaged request is sent again. begun: the answer
+        has."""
         late = time.monotonic() + self.silence
         while time.monotonic() < late:
             event = self._event((GAP_SECONDS if self._gap else LOST_SECONDS) if self._checks else self.silence)
@@ -397,12 +397,12 @@ class Ingot:
                     raise error
                 return
 
-    # ---- what a program asks for
+    # ---- requests that a program may send
 
     def stream(self, prompt=None, *, messages=None, raw=None, ids=None, **settings):
-        """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text that
-        goes on; ids, tokens that go on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty,
-        frequency_penalty, logit_bias, seed, stop, think, grammar,
+        """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text to continue; ids,
+        tokens to continue. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty, frequency_penalty,
+        logit_bias, seed, stop, think, grammar,
         system, reset, conversation, logprobs. Returns the Reply when it ends; close the generator, and the reply is stopped."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
@@ -435,7 +435,7 @@ class Ingot:
         return reply
 
     def _abandon(self):
-        """Stop what is at work, and pass over what still comes of it."""
+        """Stop the current work, and skip its remaining events."""
         self.stop()
         late = time.monotonic() + 10
         while time.monotonic() < late:
@@ -471,7 +471,7 @@ class Ingot:
         return [(e["model"], e["bytes"], e["loaded"]) for e in self._only("model", {"models": True})]
 
     def load(self, name):
-        """Another model; ready is what it says of itself."""
+        """Another model; ready is its own report."""
         for _ in self._answer({"load": name}):
             pass
         return self.ready

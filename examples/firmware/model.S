@@ -1,4 +1,4 @@
-/* The model, as it is in its file. MODEL is the path, by -D. */
+/* The model, unchanged from its file. MODEL is the path, by -D. */
     .section .rodata.model, "a"
     .balign 64
     .globl model_start, model_end

@@ -7,7 +7,7 @@
 
 #include "flash_image/hf/hf_json.h"
 
-enum { DEFAULT_NUMBER = 8 /* of r and of lora_alpha, in PEFT */, PATTERN_BYTES = 512 };
+enum { DEFAULT_NUMBER = 8 /* default of r and of lora_alpha, in PEFT */, PATTERN_BYTES = 512 };
 
 static enum err refuse_field(struct source *s, const char *field, const char *what)
 {
@@ -35,7 +35,7 @@ static bool is_rank(const cJSON *value)
     return hf_json_whole(value, UINT32_MAX) && value->valuedouble >= 1.0;
 }
 
-/* ---- what the value of a field may be -------------------------------------------------------- */
+/* ---- the allowed values of a field -------------------------------------------------------- */
 
 enum rule {
     HARMLESS, /* describes only the training, or repeats what the tensors say */
@@ -86,7 +86,8 @@ static const struct {
     { "layers_pattern", HARMLESS, NULL },
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
-    { "loftq_config", HARMLESS, NULL }, /* as the next two, only together with init_lora_weights */
+    { "loftq_config", HARMLESS, NULL }, /* like the next two, only together with
+                                         * init_lora_weights */
     { "eva_config", HARMLESS, NULL },
     { "corda_config", HARMLESS, NULL },
     { "lora_ga_config", HARMLESS, NULL },

@@ -25,7 +25,7 @@ struct adapter_build {
     const struct family *family;
     struct source *s; /* for error messages, and the parameters that select names */
     bool peft;        /* the order of Hugging Face */
-    char name[64];    /* of the adapter, as the input has it */
+    char name[64];    /* the adapter's name, as the input has it */
     struct adapter_raw *raws;
     size_t n_raws, room;
     struct adapter_made *made; /* in any order until adapter_write */

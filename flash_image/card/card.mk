@@ -34,7 +34,7 @@ SIGN ?=
 SYSTEM ?=
 CORES ?= 4
 
-# ---- what people give, looked at before anything is compiled ----------------------------------
+# ---- users' settings, checked before anything is compiled ----------------------------------
 
 CARD_GOALS := $(filter run card debug %/card.img,$(MAKECMDGOALS))
 MODEL_KIND :=
@@ -85,8 +85,8 @@ endif
 
 # ---- the model -------------------------------------------------------------------------------
 
-# make sees no path of the user's: one with spaces would be several files to it. A model is packed
-# into a folder of its own, so that two of the same name do not meet.
+# make sees no path of the user's: one with spaces would be several files to it. A model is packed into a separate folder, so that two with the same
+# name do not collide.
 ifeq ($(firstword $(MODEL_KIND)),pack)
 PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
 MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
@@ -103,7 +103,7 @@ endif
 # The files of a path, a folder's too, with size and time.
 files_of = find -L $(call quote,$(1)) -type f -printf '%p %s %T@\n' | sort
 
-# $@ is written if its text changes, so that what is made from it is made anew. Several makes may do so at a time (suites that
+# $@ is written if its text changes, so that everything made from it is made again. Several makes may do so at a time (suites that
 # run side by side): each writes a file of its own, and mv replaces $@ in one step.
 define write_if_changed
 @mkdir -p $(@D)
@@ -158,7 +158,7 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	    $(if $(CARD_LOADER),'loader $(CARD_LOADER)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
-# As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.
+# As typed: a dollar sign is a dollar sign. CMDLINE= replaces the words of board/<name>/card/words.
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
@@ -179,7 +179,7 @@ SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NA
 FIRST_CARD := $(O)/first_card
 # As `ingot card` sizes it: a whole context of a demo model takes less than the least.
 FIRST_SAVE := 8
-# Files of which the linker takes a few functions: whole folders, so that a new file in one is there.
+# Files from which the linker takes a few functions: whole folders, so that a new file is included.
 FIRST_CARD_SRC := host/card/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
                   flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
 CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))
@@ -208,7 +208,7 @@ run: $(MODEL_READY) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words
 	+$(side_by_side) $(B)/run-parts
 	$(Q)$(qemu_with_card)
 
-# For the tests: what `run` would start, without what differs from run to run.
+# For the tests: what `run` would start, without the parts that differ between runs.
 qemu-command: $(QEMU_NEEDS)
 	@echo $(qemu)
 

@@ -309,7 +309,7 @@ static enum err add_texts(struct card_image *c, const struct card_board *b,
     return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
 }
 
-/* The boot arguments, allocated; NULL: out of memory. own: those of the board. */
+/* The boot arguments, allocated; NULL: out of memory. own: the board's files. */
 static char *all_words(const struct card_words *words, const char *own)
 {
     const char *first = words->words != NULL ? words->words : own;

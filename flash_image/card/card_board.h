@@ -110,7 +110,7 @@ struct card_maker_files {
     struct card_maker_file *files; /* sorted by name */
     uint32_t n, room;
     const char *path;
-    struct mapping map; /* of the archive; data NULL: it is a folder */
+    struct mapping map; /* mapping of the archive; data NULL: it is a folder */
     struct card_zip zip;
 };
 

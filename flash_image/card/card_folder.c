@@ -5,7 +5,7 @@
 #include "flash_image/card/card_image.h"
 
 enum { SLOT = 32, ATTR_VOLUME = 0x08, ATTR_FOLDER = 0x10, ATTR_ARCHIVE = 0x20 };
-enum { /* of an entry, in bytes */
+enum { /* offsets in an entry, in bytes */
        DIR_ATTR = 11,
        DIR_CREATED_TIME = 14,
        DIR_CREATED_DATE = 16,

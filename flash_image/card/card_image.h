@@ -45,7 +45,7 @@ struct card_layout {
     uint64_t sectors;    /* of the card */
     uint64_t start, n;   /* the partition */
     uint32_t reserved;   /* before the first FAT */
-    uint32_t fat;        /* of one of two; exFAT has one */
+    uint32_t fat;        /* sectors of one of two FATs; exFAT has one */
     uint32_t heap;       /* before the first cluster */
     uint32_t n_own;      /* clusters that exFAT itself uses, the first ones */
     uint32_t cluster;    /* of one */
@@ -58,13 +58,13 @@ struct card_layout {
 struct card_payload {
     const char *path;
     uint64_t bytes;
-    uint8_t type[16]; /* of the partition, as the table has it */
+    uint8_t type[16]; /* type of the partition, as in the table */
 };
 
 struct card_options {
     uint64_t bytes;    /* size of the card; 0: as much as the contents need, at least 40 MiB */
     bool power_of_two; /* round it up, as QEMU requires of an SD card */
-    int64_t time;      /* of every file, in seconds since 1970, UTC */
+    int64_t time;      /* time of every file, in seconds since 1970, UTC */
     enum card_table table;
     bool
         efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */

@@ -284,7 +284,7 @@ static enum err put_volume(struct card_writer *w, struct card_image *c, const st
 static enum err put_all(struct card_writer *w, const struct job *j)
 {
     const struct card_layout *volumes[CARD_MOST_VOLUMES] = { &j->boot, j->layout };
-    unsigned first = j->options->boot == NULL; /* of the volumes that there are */
+    unsigned first = j->options->boot == NULL; /* the first volume that exists */
     enum err e;
 
     if (ftruncate(w->fd, (off_t)(j->layout->sectors * CARD_SECTOR)) != 0) {

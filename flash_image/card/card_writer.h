@@ -9,7 +9,7 @@ enum { CARD_VOLUME_ID = 0x1a607001, CARD_MOST_VOLUMES = 2 };
 
 struct card_writer {
     struct card_image *report; /* its `error_message` describes errors */
-    struct card_image *card;   /* of the volume that is written */
+    struct card_image *card;   /* image of the volume that is written */
     const struct card_layout *layout;
     int64_t time;
     bool efi;         /* as in struct card_options */

@@ -31,11 +31,12 @@ enum {
 struct adapter_header {
     char magic[8];
     uint32_t version;
-    uint32_t header_crc32c; /* of the 4096 bytes with this field zero */
+    uint32_t header_crc32c; /* of the 4096 header bytes, with this field zero */
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
-    char base[64]; /* of the model it was made for; another model with the same sizes is allowed */
-    uint32_t family; /* of that model: enum ingot_family, and its sizes */
+    char base[64];   /* name of the model it was made for; another model with the same sizes is
+                    * allowed */
+    uint32_t family; /* enum ingot_family of that model, and its sizes */
     uint32_t dim;
     uint32_t n_layers;
     uint32_t vocab;

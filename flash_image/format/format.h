@@ -15,13 +15,12 @@
 enum {
     INGOT_VERSION = 4,
     INGOT_PAGE = 4096,             /* header size, and alignment of sections and segments */
-    INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its segment */
+    INGOT_TENSOR_ALIGN = 64,       /* alignment of a tensor inside its segment */
     INGOT_INTERLEAVE = GROUP_ROWS, /* rows of a quantized group */
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
     INGOT_NO_ROPE = 0xffff,
-    INGOT_PHASES =
-        4, /* of a segment: from when computing may start before the whole segment has arrived */
+    INGOT_PHASES = 4, /* phases of a segment: computing may start when a phase has arrived */
 
     /* Bounds that every reader checks before it multiplies sizes. */
     INGOT_MAX_LAYERS = 256,
@@ -35,9 +34,9 @@ enum {
     INGOT_MAX_TENSORS = 16384,
     INGOT_MAX_ROPES = 4,
     INGOT_MAX_EXPERTS = 512,     /* of a layer */
-    INGOT_MAX_INNER_HEADS = 256, /* of a recurrent mixer, and its groups */
+    INGOT_MAX_INNER_HEADS = 256, /* heads of a recurrent mixer, and its groups */
     INGOT_MAX_STATE = 1024,      /* numbers in a group of a recurrent state */
-    INGOT_MAX_TAPS = 8,          /* of a convolution over positions */
+    INGOT_MAX_TAPS = 8,          /* taps of a convolution over positions */
     INGOT_TABLE_ROWS = 8,        /* rows of a token in the table per layer: one group, so that they
                                     are stored together */
 };
@@ -194,7 +193,7 @@ enum ingot_role {
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
     INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
-    INGOT_ATTN_K_NORM, /* of latent keys (1, kv_rank) */
+    INGOT_ATTN_K_NORM, /* norm of latent keys (1, kv_rank) */
     INGOT_ATTN_K_B,   /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)), as the next one of a
                           type that takes Q8 activations, or of floats */
     INGOT_ATTN_V_B,   /* (n_heads * value_dim, kv_rank) */
@@ -214,7 +213,7 @@ enum ingot_role {
     INGOT_SSM_D,          /* Mamba2: (1, inner_heads) */
     INGOT_SSM_NORM,       /* delta: (1, inner_dim / inner_heads); Mamba2: (1, inner_dim) */
     INGOT_SSM_OUT,        /* (dim, inner_dim) */
-    INGOT_ATTN_POST_NORM, /* of the block's result, before it is added */
+    INGOT_ATTN_POST_NORM, /* norm of the block's result, before it is added */
     INGOT_FFN_NORM,
     INGOT_FFN_NORM_BIAS,
     INGOT_ROUTER,             /* (n_experts, dim) F32 */
@@ -263,8 +262,8 @@ struct ingot_params {
     uint32_t head_dim;
     float norm_eps;
     float final_softcap;    /* logits become cap * tanh(logit / cap); 0: they do not change */
-    float embedding_scale;  /* of the token embedding; usually 1 */
-    float logits_scale;     /* of the logits, before the softcap; usually 1 */
+    float embedding_scale;  /* factor of the token embedding; usually 1 */
+    float logits_scale;     /* factor of the logits, before the softcap; usually 1 */
     uint32_t per_layer_dim; /* factor of the embedding that each layer adds; 0: they add none */
     uint32_t mtp;           /* 1: an MTP head, which guesses further tokens of another model */
     uint32_t reserved[14];  /* zero */
@@ -275,7 +274,7 @@ static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
  * factor_i. Layers with the same rope have the same attn_scale. */
 struct ingot_rope {
     uint32_t kind; /* enum ingot_rope_kind */
-    uint32_t dims; /* of each head, the first dims; even, at most its head_dim */
+    uint32_t dims; /* first dims of each head that rotate; even, at most its head_dim */
     float base;
     float magnitude;       /* cosines and sines are multiplied by it; usually 1 */
     uint32_t factors;      /* entry of the rope section with the first of dims / 2 factors, or
@@ -324,7 +323,7 @@ static_assert(sizeof(struct ingot_section) == 24, "a section reference is 24 byt
 struct ingot_header {
     char magic[8];
     uint32_t version;
-    uint32_t header_crc32c; /* of the 4096 bytes with this field zero */
+    uint32_t header_crc32c; /* of the 4096 header bytes, with this field zero */
     uint64_t file_bytes;    /* the whole file, a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
     struct ingot_params params;
@@ -352,8 +351,8 @@ struct ingot_layer {
     uint32_t features;  /* bits of enum ingot_feature */
     uint32_t n_heads;
     uint32_t n_kv_heads; /* divides n_heads */
-    uint32_t head_dim;   /* of queries and keys; even if they rotate */
-    uint32_t value_dim;  /* of values; equal to head_dim except for INGOT_LATENT_KV */
+    uint32_t head_dim;   /* width of queries and keys; even if they rotate */
+    uint32_t value_dim;  /* width of values; equal to head_dim except for INGOT_LATENT_KV */
     uint32_t
         hidden; /* width of the feed-forward; with experts, of the dense part that all share, 0: none */
     uint32_t window; /* positions that a query sees, including its own; 0: all */
@@ -362,35 +361,35 @@ struct ingot_layer {
         kv_layer;     /* the layer whose keys and values it reads; itself without INGOT_SHARED_KV */
     float attn_scale; /* factor of the scores; 1 / sqrt(head_dim) in most families */
     float attn_softcap;    /* scores become cap * tanh(score / cap); 0: they do not change */
-    float residual_scale;  /* of a block's result before it is added; usually 1 */
+    float residual_scale;  /* factor of a block's result before it is added; usually 1 */
     uint32_t segment;      /* entry of the segment table: the layer's tensors and experts */
     uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
     uint32_t n_tensors;
 
     uint8_t parallel;     /* a second mixer of the same normed input whose result is also added:
                              INGOT_MIXER_MAMBA2, or INGOT_MIXER_NONE */
-    uint8_t conv_taps;    /* of a recurrent mixer's convolution */
+    uint8_t conv_taps;    /* taps of a recurrent mixer's convolution */
     uint8_t router;       /* enum ingot_router */
     uint8_t reserved0;    /* zero */
-    uint32_t n_groups;    /* of a recurrent mixer: heads of q and k, groups of B and C */
+    uint32_t n_groups;    /* recurrent mixer: heads of q and k, groups of B and C */
     uint32_t inner_heads; /* a multiple of n_groups: inner head h uses group h / (inner_heads /
                              n_groups), except with INGOT_TILED_GROUPS */
-    uint32_t state_dim;   /* of q and k, or of B and C */
+    uint32_t state_dim;   /* width of q and k, or of B and C */
     uint32_t inner_dim;   /* a multiple of inner_heads */
     uint32_t n_experts;
     uint32_t n_experts_used; /* for each position */
     uint32_t expert_hidden;
-    float expert_scale;    /* of the experts' sum; usually 1 */
-    float output_scale;    /* of the residual stream after the layer; usually 1 */
+    float expert_scale;    /* factor of the experts' sum; usually 1 */
+    float output_scale;    /* factor of the residual stream after the layer; usually 1 */
     uint32_t first_expert; /* entry of the experts section: CRCs of the layer's extents */
     uint32_t reserved1[2]; /* zero */
     uint64_t
         expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */
-    uint64_t expert_bytes; /* of an extent, a multiple of 4096; expert e begins at
-                               expert_offset + e * expert_bytes */
+    uint64_t expert_bytes; /* size of an extent, a multiple of 4096; expert e begins at
+                            * expert_offset + e * expert_bytes */
 
     uint32_t kv_rank;            /* INGOT_LATENT_KV: the numbers of a key that do not rotate */
-    uint32_t q_rank;             /* of ATTN_Q_A; 0: there is none */
+    uint32_t q_rank;             /* rank of ATTN_Q_A; 0: there is none */
     uint32_t query_dim;          /* a head's rows of ATTN_Q; the last of them rotate */
     uint32_t expert_groups;      /* divides n_experts; 0: there are none */
     uint32_t expert_groups_used; /* experts are chosen from so many groups */
@@ -438,7 +437,7 @@ static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
  * how a conversation is assembled. If all lengths are 0, the model has no template and continues
  * the text unchanged. */
 enum ingot_chat_string {
-    INGOT_CHAT_NAME,    /* of the template, for a person to read */
+    INGOT_CHAT_NAME,    /* name of the template, for a person to read */
     INGOT_CHAT_OPENING, /* before a conversation */
     INGOT_CHAT_SYSTEM_PREFIX,
     INGOT_CHAT_SYSTEM_SUFFIX,

@@ -26,7 +26,7 @@ enum {
 
 struct ingot_grammar {
     uint32_t magic;
-    uint32_t crc32c; /* of everything after this number */
+    uint32_t crc32c; /* CRC-32C of everything after this number */
     uint16_t version;
     uint16_t start; /* state */
     uint16_t n_states, n_edges, n_calls;

@@ -28,7 +28,7 @@ struct signature_block {
     char magic[8];
     uint32_t version;
     uint32_t kind;
-    uint64_t file_bytes;  /* of the file before it: the offset at which the block starts */
+    uint64_t file_bytes;  /* size of the file before it: the offset at which the block starts */
     uint64_t block_bytes; /* a multiple of 4096 */
     uint32_t n_parts;
     uint32_t leaf_bytes; /* SIGNATURE_LEAF */

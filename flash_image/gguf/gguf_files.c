@@ -16,7 +16,7 @@ struct gguf_files {
     size_t n;
     struct gguf_part parts[GGUF_MOST_PARTS];
     struct mapping maps[GGUF_MOST_PARTS];
-    char *paths; /* of the parts, each of path_bytes */
+    char *paths; /* paths of the parts, each of path_bytes */
     size_t path_bytes;
 };
 

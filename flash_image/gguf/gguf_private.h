@@ -65,19 +65,19 @@ enum gguf_number {
     N_DENSE_LAYERS,
     N_EXPERT_GROUPS,
     N_EXPERT_GROUPS_USED,
-    N_CONV_TAPS, /* of recurrent mixers, up to */
+    N_CONV_TAPS, /* for recurrent mixers, up to */
     N_STATE_DIM,
     N_GROUPS,
     N_INNER_HEADS,
     N_INNER_DIM,
     N_SHORTCONV_TAPS,
     N_ATTENTION_EVERY,
-    N_KEY_LENGTH_LOCAL, /* of local layers, up to */
+    N_KEY_LENGTH_LOCAL, /* for local layers, up to */
     N_VALUE_LENGTH_LOCAL,
     N_ROPE_DIMS_LOCAL,
     N_SHARED_KV,
     N_PER_LAYER,
-    N_KV_RANK, /* of latent keys, up to */
+    N_KV_RANK, /* for latent keys, up to */
     N_Q_RANK,
     N_KEY_LENGTH_LATENT,
     N_VALUE_LENGTH_LATENT,
@@ -132,13 +132,13 @@ struct gguf {
     struct gguf_value kv_heads, hiddens; /* one per layer, if the type is VALUE_ARRAY */
     double real[N_REALS];
     bool has_real[N_REALS];
-    double lora_alpha;       /* of an adapter; 0: none is given */
+    double lora_alpha;       /* lora_alpha of an adapter; 0: none is given */
     struct source_text name; /* an adapter's; a model's goes to s */
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
-    uint64_t charsmap_bytes;                 /* of a table that rewrites characters; 0: none */
-    const struct family *family;             /* of the architecture; NULL: not supported */
+    uint64_t charsmap_bytes;                 /* size of a table that rewrites characters; 0: none */
+    const struct family *family;             /* family of the architecture; NULL: not supported */
     uint32_t n_blocks;                       /* layers in the file, and those not read */
     uint32_t first_block;                    /* the first of them that is read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */

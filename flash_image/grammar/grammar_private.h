@@ -52,7 +52,7 @@ struct rule {
     uint32_t uses;
     bool calls_itself;
     bool joins; /* it ends the rules that name it, so it is laid out there once (grammar_tails.c) */
-    uint32_t size; /* of its body, as in sizes; 0: it calls itself */
+    uint32_t size; /* size of its body, as in sizes; 0: it calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
 
@@ -151,7 +151,7 @@ struct wide_state {
     struct call_out calls[48];
     uint32_t n_calls;
     bool accepts;
-    uint32_t set, n_set; /* of the states that it stands for */
+    uint32_t set, n_set; /* set of the states that it stands for */
 };
 #define NOWHERE UINT16_MAX
 

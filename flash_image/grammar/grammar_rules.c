@@ -78,7 +78,7 @@ static void note_empty(struct look *l, uint32_t node)
     }
 }
 
-/* From nodes that are empty by themselves to those that are so because of their parts. */
+/* Mark nodes that are empty by themselves, then those that are empty because their parts are. */
 static void find_empty(struct look *l)
 {
     const struct grammar_tree *t = l->t;

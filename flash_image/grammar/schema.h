@@ -19,7 +19,7 @@ enum {
     SCHEMA_STEPS_MOST = 20000,
     SCHEMA_LOOKS_MOST =
         300000, /* steps of about a microsecond: if each of n schemas names the next twice, there are 2^n */
-    SCHEMA_NODES_A_LOOK = 50,  /* of a document that is searched */
+    SCHEMA_NODES_A_LOOK = 50,  /* nodes that one search of a document visits */
     SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
 };
@@ -51,7 +51,7 @@ struct schema_memo {
 struct schema_maker {
     const cJSON *root;
     const struct grammar_schema *schema;
-    unsigned index;                         /* of that among the caller's */
+    unsigned index;                         /* index of that schema among the caller's */
     struct text out;                        /* rules that are finished */
     unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */

@@ -35,7 +35,7 @@ struct pattern {
     uint32_t n_ranges, ranges_room;
     struct pattern_state *states;
     uint32_t n_states, states_room, start, found;
-    unsigned words; /* of a set of states */
+    unsigned words; /* words of a set of states */
     struct pattern *
         also; /* another pattern that has to be found as well, or must not (absent): a look-ahead */
     bool absent; /* the number of patterns whose `also` is this one */

@@ -18,7 +18,7 @@
 static const struct foreign {
     const char *field;
     bool is_factor;
-    uint32_t unless_feature, unless_trait; /* of a family that supports it */
+    uint32_t unless_feature, unless_trait; /* unless the family supports it */
 } foreign[] = {
     { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },

@@ -15,16 +15,17 @@ enum { HF_SSM_PARTS = 5 };
 /* For Falcon-H1: the factors of a block's input or result. */
 struct hf_multipliers {
     float attention_in, key, attention_out;
-    float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* of z, x, B, C and dt */
+    float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* factors of z, x, B, C and dt */
     float gate, down;
 };
 
 struct hf_config {
     const struct family *family;
     bool tied_known;          /* config.json says that the output matrix is the embedding */
-    uint32_t n_more_layers;   /* of files for parts beyond the model, which are ignored */
+    uint32_t n_more_layers;   /* layers in the files for parts beyond the model, which are
+                               * ignored */
     bool vision;              /* a model of several parts: the tensors for pictures are ignored */
-    struct hf_memory *memory; /* of tensors that no file stores in their packed form */
+    struct hf_memory *memory; /* memory for tensors that no file stores in their packed form */
     enum hf_quantized quantized;
     bool activation_scales; /* the files have some, which are ignored */
     struct hf_multipliers multipliers;
@@ -33,7 +34,8 @@ struct hf_config {
     bool
         has_whole_scales; /* HF_F8: there are also matrices with one scale, or one per row, in addition to tiles */
     float
-        *weight_scales; /* of ternary matrices, by slots; 0: it has none; NULL: no matrix has one */
+        *weight_scales; /* scales of ternary matrices, by slots; 0: it has none; NULL: no matrix has
+                         * one */
 };
 
 /* Fill s->params and s->rope. A value that the parameters cannot express is refused by the name of

@@ -9,13 +9,13 @@ enum hf_tensor_kind {
     HF_NORM = 1 << 1,        /* 1 + w in families that store w */
     HF_CONVOLUTION = 1 << 2, /* (channels, 1, taps) */
     HF_MINUS_EXP = 1 << 3,   /* the negated logarithm of the value in the image */
-    HF_STACK = 1 << 4,       /* of all experts, next to each other */
+    HF_STACK = 1 << 4,       /* one tensor of all experts, next to each other */
     HF_EACH = 1 << 5,        /* of one expert */
     HF_ONE_ROW = 1 << 6,     /* a vector that is stored as a matrix of one row */
-    HF_BLOCKS = 1 << 7,      /* of all experts in MXFP4 */
+    HF_BLOCKS = 1 << 7,      /* all experts in MXFP4 */
     HF_BLOCK_SCALES = 1 << 8,
-    HF_OUTPUT_SCALE = 1 << 9, /* of the layer, a number */
-    HF_LATENT = 1 << 10,      /* of all heads' keys and values */
+    HF_OUTPUT_SCALE = 1 << 9, /* a number for the layer */
+    HF_LATENT = 1 << 10,      /* keys and values of all heads */
 };
 
 /* A name without "model.layers.N." or "transformer.h.N.", the role, and for a tensor that holds

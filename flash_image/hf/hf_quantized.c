@@ -9,7 +9,7 @@
 #include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
 
-#define LEAST_MEAN 1e-5f /* of the magnitudes of weights, as in Transformers */
+#define LEAST_MEAN 1e-5f /* least mean of the magnitudes of weights, as in Transformers */
 
 enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4, LARGE_BYTES = 1 << 20 };
 

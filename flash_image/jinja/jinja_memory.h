@@ -10,7 +10,7 @@
 enum {
     JINJA_MOST_MEMORY = 32 << 20,
     JINJA_MOST_STEPS = 1 << 19,
-    JINJA_MOST_DEPTH = 500, /* of expressions, blocks and macros inside each other */
+    JINJA_MOST_DEPTH = 500, /* depth of nested expressions, blocks and macros */
     JINJA_MOST_TEXT = 1 << 20,
     JINJA_MOST_LOOKED =
         64 << 20, /* bytes that are searched: a single step may search a long text */

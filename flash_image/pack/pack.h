@@ -17,20 +17,20 @@ struct pack_options {
     const char *template; /* chat template by name, "none", or NULL: the model's own */
     const char *system;   /* the system prompt if a user gives none; NULL: the template's own */
     struct ingot_sampling sampling; /* defaults of these fields, instead of the input's */
-    enum ingot_type type;           /* of all matrices if type_given; norms are always F32 */
+    enum ingot_type type;           /* type of all matrices if type_given; norms are always F32 */
     bool type_given;                /* false: as in the input, see pack_types.h */
     bool row_scales;                /* i8r or i4r was asked for: type replaces it */
     bool mixed;                     /* more bits than type for the matrices that matter most, ... */
     unsigned mixture;               /* ... as in this mixture (pack_types.c) */
-    enum ingot_type head;           /* of the output matrix, if head_given */
+    enum ingot_type head;           /* type of the output matrix, if head_given */
     bool head_given;
-    enum ingot_type experts; /* of the matrices of experts, if experts_given */
+    enum ingot_type experts; /* type of the experts' matrices, if experts_given */
     bool experts_given;
-    bool mtp;              /* of a GGUF only the MTP head, a draft for the model */
+    bool mtp;              /* pack only the MTP head of a GGUF, a draft for the model */
     bool automatic;        /* for each matrix the type that `size` leaves room for: pack_auto.h */
     uint64_t size;         /* with automatic: the most bytes of the file */
     const uint8_t *chosen; /* with automatic: enum ingot_type of each of the source's tensors */
-    bool hollow;           /* of a made-up model: a hole instead of the weights, only for plans */
+    bool hollow;           /* a made-up model: a hole instead of the weights, only for plans */
     bool report;           /* print a line for every matrix, with its NMSE, to standard output */
     bool quiet;            /* print neither progress nor remarks to standard error */
     /* The importance of each column of a matrix (quantize.h), cols of them; NULL: all are equal. */

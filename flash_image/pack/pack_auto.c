@@ -39,7 +39,7 @@ struct choice {
     struct matrix *matrices;
     struct budget_item *items; /* of each matrix */
     size_t n;
-    const char *error_message; /* of a matrix that no type holds */
+    const char *error_message; /* error message for a matrix that no type holds */
 };
 
 static struct ingot_tensor entry_of(const struct source_tensor *t, const struct matrix *m,

@@ -24,15 +24,15 @@ struct writer {
     uint8_t *meta;
     uint64_t meta_bytes;
     struct pack_tables tables; /* in meta, like the next one */
-    uint32_t *expert_crcs;     /* of the extents of all layers */
+    uint32_t *expert_crcs;     /* CRCs of the extents of all layers */
     struct rows_buffers rows;
     uint8_t *out; /* OUT_BUFFER bytes, of which out_used are waiting */
     size_t out_used;
     uint64_t at;         /* position in the file of the next byte */
-    uint32_t crc;        /* of the segment so far */
+    uint32_t crc;        /* CRC of the segment so far */
     uint32_t expert_crc; /* and of the current extent */
     struct pack_report report;
-    float *importance; /* of the current tensor, padded */
+    float *importance; /* importance of the current tensor's columns, padded */
     void *memory[N_MEMORY];
     size_t n_memory;
 };

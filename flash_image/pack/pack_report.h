@@ -11,11 +11,11 @@
 
 struct pack_report {
     const struct pack_options *options;
-    struct rows_loss tensor, all; /* of the current tensor, of all so far */
+    struct rows_loss tensor, all; /* loss of the current tensor, and of all so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
     double shown;       /* seconds after the start */
-    int progress_width; /* of its line on the terminal; 0: there is none */
+    int progress_width; /* width of its line on the terminal; 0: there is none */
 };
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);

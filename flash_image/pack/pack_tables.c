@@ -42,9 +42,9 @@ struct layout {
     struct pack_tables *to;
     struct ingot_tensor *next;
     uint32_t segment;
-    uint64_t bytes;        /* of the segment, without its experts' extents */
+    uint64_t bytes;        /* size of the segment, without its experts' extents */
     uint64_t expert_bytes; /* of an extent */
-    uint32_t n_experts;    /* of the layers so far */
+    uint32_t n_experts;    /* experts of the layers so far */
 };
 
 /* Add one tensor at the end of the segment, or of the extent. */

@@ -24,7 +24,7 @@ struct synth_shape {
     uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context;
     uint32_t tied;
     uint32_t head_dim; /* 0: dim / n_heads */
-    uint32_t window;   /* of local layers; 0: none */
+    uint32_t window;   /* window of local layers; 0: none */
     bool sparse;       /* only the first group of rows of a layer's matrices is not zero */
     const struct synth_layers *layers; /* or NULL */
 };

@@ -13,7 +13,7 @@
 struct mins_format {
     size_t parts, part; /* number of parts, elements of each */
     int32_t most_q;     /* of an element */
-    int32_t most;       /* of a stored scale or min */
+    int32_t most;       /* largest stored scale or min */
     const float
         *steps;     /* ranges of a part in steps, that are tried: most_q and values around it, */
     size_t n_steps; /* ... so many */

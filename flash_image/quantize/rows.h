@@ -10,7 +10,7 @@ struct rows_buffers {
     float *row;                /* cols_padded */
     uint8_t *blocks;           /* 8 rows of GGML blocks */
     uint8_t *group;            /* the result */
-    struct table_codec *codec; /* of a type with a table, made by rows_begin */
+    struct table_codec *codec; /* codec of a type with a table, made by rows_begin */
     const float
         *importance; /* importance of the columns (cols_padded), see quantize.h; NULL: all equal */
     struct rows_loss *loss; /* NULL: losses are not measured, because that takes time */

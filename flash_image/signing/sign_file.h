@@ -20,7 +20,7 @@ enum sign_state {
 
 struct sign_checked {
     enum sign_state state;
-    char name[SIGNATURE_NAME_BYTES]; /* of the key that it names */
+    char name[SIGNATURE_NAME_BYTES]; /* name of the key that signed it */
     uint32_t n_parts;
 };
 

@@ -23,7 +23,7 @@ enum family_trait {
     FAMILY_SOFTCAPS = 1 << 5,        /* may have them, of scores and logits */
     FAMILY_QUERY_SCALE = 1 << 6,     /* scale of scores from query_pre_attn_scalar, not head_dim */
     FAMILY_PARTIAL_ROPE = 1 << 7,    /* may rotate only the first dimensions of a head */
-    FAMILY_MULTIPLIERS = 1 << 8,     /* of embedding, residual and logits */
+    FAMILY_MULTIPLIERS = 1 << 8,     /* multipliers of embedding, residual and logits */
     FAMILY_MAY_ROPE = 1 << 9,     /* GGUF's rope.scaling.finetuned may say that no layer rotates */
     FAMILY_LOCAL_PLAIN = 1 << 10, /* scaling of the rotation applies only to global layers */
     FAMILY_LOCAL_ROPE = 1 << 11,  /* with a window, global layers do not rotate */

@@ -9,8 +9,8 @@ enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 
 /* A line of steps, each of which ends with a line feed: "split REGEX" for a Split whose matches and
  * the text between them are pieces (CR, LF and TAB spelled as in a regular expression);
- * "punctuation" for Punctuation, Contiguous; "bytes" where ByteLevel maps bytes to characters.
- * Digits and ByteLevel's own pattern are splits as well: PRE_TOKENIZER_DIGIT, ... */
+ * "punctuation" for Punctuation, Contiguous; "bytes" if ByteLevel maps bytes to characters. Digits
+ * and ByteLevel's own pattern are splits as well: PRE_TOKENIZER_DIGIT, ... */
 #define PRE_TOKENIZER_DIGIT "split \\p{N}\n"
 #define PRE_TOKENIZER_DIGITS "split \\p{N}+\n"
 #define PRE_TOKENIZER_GPT2 \
@@ -26,7 +26,7 @@ struct pre_tokenizer {
         const char *name;
         uint32_t flags; /* flags of models with that name unless the file says otherwise:
                            INGOT_ADD_BOS, INGOT_IGNORE_MERGES, INGOT_NFC */
-    } names[PRE_TOKENIZER_MOST_NAMES]; /* of GGUF, up to NULL; the first one is shown */
+    } names[PRE_TOKENIZER_MOST_NAMES]; /* names in GGUF, up to NULL; the first one is shown */
 };
 
 /* The kinds in their order, from 0 on; NULL after the last. */

@@ -28,7 +28,7 @@ enum source_type {
 #define TYPE_READ_FLOATS(NAME, ...) SOURCE_##NAME,
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
-    SOURCE_Q2_0_128, /* of a fork: 128 elements per scale */
+    SOURCE_Q2_0_128, /* as in a fork: 128 elements per scale */
     /* The same values in the order of safetensors (quantize/source_rows.h): scales are separate and
      * a byte holds elements 2k and 2k + 1; or a byte holds four rows, a quarter of all rows
      * apart. */
@@ -69,11 +69,12 @@ struct source_tensor {
     uint32_t stride; /* not 0: it is transposed, and element (r, c) is number c * stride + r */
     float add;       /* added to every element; only F32, F16 and BF16 */
     enum source_type type;
-    uint32_t run;      /* not 0: its rows are in runs of this many, each run starting run_step
+    uint32_t run;        /* not 0: its rows are in runs of this many, each run starting run_step
                               rows after the one before: one of two matrices whose heads
                               alternate */
-    uint32_t run_step; /* for a transposed one in elements */
-    uint32_t stack; /* not 0: so many matrices of this shape, one per expert, next to each other */
+    uint32_t run_step;   /* for a transposed one in elements */
+    uint32_t stack;      /* not 0: this many matrices of this shape, one per expert, next to each
+                     * other */
     uint32_t stack_step; /* rows from one of them to the next, if others are between; else 0 */
     const struct source_tensor *parts; /* (stack) if they are separate; else NULL */
 };
@@ -135,13 +136,13 @@ struct source_params {
     uint32_t rope;    /* enum ingot_rope_kind, or SOURCE_ROPE_NONE */
     uint32_t tied;    /* 1: the output is the token embedding */
     float rope_base;
-    float rope_base_local; /* of local layers, if window != 0; else 0 */
+    float rope_base_local; /* base of local layers, if window != 0; else 0 */
     float rope_magnitude;  /* cosines and sines are multiplied by it */
     bool rope_local_plain; /* local layers use neither it nor a scaling of their factors */
-    uint32_t rope_dims;    /* of each head, the first rope_dims */
+    uint32_t rope_dims;    /* dims of each head that rotate: the first rope_dims */
     uint32_t rope_context; /* longer sequences use the long factors; 0: there are none */
     uint32_t window;       /* positions that a local layer sees, including its own; 0: all */
-    uint32_t global_every; /* the last of so many layers is global; 0: none is */
+    uint32_t global_every; /* the last of this many layers is global; 0: none is */
     float norm_eps;
     float attn_scale;         /* of the scores */
     float attn_softcap;       /* 0: none, as final_softcap */
@@ -149,7 +150,7 @@ struct source_params {
     float embedding_scale;    /* of the token embedding */
     float residual_scale;     /* factor of a block's result */
     float logits_scale;       /* of the logits */
-    uint32_t head_dim_local;  /* of local layers; 0: as in others; also for the next one */
+    uint32_t head_dim_local;  /* width in local layers; 0: as in others; also for the next one */
     uint32_t rope_dims_local; /* at most rope_dims */
     uint32_t per_layer_dim;   /* width of Gemma 4's embedding of each layer; 0: none */
     uint32_t mtp;             /* 1: only the MTP head of the model */

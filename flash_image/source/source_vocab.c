@@ -70,7 +70,7 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
     case SOURCE_GGUF_VOCAB: read_gguf_token(v, id, c->at + 8, t); break;
     case SOURCE_LLAMA2C_VOCAB: read_llama2c_token(id, c->at + 8, t); break;
     }
-    c->at = t->text + t->bytes; /* of the texts that follow each other */
+    c->at = t->text + t->bytes; /* texts that follow each other */
     c->id++;
     return true;
 }

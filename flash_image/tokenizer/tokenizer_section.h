@@ -7,7 +7,7 @@
 /* The sizes of a vocabulary's section. */
 struct tokenizer_size {
     uint32_t n_tokens;
-    uint64_t bytes; /* of the section, at most; zeros beyond the used part */
+    uint64_t bytes; /* most bytes of the section; zeros beyond the used part */
 };
 
 /* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */

@@ -32,7 +32,7 @@ struct blocks {
     struct serve_translation *t;
     unsigned at; /* which message */
     bool assistant;
-    cJSON *message; /* of chat completions, with a list of parts; NULL: none so far */
+    cJSON *message; /* message of chat completions, with a list of parts; NULL: none so far */
 };
 
 static cJSON *message_of(struct blocks *b)

@@ -15,7 +15,8 @@ struct serve_choices {
     struct api_events at[API_REPLIES_MOST];
     uint8_t tries[API_REPLIES_MOST]; /* replies that were refused */
     bool checked[API_REPLIES_MOST];
-    struct serve_check *checks[API_REPLIES_MOST]; /* of the replies being checked; NULL: none */
+    struct serve_check *checks[API_REPLIES_MOST]; /* checks of the replies being checked; NULL:
+                                                   * none */
     uint32_t n;
     const struct serve_backend *backend;
     bool streams, ended; /* sent as events; all events were sent */
@@ -36,7 +37,7 @@ bool serve_choices_begun(struct serve_choices *c, struct api_error *e);
 /* Sends what was not sent yet: events, or the whole answer. */
 void serve_choices_say(struct serve_choices *c, struct api_text *out);
 
-/* Nobody waits for the replies any more. */
+/* The replies are no longer needed. */
 void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);
 
 #endif

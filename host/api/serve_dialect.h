@@ -38,7 +38,7 @@ struct serve_dialect_fields {
     /* Called once all fields are read. NULL: nothing to do. */
     bool (*end)(struct serve_translation *t);
     const char *said;                         /* name of the field with the input: "input" */
-    const struct serve_dialect_fields *inner; /* of an object inside; NULL: none */
+    const struct serve_dialect_fields *inner; /* fields of an object inside; NULL: none */
 };
 
 /* How an answer is written. All functions add to *out; without memory they set out->failed. */

@@ -84,7 +84,7 @@ void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
     }
 }
 
-/* Any name stands for the loaded model, as everywhere. */
+/* Any name means the loaded model, as everywhere. */
 void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now)
 {
     cJSON *root = cJSON_CreateObject(), *info, *list;

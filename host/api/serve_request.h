@@ -5,7 +5,7 @@
 #include "host/api/serve_text.h"
 #include "runtime/api/api_request.h"
 
-enum { SERVE_BODY_BYTES = 1 << 20 /* of a request at most */ };
+enum { SERVE_BODY_BYTES = 1 << 20 /* longest body of a request */ };
 
 /* A body (bytes); *q was zero. False: *e says why. serve_request_free in any case. */
 bool serve_request_read(struct api_request *q, enum api_kind kind, const char *body, size_t bytes,
@@ -13,8 +13,8 @@ bool serve_request_read(struct api_request *q, enum api_kind kind, const char *b
 
 void serve_request_free(struct api_request *q);
 
-/* The same once more; *to was zero. Both have the same texts, which nobody changes, in memory that
- * the last of them frees: each may be freed by a thread of its own. */
+/* The same once more; *to was zero. Both have the same texts, which never change, in memory that
+ * the last of them frees: each may be freed by another thread. */
 void serve_request_copy(struct api_request *to, const struct api_request *from);
 
 /* A compiled grammar (bytes) from malloc becomes the request's. False: *e. */

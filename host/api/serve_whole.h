@@ -19,7 +19,7 @@ bool serve_whole_take(struct serve_whole *w);
 /* Moves the written text to *out, which was empty, and frees w. */
 void serve_whole_say(struct serve_whole *w, struct api_text *out);
 
-/* Nobody waits for it any more: frees it now, or when it has ended. */
+/* No longer needed: frees it now, or when it has ended. */
 void serve_whole_leave(struct serve_whole *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* How large the inputs of a model's columns are: their mean squares over a text, which tell the
- * quantizer where an error costs most. The model runs in a process of its own. */
+ * quantizer where an error costs most. The model runs in a separate process. */
 #ifndef INGOT_HOST_CALIBRATE_H
 #define INGOT_HOST_CALIBRATE_H
 

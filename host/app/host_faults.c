@@ -15,7 +15,7 @@ static void say(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
 
-    (void)written; /* nobody is left to tell */
+    (void)written; /* there is nobody left to report to */
 }
 
 /* A file's name may have any byte: bytes that a terminal obeys are shown as '?'. */

@@ -1,5 +1,5 @@
-/* The folder of a model: the other files there by name. `beside` is the path of a file, whose
- * folder is meant. Paths have HOST_PATH_BYTES. */
+/* The folder of a model: the other files there by name. `beside` is the path of a file; its folder
+ * is used. Paths have HOST_PATH_BYTES. */
 #ifndef INGOT_HOST_HOST_FOLDER_H
 #define INGOT_HOST_HOST_FOLDER_H
 

@@ -95,7 +95,7 @@ static enum err check(const char *path, int fd, enum host_own kind, bool *is_bla
         return ERR_IO;
     }
     if (!S_ISREG(st.st_mode)) {
-        return ERR_OK; /* its opener says what is wrong with it */
+        return ERR_OK; /* its opener reports the error */
     }
     errno = 0;
     fits = kind == HOST_OWN_KV ? !is_known_kind(fd) : is_own(fd, (uint64_t)st.st_size, kind);

@@ -23,7 +23,7 @@ enum err host_template_choose(const char *name, struct model *m, uint8_t **vocab
         snprintf(error_message, bytes, "%s", refused);
         return e;
     }
-    free(*vocabulary); /* of the model that was loaded before */
+    free(*vocabulary); /* vocabulary of the model that was loaded before */
     *vocabulary = malloc(vocabulary_bytes);
     if (*vocabulary == NULL) {
         snprintf(error_message, bytes, "out of memory");

@@ -19,7 +19,7 @@ enum {
     SILENT_MS = 300000, /* without an event during a reply: then the board is given up */
     LEAVE_MS = 2000,
     TRIES = 3,         /* attempts of a request on boards that go away */
-    LINE_LIMIT = 8191, /* of a board that does not report it */
+    LINE_LIMIT = 8191, /* limit for a board that does not report it */
 };
 
 /* ---- a board --------------------------------------------------------------------------------- */
@@ -174,7 +174,8 @@ static void take_reply(struct board *b, const struct board_event *e)
         b->left--;
         if (b->left == 0) {
             finish(b, e);
-        } else if (b->error.status != 0 && !b->stopped) { /* of a grammar: no reply without it */
+        } else if (b->error.status != 0 && !b->stopped) { /* an error of a grammar: no reply without
+                                                           * it */
             b->stopped = true;
             cancel(b);
         }
@@ -262,7 +263,7 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
                serial_millis() - b->asked_ms > ASK_MS) {
         b->asked_ms = serial_millis();
-        stop_reply(b); /* of a caller that has left */
+        stop_reply(b); /* the caller has left */
     }
     board_event_free(&e);
 }

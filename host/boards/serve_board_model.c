@@ -19,7 +19,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* It loads the model of the others. */
+/* It loads the others' model. */
 static void load(struct board *b)
 {
     struct api_text line = { .n = 0 };

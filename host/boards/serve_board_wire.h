@@ -25,15 +25,15 @@ struct cJSON;
 struct board_event {
     struct cJSON *root;
     enum board_event_kind kind;
-    uint64_t id; /* of the request that it answers; 0: none */
+    uint64_t id; /* id of the request that it answers; 0: none */
     const char *text, *name, *model, *board, *reason;
     uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
     uint32_t tokens;                                          /* of BOARD_EMBEDDING */
     bool knows_penalties; /* likewise: requests may have penalties and biases */
-    bool
-        knows_said; /* of BOARD_HELLO: messages may be marked as a person's words (docs/SERIAL.md) */
+    bool knows_said;      /* in BOARD_HELLO: messages may be marked as a person's words
+                     * (docs/SERIAL.md) */
 };
 
 /* False: the line is not an event, and nothing has to be freed. */

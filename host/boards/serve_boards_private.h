@@ -56,7 +56,7 @@ struct board {
     uint64_t asked_ms;
     uint64_t stayed_ms;  /* when a board that was switched to a program last heard from us */
     unsigned n_mode;     /* how often it was switched; 0: it was not */
-    uint64_t load_id;    /* of the latest request to load a model */
+    uint64_t load_id;    /* id of the latest request to load a model */
     uint32_t load_tried; /* number of the model choice that it was told to load; 0: none */
     uint32_t line_limit;
     double context; /* its context in tokens, from its `ready`; NaN: unknown */
@@ -72,7 +72,7 @@ struct serve_pool {
     struct waiting *first;
     uint64_t n_taken;
     struct serve_stats stats;
-    char model[API_MODEL_BYTES]; /* of all boards; "": no board has answered */
+    char model[API_MODEL_BYTES]; /* model of all boards; "": no board has answered */
     uint32_t choice;             /* number of the current choice; 0: the first board's model */
     bool closing;
 };

@@ -34,7 +34,7 @@ enum {
 
 struct job {
     const struct card_args *a;
-    const char *name; /* of the folder of the board */
+    const char *name; /* name of the board's folder */
     const char
         *for_board; /* the board that the card is for, if its image starts others too; NULL: all */
     struct card_board board;

@@ -64,7 +64,7 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* An unknown option is elsewhere ignored with an error message; here it is an error. */
+/* Elsewhere an unknown option only prints a message; here it is an error. */
 static void note_unknown(void *context, bool refused, const char *error_message)
 {
     (void)refused;

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     shown_streams_open();
     host_faults_watch();
     kernels_select(&kernels, host_cpu_features());
-    crc32c_use(&kernels); /* of every file that a command reads or writes */
+    crc32c_use(&kernels); /* for every file that a command reads or writes */
     sha256_use(&kernels);
     signal(SIGPIPE, SIG_IGN); /* a failed write says so */
     signal(SIGXFSZ, SIG_IGN);

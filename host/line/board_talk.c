@@ -8,12 +8,12 @@
 enum {
     STEP_MS = 100,
     ASK_MS = 1500,   /* between two questions that check whether the board is there ... */
-    FIRST_MS = 1500, /* ... and before the first: it may be starting, and has sent nothing yet */
+    FIRST_MS = 1500, /* ... also before the first: it may be starting, and has sent nothing yet */
     QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */
     LEAVE_MS = 5000,
-    LEAVE_ID = 1, /* of the last request: no other has it */
+    LEAVE_ID = 1, /* id of the last request: no other has it */
     REQUEST_BYTES = 16384,
 };
 

@@ -34,14 +34,14 @@ bool board_talk_greet(struct board_talk *t);
  * t->failed tells if the request was refused. */
 bool board_talk_ask(struct board_talk *t, const char *key, const char *text, size_t bytes);
 
-/* The same for a line as it is, with its LF; NULL: wait for the one that was sent. */
+/* The same for an unchanged line with its LF; NULL: wait for the line that was sent. */
 bool board_talk_send(struct board_talk *t, const char *line);
 
 /* The board talks to people again if it did so when it was found; its work is stopped. False: it
  * has not confirmed that within some seconds, and will do it by itself later. */
 bool board_talk_leave(struct board_talk *t);
 
-/* If nothing is asked for a while, the board is told now and then that the program is there. */
+/* If nothing is sent for a while, the board is told now and then that the program is there. */
 void board_talk_stay(struct board_talk *t);
 
 /* Wait for *flag, or until a request is done. False: the error was printed. */

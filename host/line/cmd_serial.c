@@ -332,7 +332,7 @@ static void obey_interrupt(void)
     }
 }
 
-/* The board must know that somebody is there; it may have given up after a silence. */
+/* The board must know that the program is there; it may have given up after a silence. */
 static void stay(void)
 {
     if (serial.phase == IDLE && is_at_prompt()) {
@@ -405,7 +405,7 @@ static void talk(void)
             next_typed();
         }
         if (ferror(stdout)) {
-            end(EXIT_FAILED); /* nobody gets the replies: main prints the reason */
+            end(EXIT_FAILED); /* the replies cannot be printed: main prints the reason */
         }
         if (serial.phase != OVER) {
             step();

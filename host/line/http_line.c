@@ -20,7 +20,7 @@ enum {
     CTRL_C = 3,
     ENQUIRY = 5,
     STEP_MS = 1000,
-    BUSY_MS = 500, /* until a board that was full is asked again */
+    BUSY_MS = 500, /* pause before a board that was full is asked again */
     CONNECT_MS = 5000,
     ASK_MS = 20000, /* for the first answer */
 };
@@ -34,7 +34,7 @@ struct http_line {
     int http;                /* its connection; -1: none */
     char head[ANSWER_BYTES]; /* (n_head) until it is complete */
     size_t n_head;
-    int status;      /* of the answer, once its head is complete */
+    int status;      /* status of the answer, once its head is complete */
     bool ends_clean; /* the latest event was `done`, or an answer to ENQUIRY */
     char tail[64];   /* (n_tail) the start of the latest event */
     size_t n_tail;
@@ -314,7 +314,7 @@ static bool take_byte(struct http_line *h, char byte)
         return stop_request(h);
     }
     if (byte == CTRL_C) {
-        byte = ENQUIRY; /* both ask whether somebody is there */
+        byte = ENQUIRY; /* both ask whether the board is there */
     } else if (byte == '\r' || h->n == sizeof h->lines) {
         return true;
     }

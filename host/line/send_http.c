@@ -16,7 +16,8 @@
 
 enum {
     RANGE_BYTES =
-        4 << 20, /* of a request: whole blocks of a card, and about a second of the line's time */
+        4 << 20, /* size of a request: whole blocks of a card, and about a second of the line's
+                  * time */
     ANSWER_BYTES = 16384,
     STEP_MS = 200,
     SILENCE_MS = 60000, /* time for the answer to a range */

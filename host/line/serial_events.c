@@ -309,7 +309,7 @@ static enum serial_kind take_event(struct serial_events *e, const struct event *
     }
     if (strcmp(kind, "action") == 0 && event->values[RESULT] != NULL) {
         end_line(e);
-        fprintf(stderr, "(%s)\n", event->values[RESULT]); /* of a model that acts */
+        fprintf(stderr, "(%s)\n", event->values[RESULT]); /* a model that acts */
         return SERIAL_OTHER;
     }
     if (event->values[TEXT] == NULL) {

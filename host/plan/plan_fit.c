@@ -11,7 +11,7 @@ static const struct offer {
     const char *name; /* as of --type */
     bool few;         /* loses so much that speed is not reason enough */
     bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
-    uint32_t family;  /* of the models that it is for; 0: all */
+    uint32_t family;  /* family of the models that it is for; 0: all */
 } offers[] = {
     { "f16", false, false, 0 },
     { "q8_0", false, false, 0 },

@@ -18,8 +18,8 @@ void serve_head_add_status(char fields[SERVE_FIELDS_BYTES], int status, const ch
 /* Lets a page of that origin read the answer (the Fetch standard, section 3.3). */
 void serve_head_add_origin(char fields[SERVE_FIELDS_BYTES], const char *origin);
 
-/* Lets it also ask with fields of those names ("": none), and from a public network if it asked for
- * that. */
+/* Also allows it requests with fields of those names ("": none), and from a public network if it
+ * asked for that. */
 void serve_head_add_preflight(char fields[SERVE_FIELDS_BYTES], const char *names,
                               bool private_network);
 

@@ -10,19 +10,19 @@
 #include "runtime/api/api_job.h"
 
 enum {
-    SERVE_WAITING_MOST = 128, /* jobs that wait, beside those that run */
+    SERVE_WAITING_MOST = 128, /* jobs that wait, in addition to those that run */
     SERVE_BOARDS_MOST = 32,
     SERVE_MACHINE_BYTES = 40, /* of a board's kind */
-    SERVE_EVENT_BYTES = 2048, /* of a board's own description, with its NUL */
+    SERVE_EVENT_BYTES = 2048, /* longest description of a board, with its NUL */
 };
 
 /* A job that the server and the backend hold once each. */
 struct serve_job {
     struct api_job of;      /* its request is constant once submitted */
     struct serve_job *next; /* the backend's */
-    pthread_mutex_t lock;   /* of `of` but for its request, and all below */
+    pthread_mutex_t lock;   /* guards `of` except its request, and all below */
     unsigned holders;
-    bool cancelled; /* nobody waits for it any more */
+    bool cancelled; /* its caller has left */
 };
 
 /* Makes a job that only the caller holds. NULL: no memory. */

@@ -6,7 +6,7 @@
 
 struct cJSON;
 
-/* Those that an event says; the others are not known. */
+/* Those that an event contains; the others are not known. */
 void serve_figures_read(struct api_figures *f, const struct cJSON *event);
 
 /* All of them to an object under their names; null: not known. */

@@ -146,7 +146,7 @@ static bool is_loopback_number(const struct authority *a)
     return parts == 4;
 }
 
-/* Whether the name means this computer and nobody else can give it ("localhost:8080", "127.0.0.1",
+/* True if the name means this computer and cannot be anyone else's ("localhost:8080", "127.0.0.1",
  * "[::1]:80"), or the owner allows it. An allowed name without a port allows every port. */
 static bool is_this_computer(const char *host, const struct serve_guard *g)
 {

@@ -1,4 +1,4 @@
-/* Checks who may ask `ingot serve`. */
+/* Checks who may use `ingot serve`. */
 #ifndef INGOT_HOST_SERVE_GUARD_H
 #define INGOT_HOST_SERVE_GUARD_H
 
@@ -12,8 +12,8 @@ struct serve_guard {
         token; /* the token that callers need, except for /health and the page; NULL: callers on this computer need none */
     const char *origins
         [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all, if they have the token */
-    const char
-        *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, beside those of its loopback */
+    const char *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, in addition to those of its
+                                     * loopback */
     uint32_t n_origins, n_hosts;
 };
 
@@ -33,8 +33,8 @@ bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, st
 /* Returns whether the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);
 
-/* Adds to what is allowed. False: it is neither an origin ("http://localhost:3000", "null", "*")
- * nor a name ("board.lan", "board.lan:8080"), or there are too many. */
+/* Adds to the allowed names and pages. False: it is neither an origin ("http://localhost:3000",
+ * "null", "*") nor a name ("board.lan", "board.lan:8080"), or there are too many. */
 bool serve_allow_origin(struct serve_guard *g, const char *origin);
 bool serve_allow_host(struct serve_guard *g, const char *host);
 

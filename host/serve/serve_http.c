@@ -40,7 +40,7 @@ struct exchange {
 static struct server {
     struct serve_setup *setup;
     uint64_t n_requests;
-    size_t body_bytes; /* of all requests whose answer was not sent yet */
+    size_t body_bytes; /* bytes of all requests whose answer was not sent yet */
     uint64_t n_left;   /* requests whose caller was gone before they were read */
 } server;
 

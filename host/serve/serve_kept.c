@@ -30,7 +30,7 @@ static bool fail(const char *path, const char *why)
     return false;
 }
 
-/* Whether the file is there, is new or one of ours, and is used by nobody else. */
+/* True if the file is there, is new or one of ours, and nobody else uses it. */
 static bool make_file(const char *path, uint64_t bytes)
 {
     char error_message[ERROR_MESSAGE_BYTES];

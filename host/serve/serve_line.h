@@ -28,8 +28,8 @@ enum serve_line_kind {
     SERVE_LINE_REFUSED, /* *e */
 };
 
-/* Reads a request (n bytes) into *q, which was zeroed. busy: a reply is at work, so only cancel is
- * taken. */
+/* Reads a request (n bytes) into *q, which was zeroed. busy: a reply is running, so only cancel is
+ * accepted. */
 enum serve_line_kind serve_line_take(struct serve_line *l, const char *text, size_t n, bool busy,
                                      struct api_request *q, const struct api_defaults *d,
                                      struct api_error *e);

@@ -25,7 +25,7 @@ static cJSON *find(const cJSON *data, const char *id)
     return NULL;
 }
 
-/* Counts the model for one board more. bytes: NULL where they are not known. */
+/* Counts the model for one more board. bytes: NULL if they are not known. */
 static void add(cJSON *data, const char *id, const cJSON *bytes)
 {
     cJSON *one = find(data, id), *boards = cJSON_GetObjectItem(one, "boards");
@@ -110,7 +110,7 @@ void serve_load_list(struct api_text *out, const struct serve_backend *b, const 
     put(out, root);
 }
 
-/* Returns the name that a board gives the model, which may be asked for with or without its ending.
+/* Returns the name that a board gives the model, which may be requested with or without its ending.
  * False: no board has it. */
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {

@@ -45,8 +45,8 @@ static const struct serve_page_row one_model = {
 static const struct serve_page_row none = { "",    SERVE_PAGE_NONE, false,
                                             false, API_CHAT,        SERVE_COMPLETIONS };
 
-/* Pages that also have a path with /v1 in front: those of OpenAI's API, and those that look after
- * it. */
+/* Pages that also have a path with /v1 in front: those of OpenAI's API, and those for
+ * administration. */
 static bool has_v1(const struct serve_page_row *row)
 {
     return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;

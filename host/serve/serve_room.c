@@ -53,9 +53,9 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
     return group;
 }
 
-/* How readily a connection is given up; 0: never. A connection whose request is at work stays. One
- * that has asked nothing yet goes before one that has, and within each kind the one that was silent
- * for longest. */
+/* Which connection is given up first; 0: never. A connection whose request is running stays. One
+ * that has sent no request yet is given up before one that has, and within each kind the one that
+ * was silent for longest. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

@@ -110,7 +110,7 @@ static bool send_some(struct connection *k)
 }
 
 /* Everything was sent: the other side is told, and what it still sends is read and dropped, because
- * a socket that is closed with unread bytes takes back what was sent. */
+ * closing a socket with unread bytes discards what was sent. */
 static void begin_lingering(struct connection *k)
 {
     k->lingers = true;
@@ -121,7 +121,7 @@ static void begin_lingering(struct connection *k)
     }
 }
 
-/* An answer was sent. Starts the clock of what still comes of its request's body, or none. */
+/* An answer was sent. Starts the clock for the rest of its request's body, or stops it. */
 static void end_answer(struct connection *k)
 {
     k->begun = k->http.stage == HTTP_DROPS;
@@ -151,7 +151,7 @@ static void advance(struct connection *k)
             begin_lingering(k);
         }
     }
-    /* The other side has ended, and everything that it asked is answered. */
+    /* The other side has ended, and all its requests are answered. */
     if (k->ended && !k->broken && k->out_at == k->out_bytes && http_connection_wants(&k->http)) {
         k->broken = true;
     }
@@ -197,7 +197,7 @@ static void read_more(struct connection *k)
     }
 }
 
-/* The other side sends nothing more. If it is gone altogether, nobody wants its answer; an interim
+/* The other side sends nothing more. If it is completely gone, its answer is not needed; an interim
  * answer finds that out. */
 static void meet_end(struct connection *k)
 {

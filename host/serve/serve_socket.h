@@ -15,7 +15,7 @@ struct serve_sockets_setup {
     void (*opened)(void *user, struct http_connection *c, bool few);
     void (*closed)(void *user);
     void (*woken)(void *user);         /* serve_sockets_wake was called */
-    bool (*is_busy)(const void *user); /* whether something is at work for it */
+    bool (*is_busy)(const void *user); /* true if work for it is running */
     void (*late)(
         void *user); /* a request takes too long to come, so the answer must be given now */
 };

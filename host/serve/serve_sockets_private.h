@@ -35,14 +35,14 @@ struct connection {
     bool begun;   /* a request is coming in since `began` */
     bool served;  /* an answer was sent */
     bool ended;   /* the other side will send nothing more */
-    bool probed;  /* and it was met while its request is at work */
+    bool probed;  /* and it was reached while its request is running */
     bool lingers; /* everything was sent */
     bool broken;  /* it will be closed in this turn */
     bool pinged;
     int64_t heard, began; /* ms */
     struct serve_pace pace;
     uint64_t sent,
-        taken; /* bytes sent to the system; and those of them that the other side has acknowledged */
+        taken; /* bytes passed to the system; and those that the other side has acknowledged */
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes are still to be taken */
     char out[16384]; /* bytes out_at to out_bytes are still to be sent */

@@ -9,7 +9,7 @@
 #include "runtime/session/generate.h"
 
 struct serve_told {
-    struct serve_look look; /* Writes what is known by now. */
+    struct serve_look look; /* Writes what is known so far. */
     /* A console that writes into a text. */
     struct platform platform;
     struct console console;

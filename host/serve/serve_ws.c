@@ -38,7 +38,7 @@ static void leave_job(struct serve_ws *s)
 
 /* ---- in a worker's thread -------------------------------------------------------------------- */
 
-/* Starts the reply that was asked for. j: the request. */
+/* Starts the requested reply. j: the request. */
 static void submit(struct serve_ws *s, struct serve_job *j)
 {
     struct serve_backend *b = s->setup->backend;
@@ -129,7 +129,7 @@ void serve_ws_leave(struct serve_ws *s)
     (void)serve_worker_leave(&s->task);
 }
 
-/* Whether the text so far is UTF-8. Before the last piece its end may be a part of a character. */
+/* True if the text so far is UTF-8. Before the last piece its end may be a part of a character. */
 static bool is_utf8(struct serve_ws *s, bool last)
 {
     const char *rest = s->in.bytes + s->in_whole;

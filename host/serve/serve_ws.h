@@ -20,7 +20,7 @@ uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool las
 /* Returns whether a message is being read; no other may come until then. */
 bool serve_ws_is_reading(const struct serve_ws *s);
 
-/* Writes what has come of the requests. False: no memory. */
+/* Writes the results of the requests so far. False: no memory. */
 bool serve_ws_woken(struct serve_ws *s);
 
 /* Returns the message that is sent next (*n bytes), until serve_ws_said. NULL: none. */

@@ -8,7 +8,7 @@
 #include "flash_image/output/output_file.h"
 
 enum {
-    HEADER = 44, /* of a file that we write */
+    HEADER = 44, /* header of a file that we write */
     CHUNK = 8,   /* name and length before a chunk's bytes */
     PCM = 1,     /* formats */
     EXTENSIBLE = 0xfffe,

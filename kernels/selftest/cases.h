@@ -36,7 +36,7 @@ enum weights {
 /* Weights of a format, and the activations x that its gemv and gemm take. */
 struct weights_format {
     size_t cols;        /* columns in a block; for floats: a row is a multiple of this */
-    size_t bytes;       /* of a block of 8 rows */
+    size_t bytes;       /* size of a block of 8 rows */
     size_t float_bytes; /* true for float formats, which have no blocks */
     size_t align;
     bool

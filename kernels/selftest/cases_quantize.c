@@ -47,7 +47,7 @@ static void test_dequantize(struct tester *t, enum weights type)
 /* Activations as quantize writes them and interleave takes them. */
 static const struct activations {
     size_t cols, bytes; /* of a block */
-    size_t x4_bytes;    /* of a block of four tokens */
+    size_t x4_bytes;    /* size of a block of four tokens */
     size_t align;
     size_t n_cases; /* of quantize */
     size_t most;    /* all except the last 8 cases have fewer blocks */

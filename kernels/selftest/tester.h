@@ -44,7 +44,7 @@ struct kernel_call {
     uint64_t integer[6]; /* pointers, then sizes */
     float scalar[2];     /* the floating-point arguments, passed in any case */
     float result;
-    uint32_t features; /* of the CPU: says which further registers to poison */
+    uint32_t features; /* features of the CPU: say which further registers to poison */
     uint32_t damage;   /* out: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
@@ -97,7 +97,7 @@ struct tester {
     const char *symbol;
     uint64_t random;
     uint64_t first;    /* run only every fifth case, for a reference */
-    uint64_t digest;   /* of everything the reference answered */
+    uint64_t digest;   /* digest of everything the reference answered */
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */

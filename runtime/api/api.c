@@ -363,7 +363,7 @@ static void use_stops(struct api_request *q, const struct options_reply *o)
     }
 }
 
-/* The request at work from its body. False: it was answered with an error. */
+/* The current request from its body. False: it was answered with an error. */
 static bool read_request(struct api *a, const struct chat *c)
 {
     struct api_work *w = &a->work;
@@ -441,7 +441,7 @@ static void answer(struct api *a, struct chat *c, const char *conversation)
     }
 }
 
-/* A line of mode=json is answered as it stands. */
+/* A line of mode=json is answered unchanged. */
 static void pass_line(struct api *a, struct chat *c, const char *conversation)
 {
     const struct api_client *k = a->work.client;

@@ -31,7 +31,7 @@ enum {
                              * ignored */
     API_SLOW_MS = 5000,     /* how long a reply waits for a client that does not take it */
     API_NAME_BYTES = 256,
-    API_MEMORY_BYTES = 160 * 1024, /* of a request: its values, and what it becomes */
+    API_MEMORY_BYTES = 160 * 1024, /* memory of a request: its values, and what it becomes */
 };
 
 enum api_stage {
@@ -50,11 +50,11 @@ struct api_client {
     enum api_kind kind;
     uint64_t order;   /* order of the waiting requests: the smallest number is next */
     uint32_t callers; /* requests of this slot so far: a new number means another client */
-    bool keeps_body;  /* of the request at hand */
+    bool keeps_body;  /* the current request keeps its body */
     bool uploads;     /* its body is a file: `body` has the bytes that were not written yet */
     bool arrived;     /* the whole body has come */
     bool has_crc;
-    uint32_t crc;           /* of the whole file, as the sender states it */
+    uint32_t crc;           /* CRC of the whole file, as the sender states it */
     struct api_range range; /* of the file */
     char path[API_PATH_BYTES];
     size_t body_bytes;
@@ -69,13 +69,13 @@ struct api_setup {
     const struct platform *platform;
     const char *name;  /* name of this host: NAME and NAME.local are our names */
     const char *token; /* NULL: there is none */
-    bool open;         /* everybody who reaches us may ask, without a token */
+    bool open;         /* everyone who can reach the board may ask, without a token */
     /* Give the network its turn while the model works. */
     void (*poll)(void *context);
     void *context;
     struct api_store store;
-    /* Another model takes the place of the one at work. NULL: it has; else why not, a sentence, and *status of the answer. The function
-     * is NULL: there never is another. */
+    /* Another model replaces the current one. NULL: it has; else an error message, and *status of
+     * the answer. The function is NULL: there never is another. */
     const char *(*load)(void *context, const char *name, int *status);
     /* Hold the replies that follow to a compiled grammar (bytes), until `release`. NULL: they are
      * held; else why not, a sentence. */
@@ -93,10 +93,10 @@ struct api_work {
     bool begun, failed; /* the head has been sent; it ended with an error */
     bool stops;         /* the last byte of input was a Ctrl-C */
     uint64_t number;
-    struct api_job job; /* the request, and the reply to it at work */
+    struct api_job job; /* the request, and its current reply */
     struct api_answer answer;
     struct api_memory memory;
-    size_t request_bytes;     /* of memory: what follows is the reply's */
+    size_t request_bytes;     /* memory of the request: what follows is the reply's */
     uint32_t number_of_reply; /* among those to the request */
     struct api_events at;
     struct api_usage usage;
@@ -119,7 +119,7 @@ struct api {
     struct api_work work;
     struct api_upload upload;
     char line[API_LINE_BYTES];
-    uint64_t memory[API_MEMORY_BYTES / sizeof(uint64_t)]; /* of the request at work */
+    uint64_t memory[API_MEMORY_BYTES / sizeof(uint64_t)]; /* memory of the current request */
     char text[1024];                                      /* a short answer, until it is copied */
     struct api_client clients[API_CLIENTS];
 };
@@ -153,7 +153,7 @@ void api_answer(struct api_client *k, int status, const char *type, const char *
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code);
 
-/* The chat's console becomes the answer at work. */
+/* The chat's console becomes the current answer. */
 void api_open_console(struct api *a);
 
 /* Whether another request may wait. */

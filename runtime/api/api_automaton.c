@@ -104,7 +104,7 @@ void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to)
     api_automaton_call(a, from, to, a->nowhere, 0, 1);
 }
 
-/* Edges stand together by their states. False: a state has too many. */
+/* Edges are grouped by their states. False: a state has too many. */
 static bool lay_out(const struct api_automaton *a, struct ingot_grammar *head)
 {
     struct ingot_grammar_state *states = (void *)(head + 1);

@@ -31,7 +31,7 @@ bool api_automaton_open(struct api_automaton *a, struct api_memory *m);
 uint32_t api_automaton_state(struct api_automaton *a);
 void api_automaton_accept(struct api_automaton *a, uint32_t state);
 
-/* Ways between two states: a byte of low .. high; each byte of a text in turn; none; `least` to
+/* Ways between two states: a byte of low .. high; each byte of a text in order; none; `least` to
  * `most` runs of the part that begins at `start` and ends where a state accepts. */
 void api_automaton_byte(struct api_automaton *a, uint32_t from, uint32_t to, uint8_t low,
                         uint8_t high);

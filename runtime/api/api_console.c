@@ -1,4 +1,5 @@
-/* The answer at work as a console of the chat: what the chat writes goes to the client, and the network works while it computes. */
+/* The current answer as a console of the chat: what the chat writes goes to the client, and the
+ * network works while it computes. */
 #include <string.h>
 
 #include "runtime/api/api.h"

@@ -8,7 +8,7 @@
 #include "runtime/api/api_line.h"
 #include "runtime/api/api_vectors.h"
 
-/* Memory of a reply beside its text; the text gets what is left. */
+/* Memory of a reply besides its text; the text gets what is left. */
 enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)
@@ -207,7 +207,7 @@ static void fail(struct api *a, const struct api_error *e)
     if (!w->begun && !api_is_gone(a)) { /* the error is the answer */
         w->failed = true;
         api_answer_error(w->client, e->status, e->text, e->param, e->code);
-    } else if (!w->job.request.stream) { /* nobody is to take a part for the whole */
+    } else if (!w->job.request.stream) { /* a part must not be taken for the whole */
         w->failed = true;
     }
 }
@@ -430,7 +430,7 @@ void api_event_end(struct api *a)
         return;
     }
     if (w->failed && w->begun) {
-        k->cut = true; /* close the connection, so that nobody takes a part for the whole */
+        k->cut = true; /* close the connection, so that a part is not taken for the whole */
     }
     k->stage = API_ANSWERS;
     k->last = true;

@@ -297,7 +297,7 @@ static bool read_dimensions(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Reads the effort: none is without thoughts, and the other words have no meaning in a template
+/* Reads the effort: none means without thoughts, and the other words have no meaning in a template
  * here. */
 static bool read_effort(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {

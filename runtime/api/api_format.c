@@ -20,7 +20,7 @@ static bool check_members(struct api_reader *r, const struct api_json *format,
            (outer == NULL || api_members_known(r, outer, "response_format.json_schema", inner));
 }
 
-/* A schema that stands where its members do. */
+/* A schema whose place in the request is that of its members. */
 static bool take_schema(struct api_reader *r, const struct api_json *schema,
                         const struct api_json *strict, struct api_format *f)
 {

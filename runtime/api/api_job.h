@@ -36,10 +36,10 @@ struct api_job {
     struct api_error error;         /* once done: why there is no reply, or no more of it */
     enum generate_end end;          /* once done without an error */
     struct api_text text, thoughts; /* whole characters */
-    struct api_text scores;         /* of api_scores.h, where they are wanted */
+    struct api_text scores;         /* scores of api_scores.h, if requested */
     struct api_text vectors;        /* API_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
-    uint32_t spent_tokens;      /* of replies before it that were refused and made again */
+    uint32_t spent_tokens;      /* tokens of replies before it that were refused and made again */
     struct api_figures figures; /* once done without an error */
     const char *line;           /* constant, of the board that answered; NULL: this machine */
 };

@@ -350,8 +350,8 @@ static int32_t read_exponent(const char *s, const char *end)
     return less ? -n : n;
 }
 
-/* Up to 19 digits count, which is exact up to 2^53, and up to 22 places of the point: the nearest double (Clinger). Beyond it is one
- * beside that at most. */
+/* Up to 19 digits count, which is exact up to 2^53, and up to 22 places of the point: the nearest
+ * double (Clinger). Beyond it is at most one more. */
 double api_json_number(const struct api_json *v)
 {
     const char *s, *end;

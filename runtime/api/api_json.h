@@ -1,6 +1,6 @@
-/* A body of JSON as a tree, read in place: texts are decoded where they stand, so that only the
- * nodes take memory. It reads what clients send rather than what RFC 8259 allows: half of a
- * surrogate pair, which is left when a client cuts a text inside a character, becomes U+FFFD. */
+/* A body of JSON as a tree, read in place: texts are decoded in place, so that only the nodes take
+ * memory. It reads what clients send rather than what RFC 8259 allows: half of a surrogate pair,
+ * which is left when a client cuts a text inside a character, becomes U+FFFD. */
 #ifndef INGOT_RUNTIME_API_JSON_H
 #define INGOT_RUNTIME_API_JSON_H
 

@@ -5,8 +5,9 @@
 
 #include "runtime/api/api_request.h"
 
-/* Append the line, without its end: every setting, whatever was asked before. id: 0 is none; seed:
- * of the sampler. A request for embeddings has a line for each text, of which this is text i. */
+/* Append the line, without its end: it has every setting, whatever earlier requests set. id: 0 is
+ * none; seed: of the sampler. A request for embeddings has a line for each text, of which this is
+ * text i. */
 void api_line_put(struct api_text *out, const struct api_request *q, uint32_t i, uint64_t id,
                   uint64_t seed);
 

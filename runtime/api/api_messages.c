@@ -147,7 +147,7 @@ static bool add_system(struct api_reader *r, const struct api_json *content)
     return read_content(r, content, &t->system, more);
 }
 
-/* Only a user's last message is what a person asks for now. */
+/* Only a user's last message is a person's current request. */
 static bool add_user(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -217,7 +217,7 @@ static bool add_reply(struct api_reader *r, const struct api_json *m)
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && t->replied;
 
-    if (t == NULL) { /* a greeting: nobody has said anything before */
+    if (t == NULL) { /* a greeting, before a person has said anything */
         t = api_add_turn(r);
     }
     if (t == NULL) {

@@ -71,7 +71,7 @@ bool api_grammar_use(struct api_reader *r, const struct api_json *grammar);
 /* A schema as text: of a function's arguments, or (name NULL) of what a reply is when it is not a call. */
 struct api_held {
     const char *name, *schema;
-    bool strict; /* what nobody looks at is an error */
+    bool strict; /* unread fields are errors */
     bool loose;  /* left to the check */
 };
 

@@ -45,9 +45,9 @@ struct api_turn {
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
         tokens;  /* given instead of a text: numbers of type uint32_t, of a prompt or an input */
-    bool spoken; /* somebody, or a tool, says something in it */
+    bool spoken; /* a person or a tool has content in it */
     bool instructed; /* it has instructions */
-    bool replied;    /* the last turn alone is not */
+    bool replied;    /* only the last turn does not */
 };
 
 /* A schema that a finished reply is checked against: of a function's arguments, or (tool NULL) of
@@ -83,7 +83,7 @@ struct api_defaults {
 
 struct api_request {
     enum api_kind kind;
-    struct api_memory *memory; /* all that it points to lies there */
+    struct api_memory *memory; /* everything that it points to lies there */
     struct api_turn
         *turns; /* (n_turns), one at least; API_CONTINUE: texts to continue, one a reply;
                                * API_EMBED: a text each */

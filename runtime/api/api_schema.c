@@ -183,7 +183,7 @@ static bool is_required(const struct api_json *object, const char *name)
     return false;
 }
 
-/* The chain of an object's members: in `first` none stands before, in `later` one does. */
+/* The chain of an object's members: in `first` no member precedes, in `later` one does. */
 struct members {
     uint32_t first, later;
 };

@@ -6,7 +6,7 @@
 #include "runtime/api/api_automaton.h"
 #include "runtime/api/api_json.h"
 
-enum { API_ANY_DEPTH = 6 /* of a value of any type */ };
+enum { API_ANY_DEPTH = 6 /* depth of a value of any type */ };
 
 struct api_schema_todo;
 struct api_schema_ref;

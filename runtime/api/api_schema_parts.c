@@ -257,7 +257,7 @@ void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t
 static uint32_t put_class(struct api_schema *s, uint32_t from, char c)
 {
     static const struct {
-        char c, first[2], last[2]; /* of each of two digits; one digit: last NUL */
+        char c, first[2], last[2]; /* each has two digits; one digit: last NUL */
     } classes[] = {
         { 'Y', { '1', '2' }, { 0, 0 } },     { 'd', { '0', '9' }, { 0, 0 } },
         { 'M', { '0', '0' }, { '1', '9' } }, { 'M', { '1', '1' }, { '0', '2' } },
@@ -342,7 +342,7 @@ void api_schema_list(struct api_schema *s, uint32_t item, uint32_t least, uint32
 
 /* ---- any value ------------------------------------------------------------------------------- */
 
-/* A member of an object of any values. */
+/* A member of an object whose values may have any type. */
 static uint32_t member_part(struct api_schema *s, uint32_t value)
 {
     struct part p = new_part(s);

@@ -66,7 +66,7 @@ struct api_stream {
 
 typedef void api_say(const struct api_stream *s, const struct api_piece *p);
 
-/* Send what was not sent so far, to the end if the job is done. */
+/* Send everything not sent so far, to the end if the job is done. */
 void api_stream_walk(const struct api_stream *s, api_say *say);
 
 /* The first call of a reply, and how much of its text is content. */

@@ -18,8 +18,8 @@ struct api_text {
 /* An empty text that does not grow. */
 void api_text_open(struct api_text *t, char *memory, size_t room);
 
-/* Append bytes as they stand; append formatted text, in which ' stands for every quote of the
- * format; append a text (bytes, UTF-8) with escapes, without or with the quotes around it. */
+/* Append bytes unchanged; append formatted text, in which ' stands for every quote of the format;
+ * append a text (bytes, UTF-8) with escapes, without or with the quotes around it. */
 bool api_text_put(struct api_text *t, const char *bytes, size_t n);
 __attribute__((format(printf, 2, 3))) void api_text_print(struct api_text *t, const char *format,
                                                           ...);

@@ -197,7 +197,7 @@ static bool allow_one(struct tools *t, const struct api_json *v)
     return true;
 }
 
-/* Reads {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools beside the
+/* Reads {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools next to the
  * type. */
 static bool read_allowed(struct tools *t, const struct api_json *v, enum choice *choice)
 {

@@ -1,7 +1,7 @@
-/* The application, written once for the image and the Linux program: kernels and cores are chosen, a
- * model is found, planned and loaded, somebody talks to it, asks for another one, or sends a command.
- * One struct holds all of it. Two may live in one process, each with memory, cores and files of its
- * own.
+/* The application, written once for the image and the Linux program: kernels and cores are chosen,
+ * a model is found, planned and loaded, and a person or a program talks to it, loads another one,
+ * or sends a command. One struct holds all of it. Two may live in one process, each with memory,
+ * cores and files of its own.
  *
  *   app_start, (the caller finds its files,) app_open, app_run
  *   app_start, app_plan, app_load: a model to work with, without a conversation */
@@ -92,9 +92,9 @@ struct app {
                                               * together= ... */
     struct replies replies;                  /* ... for /bench */
     enum option at_fault; /* the option that the last error is about; OPTION_COUNT: none */
-    bool prompt_of_file;  /* prompt= comes from a preset, so nobody has typed it here */
+    bool prompt_of_file;  /* prompt= comes from a preset, so no person has typed it here */
     bool gave_up;         /* boot options that were dropped so that a model could be loaded */
-    bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
+    bool talks;           /* a person is at the line: Ctrl-C stops long work */
     struct chat chat;     /* its session is NULL while no model is loaded */
     struct features features;
     struct app_leaving leaving;
@@ -125,8 +125,8 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
 /* The name by which /model calls the open model. */
 const char *app_model_name(const struct app *a);
 
-/* app_plan, app_load, and a conversation with the model. With a console, returns ERR_OK also
- * without a model if somebody may ask for one; the log then says why there is none and lists the
+/* app_plan, app_load, and a conversation with the model. With a console, returns ERR_OK even
+ * without a model if a person may load one; the log then says why there is none and lists the
  * models. A boot option that prevents loading is reported and dropped. */
 enum err app_open(struct app *a);
 
@@ -146,8 +146,9 @@ bool app_check_model(struct app *a, const char *name);
 void app_change_model(struct app *a, const char *name);
 
 enum { APP_WHY_BYTES = 320 };
-/* The same for somebody else than the person at the line, while a line is read: what was typed stays. ERR_NOT_FOUND: there is no model of that
- * name, and nothing was done; other errors are those of the loading, after which the model before is back. why: their sentence. */
+/* The same for another caller than the person at the line, while a line is read: typed text stays.
+ * ERR_NOT_FOUND: there is no model of that name, and nothing was done; other errors are those of
+ * the loading, after which the model before is back. why: their sentence. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
 
 /* Finish a save: it is written, or e is the error. False: it was not kept, and the files'

@@ -28,7 +28,7 @@ struct app_files {
      * more. name: "" is the first model. */
     enum err (*find_model)(void *context, enum app_file which, const char *name,
                            const struct file **file);
-    /* The names by which /model may call the model found last; asked: what it was called then. */
+    /* The names by which /model may call the model found last; asked: its name at that time. */
     const char *(*model_name)(void *context, const char *asked);
     /* Check a model's name before the current model is given up. NULL: the check happens when
      * the model is looked up. */

@@ -27,7 +27,7 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
     return ERR_OK;
 }
 
-/* Load what was planned, and begin a conversation with it. Somebody has been waiting since
+/* Load what was planned, and begin a conversation with it. A caller has been waiting since
  * since_ms. */
 static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint64_t since_ms)
 {
@@ -77,7 +77,7 @@ static bool is_card_trouble(enum err e)
     return e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
 }
 
-/* Somebody is on the line, or will be. */
+/* A person is at the line, or will be. */
 static bool can_be_asked(const struct app *a)
 {
     return a->talks ||
@@ -230,7 +230,7 @@ void app_change_model(struct app *a, const char *name)
     (void)change_model(a, name, NULL);
 }
 
-/* The conversation opens anew, and with it the line that is being typed, and what the loop has put there. */
+/* The conversation opens again, and so do the line being typed and what the loop has put there. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES])
 {
     static char typed[CHAT_LINE_BYTES];

@@ -27,8 +27,8 @@ struct app_storage {
  * not move. */
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
-/* Call again and again while somebody is at a prompt: runs storage_look with the files in use,
- * and says what to do if no model is loaded. Returns whether lines were logged. */
+/* Call repeatedly while a person is at a prompt: runs storage_look with the files in use, and says
+ * what to do if no model is loaded. Returns whether lines were logged. */
 bool app_storage_look(struct app_storage *s, struct app *a);
 
 #endif

@@ -110,7 +110,7 @@ static const struct chat_command *next(const struct app *a, struct walk *w)
 }
 
 /* The commands of a locked line: nothing that makes a lasting change, reads or writes a file, or
- * shows what somebody else has said. */
+ * shows another person's words. */
 static bool is_of_locked(const char *name)
 {
     static const char *const names[] = {

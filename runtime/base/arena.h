@@ -8,7 +8,7 @@
 
 #include "board/err.h"
 
-enum { ARENA_ALIGN = 4096 }; /* of every region; DMA and vector loads need at least 64 */
+enum { ARENA_ALIGN = 4096 }; /* alignment of every region; DMA and vector loads need at least 64 */
 
 enum arena_region_name {
     ARENA_META,    /* model header, tables and tokenizer, as stored in the file */
@@ -16,7 +16,7 @@ enum arena_region_name {
     ARENA_IO,      /* stream slots */
     ARENA_KV,      /* key and value cache */
     ARENA_SCRATCH, /* activations, logits, and work space of sampler and tokenizer */
-    ARENA_LEARN,   /* with learn=on: what was learnt, and the work space for it */
+    ARENA_LEARN,   /* with learn=on: what was learnt, and its work space */
     ARENA_N_REGIONS
 };
 

@@ -35,7 +35,7 @@ struct platform_memory {
     struct memory_range arena; /* free RAM, bytes, any alignment: for models and all work space */
     struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM outside the arena; bytes 0: none */
     struct memory_range initrd; /* an .ingot that is in memory already; bytes 0: none */
-    size_t ram_bytes;           /* of the whole machine, for messages */
+    size_t ram_bytes;           /* RAM of the whole machine, for messages */
 };
 
 struct platform_cores {
@@ -97,7 +97,7 @@ struct platform_console {
 /* A display that shows what the console writes. */
 struct platform_screen {
     void *context;
-    uint32_t columns, rows; /* of characters; 0: there is none, and the rest is NULL */
+    uint32_t columns, rows; /* size in characters; 0: there is none, and the rest is NULL */
     /* Take a byte that goes to a terminal, also of a control sequence. Cheap: draws nothing. */
     void (*show)(void *context, char c);
     /* Draw now, or only if enough time has passed since the last drawing. */

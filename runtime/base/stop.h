@@ -1,5 +1,4 @@
-/* How long-running work finds out that somebody wants it to stop: it asks between two layers or
- * two requests. */
+/* How long-running work learns that it should stop: it asks between two layers or two requests. */
 #ifndef INGOT_RUNTIME_STOP_H
 #define INGOT_RUNTIME_STOP_H
 

@@ -78,7 +78,7 @@ struct chat {
     struct speculative speculative;
     const struct ingot_chat *template; /* the template's strings */
     uint32_t think_end;                /* the token that ends thoughts, or INGOT_NO_TOKEN */
-    uint32_t reply_start;              /* of the last reply, in ids */
+    uint32_t reply_start;              /* start of the last reply, in ids */
     bool started;                      /* the session holds a whole turn */
     struct turns turns;                /* turns, with a model that has a template */
     struct chat_totals totals;

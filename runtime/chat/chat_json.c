@@ -264,7 +264,7 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
     return false;
 }
 
-/* A person who comes to a line of programs types what switches back. */
+/* If a person comes to a line in JSON mode, typing this switches back. */
 static bool is_way_back(const struct chat *c)
 {
     return !c->console->json.frames.on && strcmp(c->line, "/mode chat") == 0;
@@ -315,7 +315,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
     return ends;
 }
 
-/* The program that asked for this mode is gone: give people a prompt again. */
+/* The program that requested this mode is gone: give people a prompt again. */
 void chat_json_leave(struct chat *c)
 {
     c->options->line.mode = MODE_CHAT;

@@ -201,7 +201,8 @@ static bool fits(struct chat *c, const struct json_request *r)
             continue;
         }
         said = said_of(c, r, fields[i]);
-        if (chat_check_fits(c, &said) == ERR_TOO_LONG) { /* other errors are said when it is put */
+        if (chat_check_fits(c, &said) == ERR_TOO_LONG) { /* other errors are reported when it is
+                                                          * put */
             chat_say_too_long(c, json_field_name(fields[i]));
             return false;
         }

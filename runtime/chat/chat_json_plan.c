@@ -6,7 +6,7 @@
 #include "runtime/stream/plan.h"
 #include "runtime/text/format_text.h"
 
-/* So many in so many nanoseconds, or null without a prediction. */
+/* This many in this many nanoseconds, or null without a prediction. */
 static const char *per_second(char *out, uint64_t n, uint64_t ns)
 {
     return ns == 0 ? "null" : format_ratio(out, n * 1000000000, ns, 1);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stands between generate() and what writes the text. */
+/* Stands between generate() and the code that writes the text. */
 struct thoughts {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*dim)(void *context, bool on); /* where thoughts that are dimmed begin and end */

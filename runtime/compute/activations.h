@@ -41,7 +41,7 @@ enum {
 struct activations {
     uint32_t chunk;
     size_t dim_stride; /* floats from one token's row to the next, as are all strides */
-    size_t q_stride;   /* of the queries of all heads, padded */
+    size_t q_stride;   /* stride of the queries of all heads, padded */
     size_t kv_stride;
     size_t hidden_stride;
     size_t per_layer_stride;
@@ -87,7 +87,8 @@ struct activations_request {
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
     size_t work_bytes;    /* bytes for a token, as the layer's blocks' own work space */
     uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
-    uint32_t inner_dim;   /* of the widest recurrent mixer, whose result is the input of a matrix */
+    uint32_t inner_dim;   /* width of the widest recurrent mixer, whose result is the input of a
+                           * matrix */
     uint32_t queries;     /* the largest total width of all heads of a layer */
 };
 

@@ -26,11 +26,11 @@ struct attention_block {
     const struct kv_cache *kv;
     uint32_t layer;
     uint32_t kv_head;
-    uint32_t first_position; /* of the block's first token */
+    uint32_t first_position; /* position of the block's first token */
     uint32_t n_tokens;
     uint32_t rows_per_token;
     uint32_t window;    /* positions that a row sees, including its own; 0: all */
-    float softcap;      /* of the scores; 0: none */
+    float softcap;      /* soft cap of the scores; 0: none */
     const float *sinks; /* (rows_per_token) an additional logit in each head's sum; NULL: none */
 };
 

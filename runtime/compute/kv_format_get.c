@@ -66,7 +66,8 @@ void kv_get_value_q8(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* The location of dimension i of position j, in values of which `wide` positions lie together. */
+/* The location of dimension i of position j, in values in which `wide` positions are
+ * interleaved. */
 static size_t value_place(uint32_t block, uint32_t i, uint32_t j, uint32_t wide)
 {
     return ((size_t)(i / block * KV_TILE + j / 4 * 4) * block + i % block * 4) * wide / 4;

@@ -34,9 +34,9 @@ size_t kv_pool_bytes(uint32_t n_slots, uint32_t n_tables);
  * pool. The caller sets its copy function and context. */
 void kv_pool_open(struct kv_pool *p, uint32_t n_slots, uint32_t n_tables, void *memory);
 
-/* Positions first .. end of the table's sequence will be written (end > first; first is at most
- * what it has tiles for). Their tiles become its own: shared ones are copied, and new ones are
- * added at the end. If slots run out, another table loses all of its slots. */
+/* Positions first .. end of the table's sequence will be written (end > first; first is at most the
+ * end of its tiles). Their tiles become its own: shared ones are copied, and new ones are added at
+ * the end. If slots run out, another table loses all of its slots. */
 void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint32_t end);
 
 /* Keep the tiles of the first `positions`, and give back the others. */

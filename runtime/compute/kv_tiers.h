@@ -1,6 +1,6 @@
 /* Tiers by age: the newest positions are stored exactly, older ones in fewer bits. A tile's type
- * depends on its age at the pass alone, counted in tiles from the one that the pass is in; so a pass
- * lies within one tile, and no bit depends on how the tokens before it were cut into passes.
+ * depends only on its age at the pass, counted in tiles from the pass's own tile; so a pass lies
+ * within one tile, and no bit depends on how the tokens before it were cut into passes.
  *
  *   age in tiles    0 .. hot_tiles - 1    .. hot_tiles + warm_tiles - 1    older
  *   tier            hot                   warm                             cold

@@ -9,7 +9,7 @@
 #include "board/machine.h"
 #include "kernels/kernels.h"
 
-/* The listener that is told how it goes. */
+/* The listener that is told about the progress. */
 struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* Receives the results while the test runs. */

@@ -210,7 +210,7 @@ static int wait_here(struct workers *workers, const struct worker_start *start)
     return 1;
 }
 
-/* Parts of jobs for so many cores, without measurements. */
+/* Parts of jobs for this many cores, without measurements. */
 static void share_among(struct workers *workers, unsigned n_cores)
 {
     shares_begin(&workers->shares, n_cores,

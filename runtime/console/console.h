@@ -68,7 +68,7 @@ struct console_wait {
 /* The received bytes and the line that they form (console_input.c). */
 struct console_input {
     bool reading; /* console_read_line() handles Ctrl-C itself */
-    bool editing; /* and a prompt is shown with what was typed, ... */
+    bool editing; /* and a prompt is shown with the typed text, ... */
     bool left;    /* ... except for log lines below it */
     bool aborted;
     bool closed;
@@ -84,8 +84,8 @@ struct console {
     bool serial;
     bool in_line; /* there is text on the current line */
     enum console_style style;
-    struct shown_text shown; /* where written text goes on its way to the device: through word
-                              * wrap ... */
+    struct shown_text shown; /* where written text goes on its way to the device: through word wrap
+                              * ... */
     struct word_wrap wrap;   /* ... by way of this */
     bool whole_lines;        /* ... or without it */
     struct console_wait wait;
@@ -148,8 +148,8 @@ void console_resume_line(struct console *c);
  * them (on), or back to where replies go (off). */
 void console_to_log(struct console *c, bool on);
 
-/* Somebody else takes over: forget the typed lines and the kept events, and erase what a
- * terminal (with its scrollback) and a display show. Call between two lines. */
+/* Another person takes over: forget the typed lines and the kept events, and erase what a terminal
+ * (with its scrollback) and a display show. Call between two lines. */
 void console_forget(struct console *c);
 
 /* Write the last CONSOLE_LOG_BYTES of log lines again, from a whole line on. */

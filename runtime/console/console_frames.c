@@ -107,7 +107,7 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
         return false;
     }
     for (uint32_t left = f->latest - first + 1; at > least;
-         at--) { /* back over as many line ends */
+         at--) { /* back over this many line ends */
         if (f->kept[(at - 1) % CONSOLE_FRAMES_KEPT] == '\n' && left-- == 0) {
             break;
         }

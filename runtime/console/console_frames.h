@@ -16,7 +16,7 @@ enum {
 
 struct console_frames {
     bool on;
-    uint8_t crc;     /* of the event that is being written */
+    uint8_t crc;     /* CRC of the event that is being written */
     uint32_t latest; /* number of the latest event; the first is 1 */
     uint32_t oldest; /* number of the first event that may be sent again */
     size_t end;      /* bytes kept so far; the last CONSOLE_FRAMES_KEPT are still there */

@@ -57,8 +57,8 @@ struct chat_command {
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
 /* /save WORD, /load WORD and /undo WORD: commands with an argument (/undo alone takes a turn back, see
- * `undone` below). Features may share a word. Then /save and /load apply to those that are active, and
- * /undo to all that have `undo`; each says for itself if it is off. */
+ * `undone` below). Features may share a word. Then /save and /load apply to those that are active,
+ * and /undo to all that have `undo`; each reports itself if it is off. */
 struct feature_saved {
     const char *word;
     const char *off; /* the error while none of them is active; NULL: always active */
@@ -105,7 +105,7 @@ struct feature_turn {
     size_t said;     /* how many bytes at its end are a person's */
     bool as_turn;    /* in the model's template */
     bool leads;      /* its reply may lead to another turn, ... */
-    unsigned n_led;  /* ... as so many before it did, for the same question */
+    unsigned n_led;  /* ... like this many before it, for the same question */
     bool looks_back; /* it does not become part of the conversation */
     uint32_t own;    /* index of its first token in the session */
     bool thinks;     /* the text belongs to thoughts */

@@ -11,7 +11,7 @@ struct wslay_frame_context;
 
 enum {
     HTTP_CONTROL_BYTES = 125,
-    HTTP_FRAME_BYTES = 16 << 20, /* of a frame; a longer one ends the connection */
+    HTTP_FRAME_BYTES = 16 << 20, /* longest frame; a longer one ends the connection */
     HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection breaks off */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,

@@ -11,7 +11,7 @@
 
 enum {
     HTTP_ADDRESS_BYTES = 256, /* bytes of an address, with its NUL */
-    HTTP_HOST_BYTES = 64,     /* of the host in it */
+    HTTP_HOST_BYTES = 64,     /* longest host in it */
     HTTP_TAG_BYTES = 96,
     HTTP_QUESTION_BYTES = 640,
     HTTP_ANSWER_HEAD_BYTES = 8192, /* a longer head is refused */
@@ -54,10 +54,11 @@ enum http_range_state {
 struct http_range {
     llhttp_t parser;
     enum http_range_state state;
-    const char *
-        error_message; /* of HTTP_RANGE_BROKEN and HTTP_RANGE_WRONG: a sentence without a full stop */
-    int status;        /* 0: no head yet */
-    bool keeps;        /* another question may follow on this connection */
+    const char
+        *error_message; /* message for HTTP_RANGE_BROKEN and HTTP_RANGE_WRONG: a sentence without a
+                        * full stop */
+    int status;         /* 0: no head yet */
+    bool keeps;         /* another question may follow on this connection */
 
     uint64_t first, bytes; /* what was asked */
     uint8_t *to;           /* (bytes) */

@@ -12,12 +12,12 @@
 
 enum {
     HTTP_HEAD_BYTES = 16384,    /* bytes of a request line and its fields */
-    HTTP_LINE_BYTES = 1024,     /* of a chunk's size with its extensions */
+    HTTP_LINE_BYTES = 1024,     /* longest size of a chunk with its extensions */
     HTTP_REST_BYTES = 65536,    /* bytes of all such lines between two pieces of a body, and of
                               * trailers */
     HTTP_CHUNK_BYTES = 1 << 30, /* bytes of a chunk; a longer one is refused */
     HTTP_BLANKS = 8,            /* empty lines before a request */
-    HTTP_PATH_BYTES = 512,      /* of a decoded path, with its NUL */
+    HTTP_PATH_BYTES = 512,      /* longest decoded path, with its NUL */
 };
 
 enum http_method {

@@ -257,8 +257,8 @@ static enum err check_merges_head(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* The result is a plain token with the joined text. So no text can merge into a control token,
- * and merged text prints as it was. */
+/* The result is a plain token with the joined text. So no text can merge into a control token, and
+ * merged text prints unchanged. */
 static bool merge_fits(const struct view *v, uint32_t left, const struct ingot_merge *m)
 {
     const uint32_t *at = v->text_offsets;

@@ -22,11 +22,11 @@ enum {
     LEAST_TIMES = 2,          /* ... and the first one warms up */
     LAYERS_HZ = 100,          /* 10 ms in total, */
     LAYERS_MOST_HZ = 33,      /* 30 ms while others disturb them, */
-    WINDOW_NS = 1000000,      /* of layers, or longer if one layer takes longer; ... */
+    WINDOW_NS = 1000000,      /* window of layers, or longer if one layer takes longer; ... */
     WARM_LAYERS = 1,          /* ... before it */
-    MOST_WINDOWS = 128,       /* of 1 ms each: more than fit into the time */
+    MOST_WINDOWS = 128,       /* windows of 1 ms each: more than fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than this fraction */
-    DOUBT_TIMES = 4,          /* after so many without agreement, others disturb */
+    DOUBT_TIMES = 4,          /* after this many without agreement, other programs disturb */
     CHUNK_MOST_NS = 50000000, /* time of a layer's matrices for PROBE_TOKENS */
 };
 
@@ -181,7 +181,7 @@ static bool between_layers(void *context)
             is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));
 }
 
-/* The mean over the windows in which nobody else was running. */
+/* The mean over the windows without other programs. */
 static uint64_t undisturbed_rest(const struct calibration *p)
 {
     uint64_t sum = 0, n = 0;

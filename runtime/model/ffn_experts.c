@@ -55,7 +55,7 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
         multiply(t, core, extent, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
     }
     multiply(t, core, extent, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
-    /* A core applies the activation to the rows that it computed, so that nobody waits. */
+    /* A core applies the activation to the rows that it computed, so that no core waits. */
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
@@ -181,8 +181,7 @@ static bool runs_one_by_one(const struct transformer *t)
 }
 
 /* Write the contribution of number i of a token's experts, before its weight, to row i of the
- * collected ones. Each core quantizes the hidden values for itself, which costs less than a
- * barrier. */
+ * collected ones. Each core quantizes the hidden values itself, which costs less than a barrier. */
 static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
@@ -373,7 +372,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     for (i = 0; i < x->n && !all; i++) {
         uint32_t expert = x->list[i].expert, n = x->counts[expert];
 
-        /* No room for more: the rest is computed in its turn. */
+        /* No more room: the rest is computed in a later round. */
         if (x->list[i].there && early.n_rows + n + most > rows) {
             break;
         }

@@ -78,8 +78,8 @@ static uint32_t whole_tokens(uint32_t n)
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
 }
 
-/* With latent keys each head multiplies by matrices of its own, and tokens share what it reads.
- * Blocks get smaller if there are fewer than cores; no bit depends on which rows share a block. */
+/* With latent keys each head multiplies by its own matrices, and tokens share what it reads. Blocks
+ * get smaller if there are fewer than cores; no bit depends on which rows share a block. */
 static struct attention_split split_attention(const struct transformer *t,
                                               const struct transformer_part *p)
 {

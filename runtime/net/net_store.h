@@ -13,7 +13,8 @@ enum {
     NET_STORE_LINKS =
         4, /* connections, each with one question: a window of lwIP's is small, so that several are faster */
     NET_STORE_JOBS = 16,            /* requests that wait or are at work */
-    NET_STORE_SECTORS = 256,        /* of one request, so that a slow network ends one in time */
+    NET_STORE_SECTORS = 256,        /* sectors of one request, so that a slow network ends one in
+                                     * time */
     NET_STORE_ADDRESS_SECONDS = 30, /* for an address of our own, before a file is opened */
     NET_STORE_OPEN_SECONDS = 20,    /* for a file to be opened */
     NET_STORE_SILENT_MS = 3000,     /* without a byte: another connection is tried */

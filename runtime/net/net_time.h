@@ -8,7 +8,7 @@
 #include <lwip/ip4_addr.h>
 
 enum {
-    NET_TIME_SERVERS = 2, /* of DHCP's option 42 that are asked */
+    NET_TIME_SERVERS = 2, /* servers of DHCP's option 42 that are asked */
     NET_TIME_FIRST_SECONDS =
         16, /* to the next question if no answer comes; twice that after it, ... */
     NET_TIME_MOST_SECONDS = 1024,  /* ... up to this */
@@ -30,7 +30,7 @@ struct net_time {
     unsigned turn;       /* of the next question */
     unsigned asked;      /* the server that was asked last */
     struct udp_pcb *pcb; /* NULL: nothing was asked yet */
-    uint64_t nonce;      /* of the question whose answer is awaited; 0: none */
+    uint64_t nonce;      /* nonce of the question whose answer is awaited; 0: none */
     uint64_t asked_ms;   /* when that was */
     uint64_t ask_ms;     /* when the next one is due */
     uint32_t wait_s;     /* from that to the one after it */

@@ -5,7 +5,7 @@
 /* Offsets of fields, and their values (RFC 4330, section 4). */
 enum {
     AT_STRATUM = 1,
-    AT_CODE = 12, /* of a server that refuses: four letters */
+    AT_CODE = 12, /* code of a server that refuses: four letters */
     AT_ORIGINATE = 24,
     AT_RECEIVE = 32,
     AT_TRANSMIT = 40,

@@ -275,14 +275,13 @@ enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
 /* The same for a text that a person typed: if it begins with a double quote, it has quotes and
- * escapes as in options_parse; otherwise it is taken as it stands. ERR_BAD_ARGUMENT also if the
+ * escapes as in options_parse; otherwise it is taken unchanged. ERR_BAD_ARGUMENT also if the
  * closing quote is missing, or something follows it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
-/* Set the sampling options that were not given to the model's defaults, and to the program's
- * where the model has none. They still count as not given, so that the next model's defaults
- * replace them. */
+/* Set the sampling options that were not given to the model's defaults, or to the program's if the
+ * model has none. They still count as not given, so that the next model's defaults replace them. */
 void options_take_sampling(struct options *o, const struct ingot_sampling *model);
 
 /* The given sampling options, as a model's defaults. */

@@ -33,7 +33,7 @@ struct rule {
     };
     float least, most, initial; /* of a number */
     uint16_t field;             /* offset in struct options */
-    uint16_t bytes;             /* of a text field, with its NUL */
+    uint16_t bytes;             /* size of a text field, with its NUL */
     uint16_t length;            /* offset of its size_t, for KIND_SAID */
     uint8_t kind;               /* enum kind */
     uint8_t where;              /* bits of enum option_where */

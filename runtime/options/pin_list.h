@@ -14,7 +14,7 @@
 enum {
     PINS_MOST = 16,
     PIN_NAME_BYTES = 24, /* with the NUL */
-    PIN_LINES = 1024,    /* of a board at most */
+    PIN_LINES = 1024,    /* most lines of a board */
     PIN_LIST_BYTES = 256
 };
 

@@ -33,7 +33,7 @@ static size_t keys_of(struct session *s, uint32_t tokens)
     struct layer_state_io io = { count_bytes, &bytes, true, true };
     uint32_t tile_bytes;
 
-    (void)session_block_move_keys(s, 0, KV_TILE, &io); /* of one tile, which every context has */
+    (void)session_block_move_keys(s, 0, KV_TILE, &io); /* one tile, which every context has */
     /* Keys take equal bytes for each tile, so one tile gives the size of all. */
     tile_bytes = (uint32_t)(bytes - tokens * sizeof *s->ids);
     return tokens * sizeof *s->ids + (size_t)tile_bytes * (tokens / KV_TILE);
@@ -194,7 +194,7 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     if (to == KEPT_NONE) {
         return KEPT_NONE;
     }
-    /* The slot is nobody's until the read has succeeded. */
+    /* The slot belongs to nobody until the read has succeeded. */
     k->memory[to].serial = 0;
     if (!kept_file_read_keys(k, from, to) || !has_ids(w, to)) {
         return KEPT_NONE;
@@ -218,8 +218,8 @@ static uint32_t look(const struct walk *w)
     return bring(w, hash);
 }
 
-/* Go past a block and mark it as used, so that a sequence's beginning counts as used later than
- * its end. */
+/* Go past a block and mark it as used, so that a sequence's beginning counts as used later than its
+ * end. */
 static void pass_by(struct walk *w, uint32_t at)
 {
     struct kept *k = w->k;

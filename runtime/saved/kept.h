@@ -1,11 +1,13 @@
-/* Prompts that were computed, in blocks: a prompt that begins as an earlier one did computes its new tokens alone,
- * in whichever sequence, and after a restart too. In memory first, and in a file where there is one.
+/* Computed prompts, in blocks: a prompt that begins as an earlier one did computes only its new
+ * tokens, in any sequence, and after a restart too. In memory first, and in a file where there is
+ * one.
  *
  * A block is of `distance` tokens: their ids, their keys and values, and for models with a recurrence the state after
  * the last of them, its mark. It follows another one, its parent, which it names by a serial number that is never
  * given twice. So sequences share the blocks that they begin with, and two blocks with the same ids after different
- * beginnings are two. Blocks are found by a hash of model, parent and ids; the ids are then compared. The room is bounded: the
- * block that was used longest ago gives way, and the end of a sequence counts as older than its beginning.
+ * beginnings are two. Blocks are found by a hash of model, parent and ids; the ids are then
+ * compared. The memory is limited: the block that was used longest ago is dropped, and the end of a
+ * sequence counts as older than its beginning.
  *
  *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values, marks, each filled up to whole
  *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a power cut the slot is not believed.

@@ -122,7 +122,7 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
                                       .has_mark = h->has_mark != 0,
                                       .keys_crc = h->keys_crc,
                                       .marks_crc = h->marks_crc };
-    /* Numbers go on after the highest in the file, so that no serial is given twice. */
+    /* Numbers continue after the highest in the file, so that no serial is used twice. */
     k->serial = max_u64(k->serial, h->serial);
     k->clock = max_u64(k->clock, h->used);
 }
@@ -174,7 +174,7 @@ static void begin_anew(struct kept *k, const struct file_header *h)
     (void)write_bytes(k, 0, buffer, sizeof *h);
 }
 
-/* The file stays as it is. */
+/* The file does not change. */
 static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;

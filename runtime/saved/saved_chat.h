@@ -1,6 +1,6 @@
-/* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
- * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
- * a feature keeps (saved_section.h), without a token.
+/* A conversation in a file of the card, so that it continues after a restart: tokens, turns, keys
+ * and values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without
+ * turns. Or what a feature keeps (saved_section.h), without a token.
  * The file has two halves that take turns (runtime/storage/halves.h).
  *
  * A conversation's tokens are always saved, and the states of as many as the file has room for. The others are
@@ -35,14 +35,14 @@ struct saved_chat_header {
     uint16_t kv_keys, kv_values;  /* enum kv_type */
     uint32_t n_cached;            /* tokens in the states */
     uint32_t n_ids;               /* and the pending ones after them, <= context */
-    uint32_t reply_start;         /* of the last reply, <= n_ids */
+    uint32_t reply_start;         /* start of the last reply, <= n_ids */
     uint32_t started;             /* 1: the session holds a turn */
     uint32_t n_turns, text_bytes; /* of the turns */
-    uint8_t kv_warm, kv_cold;     /* of tiers, as in struct kv_types; otherwise 0 */
+    uint8_t kv_warm, kv_cold;     /* types of the tiers, as in struct kv_types; otherwise 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
-    uint32_t dim, n_examples, n_notes; /* of a section: struct saved_counts; otherwise 0 */
-    uint64_t file_bytes; /* of the file when it was written; 0: an earlier version wrote it */
+    uint32_t dim, n_examples, n_notes; /* counts of a section: struct saved_counts; otherwise 0 */
+    uint64_t file_bytes; /* size of the file when it was written; 0: an earlier version wrote it */
     uint8_t more_zeros[412];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
@@ -61,7 +61,8 @@ struct saved_chat_state {
     bool started;
     struct turns *turns;
     enum saved_kind kind;
-    const struct saved_section *section; /* of SAVED_SECTION, whose model is the session's */
+    const struct saved_section *section; /* section of SAVED_SECTION, whose model is the
+                                          * session's */
     void *data;                          /* the section's */
 };
 

@@ -26,7 +26,7 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context);
-/* So many more bytes will pass, for the progress. */
+/* This many more bytes will pass, for the progress. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
 /* The command that writes the file. */

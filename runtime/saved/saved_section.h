@@ -25,7 +25,7 @@ struct saved_section {
     const char *magic;   /* 8 bytes, the file's first */
     const char *command; /* the command that writes the file */
     const char *what;    /* the contents: "what was learnt" */
-    const char *needs;   /* who needs room: "lessons need" */
+    const char *needs;   /* what needs room: "lessons need" */
 
     /* The present counts, and the highest possible ones. */
     void (*count)(const void *data, struct saved_counts *now, struct saved_counts *most);

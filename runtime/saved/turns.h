@@ -26,8 +26,8 @@ struct turns {
      * conversation since it began here; 0: none. Only these are searched for words that somebody
      * must have said (chat_act.c). */
     uint32_t said[TURNS_MOST];
-    /* The record of list[i] in the turn log, for later remarks about the turn; 0: it has none
-     * since the start. */
+    /* The record of list[i] in the turn log, for later remarks about the turn; 0: it has none since
+     * the start. */
     uint64_t logged[TURNS_MOST];
 };
 

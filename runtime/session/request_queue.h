@@ -1,8 +1,8 @@
 /* Requests that wait for a slot among parallel sequences (session_group.h), and their order.
  * Requests that run in parallel share best with the same adapters: a set takes work space, and
  * its matrices are in the cache for all of its tokens. Requests of a set in use therefore come
- * first, then those of the set for which most wait. Later requests cannot overtake forever: only
- * in two rounds at most, where a round is as many requests as there are slots. */
+ * first, then those of the set for which most wait. Later requests cannot overtake forever: at most
+ * in two rounds, where a round is as many requests as there are slots. */
 #ifndef INGOT_RUNTIME_REQUEST_QUEUE_H
 #define INGOT_RUNTIME_REQUEST_QUEUE_H
 

@@ -308,7 +308,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         uint32_t n = session_pass_limit(s, most);
         enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
-        /* The head only after the last token: nobody needs the other logits. */
+        /* The head only after the last token, because the other logits are not used. */
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
         }

@@ -1,5 +1,5 @@
 /* One sequence of tokens over a model: the ids, how many of them are in the layers' states, and the
- * logits after the last. A session alone writes these counts and cuts the states; all other code
+ * logits after the last. Only a session writes these counts and cuts the states; all other code
  * calls it to undo, keep or compute tokens.
  *
  *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
@@ -46,7 +46,7 @@ struct session {
     struct lora *lora;          /* its adapters; NULL: those of the model, if it has any */
     struct layer_state *states; /* (n_states), see layer_kinds.h */
     uint32_t n_states;
-    struct kv_cache kv;    /* of the attention layers' states ... */
+    struct kv_cache kv;    /* keys and values of the attention layers ... */
     struct kv_pages pages; /* ... and where they spill */
 
     uint32_t *ids; /* (context) */

@@ -1,7 +1,7 @@
 /* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
  * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
- * separate for each sequence. A token has the same bits as when its sequence is alone, whatever
- * the others are. */
+ * separate for each sequence. A token has the same bits as when its sequence is alone, whatever the
+ * others are. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 
@@ -9,7 +9,7 @@
 
 enum {
     GROUP_MOST = TRANSFORMER_PARTS, /* sequences */
-    GROUP_TOKENS = 128,             /* of a pass at most */
+    GROUP_TOKENS = 128,             /* most tokens of a pass */
 };
 
 struct session_group {

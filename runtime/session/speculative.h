@@ -13,12 +13,12 @@
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 
-/* The least number of guesses if the user asked for guessing; a timed one may be alone. */
+/* The least number of guesses if the user asked for guessing; a timed guess may be a single one. */
 enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
     uint32_t guessed; /* guessed tokens in passes */
-    uint32_t right;   /* of these, that came next */
+    uint32_t right;   /* how many of these came next */
 };
 
 struct speculative {
@@ -41,8 +41,8 @@ struct speculative {
     /* The extra time of a pass for this many guesses, in such passes; below 0: not known yet. It
      * is not proportional, because kernels take tokens by two or four. */
     float cost[SPECULATIVE_MOST + 1];
-    float plain_ticks; /* of a pass over one token; 0: not known yet */
-    float last_cost;   /* of the last run's guesses, as above */
+    float plain_ticks; /* ticks of a pass over one token; 0: not known yet */
+    float last_cost;   /* cost of the last run's guesses, as above */
     /* Whether timed guesses pay, counted since the last verdict: their cost, how many were made,
      * and how many came true. After a negative verdict nothing is guessed for `rest` tokens; the
      * next rest is twice as long. */

@@ -1,6 +1,6 @@
 /* An MTP head as a draft (runtime/model/mtp.h): its sequence is the model's from some token on, and
- * each of its tokens needs the model's hidden state of the token before. These are in the model's
- * last pass alone, so the head follows pass by pass. */
+ * each of its tokens needs the model's hidden state of the token before. These are only in the
+ * model's last pass, so the head runs once per pass. */
 #ifndef INGOT_RUNTIME_SPECULATIVE_MTP_H
 #define INGOT_RUNTIME_SPECULATIVE_MTP_H
 

@@ -28,12 +28,13 @@ enum { /* the boot sector, byte offsets */
 enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
-    SHIFT_CLUSTER = 25,  /* of the largest cluster: 32 MiB */
+    SHIFT_CLUSTER = 25,  /* shift of the largest cluster: 32 MiB */
     REGION_CHECKED = 11, /* sectors of the region; the next one repeats their checksum ... */
     REGION_SECTORS = 12, /* ... and then its copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
-static const uint64_t MOST_SECTORS = 1ull << 57; /* of a volume: it is counted in sectors of 512 */
+static const uint64_t MOST_SECTORS = 1ull << 57; /* most sectors of a volume: it is counted in
+                                                  * sectors of 512 */
 
 bool exfat_is_boot_sector(const uint8_t *boot)
 {

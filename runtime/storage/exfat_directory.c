@@ -138,7 +138,7 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
         e = read_set(dir, &set, out);
         if (e != ERR_NOT_FOUND)
             return e;
-        *dir = after; /* where a set breaks off, another may begin */
+        *dir = after; /* where an incomplete set ends, another may begin */
         dir->damaged = true;
     }
     dir->ended = true;

@@ -15,7 +15,7 @@ enum {
     FAT32_NAME_BYTES = 768, /* 255 UTF-16 units in UTF-8, and a NUL */
     FAT32_NAME_UNITS = 260, /* 20 directory entries of 13 UTF-16 units */
     FAT32_TEXT_BYTES = 224,
-    FAT32_BUFFER_SECTORS = 32, /* of the FAT, read at once: 4096 clusters */
+    FAT32_BUFFER_SECTORS = 32, /* sectors of the FAT that are read at once: 4096 clusters */
 };
 
 struct fat32 {
@@ -25,7 +25,7 @@ struct fat32 {
     uint64_t end_sector;  /* end of the partition and of the device: nothing is read or written from
                      * there on */
     const char *sealed;   /* why files cannot be made, though they can be read; NULL: they can */
-    uint64_t fat_sector;  /* of the FAT in use */
+    uint64_t fat_sector;  /* sector of the FAT in use */
     uint64_t data_sector; /* of cluster 2 */
     uint64_t fat_sectors; /* of one FAT */
     uint32_t n_mirrors;   /* number of FATs after the one in use that are kept equal; FAT32 */
@@ -44,7 +44,7 @@ struct fat32 {
     uint32_t buffer_sectors;              /* how many; 0: none */
     uint32_t n_reads;                     /* reads from the device so far */
     char text[FAT32_TEXT_BYTES];          /* memory for `why`, if it is composed */
-    uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
+    uint16_t long_name[FAT32_NAME_UNITS]; /* long name of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
 
@@ -64,7 +64,7 @@ struct fat32_entry {
 struct fat32_directory {
     struct fat32 *fs;
     uint32_t cluster;
-    uint32_t index;     /* of the next 32-byte entry in the cluster */
+    uint32_t index;     /* index of the next 32-byte entry in the cluster */
     uint64_t n_entries; /* clusters seen so far, which bounds a cyclic chain */
     uint64_t left;      /* exFAT, contiguous: how many clusters follow this one */
     bool contiguous;
@@ -74,7 +74,7 @@ struct fat32_directory {
 
 /* Mount the first FAT32 or exFAT volume of device that has a folder "models", or else the first
  * one: a partition of its GPT, a primary MBR partition of any type, or a volume that starts at
- * sector 0. A volume ends where its partition does, whatever it says itself. timeout may be
+ * sector 0. A volume ends where its partition does, whatever its own size says. timeout may be
  * NULL. fs and fs->why must stay. ERR_NO_FILESYSTEM: there is none. ERR_BAD_FILESYSTEM: damaged.
  * ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the
  * device. */

@@ -195,7 +195,7 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_
         found = *n;
         if (e != ERR_OK || found == 0)
             return e;
-        /* Too short to be useful, whatever the others say. */
+        /* Too short to be useful, whatever the others are. */
         if (found < least)
             continue;
         e = agree(fs, *first, n, &used);

@@ -34,7 +34,7 @@ struct fat32_proof {
     unsigned n_claims;
     uint64_t clusters; /* sum over all chains so far: if it exceeds the volume's clusters, some are
                       * shared */
-    uint64_t length;   /* of the chain that was followed last */
+    uint64_t length;   /* length of the chain that was followed last */
     uint64_t visits;   /* entries of folders so far */
     uint32_t first_read, last_read; /* fs->n_reads when it began, and when the walk must end */
     bool is_dirty;                  /* the volume was in use when it was last removed */
@@ -44,7 +44,7 @@ struct fat32_proof {
     struct fat32_directory stack[FAT32_MOST_DEPTH];
     uint32_t firsts[FAT32_MOST_DEPTH]; /* clusters of these folders; 0: the root, as ".." has it */
     struct fat32_entry entry;
-    struct fat32_entry old; /* of a file that will be replaced */
+    struct fat32_entry old; /* entry of a file that will be replaced */
     struct file file;       /* the claim, then the exFAT bitmap */
     struct file folder;
 };

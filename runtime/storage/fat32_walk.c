@@ -8,7 +8,7 @@
 #include "runtime/storage/fat32_volume.h"
 #include "runtime/text/format_text.h"
 
-enum { RAW_CLUSTER_LOW = 26 /* of a part of a long name: zero */ };
+enum { RAW_CLUSTER_LOW = 26 /* zero in a part of a long name */ };
 
 static const char shared[] = "two files have the same clusters";
 

@@ -15,7 +15,7 @@ enum err fat32_damaged(struct fat32 *fs, const char *what);
 /* The same for damage that reading found; errors of the device do not change. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
-/* Clusters that so many bytes take. */
+/* Clusters that this many bytes take. */
 uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes);
 
 /* Follow the chain of an entry to its end: p->length. ERR_BAD_FILESYSTEM: it is shorter than its

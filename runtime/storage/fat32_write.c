@@ -250,9 +250,9 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* Write the end of the folder also to the sector after this one, *next, which nobody reads yet.
- * No entry goes there before this sector leads to it: after a power cut it would be behind the
- * end mark, where files that damage has hidden are, too. */
+/* Write the end of the folder also to the sector after this one, *next, which is not read yet. No
+ * entry goes there before this sector leads to it: after a power cut it would be behind the end
+ * mark, where files that damage has hidden are, too. */
 static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
     const uint8_t *found;
@@ -287,7 +287,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
     if (e != ERR_OK)
         return e;
     at = fs->buffer + (place->sector - fs->buffer_sector) * SECTOR_BYTES;
-    /* Nobody has cleared what comes after an end mark. */
+    /* The area after an end mark was never cleared. */
     if (place->at_end)
         memset(at + place->index * FAT32_ENTRY_BYTES, 0,
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);

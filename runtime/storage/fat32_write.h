@@ -29,11 +29,11 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
                        struct file *out);
 
 /* Make the file of fat32_reserve folder/name (a folder of the root, created if needed), in place
- * of a file of that name. The caller has proved with fat32_prove_new that what is freed and
- * changed belongs to nobody else. ERR_BAD_ARGUMENT: the name is not allowed, or a folder has it.
+ * of a file of that name. The caller has proved with fat32_prove_new that everything freed and
+ * changed belongs to no other file. ERR_BAD_ARGUMENT: the name is not allowed, or a folder has it.
  * ERR_UNSUPPORTED: the existing file is read-only. ERR_BAD_FILESYSTEM: its chain is longer or
- * shorter than it, or the clusters are no longer free. ERR_NO_SPACE: the folder could not grow,
- * or its short names are used up. Errors of the device. */
+ * shorter than it, or the clusters are no longer free. ERR_NO_SPACE: the folder could not grow, or
+ * its short names are used up. Errors of the device. */
 enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                        const struct file *file);
 

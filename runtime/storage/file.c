@@ -16,7 +16,7 @@ enum {
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
     LEAST_LOOKS = 8192,    /* polls of another core before the device counts as silent: twice a full
                          * queue of requests at one block a poll */
-    UNSEEN_LIMITS = 16,    /* and so many limits are too long even if that core never polls */
+    UNSEEN_LIMITS = 16,    /* and this many limits are too long even if that core never polls */
     TABLE_ALIGN = 64,
 };
 

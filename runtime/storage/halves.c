@@ -174,13 +174,13 @@ enum err halves_find(const struct halves *v)
     if (v->valid[v->newest]) {
         return ERR_OK;
     }
-    /* Nothing is said about the contents of what could not be read. */
+    /* Nothing is known about the contents of an unreadable part. */
     return v->unreadable[0] || v->unreadable[1] ? ERR_IO : ERR_NOT_FOUND;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Errors of the card, and of who checks. */
+/* Errors of the card, and of the checking code. */
 static enum err weigh(const struct halves *v, unsigned half, halves_check_fn *check, void *context,
                       enum worth *worth)
 {

@@ -17,9 +17,9 @@
 /* The beginning of every header. Little-endian, like everything on a card. */
 struct half_header {
     char magic[8];       /* what is saved here */
-    uint32_t version;    /* of the rest and of the payload */
+    uint32_t version;    /* version of the rest and of the payload */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
-    uint64_t sequence;   /* of this save; the file's first is 1 */
+    uint64_t sequence;   /* number of this save; the file's first is 1 */
     uint8_t rest[488];   /* the owner's own */
 };
 _Static_assert(sizeof(struct half_header) == SECTOR_BYTES, "written in one piece");

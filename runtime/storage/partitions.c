@@ -278,7 +278,7 @@ static bool is_usual_type(uint8_t type)
     return is_fat32_type(type) || type == TYPE_EXFAT;
 }
 
-/* An entry whose LBAs count in blocks of so many sectors. False: it is unused. */
+/* An entry whose LBAs count in blocks of this many sectors. False: it is unused. */
 static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
                           bool is_guess, struct partition *out)
 {

@@ -34,8 +34,8 @@ struct partitions {
  * read: its header, or the copy at the device's end if the header is damaged. LBAs count in the
  * device's blocks, or, if that finds nothing, in those of a disk from which the table was
  * copied. If two tables differ about a partition, the shorter length counts. ERR_BAD_FILESYSTEM:
- * both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither can be read. fs->why says
- * what is wrong. */
+ * both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither can be read. fs->why says what
+ * is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 
 /* CRC-32 of the GPT (IEEE 802.3, reflected): of the bytes so far, 0 at the start, and data. */

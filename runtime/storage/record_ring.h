@@ -28,7 +28,7 @@ struct record_ring {
     struct file_read io;
     uint64_t sectors;  /* of the file */
     uint64_t next;     /* where the next record goes */
-    uint64_t sequence; /* of the newest; 0: there is none */
+    uint64_t sequence; /* number of the newest record; 0: there is none */
 };
 
 /* A sector's header, if one begins there whose record fits so many sectors. */

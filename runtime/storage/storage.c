@@ -311,7 +311,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     const struct place *place = place_of(name);
     enum err e;
 
-    /* The initrd first: whoever passes it wants it. */
+    /* The initrd first, because it was passed on purpose. */
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd, out);
     }

@@ -20,7 +20,7 @@ struct expert_use_header {
     char magic[8];       /* "INGOTUSE" */
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
-    uint64_t sequence;   /* of this save; the file's first is 1 */
+    uint64_t sequence;   /* number of this save; the file's first is 1 */
     uint32_t model_crc;  /* the model's own header_crc32c */
     uint32_t payload_crc;
     uint32_t n; /* experts of all layers */

@@ -28,7 +28,7 @@ static struct kv_layers layers_of(const struct image *image)
 
 /* Sizes of pages, added up. */
 struct page_sums {
-    uint64_t spilled, whole; /* of the layers on the card, and of those in memory */
+    uint64_t spilled, whole; /* layers on the card, and layers in memory */
 };
 
 static struct page_sums add_pages(const struct image *image, struct kv_types types,

@@ -32,7 +32,7 @@ struct stream;
 
 struct kv_pages_layer {
     bool spills;    /* otherwise it is in memory, or keeps nothing of its own */
-    uint8_t *place; /* of a layer in memory */
+    uint8_t *place; /* place of a layer in memory */
     size_t page_bytes;
     uint8_t *tail;   /* for a layer that spills: page number on_card, if it exists */
     uint32_t *sums;  /* (n_tiles) checksums of the pages on the card */
@@ -63,7 +63,7 @@ struct kv_pages {
     uint32_t n_layers;
     uint32_t next; /* layer that is requested next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
-    struct kv_pages_slot *turn; /* of the current spilled layer, or the next one */
+    struct kv_pages_slot *turn; /* slot of the current spilled layer, or of the next one */
     struct kv_pages_layer layers[INGOT_MAX_LAYERS];
     struct file_read write;
 };

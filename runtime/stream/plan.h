@@ -71,9 +71,9 @@ struct plan_work {
     uint32_t kept_sequences; /* sequences besides the current one, each with ... */
     size_t line_bytes;       /* ... so many bytes for features */
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
-    size_t learn_bytes; /* of lessons; 0: nothing is learnt */
+    size_t learn_bytes; /* memory for lessons; 0: nothing is learnt */
     size_t states;      /* bytes of layers with other states than keys and values, for a sequence */
-    size_t work_bytes;  /* of a token, see activations.h */
+    size_t work_bytes;  /* work space of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
     uint32_t sequences; /* parallel sequences, each with its own keys, values and states; 0: one */
 };
@@ -82,7 +82,7 @@ struct plan_request {
     const struct image *image;
     size_t arena_bytes; /* left for everything below */
     bool in_place;      /* the whole file is addressable */
-    size_t cache_bytes; /* of a core's second level; 0: not known */
+    size_t cache_bytes; /* size of a core's second-level cache; 0: not known */
     struct plan_limits limits;
     struct plan_work work;
     struct plan_rates rates;
@@ -102,7 +102,8 @@ struct plan_experts {
     uint32_t n_slots; /* for each layer, but never fewer than a token takes there nor more than it
                      * has */
     uint32_t n;       /* experts of all layers */
-    uint64_t bytes;   /* of all slots and of the facts about each expert; part of memory.pinned */
+    uint64_t bytes;   /* size of all slots and of the facts about each expert; part of
+                       * memory.pinned */
     uint64_t read;    /* a token; part of layers.read */
     const struct plan_use *use; /* NULL: all experts are used equally, as far as is known */
 };
@@ -112,7 +113,7 @@ struct plan_head {
     bool tiled; /* it passes in row tiles through the slots, from first_row on; otherwise all
                 * below is 0 */
     uint32_t first_row; /* first row of the first tile, a multiple of 8: earlier rows stay */
-    uint32_t tile_rows; /* of a full tile, a multiple of 8 */
+    uint32_t tile_rows; /* rows of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint32_t group_rows;
     uint64_t group_bytes; /* of `group_rows` rows */
@@ -145,7 +146,7 @@ struct plan_rows {
  * none, or it is used in place. */
 struct plan_table {
     uint32_t n;    /* tokens whose rows are kept */
-    size_t bytes;  /* of a token, as they are read */
+    size_t bytes;  /* bytes of a token, as they are read */
     uint64_t card; /* all of it */
 };
 
@@ -160,7 +161,7 @@ struct plan_kv {
 
 /* The time of a pass, predicted from plan->rates. */
 struct plan_prediction {
-    uint64_t decode_ns;  /* of a token after a few others; 0: rates are unknown */
+    uint64_t decode_ns;  /* time of a token after a few others; 0: rates are unknown */
     uint64_t prefill_ns; /* of a full chunk */
     bool lends_decode;   /* the last core moves the card's data and does not compute: for tokens, */
     bool lends_prefill;  /* and for chunks */

@@ -41,7 +41,7 @@ struct stream_slot {
     enum stream_slot_state state;
     struct stream_segment segment;
     struct file_read read;
-    uint32_t crc; /* of the first crc_bytes of a layer */
+    uint32_t crc; /* CRC of the first crc_bytes of a layer */
     uint64_t crc_bytes;
     bool checked;   /* the CRC covers the whole layer and is right */
     bool stalled;   /* a core has waited for it */
@@ -54,7 +54,7 @@ struct stream_stats {
     uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
     uint64_t rows_kept;      /* and those that needed no reading */
     uint64_t stalls;         /* segments that had not arrived when they were needed */
-    uint64_t first_stalls;   /* of these, the first segment after a start or a failure */
+    uint64_t first_stalls;   /* stalls at the first segment after a start or a failure */
     uint64_t stall_ticks;
     uint64_t busy_ticks; /* with a segment arriving */
     uint64_t arrived;    /* bytes of them meanwhile */
@@ -64,8 +64,8 @@ struct stream_stats {
     uint64_t kv_written;
     uint64_t experts_kept;  /* experts named by a router, once a pass, and found in the cache */
     uint64_t experts_read;  /* and those that were not */
-    uint64_t expert_stalls; /* of these, how many the cores waited for */
-    uint64_t expert_bytes;  /* of those that were read; part of bytes_streamed */
+    uint64_t expert_stalls; /* how many of these the cores waited for */
+    uint64_t expert_bytes;  /* bytes of those that were read; part of bytes_streamed */
     uint64_t experts_ahead; /* requested before a router named them: not in experts_read, ... */
     uint64_t ahead_right;   /* ... and then named */
 };
@@ -121,7 +121,7 @@ struct stream_table {
 
 /* A head that passes in tiles, and its checksum. */
 struct stream_tiles {
-    uint32_t crc;        /* of the output matrix's segment so far in this pass */
+    uint32_t crc;        /* CRC of the output matrix's segment so far in this pass */
     uint64_t crc_end;    /* file offset up to which it is summed */
     uint32_t crc_before; /* of the resident part */
     uint32_t again;      /* times that this pass has read them again */
@@ -166,7 +166,7 @@ struct stream {
     uint8_t *spare; /* memory that is free during loading, for parts that do not stay */
     size_t spare_bytes;
     struct stream_stats stats;
-    char label[40]; /* of the progress while loading: "loading layer 3" */
+    char label[40]; /* label of the progress while loading: "loading layer 3" */
     char error_message[STREAM_ERROR_MESSAGE_BYTES]; /* after an error: file, layer and sector */
 };
 

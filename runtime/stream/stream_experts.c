@@ -383,7 +383,8 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
 {
     struct stream_experts *x = &s->experts;
 
-    for (uint32_t i = 0; i < x->n; i++) { /* of the previous layer, all of which have come */
+    for (uint32_t i = 0; i < x->n; i++) { /* experts of the previous layer, all of which have
+                                           * come */
         all_of(s)[x->list[i].expert].listed = STREAM_NOT_LISTED;
     }
     x->layer = layer;

@@ -27,7 +27,7 @@ struct stream;
 /* Facts about each expert of the model. */
 struct stream_expert {
     uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
-    uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
+    uint16_t slot;   /* slot of its layer, filled or being filled; STREAM_NO_SLOT: none */
     uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
     /* For the order of the layer's experts (stream_experts_count.c), the place with this one's
@@ -62,7 +62,7 @@ struct stream_expert_wanted {
 
 struct stream_expert_read {
     bool used, stopped; /* stopped: of one that nobody named after all */
-    uint16_t item;      /* of the list; STREAM_NOT_LISTED: asked for ahead */
+    uint16_t item;      /* item of the list; STREAM_NOT_LISTED: asked for ahead */
     uint16_t expert;
     uint32_t layer;
     uint8_t *at;

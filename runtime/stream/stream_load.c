@@ -63,8 +63,8 @@ struct loading {
     void *context;
     uint64_t done;
     uint64_t total;
-    struct tree_digest digest; /* of the segment so far, where files are signed, and ... */
-    bool digests;              /* ... of what is read from here on */
+    struct tree_digest digest; /* digest of the segment so far, where files are signed, and ... */
+    bool digests;              /* ... digests of what is read from here on */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)

@@ -9,7 +9,7 @@
 struct output {
     char *buffer;
     size_t bytes;
-    size_t length; /* of the whole text, may be beyond bytes */
+    size_t length; /* length of the whole text, may be beyond bytes */
     bool is_line;  /* texts that are put in end none */
 };
 

@@ -10,7 +10,7 @@
 
 enum json_kind {
     JSON_BAD, /* error_message and column say what; so does every later call */
-    JSON_END, /* of the object or list; nothing follows it */
+    JSON_END, /* end of the object or list; nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,
     JSON_TRUE,
@@ -26,13 +26,13 @@ struct json {
     char held; /* what stood at `at` before a value was ended there; or NUL */
     bool open, closed;
     const char *error_message; /* NULL, or an error message without its full stop */
-    size_t column;             /* of the error_message: bytes, from 1 */
+    size_t column;             /* place of the error: a byte, from 1 */
 };
 
 struct json_value {
     enum json_kind kind;
     const char *key; /* UTF-8, NUL-terminated */
-    char *text; /* of a text, UTF-8, or of a number, list or object as it stands; NUL-terminated */
+    char *text; /* the text in UTF-8, or the number, list or object as it stands; NUL-terminated */
     size_t bytes;  /* without the NUL */
     size_t column; /* where the value begins */
 };

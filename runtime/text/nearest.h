@@ -10,13 +10,13 @@
 
 #include <stddef.h>
 
-enum { NEAREST_MOST_BYTES = 24 /* of a word or a name: longer ones are near nothing */ };
+enum { NEAREST_MOST_BYTES = 24 /* longest word or name: longer ones are near nothing */ };
 
 struct nearest {
     const char *word;
     size_t bytes;
     const char *name; /* the best that was offered; NULL: none is near */
-    unsigned score;   /* of that; less is nearer */
+    unsigned score;   /* its score; less is nearer */
 };
 
 /* word has bytes, and need not end there. It outlives n. */

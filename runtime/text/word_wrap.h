@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 enum {
-    WORD_WRAP_BYTES = 120,      /* of a word that moves; a longer one breaks where the row ends */
+    WORD_WRAP_BYTES = 120,      /* longest word that moves; a longer one breaks where the row
+                                 * ends */
     WORD_WRAP_LEAST_COLUMNS = 8 /* narrower terminals are treated as this wide */
 };
 
@@ -18,7 +19,7 @@ enum {
 struct word_wrap {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
-    uint32_t columns; /* of the terminal; 0: none is known, and nothing is wrapped */
+    uint32_t columns; /* columns of the terminal; 0: none is known, and nothing is wrapped */
 
     uint32_t column, word_column; /* where the cursor is, and where its word begins */
     bool full;                    /* a space met the edge: what comes next begins a row */

@@ -17,11 +17,11 @@ struct encoder {
     const struct tokenizer *t;
     char *text;     /* the parts, from [first] on; the byte before is room for a space in front */
     uint32_t first; /* 1, or behind the room that a normalized run may take more than it took */
-    uint32_t end;   /* of the text so far */
+    uint32_t end;   /* end of the text so far */
     uint32_t run_start; /* text before it has become ids */
     uint32_t *next;     /* by position in the run at work: the next piece, 0 for a dead one */
     uint32_t *prev;
-    uint32_t *id; /* of the piece, or INGOT_NO_TOKEN */
+    uint32_t *id; /* id of the piece, or INGOT_NO_TOKEN */
     struct pair *heap;
     size_t n_heap;
     double *best;    /* in the heap's place, by position: of the best way there (Unigram) */

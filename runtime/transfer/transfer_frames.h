@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    TRANSFER_DATA_BYTES = 2048, /* of one frame at the most */
+    TRANSFER_DATA_BYTES = 2048, /* most bytes of one frame */
     TRANSFER_HEAD_BYTES = 9,    /* kind, number */
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
     TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* unacknowledged frames at most */

@@ -13,7 +13,7 @@ enum {
     SILENCES = 3, /* so many of these in a row: nobody sends any more */
     BYTE_MS = 1000,
     TRIES = 10,      /* of one block */
-    KEYS_MS = 500,   /* of silence after a Ctrl-C: it is a person's */
+    KEYS_MS = 500,   /* silence after a Ctrl-C: it is a person's */
     KEYS_TO_STOP = 2 /* in a file, where one may be noise */
 };
 
@@ -43,7 +43,7 @@ static uint16_t crc16(const uint8_t *bytes, size_t n)
     return (uint16_t)crc;
 }
 
-/* The bytes after the first byte of a block of n bytes. */
+/* Read the rest of a block, whose first byte was read before: its number and n bytes of data. */
 static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
 {
     int first = get(y, BYTE_MS), second = get(y, BYTE_MS);
@@ -187,7 +187,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
         if (got == CANCELLED || (got == END && y->n_files == 0)) {
             return ERR_ABORTED;
         }
-        if (got == END) { /* of the previous file: the answer was lost */
+        if (got == END) { /* the end of the previous file: the answer was lost */
             put(y, ACK);
         }
     }
@@ -217,7 +217,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 /* The current file. */
 struct blocks {
     uint64_t left;  /* bytes of it that are still to come */
-    uint8_t number; /* of the block that comes next */
+    uint8_t number; /* number of the block that comes next */
     bool begun;     /* one has come */
     unsigned ends;  /* EOTs in a row */
     unsigned tries, silences;

@@ -43,7 +43,7 @@ enum json_field {
     JSON_FIELD_OPTIONS = JSON_FIELD_LOGIT_BIAS + 1 /* the first of them */
 };
 
-enum { JSON_ID_BYTES = 65 /* of the field id, with its NUL */ };
+enum { JSON_ID_BYTES = 65 /* size of the field id, with its NUL */ };
 
 struct json_request {
     char *values[JSON_N_FIELDS]; /* texts, and numbers and lists as text; NULL: not there */

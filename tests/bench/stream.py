@@ -6,20 +6,16 @@ usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|BOARD|host ...] [--r
                  [--cores N]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
-layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
-in memory take turns, and a run is held against those beside it, because QEMU's time is that of this
-computer and of whatever else runs on it: it stands here only against itself. A row is the median
-of STREAM_RUNS=3. Streamed bytes are checked, which "alone" has not: "with the checksum" reckons computing
-with the time of that, at the rate that the machine measured at its start; an emulated core takes
-several times as long for it as a real one. So computing with the checksum is measured, too, where QEMU has the drive: the
-same run without a throttle. "Over transfer or no throttle" is held against the larger of that and bytes / rate, and fails above 1.10:
-what the drive brings late is in it, and what the emulated core computes slowly is not.
+layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with
+its neighbours, because QEMU's time depends on this computer and whatever else runs on it: it is only compared with itself. A row is the median of
+STREAM_RUNS=3. Streamed bytes are checked, unlike those of "alone": "with the checksum" adds the checksum's time to computing, at the rate that the
+machine measured at its start; an emulated core takes several times as long for it as a real one. So computing with the checksum is also measured, if
+QEMU has the drive: the same run without a throttle. "Over transfer or no throttle" is the ratio to the larger of that and bytes / rate, and fails
+above 1.10: it includes what the drive delivers late, but not what the emulated core computes slowly.
 
-On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: of two cores
-one may do only that, as the plan decides. Computing alone is there that of one core, the one that is
-left. Their cards are slow by themselves: a rate above that is the card's own, as the runs measured
-it. The others compute alone with as many cores as they stream with: one on the host, two on
-virt-arm64, which share the checksum, or --cores."""
+On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: with two cores one may do only that, as the plan decides. There
+computing alone uses one core, the one that is left. Their cards are slow by themselves: a rate above the card's own is replaced by the measured one.
+The others compute alone with as many cores as they stream with: one on the host, two on virt-arm64, which share the checksum, or --cores."""
 
 import os
 import re
@@ -34,11 +30,11 @@ from figures import print_table
 from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, reads_by, run, segments,
                      usb_arguments)
 
-# Shape, type, isa=: larger layers first, as a coarse model goes before a fine one where both do.
-# A Pi's are small, because a card of 3 to 7 MB/s brings what is pinned as well.
+# Shape, type, isa=: larger layers first, because a coarse model is preferred to a fine one if both fit.
+# A Pi's are small, because a card of 3 to 7 MB/s also has to load the pinned layers.
 MODELS = [("smol135", "q8_0", ""), ("deep", "q8_0", ""), ("deep", "q8_0", "ref")]
 SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
-# This computer is fast beside a card of 5 MB/s: as many layers as there can be, of few bytes.
+# This computer is fast compared with a card of 5 MB/s: as many layers as possible, of few bytes.
 NARROW = [("narrow", "q4_0", "ref"), ("wordy", "q4_0", "ref")]
 ON_SPI = [board for board, data in with_expected("CARD_DATA").items() if data == "SPI"]
 # Board: its machine (None: this program), its rates in MB/s, its models.
@@ -70,8 +66,7 @@ HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token"
 
 
 class Figures:
-    """For a run: seconds of a token, tokens per second predicted, bytes a token streams by the plan,
-    the card's rate when probed."""
+    """For a run: seconds per token, predicted tokens per second, streamed bytes per token by the plan, the card's probed rate."""
 
     def __init__(self, out, tokens, what):
         ticks = re.search(r"decode (\d+) of (\d+) per second", out)
@@ -113,7 +108,7 @@ class Model:
         return self.n_layers if "streamed" not in out else int(found.group(1)) if found else -1
 
     def limit(self, streamed):
-        """The mem= with which so many layers stream and the head does not; None: there is none."""
+        """The mem= with which this many layers stream and the head does not; None: there is none."""
         if streamed not in self.limits:
             low, high = 0, os.path.getsize(self.path) + 4 * self.layer
             while high - low > 4096:
@@ -143,8 +138,8 @@ class Model:
 
 
 def drives_of(path, board, rate):
-    """A card with the model; without a rate it is in memory from the start, but for a Pi, whose
-    device tree would have to tell, and QEMU has none for it."""
+    """A card with the model; without a rate it is in memory from the start, except on a Pi, whose device tree would have to name it, and QEMU has
+    none for it."""
     name = os.path.basename(path)
     pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
     if not rate and board != "rpi4":
@@ -158,7 +153,7 @@ def drives_of(path, board, rate):
 
 
 def has_throttle(board):
-    """One that QEMU takes away: its card is not slow by itself."""
+    """One that QEMU slows down: its card is not slow by itself."""
     return BOARDS[board][0] is not None and board not in SLOW
 
 
@@ -168,13 +163,12 @@ def once(name, *arguments):
 
 
 def tokens_for(seconds):
-    """New ones of a run; the first comes with the prompt. The text stays short."""
+    """New tokens of a run; the first comes with the prompt. The text stays short."""
     return 1 + min(24, max(4, round(SECONDS_A_RUN / seconds)))
 
 
 def choose(models, board, rate, ratio):
-    """(model, streamed layers) that make the ratio: the first that is close, else the nearest;
-    None: nothing comes near."""
+    """(model, streamed layers) that make the ratio: the first close one, else the nearest; None: nothing comes near."""
     best = None
     for model in models:
         fitting = model.alone / ratio * rate / model.layer
@@ -232,7 +226,7 @@ def rows(models, board, rates, ratios):
 
 
 def taken(arguments, flag, kind):
-    """The list behind a flag, which goes from the arguments; None: it is not there."""
+    """The list after a flag, which is removed from the arguments; None: the flag is missing."""
     if flag not in arguments:
         return None
     at = arguments.index(flag)

@@ -1,15 +1,14 @@
 #!/usr/bin/python3
-"""Experts from a throttled card against the arithmetic: time per token over max(bytes that were missing /
-rate, computing alone), for three rates and three sizes of the cache: nine rows, on the host.
+"""Experts from a throttled card compared with the arithmetic: time per token over max(missing bytes / rate, computing alone), for three rates and
+three sizes of the cache: nine rows, on the host.
 
 usage: stream_experts.py [MODEL.ingot [TOKENS]]
 
 Of a mixture (default: two layers of OLMoE-1B-7B's shape with 16 experts, of which a token takes 8) a
-reply is computed greedily. The cache has as few slots as there can be, three quarters of all, and half way between. Runs with the cache and runs with
-everything in memory take turns, and a run is held against those beside it, as in stream.py. The
-missing bytes are those that the program says it read. A row is the median of STREAM_RUNS=3. A router's
-choice is known only when its layer is there, so what is missing hides behind the experts that are
-there and nothing else: a row's time lies between the larger and the sum of both."""
+reply is computed greedily. The cache has the smallest possible number of slots, three quarters of all, and half way between. Runs with the cache and
+runs with everything in memory alternate, and a run is compared with its neighbours, as in stream.py. The missing bytes are those that the program
+reports as read. A row is the median of STREAM_RUNS=3. A router's choice is known only when its layer is reached, so missing experts can only load
+while the experts in memory are computed: a row's time lies between the larger and the sum of both."""
 
 import os
 import re
@@ -31,7 +30,7 @@ HEAD = ["MB/s", "slots", "missing a token", "missing / rate, ms", "computing, ms
 
 
 def tell(model, tokens, *words):
-    """(seconds of a token, bytes that it read, percent in the cache)"""
+    """(seconds per token, bytes that it read, percent in the cache)"""
     status, said = run([HOST, "run", model, "-p", PROMPT, "-n", str(tokens), "--temp", "0", "-t",
                         "1", "-c", str(CONTEXT), "--spec", "off", "--ticks", *words], 600)
     ticks = re.search(r"decode (\d+) of (\d+) per second", said)
@@ -46,14 +45,14 @@ def tell(model, tokens, *words):
 
 
 def slots_with(model, limit):
-    """(slots, experts) of a layer; None: not this plan."""
+    """(slots, experts) of a layer; None: another plan."""
     _, said = run([HOST, "plan", model, "--mem", str(limit), "-c", str(CONTEXT), "--mem-bw", "1G"])
     found = re.search(r"(\d+) of (\d+) experts a layer", said)
     return found and tuple(map(int, found.groups()))
 
 
 def limit_for(model, n_slots):
-    """The least limit with which so many experts of a layer are in the cache."""
+    """The least limit with which this many experts of a layer are in the cache."""
     low, high = 0, os.path.getsize(model)
     while high - low > 1024:
         middle = (low + high) // 2

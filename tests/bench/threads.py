@@ -1,18 +1,17 @@
 #!/usr/bin/python3
-"""The gain of a second thread on this computer, and what share of its multipliers a whole prompt uses:
-tokens per second of the Linux program, x86-64.
+"""The gain of a second thread on this computer, and the share of its multipliers that a whole prompt uses: tokens per second of the Linux program,
+x86-64.
 
 usage: threads.py [OLDER_PROGRAM]
 
-Processes with one and with two threads take turns. Each answers the same prompt a few times, of which the first counts as
-none: pages are new to the process, and cores as well. A ratio is of the medians of two processes that stood side by
-side, and of those the median of THREADS_RUNS=9. Then the same while a loop without end holds one of two
-processors. Beside the ratios stands what two threads read and multiply over one, measured before and after. A prompt's share of the
-multipliers is its tokens per second times the weights of its layers, over the most multiply-adds per second that
-vpdpbusd did just before: attention, norms and all else count as nothing. It is told of the median pass, and of the best of a
-process, as others at the same core's second thread take from both, and the most is of a moment without them. OLDER_PROGRAM is
-another build of `ingot`, whose prefill stands beside this one's with one thread, by turns. On a computer at rest, or it says
-what the others left."""
+Processes with one and with two threads take turns. Each answers the same prompt a few times; the first time does not count, because pages and cores
+are new to the process. A ratio is that of the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then the
+same while an endless loop occupies one of two processors. Beside the ratios is the ratio of what two threads and one read and multiply, measured
+before and after. A prompt's share of the multipliers is its tokens per second times the weights of its layers, over the most multiply-adds per second
+that vpdpbusd just reached: attention, norms and the rest count as nothing. It is printed for the median pass and for the best pass of a process,
+because other programs on the core's second thread slow both, and the maximum comes from a moment without them. OLDER_PROGRAM is another build of
+`ingot`, whose prefill is compared with this one's with one thread, alternating. Run it on an idle computer; otherwise it prints what other programs
+left."""
 
 import os
 import re
@@ -28,7 +27,7 @@ from tokens import cpu_name, make_models, make_prompt
 
 NATIVE = os.path.join(BUILD, "tests/bench/native")
 MODELS = [("smol135", "q4_0"), ("smol135", "q8_0"), ("tl2", "q4_k_m")]
-# Weights that a token of a prompt multiplies: the matrices of the layers; the head is the last token's alone.
+# Weights that a token of a prompt multiplies: the matrices of the layers; only the last token uses the head.
 LAYER_WEIGHTS = {"smol135": 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536),
                  "tl2": 2 * (2 * 2048 * 2048 + 2 * 2048 * 256 + 3 * 2048 * 5632)}
 PROMPT, TOKENS, PASSES = 256, 48, 4
@@ -49,7 +48,7 @@ def tell(program, model, prompt, threads):
 
 
 def limits(threads):
-    """Bytes a second read; multiply-adds a second of the best instruction there is."""
+    """Bytes read per second; multiply-adds per second of the best available instruction."""
     status, said = run([NATIVE, "--threads", str(threads), "--row", "nothing of that name"], 120)
     read = re.search(r"^read ([\d.e+]+)$", said, re.M)
     peaks = [float(rate) for rate in re.findall(r"^peak .* ([\d.e+]+)$", said, re.M)]
@@ -59,7 +58,7 @@ def limits(threads):
 
 
 def older_model(program, shape, kind):
-    """The same shape as that program packs it: its files are another version of the format."""
+    """The same shape packed by that program: its files have another version of the format."""
     path = os.path.join(WORK, f"bench-older-{shape}-{kind}.ingot")
     status, said = run([program, "synth", "--shape", shape, "--type", kind, "-o", path], 120)
     if status != 0:
@@ -77,7 +76,7 @@ def ratio_of(pairs, which):
 
 
 def threads_rows(name, model, prompt):
-    """The pairs of one and two threads, on all processors and beside a loop that holds the first of them."""
+    """The pairs of one and two threads, on all processors and beside a loop that occupies the first of them."""
     one, two = (lambda n=n: tell(HOST, model.path, prompt, n) for n in (1, 2))
     quiet = side_by_side(one, two, RUNS)
     with subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) as loop:
@@ -93,7 +92,7 @@ def threads_rows(name, model, prompt):
 
 
 def share_of_peak(model, prompt, weights):
-    """For what this computer multiplies with one thread, in a hundred: by the median pass and by the best of a process."""
+    """Percent of what this computer multiplies with one thread: by the median pass and by the best of a process."""
     pairs = side_by_side(lambda: limits(1)[1], lambda: tell(HOST, model.path, prompt, 1), RUNS)
     return [statistics.median(100 * done[which] * weights / peak for peak, done in pairs) for which in (0, 2)]
 

@@ -107,7 +107,7 @@ def count_all(pairs):
 
 
 def counted_lines(pairs):
-    """Rows of a CSV file, of the machines and models that `pairs` name; a model's replies agree."""
+    """Rows of a CSV file, of the machines and models that `pairs` names; a model's replies must agree."""
     found, replies, lines = count_all(pairs), {}, []
     for (machine, model), (prefill, decode, reply) in found.items():
         if replies.setdefault(model, reply) != reply:
@@ -162,7 +162,7 @@ def native_shares(threads):
 
 
 def show_shares():
-    """A gemv's share of what memory delivers, a gemm's of what the multipliers do."""
+    """A gemv's share of what memory delivers, a gemm's share of what the multipliers can do."""
     if not os.path.exists(NATIVE):
         print("skipped: shares of memory and multipliers, known for x86-64 alone")
         return []

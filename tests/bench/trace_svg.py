@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A picture of a trace: a line for the card, one for each core; what waits is left white.
+"""A picture of a trace: a line for the card, one for each core; waiting is left white.
 
 usage: trace_svg.py TRACE.json OUT.svg [FROM TO], in milliseconds. The trace is what `ingot run
 --trace FILE` wrote, or the lines between [ and ] that an image printed with trace=1."""
@@ -14,7 +14,7 @@ INSIDE = {"expert": 1, "wait": 2}  # of a layer: drawn over it
 
 
 def label_of(kind, number, on_core):
-    """A layer's experts are told apart on the card, where their numbers have room."""
+    """A layer's experts are distinguished on the card if their numbers have room."""
     if kind == "expert":
         return "" if on_core else number.partition(".")[2]
     return "H" if kind == "head" else number

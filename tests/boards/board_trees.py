@@ -1,4 +1,4 @@
-"""Suites of boards on this computer: the trees that Debian's kernels carry, and registers of devices that several boards have."""
+"""Suites of boards on this computer: the trees that Debian's kernels contain, and registers of devices that several boards have."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def at(base, registers):
 
 
 def plic(base, contexts, context, line, uart):
-    """The firmware's threshold is 7, and its lines are on for this context; another context's are not ours. base: of the PLIC."""
+    """The firmware's threshold is 7, and its lines are on for this context; another context's lines are not ours. base: of the PLIC."""
     enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
     left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
             uart + 0x14: 0x60, uart + 4: 0x8f}
@@ -27,10 +27,10 @@ def plic(base, contexts, context, line, uart):
 
 
 def sdhci(base):
-    """An SD host controller (4.20, 2.2) that a firmware has read its files by: four lines at high speed, all interrupts enabled and
-    signalled, two pending. Its resets end by themselves, its clock gets stable, and no card answers (a command's time-out)."""
+    """An SD host controller (4.20, 2.2) after a firmware has read its files: four lines at high speed, all interrupts enabled and signalled, two
+    pending. Its resets end by themselves, its clock gets stable, and no card answers (a command's time-out)."""
     left = at(base, {0x24: 0x1ff0000, 0x28: 0xf26, 0x2c: 0xe0207, 0x30: 0x8001, 0x34: 0x27f003b, 0x38: 0x27f003b, 0xfc: 0x10020000})
-    # Power at 3.3 V, one line, the slowest timing; the highest divider that 400 kHz needs; nothing is signalled.
+    # Power at 3.3 V, one line, the slowest timing; the highest divider that 400 kHz needs; no interrupt is signalled.
     return f"act={base + 0x2c:x}/7000000/2 act={base + 0x30:x}/ffffffff/18000", left, at(base, {0x28: 0xf00, 0x34: 0x7ff103b, 0x38: 0})
 
 
@@ -66,8 +66,8 @@ def ranges_of(out):
 
 
 def tables_of(out, image):
-    """Page tables below the root that boot/mmu.c takes for what the board mapped and for its RAM: 4 KiB pages, blocks of 2 MiB and 1 GiB
-    where they fit. image: its first address; each of its pages is mapped alone."""
+    """Page tables below the root that boot/mmu.c needs for the board's mappings and for its RAM: 4 KiB pages, blocks of 2 MiB and 1 GiB if they fit.
+    image: its first address; each of its pages is mapped separately."""
     pieces = [(int(a, 16), int(n, 16), 1 << 12) for a, n in re.findall(r"^device (\w+) (\w+)$", out, re.M)]
     pieces += [(a, b - a, 1 << 12) for a, b in ranges_of(out)]
     tables = set()

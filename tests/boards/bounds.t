@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): what has no room is left out, the rest works, and one
-line says by name what was left out. Boards' own code as programs of this computer; the trees are made here."""
+"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): parts without room are ignored, the rest works, and one line names what
+was ignored. Boards' own code as programs for this computer; the trees are made here."""
 
 import copy
 import os
@@ -17,7 +17,7 @@ from machine import BUILD, WORK, Tap
 MIB, GIB = 1 << 20, 1 << 30
 MOST_CORES, MOST_RAM, MOST_CUT = 8, 16, 128
 tap = Tap()
-# A board without firmware that could be asked, whose whole tree is made here.
+# A board without firmware that answers, whose whole tree is made here.
 BOARD = next(board for board in names() if module(board, "tree.py"))
 TREE, cpu = module(BOARD, "tree.py").TREE, module(BOARD, "tree.py").cpu
 
@@ -57,7 +57,7 @@ def with_harts(n):
 
 
 def with_memory(n):
-    """n ranges of RAM with room between them, the first with the image, larger from one to the next."""
+    """n ranges of RAM with gaps between them, the first with the image, each larger than the previous one."""
     tree = changed()
     del tree["memory@1000000000"]
     tree["memory@80000000"]["reg"] = cells(0x80000000, 16 * MIB, *(x for i in range(1, n) for x in (0x80000000 + 64 * MIB * i, (1 + i % 60) * MIB)))
@@ -109,7 +109,7 @@ for n in (10, 100, 120, 140, 600):
 
 # ---- a model that the loader has put into RAM ----
 
-# U-Boot's fdt_initrd writes the range into /chosen and reserves it, too; Raspberry Pi's firmware and QEMU do not reserve it.
+# U-Boot's fdt_initrd writes the range into /chosen and also reserves it; Raspberry Pi's firmware and QEMU do not reserve it.
 MODEL, BYTES = 0x90000000, 300 * MIB
 chosen = {**TREE["chosen"], "linux,initrd-start": cells(MODEL), "linux,initrd-end": cells(MODEL + BYTES)}
 for title, pairs in (("", []), (", reserved by U-Boot", [(MODEL, BYTES)]), (", reserved in pages", [(MODEL - 4096, BYTES + 2 * 4096)])):

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Each board after its firmware, with its state and its answers (FIRMWARE of the board's expected.py): controllers of cards and DMA that it has
-worked with, interrupts that it has left on, and SBI with the harts that it lets us have. The board's own code, as a program of this
-computer."""
+"""Each board after its firmware, with its state and its answers (FIRMWARE of the board's expected.py): controllers of cards and DMA that it has used,
+interrupts that it has left on, and SBI with the harts that it allows us. The board's own code, as a program for this computer."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The pages of boards against the boards: what they say of light, lines and pictures is what the code has and the published tree says."""
+"""The pages of boards compared with the boards: what they say about LEDs, lines and pictures agrees with the code and with the published tree."""
 
 import os
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A model that acts: what it asks for reaches the PL061 of QEMU's virt, which the monitor reads back, and an input
-that QEMU drives reaches the conversation; no line that was not named ever moves. Calls are forced by grammars, so that
-nothing depends on what a model has learnt; without one, replies are prose or a call of the table. Then the demo model is asked, on
-virt-arm64, where it answers as on this computer, and on a Raspberry Pi 4 as QEMU has it, with a sensor on its I2C bus.
+"""A model that acts: its requests reach the PL061 of QEMU's virt, which the monitor reads back, and an input that QEMU drives reaches the
+conversation; no line that was not named ever changes. Grammars force calls, so that nothing depends on what a model has learnt; without one, replies
+are prose or a call of the table. Then the demo model is asked, on virt-arm64, where it answers as on this computer, and on a Raspberry Pi 4 as QEMU
+emulates it, with a sensor on its I2C bus.
 
-With LONG=1 it is asked for all of the hundred held-out requests on virt-arm64, all that is refused is refused there, too,
-which otherwise is this computer's part, and a Raspberry Pi 3 reads a sensor."""
+With LONG=1 all hundred held-out requests are asked on virt-arm64, and everything that is refused is refused there too, which otherwise only this
+computer tests, and a Raspberry Pi 3 reads a sensor."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def call(name, **arguments):
 
 
 def forced(text):
-    """A list of choices that all say the same call."""
+    """A list of choices that all make the same call."""
     return text + "|" + text[:-1] + " }"
 
 
@@ -48,7 +48,7 @@ class Qtest:
 
 
 class Board:
-    """A console with monitor and test protocol beside it."""
+    """A console together with monitor and test protocol."""
 
     def __init__(self, words, drives, json_line=False):
         paths = [os.path.join(WORK, f"acting-{os.getpid()}.{kind}") for kind in ("qmp", "qtest")]
@@ -132,7 +132,7 @@ with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1
     b.console.say("/grammar off")
     tap.ok("free, or one action of /actions" in b.console.say("/grammar"), "without a grammar of one's own replies are held to the table", b.console.seen)
 
-# The demo model, as somebody talks to it; only its own words are in the way.
+# The demo model, as a user talks to it; only its own words can interfere.
 with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     for line, said_of, levels, words in (("Turn on the light.", "(light: on)", LIGHT, "on"), ("Is the door open?", "(door is off)", LIGHT, "off"),
                                          ("Please switch the fan on.", "(fan: on)", LIGHT | FAN, "on"), ("Turn the light off.", "(light: off)", FAN, "off")):
@@ -143,7 +143,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     said = b.console.say("Turn on the heater.")
     tap.ok(b.lines() == FAN and not re.search(r"\((?:light|fan|not done): ", said), "an action outside the table moves no line", said)
 
-    # An action that nobody has asked for is not done, whatever the model says.
+    # An action that nobody requested is not done, whatever the model says.
     def tried(question, text):
         b.console.say("/reset")
         b.console.say("/grammar " + forced(text))
@@ -212,7 +212,7 @@ tap.ok(len(here) == len(lines) and same == len(lines), f"{len(lines)} held-out r
 tap.ok(right >= 0.85 * len(lines), f"{right} of {len(lines)} do what they ask for, by PL061's lines", failures)
 tap.ok(moved == 0, "no line ever moved that was not asked for, and none the wrong way", failures)
 
-# A Raspberry Pi as QEMU has it: levels by its GPIO's registers, the temperature by the firmware's mailbox.
+# A Raspberry Pi as QEMU emulates it: levels by its GPIO's registers, the temperature by the firmware's mailbox.
 LEVELS, GPIO17 = 0xfe200034, 1 << 17
 qmp = os.path.join(WORK, f"acting-{os.getpid()}.pi")
 pi_card = make_card("acting-pi.img", "--power-of-two", MODEL)
@@ -236,7 +236,7 @@ with Console(Machine("rpi4"), "pins=light:17 temp=0", sd_drive("rpi4", pi_card) 
 
 
 def sensors(board, base, card):
-    """A TMP105 on the bus of the row of 40 pins, whose temperature QEMU sets."""
+    """A TMP105 on the I2C bus of the 40-pin header, whose temperature QEMU sets."""
     with Console(Machine(board), "pins=light:17,clock:3 sensors=temperature:i2c1:0x48:tmp105,cellar:i2c1:0x49:lm75 temp=0 actions_said=off",
                  sd_drive(board, card) + ["-device", "tmp105,id=probe,bus=i2c-bus.1,address=0x48", "-qmp", f"unix:{qmp},server=on,wait=off"], 4) as c:
         c.prompt()

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""The image boots on every CPU, exception level and core count that the virt machines have, in
-time and small enough, and powers off."""
+"""The image boots on every CPU, exception level and core count of the virt machines, fast enough and small enough, and powers off."""
 
 import os
 import re
@@ -17,7 +16,7 @@ from screen import Screen
 
 COUNTED_LIMIT_MS = 100         # the same by the clock that counts instructions, a billion in a second
 PROMPT_LIMIT_MS = 2000         # guest time from entry to the prompt, loading excluded; at rest under 100, and
-                               # QEMU keeps the time of a computer that others use
+                               # QEMU's time depends on other programs on this computer
 IMAGE_LIMIT_BYTES = 512 * 1024  # as linker/image.ld.S; without weights, with the kernels of every CPU
 
 tap = Tap()
@@ -70,8 +69,8 @@ def device_tree(name, cpu, cores, changes, capacities=()):
 
 
 def packed_elf():
-    """The packed image as an ELF file that loads it where the image's header asks for it, for a machine without firmware;
-    and what a start before this one may have left in core_pen, which lies behind what is loaded."""
+    """The packed image as an ELF file that loads it at the address in the image's header, for a machine without firmware; and what an earlier start
+    may have left in core_pen, which lies after what is loaded."""
     symbols = {line.split()[2]: int(line.split()[0], 16) for line in subprocess.run(
         ["aarch64-linux-gnu-nm", ELF], check=True, capture_output=True, text=True).stdout.splitlines()
         if len(line.split()) == 3}
@@ -185,7 +184,7 @@ for board in ("virt-arm64", "virt-riscv64"):
     tap.ok(status == 0 and Reply(console).ids == first and "in place" in console,
            f"{board}: a model that the firmware preloaded is used where it lies", console)
 
-# ---- the first screen: what somebody at the line sees before the first prompt ----------------
+# ---- the first screen: what a person at the line sees before the first prompt ----------------
 
 SCREEN_ROWS, SCREEN_COLUMNS = 24, 80
 COPIES = [MODEL]
@@ -235,7 +234,7 @@ for label, machine, more, drives, expect in SCREENS:
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
            not re.search(r"\]   scratch +\d", text), f"{label}: the regions with verbose", console)
 
-# ---- the first start, by the clock that counts: nobody at the line answers the question to the terminal ----
+# ---- the first start, by the counting clock: nobody at the line answers the question to the terminal ----
 
 DEMO_CARD = make_card("boot-demo.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
 for machine in (ARM64, RISCV64_V, RISCV64):

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Several lines of one conversation: /branch, /switch, /retry. A line that was left says what it would
-have said alone, id for id, on boards and here, with keys and values of every kind and with as many
-tokens to compute again as the lines differ by."""
+"""Several lines of one conversation: /branch, /switch, /retry. A line that was left continues as it would have done alone, id for id, on boards and
+here, with keys and values of every kind, and with as many tokens to compute again as the lines differ by."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The words of a board that nobody has seen yet to its first user: the word `diag`, whose lines are held against the
-machine that QEMU was asked for, and the lamp of a board whose start fails before there is a line."""
+"""A new board informs its first user: the option `diag`, whose lines are compared with QEMU's machine, and the LED of a board whose start fails
+before there is a line."""
 
 import json
 import os
@@ -23,7 +23,7 @@ with open(CARD, "wb") as blank:
 
 
 def diag(board, cores=1, drives=(), extra=()):
-    """{name: [values]} of a boot that finds no model, and the words it was given."""
+    """{name: [values]} of a boot that finds no model, and its boot options."""
     words = f'diag prompt="a fox" cores={cores}'
     _, console = Machine(board, extra=extra).run(words, cores, drives, timeout=90)
     facts = {}
@@ -33,7 +33,7 @@ def diag(board, cores=1, drives=(), extra=()):
 
 
 def expect(board, wants, **more):
-    """wants: {name: value}, a text as it stands, or a pattern."""
+    """wants: {name: value}, an exact text or a pattern."""
     words, facts, console = diag(board, **more)
     wants = {"ingot": VERSION, "board": board, "boot arguments": words,
              "boot arguments bytes": str(len(words)), "stray interrupts": "0", **wants}
@@ -46,8 +46,7 @@ def expect(board, wants, **more):
 
 HEX = re.compile("0x[0-9a-f]+")
 ARM = {"midr": HEX, "ctr": HEX, "id_aa64mmfr0": HEX}
-# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. Its capacity is the file's; the capabilities are those
-# that the controller was given.
+# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. Its capacity is the file's; the capabilities are the controller's given ones.
 SD = {"card kind": "SD", "card cid": re.compile("aa585951 454d5521 01deadbe ef[0-9a-f]{6}"),
       "card bytes": "64.0 MiB", "card scr": re.compile("[0-9a-f]{8} [0-9a-f]{8}"), "card errors": "0"}
 
@@ -84,7 +83,7 @@ tap.ok("diag" not in console and "error: no card" in console, "without the word 
 
 
 def broken_image(board, function, word):
-    """The linked image with an instruction of its own at the beginning of a function."""
+    """The linked image with another instruction at the beginning of a function."""
     elf = os.path.join(BUILD, board, "ingot.elf")
     nm = subprocess.run(["aarch64-linux-gnu-nm", elf], check=True, capture_output=True, text=True).stdout
     places = {name.split(".")[0]: int(at, 16) for at, _, name in re.findall(r"^(\w+) (\w) (\S+)$", nm, re.M)}
@@ -162,7 +161,7 @@ def lit_times(board, function, word, seconds, is_enough):
 
 
 def codes(runs):
-    """Short flashes after each long one, of the rounds that were seen whole."""
+    """Short flashes after each long one, for the rounds that were seen completely."""
     found, count = [], None
     for lit, seconds in runs:
         if lit and seconds > 0.6:
@@ -175,7 +174,7 @@ def codes(runs):
 
 
 UNDEFINED, STAY = 0x00000000, 0x14000000  # udf #0; b .
-# The host may be busy, so that a flash is missed: a round that was seen whole is enough.
+# The host may be busy and miss a flash: one complete round is enough.
 runs, text = lit_times("rpi4", "rpi4_early_init", UNDEFINED, 60, lambda r: 3 in codes(r))
 tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up: one long flash, three short ones", runs)
 tap.ok(text == "", "when there is no line yet", text)
@@ -190,13 +189,13 @@ for _ in range(3):  # flashes take their time on every computer, a busy one now 
 tap.ok(status == 0 and "trap: undefined instruction" in text and text.rstrip().endswith("power off") and took < 13,
        "rpi4: once there is a line, it has the report, and an emulator no flashes (13.5 s)", (took, text))
 
-# An instruction is a nanosecond here: a start that works waits for no flash, and asks the firmware for none.
+# An instruction takes a nanosecond here: a working start waits for no flash, and asks the firmware for none.
 for board in ("rpi3", "rpi4"):
     _, console = Machine(board).run("prompt=x cores=1", 4, ["-icount", "shift=0,sleep=off"], timeout=90)
     tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works is at its first line within 1 ms",
            console)
 
-# raspi3b's light hangs on the firmware: eight messages a round, for one long flash and three short ones.
+# raspi3b's LED belongs to the firmware: eight messages a round, for one long flash and three short ones.
 trace = os.path.join(WORK, "lamp-trace")
 if os.path.exists(trace):
     os.unlink(trace)

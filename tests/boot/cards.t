@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The contents of a card by `make card`: the image, the board's own files with their words, firmware or
-what it lacks, a README; equal inputs give equal bytes. And what a Raspberry Pi's firmware makes of
-cmdline.txt is what Ingot reads."""
+"""The contents of a card made by `make card`: the image, the board's own files with their options, firmware or a list of what is missing, a README;
+equal inputs give equal bytes. And Ingot reads what a Raspberry Pi's firmware makes of cmdline.txt."""
 
 import filecmp
 import glob
@@ -54,7 +53,7 @@ def makefile_value(board, name):
 
 
 def firmware_of(board):
-    """Files that all boards of the image start from, and those of single ones."""
+    """Files that all boards of the image start from, and files of single boards."""
     trees = re.findall(r"(\S+?)([=!])\S+", makefile_value(board, "CARD_TREES") or "")
     return (makefile_value(board, "CARD_FIRMWARE") or "").split(), [name for name, _ in trees]
 
@@ -130,7 +129,7 @@ for board in boards:
         tap.ok(gone in files_of(part)["README.txt"].decode() and gone in log,
                f"{board}: a firmware file that is not there, {gone}, is named", log)
 
-# ---- boot words, as a board's own firmware hands them over -------------------------------------
+# ---- boot options, as a board's own firmware passes them -------------------------------------
 
 for board, compatible in COMPATIBLE.items():
     card = os.path.join(WORK, f"cards-{board}.img")

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""A person at the serial line: the prompt comes, replies stream, Ctrl-C stops one, bad input is
-answered and the prompt comes back."""
+"""A person at the serial line: the prompt comes, replies stream, Ctrl-C stops one, bad input gets an answer and the prompt comes back."""
 
 import os
 import re
@@ -87,7 +86,7 @@ def talk(machine):
 
 
 def stop(machine):
-    """Ctrl-C in a long reply; the next one is whole again."""
+    """Ctrl-C in a long reply; the next reply is complete."""
     command = machine.command("temp=0", 2, card_arguments(CARD))
     console = pexpect.spawn(command[0], command[1:], timeout=60, echo=False)
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""clients/python/ingot.py, with a model on this computer, with a board in QEMU at a socket and at a terminal's other end: replies of
-`ingot run`, streams, whole conversations, settings, commands, errors by name, replies that are left, boards that go."""
+"""clients/python/ingot.py, with a model on this computer, with a board in QEMU at a socket and behind a terminal: replies of `ingot run`, streams,
+whole conversations, settings, commands, errors by name, abandoned replies, boards that leave."""
 
 import atexit
 import os
@@ -38,7 +38,7 @@ def alone(text, *options):
 
 
 def named(name, work, *arguments, **more):
-    """Whether it ends with an error of that name, and what came instead."""
+    """True if it ends with an error of that name; and what came instead."""
     try:
         got = work(*arguments, **more)
     except IngotError as error:
@@ -104,8 +104,8 @@ with Ingot(board.line) as b:
     tap.ok(good, "a board that goes in the middle", got)
 
 class Noise:
-    """Between a client and a board: of so many bytes one has a bit changed, both ways, never into a control character, which a line
-    obeys whatever is around it."""
+    """Between a client and a board: one byte of so many has a changed bit, in both directions, never into a control character, which a line obeys in
+    any context."""
 
     def __init__(self, board, every):
         self.every, self.spoilt, self.random = every, 0, 7
@@ -152,7 +152,7 @@ with Ingot(noise.name, check=True) as b:
            "no request is obeyed twice", turns)
 board.process.kill()
 
-# One that talks to people, at a terminal's end as an adapter is.
+# A board in chat mode, behind a terminal as with an adapter.
 board = Board(ARM64, FOLDER, "b", CARD, "")
 master, slave = pty.openpty()
 tty.setraw(slave)
@@ -189,7 +189,7 @@ good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
 tap.ok(good and "TX is at RX" in got[1], "no board at the line", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
-# A board that is loading when somebody comes goes on to load, whoever it talks to.
+# A board that is loading when a client comes continues to load, whichever client it is.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
     slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
     time.sleep(2)

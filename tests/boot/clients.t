@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Clients that were not written for `ingot serve`: the OpenAI package of PyPI and curl, each with chat, stream, tools, structured answers and
-embeddings (tests/clients/), with the demo model and, where it was fetched, SmolLM2; the package of npm is openai.t. Tools as public MCP
-servers describe them are accepted as one list, and forced calls of each are what its schema says. The table of docs/SERVE.md has every
-client of `make clients`, which runs all of them."""
+embeddings (tests/clients/), with the demo model and, if it was fetched, SmolLM2; the package of npm is in openai.t. Tools as public MCP servers
+describe them are accepted as one list, and forced calls of each match its schema. The table of docs/SERVE.md has every client of `make clients`,
+which runs all of them."""
 
 import atexit
 import json
@@ -24,7 +24,7 @@ tap = Tap()
 
 
 def longer():
-    """The demo model with a context that holds what these clients ask."""
+    """The demo model with a context that is large enough for these clients."""
     folder, packed = os.path.join(WORK, "clients-demo"), os.path.join(WORK, "clients-demo.ingot")
     shutil.copytree(os.path.join(ROOT, "models/demo"), folder, dirs_exist_ok=True)
     path = os.path.join(folder, "config.json")
@@ -38,7 +38,7 @@ def longer():
 
 
 def serve(model, *options):
-    """The address of a server, None where the program was built without one."""
+    """The address of a server, None if the program was built without one."""
     server = subprocess.Popen([HOST, "serve", model, "--port", "0", "--temp", "0", "-q", *options], stdout=subprocess.PIPE, text=True)
     atexit.register(server.kill)
     found = re.search(r"http://127.0.0.1:\d+", server.stdout.readline())
@@ -79,7 +79,7 @@ def integer(x):
     return isinstance(x, int) and not isinstance(x, bool)
 
 
-# Each tool, and whether arguments are what its schema says.
+# Each tool, and whether its arguments match its schema.
 LISTED = (
     (tool("think", {"step": {"type": "integer", "exclusiveMinimum": 0, "maximum": SAFE}, "done": {"type": "boolean"}}, ["step", "done"], additionalProperties=False),
      lambda a: set(a) == {"step", "done"} and integer(a["step"]) and 0 < a["step"] <= SAFE and isinstance(a["done"], bool)),
@@ -125,7 +125,7 @@ WHOLE = os.path.exists(os.path.join(BUILD, "clients/python/.from-python.txt"))
 
 
 def example(kind, code):
-    """Words that run it, and what they need where it is not there."""
+    """The command that runs it, and what is needed if it is missing."""
     sdk = '"ai"' in code
     if kind == "sh":
         return ["sh", "-c", code], shutil.which("curl"), "curl"

@@ -33,7 +33,7 @@ WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
 
 
 class Checks:
-    """One board's results, told when it is through: boards run side by side."""
+    """One board's results, reported when it has finished: boards run in parallel."""
 
     def __init__(self, machine):
         self.machine = machine
@@ -46,7 +46,7 @@ class Checks:
         self.results.append((bool(good), f"{self.board}: {what}", detail))
 
     def console(self, words="", pace=0, card=None, **more):
-        """pace: bytes a second that the card gives and takes."""
+        """pace: bytes per second that the card reads and writes."""
         cores = 4 if self.board == "rpi4" else 1
         drive = sd_drive(self.board, card or self.card, f",throttling.bps-total={pace}" if pace else "")
         return Console(self.machine, "temp=0 n=8 " + words, drive, cores, **more)
@@ -112,7 +112,7 @@ def editing(c):
 
 
 def turns(c):
-    """Ten turns; pastes; what Ctrl-C leaves."""
+    """Ten turns; pastes; the state after Ctrl-C."""
     with c.console() as k:
         first = k.prompt()
         c.ok("ready: entry to prompt" in first and "\x1b" not in first.split("Ingot 0")[1],
@@ -243,7 +243,7 @@ def commands(c):
 
 
 def replies(c, k):
-    """How a reply ends and what is shown of it."""
+    """How a reply ends and which parts of it are shown."""
     def reply_to(line):
         k.say("/reset")
         return k.say(line).split("\n")[1]
@@ -299,7 +299,7 @@ def swaps(c):
 
 
 def told(k, between):
-    """A conversation with some commands in its middle: ids and the hash of all logits."""
+    """A conversation with some commands in between: ids and the hash of all logits."""
     k.say("/reset")
     k.say("Hello there")
     for line in between:
@@ -309,7 +309,7 @@ def told(k, between):
 
 
 def restarts(c):
-    """/save, /reboot, /load: the conversation goes on as if nothing had been."""
+    """/save, /reboot, /load: the conversation continues as if there had been no restart."""
     with c.console("ids", reboots=True) as k:
         k.prompt()
         c.ok("nothing has been said" in k.say("/save"), "/save of nothing is told", k.seen)
@@ -433,7 +433,7 @@ def stops(c):
 
 
 def rename_long(card, letters):
-    """Other characters in the card's long names: which no tool would write there."""
+    """Other characters in the card's long names, which no tool would write there."""
     with open(card, "r+b") as image:
         start = image.read(4 << 20)
         found = bytearray(start)
@@ -448,7 +448,7 @@ def rename_long(card, letters):
 
 
 def hostile(c):
-    """A model that says what terminals obey, under such a name; typed lines are shown as they are."""
+    """A model that prints sequences that terminals obey, with such a name; typed lines are shown unchanged."""
     with c.console("temp=2 seed=7 n=150 term=vt stop=\"\x9b\" modle=\u202ex", card=c.hostile) as k:
         c.ok(not foreign_controls(k.prompt()[k.seen.index("Ingot 0"):]) and "\ufffd" in k.seen,
              "a hostile model: its start", repr(k.seen))
@@ -468,8 +468,8 @@ def hostile(c):
 
 
 def attached(c):
-    """A console whose terminal answers at the start, in time: a busy computer may take a few tries.
-    Text typed right behind the answer has been sent, and the first prompt has been seen."""
+    """A console whose terminal answers in time at the start: a busy computer may need a few attempts.
+    Text typed right after the answer has been sent, and the first prompt has been seen."""
     for last in (False, False, False, False, True):
         k = c.console("model=console-a", pace=SLOW, terminal=True)
         k.send("/zzz\r")
@@ -479,7 +479,7 @@ def attached(c):
 
 
 def terminal(c):
-    """A terminal that answers when it is asked, at the start or later; one that is promised."""
+    """A terminal that answers when it is asked, at the start or later; and one that is announced."""
     with attached(c) as k:
         out, raw = k.seen, k.raw
         if "there is no /zzz" not in out:
@@ -519,13 +519,13 @@ def terminal(c):
 
 
 def styles_end(text):
-    """Every style is taken back before another one and before the end."""
+    """Every style is reset before another one and before the end."""
     codes = re.findall(r"\x1b\[([\d;]*)m", text)
     return all(a == "0" or b == "0" for a, b in zip(codes, codes[1:])) and codes[-1:] == ["0"]
 
 
 def pipe(c):
-    """No pty on the far end: lines in, text out, nothing to draw with."""
+    """No pty on the other end: lines in, text out, no drawing."""
     command = c.machine.command("temp=0 n=8", 4 if c.board == "rpi4" else 1,
                                 sd_drive(c.board, c.card))
     out = b""
@@ -544,8 +544,7 @@ def pipe(c):
 
 
 PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, hostile, pipe)
-# Differences between boards lie below the console: without LONG two of them have only what a
-# UART, a card that is written to and a pty can change.
+# Boards differ below the console: without LONG two of them test only what a UART, a writable card and a pty can change.
 FEWER = {} if LONG else {RISCV64_ANY.board: (turns, restarts, stops, pipe), "rpi4": (turns, restarts, stops, pipe)}
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Disks with a GPT and exFAT, made by tests/exfat.py and by `ingot card`: what a card with FAT32 gives, bit for bit, from virtio-blk, NVMe and USB;
-in pieces, with blocks of 4 KiB, beyond 4 GiB; and a conversation that is saved in place, after which fsck.exfat finds
-the volume whole."""
+"""Disks with a GPT and exFAT, made by tests/exfat.py and by `ingot card`: the same results as a card with FAT32, bit for bit, from virtio-blk, NVMe
+and USB; in pieces, with blocks of 4 KiB, beyond 4 GiB; and a conversation that is saved in place, after which fsck.exfat finds no fault."""
 
 import os
 import re
@@ -78,7 +77,7 @@ def boot(case):
 
 
 cases = [(ARM64, row) for row in ROWS]
-# The drivers are the same on both machines, and half of the rows tell of either what is its own.
+# The drivers are the same on both machines, and half of the rows test what is special to each.
 cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, cases))
@@ -88,7 +87,7 @@ for (machine, (name, _, words)), (status, console) in zip(cases, results):
     fine = status == 0 and want.ids and (reply.ids, reply.hash) == (want.ids, want.hash)
     tap.ok(fine, f"{machine.board}: {name}{', streamed' if words else ''}: the ids of FAT32", console)
 
-# A conversation that is kept, in place.
+# A conversation that is saved in place.
 TALKING = make_model("disks-talk", 3)
 SAVES = disk("saves", f"models/talk.ingot={TALKING}", f"saves/chat.sav=+{MIB}")
 OWN_SAVES = make_disk("disks-own-saves.img", TALKING, "--format", "exfat", "--save", "1", loader=True)
@@ -100,7 +99,7 @@ def ids(text):
 
 
 def volume_is_whole(path):
-    """By fsck.exfat, of the last partition; the tests' own disks have a GPT with one."""
+    """Checked by fsck.exfat, the last partition; the tests' own disks have a GPT with one."""
     if shutil.which("fsck.exfat") is None:
         return True
     part = path + ".part"
@@ -127,7 +126,7 @@ for machine, drive, disk_with in ((ARM64, nvme_arguments, SAVES), (RISCV64_V, us
         tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
                f"{machine.board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
 
-# Several devices at once: each has a model of its own, and one that all have.
+# Several devices at once: each has its own model, and one model is on all of them.
 OTHER = os.path.join(WORK, "disks-other.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q4_0", "-o", OTHER], check=True, capture_output=True,
                timeout=60)

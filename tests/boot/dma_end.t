@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with
-2 GiB has one in QEMU as on the desk. Memory beyond that goes through a bounce: the same ids and logits,
-resident and streamed, a conversation saved and loaded, and by the emulator's account no DMA beyond."""
+"""DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with 2 GiB has one in QEMU as in reality. Memory
+beyond it goes through a bounce buffer: the same ids and logits, resident and streamed, a conversation saved and loaded, and by the emulator's log no
+DMA beyond."""
 
 import os
 import re
@@ -31,8 +31,8 @@ RPI_SD = ["-drive", f"if=sd,format=raw,cache=unsafe,snapshot=on,file={card}"]
 
 # ---- the same bits ------------------------------------------------------------------------------
 
-# The first memory of all is the bounce's: with an end far up the log says where that is, and an end
-# right after it leaves models nothing within reach.
+# The bounce buffer gets the first memory: with an end far up the log says where it is, and an end right after it leaves models no memory within
+# reach.
 END = {}
 for m, far in ((ARM64, 0x48000000), (RISCV64_ANY, 0x88000000)):
     status, console = m.run(WORDS + f" dmaend={far:#x}", 1, card_arguments(card), timeout=120)
@@ -89,7 +89,7 @@ def ids(text):
 
 
 def talk(machine, more, drives):
-    """Save after one turn, load after a second: what the turn after it says, and /plan."""
+    """Save after one turn, load after a second: the reply of the turn after it, and /plan."""
     with Console(machine, f"temp=0 n=4 ids model=card-core.ingot {more}", drives) as k:
         k.prompt(120)
         k.say("Hello there")

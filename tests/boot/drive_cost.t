@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The cost of a MiB from a drive, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
-change of threads in an emulator, where seconds would be those of this computer. docs/experiments/cards.md has the rates. For slow drives: how
-many commands are in flight at a time."""
+"""The cost of a MiB from a drive, counted: its commands, and the register writes for them. Each is a wait on a bus, and in an emulator a switch of
+threads, whose seconds would be those of this computer. docs/experiments/cards.md has the rates. For slow drives: how many commands are in flight at
+the same time."""
 
 import os
 import re
@@ -31,7 +31,7 @@ SLOW_USB[SLOW_USB.index("qemu-xhci")] += ",p3=0"  # no port for SuperSpeed: 480 
 FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,file.image.filename={CARD},"
            "file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,file.inject-error.0.once=on,"
            f"file.inject-error.0.sector={READ // 2 // 512 + 8}")
-# name, drives, commands of READ bytes, the most registers a MiB
+# name, drives, commands of READ bytes, the most register writes per MiB
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # its one is an eventfd, which no trace has
     ("NVMe", nvme_arguments(CARD), [256 << 10] * 32, 8),
@@ -40,7 +40,7 @@ ROWS = [
     ("USB that failed", usb_arguments(CARD, FAILING), [MIB] * 5 + [256 << 10] * 16, None),
 ]
 
-# Behind a throttle all that may be in flight is: how many commands, and the lines of the trace that one begins and ends with.
+# With a throttle as much as allowed is in flight: how many commands, and the lines of the trace that begin and end one.
 PACE = f"file.locking=off,file={CARD},throttling.bps-read=4000000"
 IN_FLIGHT = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off,throttling.bps-read=4000000"), 12, "virtio_blk_handle_read",
@@ -74,7 +74,7 @@ def most_in_flight(case):
 
 
 def count(case):
-    """(sum, bytes of each command, registers written from the first to the last), or the console."""
+    """(sum, bytes of each command, register writes from the first to the last), or the console."""
     machine, (name, drives, _, _) = case
     done, lines = run(machine, name, drives, TRACES)
     row = re.search(rb"^storage-bench: 0 (\d+) \d+ \d+ (\w+) ", done.stdout, re.M)

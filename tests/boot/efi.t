@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""One stick for any machine: what `ingot card efi` writes starts under AAVMF with ACPI and with a device tree, U-Boot on
-arm64 and riscv64, and OVMF, by the firmware's own boot order, and says what the same model says on this computer, bit for bit:
-resident and streamed, on one core, on four and on ten, with reads in flight where the firmware has them (BlockIO2), with 64 GiB and
-with memory in two nodes. A token costs as many instructions as on virt-arm64, and the prompt comes as soon."""
+"""One stick for any machine: the output of `ingot card efi` starts under AAVMF with ACPI and with a device tree, U-Boot on arm64 and riscv64, and
+OVMF, by the firmware's own boot order, and answers as the same model on this computer, bit for bit: resident and streamed, on one core, on four and
+on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. A token takes as many instructions as on
+virt-arm64, and the prompt comes as soon."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def nodes(memory):
     return [w for n in ("a", "b") for w in ("-object", f"memory-backend-ram,id={n},size={memory}M", "-numa", f"node,memdev={n}")]
 
 
-# Options that single cells add. The 64 GiB are never written to, so this computer does not need them.
+# Options that single cells add. The 64 GiB are never written, so this computer does not need them.
 LARGE = ("AAVMF with ACPI", 1, "resident")
 MORE = {("AAVMF with a tree", 4, "resident"): nodes(512), ("AAVMF with ACPI", 4, "streamed"): nodes(512), ("OVMF", 4, "resident"): nodes(128),
         LARGE: ["-m", "64G", "-object", "memory-backend-ram,id=all,size=64G,reserve=off", "-M", "memory-backend=all"]}
@@ -86,7 +86,7 @@ for cell, result in zip(CELLS, results):
     elif residency == "streamed":
         tap.ok("diag reads: by core 0 (BlockIO)" in console, f"{what}: BlockIO", console)
 
-# ---- other ways to a stick ----------------------------------------------------------------------
+# ---- other ways to make a stick ----------------------------------------------------------------------
 
 
 def answers(what, status, console):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Firmware of EFI that lacks something or fails, in QEMU: each fault costs its own effect, one sentence says it, and the prompt comes.
-tests/boot/efi_faults.c stands between a real firmware and Ingot and fails for it. The same file shows which firmware maps code
-read-only and data not executable: a program that writes its code, or runs its data, ends there, and Ingot starts."""
+"""EFI firmware that lacks something or fails, in QEMU: each fault has only its own effect, one message reports it, and the prompt comes.
+tests/boot/efi_faults.c stands between a real firmware and Ingot and fails in its place. The same file shows which firmware maps code read-only and
+data non-executable: a program that writes its code, or executes its data, is stopped there, and Ingot starts."""
 
 import os
 import re
@@ -22,7 +22,7 @@ MARK = b"INGOT-FAULT="
 IDS = re.compile(r"^ids: ([\d ]+)$", re.M)
 STREAMED = " mem=600K"
 ANSWERS, REFUSES = "the model answers", "there is no model"
-# Firmware, fault, more boot options, the sentence, and what the prompt has.
+# Firmware, fault, more boot options, the message, and what the prompt can do.
 FAULTS = [
     ("U-Boot arm64", "none", "", r"cores: 2 of 2 at work", ANSWERS),
     ("U-Boot arm64", "read-once", "", r"ready: .* ms of loading.*, 1 retry\b", ANSWERS),
@@ -42,7 +42,7 @@ tap = Tap()
 
 
 def stick_with(name, fault, more):
-    """A stick whose program has the fault; None and why if it cannot be made."""
+    """A stick whose program has the fault; None and the reason if it cannot be made."""
     f = FIRMWARE[name]
     path = os.path.join(BUILD, f.board, "faults.efi")
     if f.missing() or not os.path.exists(path):
@@ -72,7 +72,7 @@ def ask(row):
 
 
 def take_out():
-    """The medium goes when something is written: a sentence, and the prompt; a reply that needs it fails as well."""
+    """The medium disappears while something is written: a message, and the prompt; a reply that needs the medium fails as well."""
     stick, why = stick_with("U-Boot arm64", "removed", STREAMED)
     if stick is None:
         tap.skip("U-Boot arm64, removed", why)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot chat` over a pty: the line editor of a board, its commands where they make sense on a
-computer, and a terminal that is given back as it was, whatever ends the program."""
+"""`ingot chat` over a pty: a board's line editor, its commands if they make sense on a computer, and a terminal that is restored, whatever ends the
+program."""
 
 import json
 import os
@@ -27,7 +27,7 @@ UP, LEFT, HOME = "\x1b[A", "\x1b[D", "\x1b[H"
 
 
 class Program:
-    """In the place of a machine: the words are its arguments."""
+    """In place of a machine: the options are its arguments."""
 
     def __init__(self, *before):
         self.before = list(before)
@@ -38,7 +38,7 @@ class Program:
 
 
 class Command(Program):
-    """The same with arguments of its own."""
+    """The same with its own arguments."""
 
     def command(self, _words, _cores, _drives):
         return self.before
@@ -110,7 +110,7 @@ def editing():
 
 
 def resizing():
-    """The width that the program tells the editor, as a terminal would, never mixes with keys."""
+    """The width that the program tells the editor, as a terminal would, is never mixed with keys."""
     with console() as k:
         k.prompt()
         for i in range(50):
@@ -128,7 +128,7 @@ def resizing():
 
 
 def hostile():
-    """A model that says what terminals obey, under such a name, in a conversation and in a pipe."""
+    """A model that prints sequences that terminals obey, with such a name, in a conversation and in a pipe."""
     folder = os.path.join(FOLDER, "hostile")
     os.makedirs(folder, exist_ok=True)
     model = os.path.join(folder, "a\x1b[6n\x9b\u202eb.ingot")
@@ -162,7 +162,7 @@ def hostile():
 
 
 def counted():
-    """One of a thing is one token, layer, turn, ...: a model of one layer says one token."""
+    """The singular for one token, layer, turn, ...: a model with one layer that replies with one token."""
     model = make_model("host-one", 5, layers=1)
     wrong = re.compile(r"(?<![\d.])1 (?:new )?(tokens|layers|turns|bytes|rows|heads|positions|segments|models|"
                        r"guesses|passes|kernels|cases|retries|dimensions)\b")
@@ -253,7 +253,7 @@ def commands():
 
 
 def ends():
-    """However it ends, the shell behind it has its terminal back."""
+    """However it ends, the shell gets its terminal back."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGQUIT):
         child = pexpect.spawn("/bin/sh", ["-c", "stty -a >$OUT.1; \"$@\"; echo ended; "
                                           "stty -a >$OUT.2; read end", "sh",
@@ -277,7 +277,7 @@ def ends():
 
 
 def stopped():
-    """Ctrl-Z and fg: raw again, and the line is there."""
+    """Ctrl-Z and fg: the terminal is raw again, and the line is still there."""
     child = pexpect.spawn("/bin/bash", ["--norc", "-i"], env={**os.environ, "PS1": "SHELL$ "},
                           echo=True, timeout=30, dimensions=(24, 80))
     try:
@@ -303,7 +303,7 @@ def stopped():
 
 
 def pipe():
-    """No terminal: lines in, text out, no echo, no escape; figures and log beside it."""
+    """No terminal: lines in, text out, no echo, no escape sequences; figures and log on standard error."""
     def talk(words, *more):
         done = subprocess.run([*Program().command("-n 8 " + words, 1, []), *more],
                               input=b"Hello\n/stats\n/off\n", capture_output=True, timeout=60, check=False)

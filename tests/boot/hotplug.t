@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""USB drives that come and go while the board runs: named at the prompt with the models they have, below what is being typed;
-taken by name, also where the board started without any model; told apart; pulled in the middle of a reply and put back; at hubs and
-at a second controller."""
+"""USB drives that come and go while the board runs: named at the prompt with their models, below the line being typed; selected by name, also if the
+board started without a model; told apart; pulled in the middle of a reply and put back; at hubs and at a second controller."""
 
 import os
 import re
@@ -130,7 +129,7 @@ def test_board(machine):
 
 
 def test_hub(machine):
-    """A hub that comes with a drive, and a second controller."""
+    """A hub that is plugged in with a drive, and a second controller."""
     name = machine.board
     with Board(machine, 2) as b:
         k = b.console

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""A core for the card: on a board that has it on SPI a core moves every byte, and a Raspberry Pi
-does the same when it is told to by `pio`. The last core leaves the others and serves the card: the
-same ids and logits, the plan and the trace say so, and whatever a conversation may ask for works in
-that state; a card that fails gives its sentence and the prompt."""
+"""A core for the card: on a board with its card on SPI a core moves every byte, and a Raspberry Pi does the same with the option `pio`. The last core
+leaves the others and serves the card: the same ids and logits, the plan and the trace say so, and all commands work in that state; a failing card
+gives its message and the prompt."""
 
 import json
 import os
@@ -64,7 +63,7 @@ for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "p
 
 # ---- with the DMA engine, and without -----------------------------------------------------------
 
-# A core that moves blocks looks at Present State before each; one that leaves it to DMA looks for each command alone.
+# A core that moves blocks reads Present State before each block; one that uses DMA reads it only for each command.
 sectors = os.path.getsize(model) // 512
 for word in ("", "pio"):
     log = os.path.join(WORK, f"card-core-{os.getpid()}.log")
@@ -101,14 +100,14 @@ own = own_copy(card, "card-core-own.img")
 
 
 class Found(list):
-    """Rows of a conversation, which count when it has come to its end."""
+    """Rows of a conversation, which count when it is complete."""
 
     def ok(self, good, what, detail):
         self.append((good, what, detail))
 
 
 def conversation(found):
-    """The ids of the first turn; rows go to found."""
+    """The ids of the first turn; rows are added to found."""
     with Talk(drive(own, "")) as k:
         found.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
         first = ids(k.say("Hello there", SECONDS))
@@ -144,8 +143,8 @@ def conversation(found):
     return first
 
 
-# Once, on a busy computer, this board's line stopped in the midst of an answer, for good; nobody knows yet whether QEMU's UART
-# or ours did. A conversation that stops so is had once more, and says so.
+# Once, on a busy computer, this board's line stopped in the middle of an answer, permanently; it is not known yet whether QEMU's UART or ours was at
+# fault. A conversation that stops like this is repeated, and reported.
 rows = Found()
 try:
     first = conversation(rows)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A prompt is computed once in the life of a card: with kept=SIZE and ingot.kept a board computes only what is new in a prompt that begins
-as an earlier one did, also after a restart, for a model that attends and one with a recurrence. Ids and logits are those of a board that keeps
-nothing. A card that takes no writes, a damaged file and another program's file are named and stay as they are."""
+"""A prompt is computed only once per card: with kept=SIZE and ingot.kept a board computes only the new part of a prompt that begins as an earlier one
+did, also after a restart, for a model with attention and one with a recurrence. Ids and logits equal those of a board that keeps nothing. A
+write-protected card, a damaged file and another program's file are named and not changed."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def same(r, other):
 
 
 def patch(card, at, new):
-    """Bytes of the card's file of kept prompts, whose header is on one of its sectors."""
+    """Bytes of the card's file of kept prompts; one of its sectors has the header."""
     with open(card, "r+b") as f:
         data = f.read()
         first = data.find(b"INGOTKPT")
@@ -69,7 +69,7 @@ def refused(card, plain, why, drive_more=""):
 
 
 def recurrent():
-    """Qwen3.5's shape with random weights, packed; None: it is not here."""
+    """Qwen3.5's shape with random weights, packed; None: it is missing."""
     source, packed = os.path.join(ASSETS, "arch/qwen35_gqa.gguf"), os.path.join(WORK, "kept-recurrent.ingot")
     if not os.path.exists(source):
         return None

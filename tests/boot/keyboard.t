@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""A USB keyboard, typed on by QMP: a whole chat that the display shows cell by cell, the line's editing keys,
-Ctrl-C, a layout with accents and AltGr, the line beside it, a drive at the same controller, hubs, and what
-is pulled and put back."""
+"""A USB keyboard, typed on through QMP: a whole chat that the display shows cell by cell, the line's editing keys, Ctrl-C, a layout with accents and
+AltGr, the serial line in parallel, a drive at the same controller, hubs, and devices that are pulled and put back."""
 
 import os
 import re
@@ -29,7 +28,7 @@ FIGURES = re.compile(rf"\d+ prompt \+ \d+ new tokens?, [^\]]*\].*\n{SEQUENCES}> 
 
 
 class Desk:
-    """A person at the keyboard, who can also read and write the line."""
+    """A person at the keyboard, who can also read and write the serial line."""
 
     def __init__(self, board, words, drives):
         self.qmp = Qmp(f"keyboard-{board}")
@@ -47,14 +46,14 @@ class Desk:
         return text_of(self.raw)
 
     def press(self, *chords):
-        """Keys by QEMU's names, "shift+a"; 16 events are what its keyboard keeps."""
+        """Keys by QEMU's names, "shift+a"; its keyboard buffers 16 events."""
         for chord in chords:
             keys = [{"type": "qcode", "data": key} for key in chord.split("+")]
             self.qmp.command(("send-key", {"keys": keys, "hold-time": 15}))
             time.sleep(0.05)
 
     def found(self, name):
-        """Waits until the board has given the device an address: from then on no key of it is lost."""
+        """Waits until the board has given the device an address: after that no key is lost."""
         late = time.monotonic() + 60
         while time.monotonic() < late:
             devices = self.qmp.command(("human-monitor-command", {"command-line": "info usb"}))
@@ -108,7 +107,7 @@ def test_chat(board):
 
 
 def test_keys(board):
-    """term=vt: with the keys of the editor. De: z is where y is printed elsewhere."""
+    """term=vt: with the editor's keys. de: z is where other layouts have y."""
     desk = Desk(board, "term=vt keyboard=de", ALONE)
     try:
         desk.read_until(PROMPT.search)
@@ -168,7 +167,7 @@ def test_plug(board):
 
 
 def put_back(desk, seconds=20, **where):
-    """QEMU keeps the file until the last read of the old drive has ended. A serial number of its own has the port in it."""
+    """QEMU keeps the file until the last read of the old drive has ended. A serial number of its own contains the port."""
     late = time.monotonic() + seconds
     while True:
         try:
@@ -182,7 +181,7 @@ def put_back(desk, seconds=20, **where):
 
 
 def test_pulled_drive(board):
-    """While a reply streams from it; then a line without it; then it is back."""
+    """Unplugged while a reply streams from it; then a line without it; then it is back."""
     card = ["-object", "throttle-group,id=slow,x-bps-total=4000000",
             "-blockdev", "driver=throttle,throttle-group=slow,node-name=card,file.driver=raw,file.file.driver=file,"
             f"file.file.filename={CARD},file.file.locking=off",
@@ -205,7 +204,7 @@ def test_pulled_drive(board):
 
 
 def test_hub(board):
-    """The drive and the keyboard behind one hub; the keyboard pulled; another hub, with another one; the drive pulled."""
+    """The drive and the keyboard behind one hub; the keyboard pulled; another hub with another keyboard; the drive pulled."""
     card = ["-blockdev", f"driver=raw,node-name=card,file.driver=file,file.filename={CARD},file.locking=off",
             "-device", "qemu-xhci,id=usb", "-device", "usb-hub,bus=usb.0,port=1,id=hub",
             "-device", "usb-kbd,bus=usb.0,port=1.2,id=keys", "-device", "usb-storage,bus=usb.0,port=1.3,drive=card,id=stick,serial=1234"]

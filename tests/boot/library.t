@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The library as others link it: its names, a C++ program, hello.c, and firmware on both virt machines
-that says what `ingot run` says, with the same logits."""
+"""The library as others link it: its names, a C++ program, hello.c, and firmware on both virt machines that replies as `ingot run`, with the same
+logits."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from machine import BUILD, HOST, ROOT, WORK, Reply, Tap, run
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 QUESTION = "Hello! Who are you?"
 HEADER = os.path.join(ROOT, "include/ingot.h")
-# The functions that a program must have; on a host its compiler and libc do.
+# The functions that a program must provide; on a host its compiler and libc do.
 ASKED = {"memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"}
 ASKED_ON_HOST = {"__assert_fail", "__cpu_model", "__cpu_features2", "__cpu_indicator_init", "_GLOBAL_OFFSET_TABLE_"}
 TOOLS = {"host": "", "virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}
@@ -79,7 +79,7 @@ def check_cpp():
 
 
 def check_c():
-    """No more of C than C11, and nothing that a freestanding program lacks."""
+    """Only C11, and nothing that a freestanding program lacks."""
     for flags in (["-std=c11"], ["-std=c11", "-ffreestanding"]):
         said = output("gcc", *flags, "-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Wstrict-prototypes", "-Werror",
                       "-fsyntax-only", "-x", "c", HEADER)
@@ -87,7 +87,7 @@ def check_c():
 
 
 def check_examples():
-    """Both are C and C++, of any standard that has what the header needs, without a warning."""
+    """Both compile as C and C++, with any standard that has what the header needs, without a warning."""
     for name in ("hello.c", "firmware/main.c"):
         for compiler, standard in (("gcc", "c11"), ("gcc", "c2x"), ("g++", "c++11"), ("g++", "c++17"), ("g++", "c++20")):
             said = output(compiler, "-x", "c" if compiler == "gcc" else "c++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow",
@@ -111,7 +111,7 @@ def check_hello():
 
 
 def check_page():
-    """The program of docs/LIBRARY.md, as it stands there: two turns, two threads."""
+    """The program of docs/LIBRARY.md, unchanged: two turns, two threads."""
     source, program = os.path.join(WORK, "library-page.c"), os.path.join(WORK, "library-page")
     with open(os.path.join(ROOT, "docs/LIBRARY.md"), encoding="utf-8") as page, open(source, "w", encoding="utf-8") as f:
         f.write(re.search(r"^```c\n(.*?)^```", page.read(), re.M | re.S)[1])

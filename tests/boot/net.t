@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on the network, in QEMU's: without net= no frame leaves it; with it, OpenAI's API answers what the line answers, the line's
-conversation and its logits stay what they were, and clients that are broken, slow or gone cost nothing that stays."""
+"""A board on QEMU's network: without net= it sends no frame; with it, OpenAI's API gives the same answers as the serial line, the line's conversation
+and its logits do not change, and broken, slow or disappearing clients use up nothing permanently."""
 
 import http.client
 import json
@@ -37,7 +37,7 @@ def free_port():
 
 
 class Net:
-    """A machine with a network card, whose frames go to a file; TCP of `port` on this computer goes to the board's server."""
+    """A machine with a network card, whose frames are written to a file; TCP to `port` on this computer reaches the board's server."""
 
     def __init__(self, machine):
         self.machine, self.board, self.port = machine, machine.board, free_port()
@@ -78,8 +78,8 @@ def decode_ticks(text):
 
 
 def check_cost(net, card, board):
-    """Instructions of a reply at the line, without a network, beside a client that does nothing, and beside one that asks for /health
-    again and again. QEMU counts: its clock goes by instructions."""
+    """Instructions of a reply on the serial line: without a network, with an idle client, and with a client that requests /health again and again.
+    QEMU counts them: its clock advances with instructions."""
     words, counted = "temp=0 n=200 ticks term=plain", list(card) + ["-icount", "shift=0"]
     with Console(net, words, counted) as c:
         c.prompt()
@@ -128,7 +128,7 @@ class Client:
         return json.loads(self.ask("GET", "/stats")[1])
 
     def raw(self, data, wait=WAIT):
-        """Bytes out, and what comes back until the board closes or is silent."""
+        """Send bytes, and return what comes back until the board closes or is silent."""
         out = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as s:
             s.sendall(data)
@@ -157,7 +157,7 @@ def hash_of(text):
 
 
 def reply_of(text):
-    """The reply of a turn at the line with `ids` and `quiet`: the lines between the echo and the ids."""
+    """The reply of a turn on the serial line with `ids` and `quiet`: the lines between the echo and the ids."""
     lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
     return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))  # how far a slow prompt is
 
@@ -185,7 +185,7 @@ BROKEN = [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/
 
 
 def check_broken(net, client, board):
-    """Each of them, and clients that leave, many times: what is in use afterwards is what was before."""
+    """Each of them, and clients that leave, many times: afterwards as much is in use as before."""
     client.raw(BROKEN[0], 5)
     before = client.stats()
     answers = [client.raw(data, 5) for data in BROKEN]
@@ -209,7 +209,7 @@ def check_broken(net, client, board):
 
 
 def check_api(client, board, at_line):
-    """at_line: what the line said to QUESTION."""
+    """at_line: the line's reply to QUESTION."""
     status, text = client.ask("GET", "/health")
     tap.ok(status == 200 and json.loads(text)["status"] == "ok", f"{board}: /health", text)
     models = json.loads(client.ask("GET", "/v1/models")[1])
@@ -262,7 +262,7 @@ def check_many(client, board):
 
 
 def check_busy_line(c, client, board):
-    """While the line has a long reply, the network answers what needs no model; the reply comes to its end."""
+    """While the line has a long reply, the network answers requests that need no model; the reply finishes."""
     c.send(STORY + "\r")
     c.expect(re.escape(STORY))
     began = time.monotonic()
@@ -274,7 +274,7 @@ def check_busy_line(c, client, board):
 
 
 def check_gone(net, client, c, board):
-    """A client that leaves in the middle of its reply: the reply ends, and the line has its turn."""
+    """A client that leaves in the middle of its reply: the reply ends, and it is the line's turn."""
     body = json.dumps({"messages": [{"role": "user", "content": STORY}], "max_tokens": 400, "stream": True, "temperature": 1.5}).encode()
     with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
         s.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Boards with a Cadence GEM on the network, in QEMU's: each answers a request with what the line says, notices a cable that is pulled
-and plugged in again, and sends no frame without net=."""
+"""Boards with a Cadence GEM on QEMU's network: each answers a request as the line does, notices a cable that is pulled and plugged in again, and
+sends no frame without net=."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ def free_port():
 
 
 class Gem:
-    """A machine whose first network port is QEMU's network; TCP of `port` on this computer goes to the board's server."""
+    """A machine whose first network port is QEMU's network; TCP to `port` on this computer reaches the board's server."""
 
     def __init__(self, board):
         self.board, self.machine, self.port = board, Machine(board), free_port()

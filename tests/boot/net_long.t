@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board that is asked for a long time, in QEMU's network: good requests, broken ones and replies by turns. Memory in use at the end is
-what it was at the beginning, the marks of the most in use do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
+"""A board that gets requests for a long time, on QEMU's network: good requests, broken ones and replies alternate. Memory in use is the same at the
+end as at the beginning, the high-water marks do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
 
 import http.client
 import json
@@ -54,7 +54,7 @@ def stats(net):
 
 
 def good(net, n):
-    """Requests on connections that stay for twenty of them; how many were answered."""
+    """Twenty requests on each persistent connection; returns how many were answered."""
     answered, c = 0, net.connect()
     for i in range(n):
         if i % 20 == 19:
@@ -113,7 +113,7 @@ def chat(net):
 
 
 def check_parallel(net):
-    """Eight clients at once beside one: each is answered the same."""
+    """Eight clients at once besides one: each gets the same answer."""
     began = time.monotonic()
     alone = chat(net)
     one = alone[1] / (time.monotonic() - began)

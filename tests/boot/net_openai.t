@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on the network, in QEMU's, and OpenAI's own clients: the packages of npm and PyPI, in the versions of tests/clients, with what a
-board answers: models, chat, streams, completions, errors. Replies are the line's."""
+"""A board on QEMU's network and OpenAI's own clients: the packages of npm and PyPI, in the versions of tests/clients, with what a board supports:
+models, chat, streams, completions, errors. Replies are the line's."""
 
 import json
 import os

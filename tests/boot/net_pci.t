@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board whose network card and drive are on PCI Express, in QEMU's: it answers, its drive works beside the card, and time=ntp gives it the
-date of a server; without net= no frame leaves it."""
+"""A board whose network card and drive are on PCI Express, on QEMU's network: it answers, its drive works at the same time, and time=ntp gives it a
+server's date; without net= it sends no frame."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from talk import Console
 tap = Tap()
 QUESTION, WAIT = "What is 7 plus 8?", 60
 DATE, TO_1970 = 1935990489, 2208988800  # 8 May 2031, 07:08:09 UTC
-# A card of QEMU's own choice on the root bus, which has registers of before version 1, too; and one behind a port, which has not.
+# A card of QEMU's default kind on the root bus, which also has registers from before version 1; and one behind a port, which does not.
 CARDS = {ARM64: ["-device", "pcie-root-port,id=lanport,chassis=9", "-device", "virtio-net-pci,netdev=lan,bus=lanport,romfile="],
          RISCV64_ANY: ["-device", "virtio-net-pci,netdev=lan,romfile="]}
 
 
 class TimeServer:
-    """SNTP on loopback, which the board reaches as 10.0.2.2. Before the right answer it sends three that are not answers."""
+    """SNTP on loopback, which the board reaches as 10.0.2.2. Before the right answer it sends three that are not valid."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

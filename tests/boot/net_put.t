@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Files for a board over the network, in QEMU's: PUT /models/NAME, whole and in ranges that are cut and go on; the card has each file
-whole or not at all, and the line answers afterwards."""
+"""Files for a board over QEMU's network: PUT /models/NAME, whole and in ranges that are cut and resumed; the card has each file completely or not at
+all, and the line answers afterwards."""
 
 import http.client
 import json
@@ -31,7 +31,7 @@ def free_port():
 
 
 class Net:
-    """A machine with a network and a card that takes writes."""
+    """A machine with a network and a writable card."""
 
     def __init__(self):
         self.board, self.port = ARM64.board, free_port()
@@ -50,20 +50,20 @@ class Net:
             c.close()
 
     def put(self, path, data, first=0, n=None, **fields):
-        """A range of it; all of it where n is None."""
+        """A range of it; all of it if n is None."""
         if n is None:
             return self.ask("PUT", path, data, **fields)
         return self.ask("PUT", path, data[first:first + n], Content_Range=f"bytes {first}-{first + n - 1}/{len(data)}", **fields)
 
     def cut(self, path, data, first, n, sent):
-        """A range of which so many bytes are sent."""
+        """A range of which this many bytes are sent."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT) as s:
             s.sendall(f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\nContent-Length: {n}\r\n"
                       f"Content-Range: bytes {first}-{first + n - 1}/{len(data)}\r\n\r\n".encode() + data[first:first + sent])
             time.sleep(1)
 
     def has(self, path, total):
-        """How many bytes of a file of that length have come."""
+        """How many bytes of a file of that length have arrived."""
         status, field, _ = self.ask("PUT", path, Content_Range=f"bytes */{total}")
         return int(field[len("bytes=0-"):]) + 1 if status == 308 and field else 0
 
@@ -115,7 +115,7 @@ def check_refused(net, data):
 
 
 class Between:
-    """A port in front of the board's that ends the first connection after so many bytes."""
+    """A port in front of the board's that closes the first connection after this many bytes."""
 
     def __init__(self, net, most):
         self.net, self.most, self.cut = net, most, False
@@ -174,7 +174,7 @@ def loaded(net):
 
 
 def check_load(net, c):
-    """Another model by a client, while somebody has typed half of a line."""
+    """A client loads another model while somebody has typed half of a line."""
     before = loaded(net)
     wrong = [load(net, body)[0] for body in ("", "[]", "{", {}, {"model": ""}, {"model": 7}, {"model": "x" * 300}, {"model": "whole.ingot", "n": 1})]
     tap.ok(wrong == [400] * len(wrong) and net.ask("GET", "/models/load")[0] == 405 and load(net, {"model": "whole"}, token="wrong")[0] == 401,

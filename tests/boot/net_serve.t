@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on the network as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: both get what the line says, by the board's
-/line; a board that goes away and comes back, and a token that is wrong."""
+"""A board on the network as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: all get the line's answers,
+through the board's /line; a board that goes away and comes back, and a wrong token."""
 
 import http.client
 import json
@@ -76,7 +76,7 @@ def check_python(net, said):
 
 
 def check_load(net, server):
-    """Another model by its name: by Python, then by ingot serve, which has its boards load it."""
+    """Another model by name: first by Python, then by ingot serve, which makes its boards load it."""
     with Ingot(net.url) as board:
         try:
             board.load("gpt-4")

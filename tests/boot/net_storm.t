@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on a bad network, in QEMU's: floods of connections, ARP, mDNS, resets, pings, broken frames and answers that nobody asked
-for. The line answers after each of them, and at the end a client is still let in."""
+"""A board on a bad network in QEMU: floods of connections, ARP, mDNS, resets, pings, broken frames and unrequested answers. The line answers after
+each of them, and at the end a client can still connect."""
 
 import os
 import random
@@ -73,7 +73,7 @@ STORMS = {
 
 
 class Wire:
-    """A machine whose network card sends its frames to a socket here, and takes those from it."""
+    """A machine whose network card sends its frames to a socket here, and receives frames from it."""
 
     def __init__(self):
         self.board = ARM64.board
@@ -93,7 +93,7 @@ class Wire:
         self.socket.sendto(frame, self.to)
 
     def taken(self):
-        """Frames of the board that have come."""
+        """Frames that the board has sent."""
         found = []
         try:
             while True:
@@ -111,7 +111,7 @@ def storm(wire, frames):
 
 
 def lets_in(wire):
-    """Whether the board answers a client that begins a connection, once it has forgotten those of the flood."""
+    """True if the board answers a new client after it has forgotten the flood's connections."""
     late = time.monotonic() + HELD_SECONDS
     while time.monotonic() < late:
         wire.send(arp(net_seed.PEER, net_seed.ROUTER))
@@ -151,7 +151,7 @@ class Caller:
 
 
 def take(wire, callers, seconds, enough):
-    """Segments for these callers, which acknowledge them, until they have enough."""
+    """Segments for these callers, which acknowledge them until they have enough."""
     late = time.monotonic() + seconds
     while time.monotonic() < late and not enough():
         for f in wire.taken():
@@ -163,7 +163,7 @@ def take(wire, callers, seconds, enough):
 
 
 def small_segments(wire):
-    """A client whose request is at work goes on with many small segments, which nobody reads yet: another one is answered meanwhile."""
+    """A client whose request is running continues with many small segments, which are not read yet: another client is answered meanwhile."""
     body = b'{"messages":[{"role":"user","content":"Tell me a story about a fox."}],"max_tokens":400,"temperature":1.5,"stream":true}'
     busy = Caller(wire, 901)
     busy.send(PUSH_ACK, b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
@@ -185,7 +185,8 @@ def told(callers):
 
 
 def quiet_one(wire, port):
-    """A client that connects, and asks after eight others have connected. None: this computer took so long that the board may drop it."""
+    """A client that connects, and sends its request after eight others have connected. None: this computer took so long that the board may drop
+    it."""
     began, quiet = time.monotonic(), Caller(wire, port)
     others = [Caller(wire, port + 1 + i) for i in range(CLIENTS)]
     quiet.send(PUSH_ACK, HEALTH)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from an NVMe drive: what virtio-blk gives, bit for bit, with blocks of 512 and 4096 bytes,
-small transfers, behind bridges and before a card; written; and with reads that fail, once and for good."""
+"""A model from an NVMe drive: the same as from virtio-blk, bit for bit, with blocks of 512 and 4096 bytes, small transfers, behind bridges and before
+a card; written; and with reads that fail, once and permanently."""
 
 import os
 import re
@@ -33,7 +33,7 @@ LAYER = (MODEL_AT + SEGMENTS[2][0] + SEGMENTS[2][1] // 2) // 512
 
 
 def failing(once, block=512):
-    """The drive with a block of layer 1 that cannot be read, once or for good."""
+    """The drive with a block of layer 1 that cannot be read, once or permanently."""
     at = LAYER * 512 // block * block // 512
     return (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
             f"file.image.filename={CARD},file.inject-error.0.event=read_aio,"
@@ -41,7 +41,7 @@ def failing(once, block=512):
             f"file.inject-error.0.sector={at}")
 
 
-# name, drives, words; what the console must have, and whether a reply is due
+# name, drives, options; what the console must print, and whether a reply is expected
 NVME, SAME = "storage: NVMe drive at", True
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),
@@ -100,7 +100,7 @@ tap.ok(reads and max(reads) >= 64 and len(reads) <= len(SEGMENTS) + 32,
        f"{len(reads)} commands for {os.path.getsize(MODEL)} bytes, of up to {max(reads, default=0)} blocks",
        counted.result()[1][-1500:])
 
-# Writes: with the drive's cache, which is flushed, and in blocks that a request covers in part.
+# Writes: with the drive's cache, which is flushed, and in blocks that a request covers only partly.
 for machine in (ARM64, RISCV64_V):
     for name, controller in (("512 bytes", ""), ("4 KiB", BIG)):
         good, console = written_sectors(
@@ -109,7 +109,7 @@ for machine in (ARM64, RISCV64_V):
                console)
         tap.ok(console.count("pci_nvme_flush_ns") >= 2, f"{machine.board}: {name}: and flushed", console)
 
-# A conversation that is kept on the drive, and goes on after the next start.
+# A conversation that is saved on the drive, and continues after the next start.
 TALKING = make_model("nvme-talk", 3)
 SAVES = make_card("nvme-saves.img", "--save", "1", TALKING)
 

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The page of `ingot serve`, in a browser without a window: a conversation by keyboard alone, what the server counts; other sites' pages reach
-nothing. A board over Web Serial is in page_board.t, hostile boards and what is owed to people in page_care.t. INGOT_PICTURES=FOLDER keeps
-what a person would see."""
+"""The page of `ingot serve`, in a headless browser: a conversation by keyboard alone, the server's counters; other sites' pages reach nothing. A
+board over Web Serial is in page_board.t, hostile boards and accessibility are in page_care.t. INGOT_PICTURES=FOLDER keeps screenshots."""
 
 import atexit
 import http.client
@@ -138,7 +137,7 @@ tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0
 picture(window, "page-narrow")
 window.end()
 
-# A page of another site: it may load what it likes, and gets nothing of the server.
+# A page of another site: it may load anything, but gets nothing from the server.
 class Elsewhere(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -150,7 +149,7 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"<!doctype html><title>elsewhere</title>")
 
 
-# A link fills the field, and whoever made it sends nothing.
+# A link fills the field, but its author cannot send anything.
 def asked(of):
     """How many requests the server has ended, and has at work."""
     counts = dict(re.findall(r"^ingot_(requests_\w+) (\d+)$", of.get("/metrics")[2].decode(), re.M))
@@ -179,7 +178,7 @@ tap.ok(window.check("server.boards.length === 1") and window.value(field) == "Wh
 window.press("Enter")
 tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?", "--ctx", "160") and asked(linked) == 1, "Enter sends it", window.value(said(0)))
 
-# The context is full: the page goes on, and loaded again it has the conversation.
+# The context is full: the page continues, and after a reload it still has the conversation.
 for i in range(9):
     window.check("!busy")
     window.type(f"Tell me a story about a dog and {i} cats.")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The page with a board over Web Serial, whose stand-in carries bytes to one in QEMU over a WebSocket (tests/web_serial.py): a conversation, memory and plan,
-another model, the terminal, files for its card, and what a person sees when nobody answers or the board is gone. The page is the file that
-`make web` makes. INGOT_PICTURES=FOLDER keeps what a person would see."""
+"""The page with a board over Web Serial, whose replacement carries bytes to one in QEMU over a WebSocket (tests/web_serial.py): a conversation,
+memory and plan, another model, the terminal, files for its card, and what a person sees when no board answers or the board is gone. The page is the
+file that `make web` makes. INGOT_PICTURES=FOLDER keeps what a person would see."""
 
 import atexit
 import os
@@ -97,7 +97,7 @@ carrier = Carrier(board.line)
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 
-# The file as it is opened, with nothing at the line: its policy holds, and it says what to do.
+# The file as opened, with nothing on the line: its policy applies, and it says what to do.
 window.go("file://" + PAGE)
 tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "a file that is opened says what to do")
 got = window.value(f"fetch('http://127.0.0.1:{carrier.server.port}/').then(() => 'reached', () => 'refused')")
@@ -108,7 +108,7 @@ window.go("file://" + os.path.join(ROOT, "host/web/index.html"))
 tap.ok("Connect a board" in body() and not window.value("hasTerminal") and window.said == [], "its parts are a page as they lie, without a terminal", (body(), window.said))
 window.end()
 
-# The same with a board; the stand-in's own requests are what the policy would refuse.
+# The same with a board; the policy would refuse the replacement's own requests.
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.call("Page.setBypassCSP", enabled=True)
@@ -140,7 +140,7 @@ tap.ok(window.check(said(1)) and len(window.value(said(1))) < len(want("Tell me 
 window.check("!busy")
 picture("page-4-talk")
 
-# The terminal: the board's own console, raw both ways, and back.
+# The terminal: the board's own console, raw in both directions, and back.
 if not os.path.isdir(MODULES):
     tap.ok(window.value("document.getElementById('tabs').hidden"), "without its package there is no terminal")
     tap.skip("the terminal", "xterm.js is not installed (make setup-tests)")
@@ -170,7 +170,7 @@ else:
     tap.ok(window.check(said(2)) and "15" in window.value(said(2)), "the chat continues after the terminal", window.value(said(2)))
     window.check("!busy")
 
-# A file for the card: cut in the middle, taken up again, loaded.
+# A file for the card: cut in the middle, resumed, loaded.
 wrong = os.path.join(FOLDER, "model.gguf")
 with open(wrong, "wb") as f:
     f.write(b"GGUF" + bytes(100))
@@ -215,7 +215,7 @@ window.check("!busy")
 window.value("document.querySelector('#models button').click()")
 tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "another model, by a button", state())
 
-# Given back as it was found, and taken again; then it is unplugged.
+# The board is returned in its original mode, and connected again; then it is unplugged.
 click("serial")
 tap.ok(window.check("document.getElementById('state').textContent === 'not connected'") and b'"/mode chat"' in carrier.seen[-200:], "a board that is left talks to people again", carrier.seen[-200:])
 click("serial")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The page of `ingot serve` with boards behind it: one in QEMU whose layers stream, one that is unplugged and put back, and one that is a script
-here and knows its temperature. Memory, plan and figures are drawn as over Web Serial (page_board.t); what a board says is text."""
+"""The page of `ingot serve` with boards: one in QEMU whose layers stream, one that is unplugged and put back, and one that is a script here and knows
+its temperature. Memory, plan and figures are drawn as over Web Serial (page_board.t); text from a board is shown as text."""
 
 import atexit
 import http.client
@@ -34,7 +34,7 @@ CARD = make_card("page-boards-card.img", MODEL, os.path.join(ROOT, "models/demo-
 
 
 class Script:
-    """A board that says what it is told to say."""
+    """A board that prints what it is told to."""
 
     plan = {"residency": "streamed", "layers": 28, "layers_streamed": 20, "slots": 2, "slot_bytes": 5000000, "memory_bytes": 8000000, "read_bytes_per_pass": 90000000}
     stats = {"temperature_c": 48.3, "memory": [{"name": "weights", "used_bytes": 1, "bytes": 1200128}, {"name": "kv", "used_bytes": 1, "bytes": 1048576}]}
@@ -182,7 +182,7 @@ figure = {name: value for name, value in re.findall(r'^ingot_board_(\w+)\{line="
 tap.ok(figure == {**figure, "temperature_celsius": "48.3", "card_bytes_per_second": "21500000", "decode_tokens_per_second": "4.5", "first_token_seconds": "0.25", "card_stalled_ratio": "0.125"} and
        f'ingot_board_temperature_celsius{{line="{board.line}"}}' not in metrics and f'ingot_board_card_bytes_per_second{{line="{board.line}"}}' in metrics, "the metrics have them, of boards that know them", metrics[-2500:])
 
-# Another is looked at, by keyboard alone.
+# Another board is selected, by keyboard alone.
 chosen = []
 for i, name in enumerate(("virt-arm64 (kitchen)", "virt-arm64 (garden)", "script (attic)")):
     window.value(f"document.querySelectorAll('#boards button')[{i}].focus()")
@@ -193,7 +193,7 @@ tap.ok(chosen == [True] * 3 and window.check("document.getElementById('h-memory'
 window.value("document.getElementById('boards-box').scrollIntoView()")
 picture("page-10-boards")
 
-# It grows warmer while nobody talks; then it says what it should not.
+# It gets warmer while nobody talks; then it prints invalid events.
 Script.stats = {**Script.stats, "temperature_c": 61.5}
 tap.ok(wait(lambda: about(script)["figures"]["temperature_c"] == 61.5, 20), "a board's figures are refreshed while the page is open", about(script))
 EVIL = "<img src=x onerror='window.hit=1'>\u202e"

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The page's duties whatever a board says: colours that can be read in both themes, a keyboard's order, replies that a screen reader
-gets sentence by sentence, speech that fails kindly; and that nothing a board or its model says is more than text, or breaks the page. The
-board is a script in the page."""
+"""The page's duties whatever a board prints: readable colours in both themes, keyboard order, replies that a screen reader gets sentence by sentence,
+graceful failure of speech; and no output of a board or its model is more than text, or breaks the page. The board is a script in the page."""
 
 import atexit
 import json
@@ -22,7 +21,7 @@ if not browser.PROGRAM:
     sys.exit(0)
 subprocess.run(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "web"], check=True, capture_output=True, timeout=60)
 
-# A board: obey(request) says what it likes by say(event) and line(text). pieces: of the next reply; the browser's speech, too.
+# A board: obey(request) prints anything with say(event) and line(text). pieces: of the next reply; also the browser's speech.
 BOARD = """(() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   let control, rest = '';
@@ -89,7 +88,7 @@ BOARD = """(() => {
   Object.defineProperty(window, 'speechSynthesis', { value: { speak: u => spoken.push(u.text), cancel: () => spoken.push('-') } });
 })();"""
 
-# Texts and edges that are too close to their ground: WCAG 2's ratio, 4.5 for text, 3 for edges of what is pressed or filled in.
+# Texts and edges whose contrast is too low: WCAG 2's ratio, 4.5 for text, 3 for edges of controls.
 CONTRAST = """(() => {
   const rgb = c => { const v = c.match(/[\\d.]+/g).map(Number); return { r: v[0], g: v[1], b: v[2], a: v[3] ?? 1 }; };
   const over = (f, b) => ({ r: f.r * f.a + b.r * (1 - f.a), g: f.g * f.a + b.g * (1 - f.a), b: f.b * f.a + b.b * (1 - f.a), a: 1 });
@@ -215,7 +214,7 @@ tap.ok(window.value("spoken") == ["-"], "Escape ends that, too")
 window.value("recognition.onresult({ results: [] }), window.SpeechRecognition.prototype.start = () => { throw new Error('busy'); }, document.getElementById('mic').click(), document.getElementById('speak').click()")
 tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [], "speech that breaks breaks nothing", window.said)
 
-# A file at a higher rate, for which the port is closed and opened; and where that rate does not get through.
+# A file at a higher rate, for which the port is closed and opened; and a rate that does not get through.
 MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
 window.value("window.transferring = null, rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")
@@ -228,7 +227,7 @@ rest()
 known = window.value("[crc32c(0, new TextEncoder().encode('123456789')), [...frame('p', 0x7e0311)].join()]")
 tap.ok(known == [0xe3069283, known[1]] and known[1].startswith("126,112,125,49,125,35,125,94,0,0,0,0,0,"), "the check's published value, and what is sent as two bytes", known)
 
-# A model that writes markup, very long words, other directions, control characters.
+# A model that writes markup, very long words, direction marks, control characters.
 window.value("document.getElementById('fresh').click()")
 HOSTILE = {
     "markup": "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script><b>bold</b><style>*{display:none}</style>&lt;",
@@ -252,7 +251,7 @@ tap.ok(window.value("[document.querySelectorAll('#talk img, #talk b, #talk style
 tap.ok(window.value("getComputedStyle(document.querySelector('.said.its p')).unicodeBidi") == "isolate" and window.value("document.querySelector('.said.its p').dir") == "auto", "each bubble has its own direction")
 picture("hostile")
 
-# A board whose events are not what they should be.
+# A board whose events are invalid.
 EVIL = "<img src=x onerror='window.hit=1'>\u202e" + "y" * 3000
 VALUES = [None, True, -1, 1e308, "12", "", EVIL, [], [1], {}, {"a": 1}]
 window.value("pieces = ['fine'], 0")

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""Input while the machine computes: 64 kB pasted at the rate of the line arrive whole and in order
-while every core runs kernels and nobody reads; what came before the image ran; what an interrupt
-does to a kernel; XON/XOFF; a paste and Ctrl-C during a reply; a UART whose interrupt never comes. The
-handler's instructions are looked at one by one."""
+"""Input while the machine computes: 64 kB pasted at the line's rate arrive complete and in order while every core runs kernels and nobody reads;
+input from before the image ran; what an interrupt does to a kernel; XON/XOFF; a paste and Ctrl-C during a reply; a UART whose interrupt never comes.
+The handler's instructions are checked one by one."""
 
 import array
 import fcntl
@@ -43,13 +42,13 @@ MACHINES = [
      "GICv3"),
     (RISCV64_V, MORE, "PLIC"),
 ] + [(Machine(board), MORE, controller) for board, (controller, when) in with_expected("PASTE").items() if LONG or when == "always"]
-# Bytes a second, bytes at once, bytes in all: two cores compute as long as that takes.
+# Bytes per second, bytes at once, bytes in all: two cores compute meanwhile.
 PROFILES = {"115200 baud": (11520, 12, PASTE_BYTES if LONG else PASTE_BYTES // 8), "921600 baud, in bursts": (92160, 9216, PASTE_BYTES),
             "as fast as it goes": (None, PASTE_BYTES, PASTE_BYTES)}
 
 
 def some_bytes(count, without):
-    """Bytes of every value but those and QEMU's own escape; the same every time."""
+    """Bytes of every value except those and QEMU's own escape; the same every time."""
     values = [v for v in range(256) if bytes([v]) not in (CTRL_A, *without)]
     return bytes(random.Random(count).choices(values, k=count))
 
@@ -73,8 +72,7 @@ class Line:
         return True
 
     def write(self, data, rate=None, burst=PASTE_BYTES, stop=None, ahead=None, seconds=SECONDS):
-        """At that rate, no further ahead of the machine; returns how many bytes the pty took, until
-        `stop` says so."""
+        """Send at that rate, no further ahead of the machine; returns how many bytes the pty took, until `stop` is true."""
         start, at = time.monotonic(), 0
         while at < len(data) and time.monotonic() - start < seconds:
             due = len(data)
@@ -126,14 +124,14 @@ def busy(machine, cores, words=""):
 
 
 def told(line, count=1):
-    """The image's report of the bytes it received, the count-th time."""
+    """The image's report of the bytes it received, for the count-th time."""
     line.wait(rb"(?:received [^\n]*faults\r+\n[^r]*){%d}" % count)
     found = TOLD.findall(line.text)
     return tuple(int(v, 16 if i == 1 else 10) for i, v in enumerate(found[-1])) if found else None
 
 
 def check_paste(machine, cores, controller, profile, part=1):
-    """Core 0 does not look at the line from the first byte to the last."""
+    """Core 0 does not read the line from the first byte to the last."""
     rate, burst, count = PROFILES[profile]
     count //= part
     data = some_bytes(count, (CTRL_C,))
@@ -151,12 +149,12 @@ def check_paste(machine, cores, controller, profile, part=1):
 
 
 def check_early(machine, cores):
-    """The machine stands still until its UART, FIFOs off, has taken the first of them."""
+    """The machine is stopped until its UART, FIFOs off, has taken the first of them."""
     data = b"typed before the machine runs\r"
     path = os.path.join(WORK, f"paste-{os.getpid()}.sock")
     command = machine.command("", cores, ["-S", "-qmp", f"unix:{path},server=on,wait=off"],
                               os.path.join(BUILD, machine.board, "paste.bin"))
-    # Beside another monitor Ctrl-C would end QEMU.
+    # With another monitor Ctrl-C would end QEMU.
     line = Line(command + ([] if "-serial" in command else ["-serial", "mon:stdio"]))
     monitor = wait_for_monitor(path)
     line.write(data)
@@ -190,7 +188,7 @@ def wait_for_monitor(path):
 
 
 def check_overflow(machine):
-    """A peer that goes on sending loses what is beyond the ring, and the count says so."""
+    """A sender that continues loses what is beyond the ring, and the count says so."""
     beyond = 5000
     data = some_bytes(RING_BYTES + beyond, (CTRL_C,))
     line = busy(machine, 1)
@@ -204,7 +202,7 @@ def check_overflow(machine):
 
 
 def check_flow(machine):
-    """A peer that obeys is paused before anything is lost, and goes on afterwards."""
+    """A sender that obeys XOFF is paused before anything is lost, and continues afterwards."""
     data = some_bytes((3 if LONG else 2) * PASTE_BYTES, (CTRL_C, XON, XOFF))
     line = busy(machine, 1, "flow again")
     sent = line.write(data, burst=512, ahead=1024, stop=lambda: XOFF in line.text)
@@ -253,7 +251,7 @@ def printed(line, since):
 
 
 def tokens_in(text, model):
-    """How many tokens of the reply stand there whole."""
+    """How many tokens of the reply are printed completely."""
     low, high = 0, HOST_TOKENS
     while low < high:
         middle = (low + high + 1) // 2
@@ -265,7 +263,7 @@ def tokens_in(text, model):
 
 
 def start_reply(line, words=2):
-    """Send the prompt and wait for the first words of its reply; returns where that begins."""
+    """Send the prompt and wait for the first words of its reply; returns where they begin."""
     at = len(line.text)
     line.write(PROMPT.encode() + b"\r")
     echo = line.wait(PROMPT.encode() + rb"\r+\n", since=at)
@@ -275,7 +273,7 @@ def start_reply(line, words=2):
 
 
 def check_chat(machine, card, model):
-    """Lines typed ahead of a reply, Ctrl-C behind them; then the reply stops and they are read."""
+    """Lines typed ahead of a reply, with Ctrl-C after them; then the reply stops and they are read."""
     count = -(-(PASTE_BYTES if LONG else PASTE_BYTES // 4) // LINE_BYTES)
     letters = random.Random(1)
     lines = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=LINE_BYTES - 1))
@@ -322,7 +320,7 @@ def check_held(line, machine):
 
 
 def check_prefill(machine, card):
-    """Ctrl-C before the first token: no layer more than the current one."""
+    """Ctrl-C before the first token: no layer after the current one is computed."""
     line = Line(machine.command("temp=0", 1, card_arguments(card)))
     line.wait(rb"\n> $")
     at = len(line.text)
@@ -375,7 +373,7 @@ def functions(board):
 
 
 def reachable(code, roots):
-    """Addresses of what they call, and so on; a trap's report is the end of everything."""
+    """Addresses of the functions that they call, recursively; a trap's report ends everything."""
     todo, seen = list(roots), set()
     while todo:
         at = todo.pop()
@@ -416,7 +414,7 @@ CARD = make_card("paste-card.img", MODEL)
 
 
 def tree_with_wrong_line():
-    """QEMU's own tree, in which the UART has the interrupt of nothing."""
+    """QEMU's own tree, in which the UART has no working interrupt."""
     path = os.path.join(WORK, "paste-wrong-line.dtb")
     command = Machine("virt-arm64", "", ["-M", "virt,dumpdtb=" + path]).command("")
     subprocess.run(command, check=True, capture_output=True, timeout=60)
@@ -433,7 +431,7 @@ def tree_with_wrong_line():
 
 
 def check_wrong_line():
-    """Input does not depend on the UART's interrupt: somebody types at the prompt."""
+    """Input does not depend on the UART's interrupt: a person types at the prompt."""
     command = ARM64.command("", 2, ["-dtb", tree_with_wrong_line()])
     k = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
     try:

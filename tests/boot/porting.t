@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""board/template runs as it is, as docs/PORTING.md says."""
+"""board/template runs unchanged, as docs/PORTING.md says."""
 
 import os
 import subprocess

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Power lost during /save: QEMU is killed at fifty places of the file (six in `make test`), from
-its first sector to its header, and each time the next start finds the old conversation or the new
-one, whole.
+"""Power lost during /save: QEMU is killed at fifty places of the file (six in `make test`), from its first sector to its header, and each time the
+next start finds the old or the new conversation complete.
 
-A card writes sector by sector and slowly; the kill comes when a chosen sector of the file has
-changed. Loaded conversations are told apart by the model's next text, and by its logits."""
+A card writes slowly, sector by sector; the kill comes when a chosen sector of the file has changed. Loaded conversations are told apart by the
+model's next text, and by its logits."""
 
 import os
 import re
@@ -51,7 +50,7 @@ def talk_about(k, which):
 
 
 def prepare(machine, card):
-    """Save both; what a question after each is answered with, and the order of the halves."""
+    """Save both; returns the answers to a question after each, and the order of the halves."""
     wanted = []
     with start(machine, card) as k:
         k.prompt()
@@ -79,7 +78,7 @@ def sequence_of(card, place, half):
 
 
 def cut(machine, card, place, at, wanted):
-    """Load, tell what it was; save the other one, killed when sector `at` has changed. Returns
+    """Load, report which it was; save the other one, killed when sector `at` has changed. Returns
     (which was loaded, sectors that were written)."""
     with start(machine, card, SLOW) as k:
         k.prompt()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The system prompt's state on a card, computed on this computer when the card is made: boards say what
-they say without it, id for id and bit for bit, and compute none of its tokens; one that differs in any
-way is named, and the prompt computed."""
+"""The system prompt's state on a card, computed on this computer when the card is made: boards reply as without it, id for id and bit for bit, and
+compute none of its tokens; if it differs in any way, the difference is named, and the prompt is computed."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Presets: words of a file for a start and for a conversation, on a card and on this computer; as many turns as were asked for; a
-look back that leaves the conversation as it was."""
+"""Presets: options in a file for a start and for a conversation, on a card and on this computer; as many turns as requested; a look back that does
+not change the conversation."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def host(*options, lines=None):
 asked = ("-p", "What is 7 plus 8?")
 plain = host(*asked, "--temp", "0", "-n", "5", "--system", "You are a cat.\n# and this is text")
 tap.ok(host(*asked, "--preset", "short") == plain, "a preset is its words", (host(*asked, "--preset", "short"), plain))
-# Below the folder of this run: an option of a board has room for 63 bytes.
+# Below this run's folder: an option of a board has room for 63 bytes.
 tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "by its path, too")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
        "the command line overrides it")
@@ -61,7 +61,7 @@ tap.ok("no preset none" in said and "which one?" in said, "one that is not there
 tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a grammar, too", said)
 tap.ok(re.search(r'temp 0.700, top_p 0.900,.*n 512, think hide,.*turns 10,.*stop "\\nUser:"', said) and "You are Lila" in said, "lila", said)
 
-# Turns: what is kept, and that it is what a conversation of these turns alone would be.
+# Turns: which are kept, and that the result equals a conversation of only these turns.
 lines = [f"My number is {i}." for i in range(9)]
 said = host("--temp", "0", "--turns", "4", lines=lines + ["/branches"])
 turns = int(re.search(r"main\s+(\d+) turns", said).group(1))
@@ -87,7 +87,7 @@ tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(rem
        "(nothing is kept: no sentence of yours says something new)" in said and re.search(r"main\s+2 turns,", said) and "  2. personal" in said and
        "  3." not in said, "a small model chooses among the person's sentences, and the look back is not a turn", said)
 
-# A prefix whose file was cut off while it was copied.
+# A prefix whose file was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
 host(*KEPT, lines=["/save prefix", "/save prefix"])  # saves take turns: the second one is in the first half
@@ -115,13 +115,13 @@ tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix 
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 
-# A judgement of the last turn means the person's, whatever came after it.
+# A rating of the last turn applies to the person's turn, whatever came after it.
 with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
     f.truncate(1 << 20)
 
 
 def logged(*lines):
-    """The log's turns as (user, ratings), after these lines, and what the console said."""
+    """The log's turns as (user, ratings), after these lines, and the console's text."""
     os.truncate(os.path.join(FOLDER, "ingot.log"), 0)
     os.truncate(os.path.join(FOLDER, "ingot.log"), 1 << 20)
     said = host("--temp", "0", "-n", "6", "--log", "on", "--policy", "watch", lines=lines)
@@ -144,7 +144,7 @@ rows, said = logged(A, "/save x", "/reset", "/good", B, "/load x", "/bad")
 tap.ok([r[1] for r in rows] == [[], []], "no turn of another conversation is rated after /reset or /load", (rows, said))
 os.remove(os.path.join(FOLDER, "ingot.log"))
 
-# On a board, from a card that `ingot card` made.
+# On a board, from a card made by `ingot card`.
 card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
 with Console(ARM64, "preset=short", card_arguments(card)) as c:
     c.prompt()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Protocol 2 of the JSON line, beside what serial.t asks of both: scores of tokens, tokens of a text and replies to tokens,
-embeddings, conversations by name, models, figures, requests that are cancelled, lines with a check and events once more. The
-same words to a model on this computer and to boards: all numbers that are the model's are the same characters."""
+"""Protocol 2 of the JSON line, in addition to what serial.t tests for both: scores of tokens, tokens of a text and replies to tokens, embeddings,
+conversations by name, models, figures, cancelled requests, lines with a check and repeated events. The same requests to a model on this computer and
+to boards: all numbers from the model are the same characters."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def crc8(data):
 
 
 class Line(Events):
-    """A program at a line: requests out, events in. framed: its lines have their check, and the events must."""
+    """A program at a serial line: requests out, events in. framed: its lines have a check, and so must the events."""
 
     def __init__(self, command):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -217,7 +217,7 @@ def machine(c, k):
 
 
 def too_long(c, k):
-    """A text of more tokens than the context is refused before anything gives way for it, or is begun anew."""
+    """A text with more tokens than the context is refused before anything is dropped for it, or begun again."""
     k.ask(prompt="What is 3 plus 4?", reset=True, temp=0)
     before = k.ask(stats=True)[-1]["context_tokens"]
     long = "Aa1 " * 700
@@ -251,7 +251,7 @@ def too_long(c, k):
 
 
 def cancelled(c, k):
-    """Requests at work, ones that wait, and what is none."""
+    """Running requests, waiting ones, and one that does not exist."""
     k.put(id="a", prompt=STORY, reset=True, n=400, temp=1, seed=1)
     first = k.until("token")
     k.put(cancel="a", id="c")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An NVMe drive that is pulled out of its slot while a model streams from it, and put back: what happened is named, the prompt
-is back, and the next line is answered as if nothing had been. Another drive in its place is not taken for it."""
+"""An NVMe drive that is pulled out of its slot while a model streams from it, and put back: the event is named, the prompt is back, and the next line
+is answered as if nothing had happened. A different drive in its place is recognized."""
 
 import os
 import re

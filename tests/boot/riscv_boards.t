@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""RISC-V boards with a card's slot of their own: each boots from its SD controller, and from SPI NOR, with 1 and 4 cores,
-resident and streamed, and gives the host's ids and logits; its card is written; a conversation is
-saved and goes on after a restart, where the emulated firmware knows one."""
+"""RISC-V boards with their own card slot: each boots from its SD controller, and from SPI NOR, with 1 and 4 cores, resident and streamed, and gives
+the host's ids and logits; its card is written; a conversation is saved and continues after a restart, if the emulated firmware supports one."""
 
 import os
 import re
@@ -140,7 +139,7 @@ for machine in MACHINES:
 
 # ---- what fails --------------------------------------------------------------------------------
 
-# A sector of the model that cannot be read, once and for good.
+# A sector of the model that cannot be read, once and permanently.
 CONFIG = """[inject-error]
 event = "read_aio"
 errno = "5"
@@ -171,7 +170,7 @@ for machine in MACHINES:
             tap.ok(Reply(console).hash == expected.hash, f"{machine.board}: one bad read is tried "
                    "again", console)
         else:
-            # QEMU's card does not tell: what it gives instead of the sector, the checksum finds.
+            # QEMU's card does not report it: the checksum detects the wrong data.
             tap.ok("layer 4: the checksum does not match" in console and "power off" in console,
                    f"{machine.board}: a sector that is gone is found", console)
 tap.done()

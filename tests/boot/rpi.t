@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Raspberry Pi 3 and 4 as QEMU has them: start from 0x80000, with and without the firmware's device
-tree, one core and four, a card by the board's own controller; clocks, watchdog, end. Pi 5: what can
-be said without an emulator."""
+"""Raspberry Pi 3 and 4 as QEMU emulates them: start from 0x80000, with and without the firmware's device tree, one core and four, a card by the
+board's own controller; clocks, watchdog, power-off. Pi 5: what can be tested without an emulator."""
 
 import json
 import os
@@ -22,7 +21,7 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
-# The memory that QEMU's machines leave to the cores, without a tree; with one it counts the first GiB alone.
+# The memory that QEMU's machines leave to the cores, without a tree; with one only the first GiB counts.
 RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
 
 tap = Tap()
@@ -114,14 +113,14 @@ def read_until(process, want, seconds=60):
 
 
 def start(board, words, drives=()):
-    """Without -no-reboot: a reset starts the image again, and RAM stays as it was."""
+    """Without -no-reboot: a reset starts the image again, and RAM keeps its contents."""
     command = [a for a in Machine(board).command(words, 4, drives) if a != "-no-reboot"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT)
 
 
 for board in CORES:
-    # QEMU's cores poll the words at 0xd8 only: those of a tree that names others never come.
+    # QEMU's cores poll only the words at 0xd8: cores of a tree that names others never start.
     status, console = one_word(board, "prompt=x", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
     tap.ok(status == 0 and "cores: 1 of 4 at work" in console,
            f"{board}: cores are fetched from the tree's cpu-release-addr", console)
@@ -150,7 +149,7 @@ for board in CORES:
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
 
-# Without a tree the mailbox has the words, and an answer of 2 KiB for them.
+# Without a tree the mailbox has the boot arguments, and an answer of 2 KiB for them.
 for board in CORES:
     trace = os.path.join(WORK, f"{board}-words-trace")
     asked = ["-d", "trace:bcm2835_mbox_property", "-D", trace]
@@ -167,7 +166,7 @@ for board in CORES:
     tap.ok("warning: the boot arguments have 2408 bytes, and the limit is 2048: all of them are ignored" in
            console, f"{board}: 2,408 are answered with a sentence", console)
 
-# raspi3b is a 3B, whose light hangs on the firmware's expander.
+# raspi3b is a 3B, whose LED is on the firmware's expander.
 trace = os.path.join(WORK, "light-trace")
 status, console = one_word("rpi3", words_for("tiny", 1, "resident"),
                            SD + ["-d", "trace:bcm2835_mbox_property", "-D", trace])
@@ -188,7 +187,7 @@ expected = replies["tiny", "virt-arm64", 1, "resident", False]
 tap.ok(status == 0 and "SD card at 0xfe340000" in console and Reply(console).ids == expected.ids and
        Reply(console).hash == expected.hash, "rpi4: streamed from EMMC2", console)
 
-# ---- the watchdog, and what the next start says ----------------------------------------------
+# ---- the watchdog, and the report of the next start ----------------------------------------------
 
 
 def reset(path):
@@ -205,7 +204,7 @@ def reset(path):
 
 
 for board in CORES:
-    # QEMU's watchdog does not count: arming it is its going off.
+    # QEMU's watchdog does not count: it fires as soon as it is armed.
     process = start(board, "watchdog=15")
     console = read_until(process, "while it was starting")
     process.kill()
@@ -254,12 +253,12 @@ for board, missing in lacks.items():
 tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
 
 # ---- what a Cortex-A53 may get wrong ----------------------------------------------------------
-# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The words of the
-# image are read, so that it does not matter who left such a pair: the compiler, newlib or a kernel.
+# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The image's words are read, so that it does not matter
+# what left such a pair: the compiler, newlib or a kernel.
 
 
 def words_of(board):
-    """(address, word) of every instruction of the image, in their order."""
+    """(address, word) of every instruction of the image, in order."""
     with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
         return [(int(a, 16), int(w, 16)) for a, w in
                 re.findall(r"^\s*([0-9a-f]+):\s+([0-9a-f]{8})\s", f.read(), re.M)]
@@ -270,14 +269,14 @@ def touches_memory(word):
 
 
 def loads_one_of(word, registers):
-    """A load of a general register that the next instruction waits for: then there is nothing wrong."""
+    """A load of a general register that the next instruction needs: this pair is harmless."""
     pair = word >> 28 & 3 == 2
     return (not word >> 26 & 1 and (word >> 22 & 1 or not pair and word >> 22 & 3 >= 2) and
             (word & 31 in registers or (pair and word >> 10 & 31 in registers)))
 
 
 def accumulates(word):
-    """MADD, MSUB, SMADDL, UMADDL and so on into 64 bits, onto another register than XZR."""
+    """MADD, MSUB, SMADDL, UMADDL and similar into 64 bits, with an accumulator other than XZR."""
     return word >> 24 == 0x9b and word >> 21 & 7 in (0, 1, 5) and word >> 10 & 31 != 31
 
 
@@ -288,15 +287,15 @@ def wrong_sums(code):
 
 
 def wrong_pages(code):
-    """ADRP in the last two words of a page, a load or store, and within two one that uses the ADRP's
-    register as its base with an unsigned offset."""
+    """ADRP in the last two words of a page, then a load or store, and within two instructions one that uses the ADRP's register as its base with an
+    unsigned offset."""
     return [hex(at) for n, (at, word) in enumerate(code[:-3])
             if word >> 31 and word >> 24 & 31 == 16 and at & 0xfff in (0xff8, 0xffc) and
             touches_memory(code[n + 1][1]) and
             any(w >> 24 & 0x3b == 0x39 and w >> 5 & 31 == word & 31 for _, w in code[n + 2:n + 4])]
 
 
-# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. With x1 in it, or onto XZR: right.
+# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. With x1 in it, or with XZR: harmless.
 tap.ok(wrong_sums([(0, 0xf9400041), (4, 0x9b051883)]) == ["0x4"] and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b050483)]) and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b057c83)]) and

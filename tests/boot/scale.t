@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece,
-a server that is killed while requests come, and put back; the page and WebSockets through TLS. If a program is not installed its part is skipped."""
+"""docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece, a server
+that is killed while requests come, and restarted; the page and WebSockets through TLS. If a program is not installed its part is skipped."""
 
 import atexit
 import http.client
@@ -30,7 +30,8 @@ atexit.register(shutil.rmtree, FOLDER, True)
 
 
 def free_port():
-    """For who has to be told one. Below those that a system gives to callers, of which one might come before the server."""
+    """For programs that must be told a port. Ports below those that the system gives to callers, because a caller might take one before the
+    server."""
     while True:
         with socket.socket() as s:
             try:
@@ -106,7 +107,7 @@ def stream_pieces(port):
 
 
 def check(language, command, extra=""):
-    """One proxy; extra: lines above the configuration, for who may not write to /var."""
+    """One proxy; extra: lines above the configuration, for users who may not write to /var."""
     if not shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin"):
         tap.skip(language, f"{command[0]} is not installed")
         return
@@ -134,15 +135,15 @@ def check(language, command, extra=""):
     tap.ok(c.getresponse().status == 401, f"{language}: not without the token")
     c.close()
 
-    # Pieces of a stream come as they are made, not at its end. On a busy computer the reader may sleep through most of a reply.
+    # Pieces of a stream arrive as they are made, not at its end. On a busy computer the reader may sleep through most of a reply.
     for _ in range(5):
         times, text = stream_pieces(port)
         if len(times) > 5:
             break
     tap.ok(len(times) > 5 and text.rstrip().endswith(b"[DONE]"), f"{language}: a stream comes in pieces", (len(times), text[-200:]))
 
-    # Callers of many addresses, so that both servers have some; one is killed, and is back. They ask until it was killed, and some
-    # times after that: a proxy whose look at a server came late, on a loaded computer, sends it nobody for seconds.
+    # Callers from many addresses, so that both servers have some; one is killed, and comes back. They send requests until it was killed, and some
+    # more after that: a proxy that notices a server late, on a loaded computer, sends it no requests for seconds.
     results, killed = [], threading.Event()
 
     def caller(i):
@@ -189,7 +190,7 @@ def check(language, command, extra=""):
 
 
 def certificate():
-    """A certificate for this computer, signed by itself, and its key: the files that the proxies want."""
+    """A self-signed certificate for this computer, and its key: the files that the proxies need."""
     path = os.path.join(FOLDER, "tls")
     done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                            "subjectAltName=DNS:localhost", "-keyout", path + ".key", "-out", path + ".crt"], capture_output=True, timeout=60)
@@ -202,7 +203,7 @@ def certificate():
 
 
 def check_tls(language, command, extra=""):
-    """The same with TLS, as the document says it: the server's own page over https may ask, pages of other sites may not, WebSockets pass."""
+    """The same with TLS, as the document says: the server's own page over https may ask, pages of other sites may not, WebSockets pass."""
     program = shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin")
     tls = certificate() if program and shutil.which("openssl") else None
     if tls is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A display beside the line: after a chat over the line the screendump of every board that has one, read back cell
-by cell, is the text that went over the line; colours, a panic, screen=off, and what it costs a token."""
+"""A display together with the line: after a chat over the line the screendump of every board that has a display, read back cell by cell, equals the
+text on the line; colours, a panic, screen=off, and its cost per token."""
 
 import os
 import re
@@ -64,7 +64,7 @@ class Talk:
 
 
 def equal(display, rows):
-    """Whether the display shows the last of the rows, as many as it has; the first that differs."""
+    """True if the display shows the last rows, as many as fit; and the first that differs."""
     shown = rows[-display.n_rows:]
     shown += [""] * (display.n_rows - len(shown))
     for row, text in enumerate(shown):
@@ -74,7 +74,7 @@ def equal(display, rows):
 
 
 def since_start(console):
-    """Without what the firmware had to say."""
+    """Without the firmware's output."""
     return console[console.index("[", re.search(r"\[ +\d+\.\d+\] Ingot ", console).start()):]
 
 
@@ -111,7 +111,7 @@ def test_chat(board, drives, width, height):
 
 
 def test_terminal(board, drives):
-    """The line's far end is a terminal, of fewer columns than the display: both show the same."""
+    """The line's other end is a terminal with fewer columns than the display: both show the same."""
     talk = Talk(board, "term=vt temp=0 n=60", drives)
     try:
         talk.read_until(prompted)
@@ -163,8 +163,8 @@ def decode_ticks(board, drives, words):
 
 
 def test_cost(board, drives):
-    """By the count of instructions, of a model of 1.1 M parameters: others do more for each token. Screenfuls go by
-    before, so that the rows of the reply scroll."""
+    """By the count of instructions, for a model of 1.1 M parameters: larger ones do more for each token. Several screenfuls are printed before, so
+    that the rows of the reply scroll."""
     words = 'prompt="tell me a story of a boat" temp=0 n=80 cores=1 ticks diag verbose screen='
     off, on = (decode_ticks(board, drives, words + word) for word in ("off", "on"))
     share = 100 * (on / off - 1) if off and on else 100

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from an SD card, on every way that a controller has for its data: what virtio-blk gives,
-bit for bit, in large commands, and with so few instructions that a card is never kept waiting."""
+"""A model from an SD card, in every way that a controller can move data: the same as from virtio-blk, bit for bit, in large commands, and with so few
+instructions that a card is never kept waiting."""
 
 import os
 import re
@@ -20,7 +20,7 @@ MODEL = os.path.join(WORK, "sd-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("sd-card.img", "--size", "64", MODEL)
-# An SDHC card, whose addresses count sectors; in bytes the model's take more than 32 bits.
+# An SDHC card, whose addresses count sectors; in bytes the model's address needs more than 32 bits.
 LARGE = make_card("sd-large.img", "--start", "4200", "--power-of-two", MODEL)
 SEGMENTS = segments(MODEL)
 STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
@@ -35,7 +35,7 @@ TRACE = ["-trace", "sdcard_normal_command"]
 
 
 def ways(machine):
-    """The driver is the same on both machines: one has them all, the other the most different."""
+    """The driver is the same on both machines: one runs all rows, the other the most different ones."""
     return [way for way in WAYS if LONG or machine is ARM64 or way[0] in ("ADMA2", "PIO")]
 
 
@@ -73,7 +73,7 @@ for (machine, name, _, _), (status, console) in zip(cases, results):
         tap.ok("streamed" in reply.stats, f"{machine.board}: {name}: and it is", reply.stats)
 tap.ok(wanted["virt-arm64"].hash == wanted["virt-riscv64"].hash, "both machines agree")
 
-# The file is one piece: its segments arrive by a command each, and a few for header and folders.
+# The file is contiguous: each segment arrives with one command, plus a few for header and folders.
 for (machine, name, _, _), (_, console) in zip(cases, results):
     if name in ("ADMA2", "PIO"):
         many = len(re.findall(r"READ_MULTIPLE_BLOCK", console))
@@ -87,8 +87,8 @@ def bench_image(machine):
     return os.path.join(BUILD, machine.board, "storage-bench.bin")
 
 
-# 8 MiB as the loader reads them, on a clock that counts instructions (-icount): a transfer of the
-# emulated controller takes none. DMA is logged by the emulator.
+# 8 MiB as the loader reads them, on a clock that counts instructions (-icount): a transfer of the emulated controller takes no time. DMA is logged by
+# the emulator.
 def read_counted(machine, capabilities):
     status, console = machine.run("", 1, sd_arguments(CARD, capabilities) +
                                   ["-icount", "shift=0", "-trace", "sdhci_adma_loop"],
@@ -96,14 +96,14 @@ def read_counted(machine, capabilities):
     return console if status == 0 else ""
 
 
-# Instructions that the driver takes for a MiB. A card at its fastest, SDR104, takes 10 ms for it.
+# Instructions that the driver needs for a MiB. A card at its fastest, SDR104, takes 10 ms for it.
 def instructions(console):
     rows = re.findall(r"^storage-bench: \d+ (\d+) (\d+) (\d+) \w+ SD card", console, re.M)
     return [int(ticks) * 10**9 / int(hz) / (int(size) / 2**20) for size, ticks, hz in rows]
 
 
 def large_and_in_place(console):
-    """Every pass in commands of 64 KiB and more, whose data is where the reader wants it."""
+    """Every pass in commands of 64 KiB and more, whose data goes where the reader wants it."""
     rows = re.findall(r"^storage-busy: \d+ (\d+) (\d+) (\d+) (\d+) SD card", console, re.M)
     return len(rows) == 3 and all(
         int(n) * 65536 <= int(size) == 8 << 20 and (small, elsewhere) == ("0", "0")
@@ -111,8 +111,7 @@ def large_and_in_place(console):
 
 
 def dma_fills(console):
-    """By the emulator's account: each piece of the file is written to the reader's buffer alone,
-    all of it, from its beginning to its end."""
+    """By the emulator's log: each piece of the file is written once, to the reader's buffer, completely."""
     base, size = (int(x, 16) for x in re.search(r"^storage-buffer: (\w+) (\w+)", console, re.M).groups())
     rows = re.findall(r"sdhci_adma_loop addr=0x(\w+), len=(\d+), attr=0x(\w+)", console)
     pieces = [(int(at, 16) - base, int(n) or 65536) for at, n, attr in rows

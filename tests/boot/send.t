@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""Files over the line: `ingot send` to boards that run, cut in the middle and taken up again, by a host that dies, a board that dies and
-a line with noise; what a card refuses; YMODEM from lrzsz's sb. Each time the card is looked at by fsck.vfat and mtools, and
-the board loads what came without a restart. The emulated line is slow: so the models are of few KiB, and only what is
-cut is longer than two steps of 64 KiB, at which a transfer goes on."""
+"""Files over the line: `ingot send` to running boards, cut in the middle and resumed, by a host that dies, a board that dies and a noisy line; files
+that a card refuses; YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The
+emulated line is slow, so the models have few KiB, and only files that are cut are longer than two steps of 64 KiB, at which a transfer resumes."""
 
 import atexit
 import os
@@ -82,7 +81,7 @@ def same(card, path, source):
 
 
 class Between:
-    """A socket in front of a board's, which may spoil bytes, stop, or call somebody once so many have gone by."""
+    """A socket in front of a board's, which may corrupt bytes, stop, or call a function after so many bytes."""
 
     def __init__(self, board, name, spoils=0, cuts_after=None, calls_after=None, calls=None):
         self.path, self.board, self.spoils, self.cuts_after = f"{FOLDER}/{name}", board, spoils, cuts_after
@@ -138,7 +137,7 @@ class Between:
 
 
 def padded(name, model, size):
-    """The model, and bytes behind it that no free cluster has from before."""
+    """The model, followed by bytes that no free cluster contained before."""
     out = os.path.join(FOLDER, name)
     with open(model, "rb") as f, open(out, "wb") as to:
         begin = f.read()
@@ -146,7 +145,7 @@ def padded(name, model, size):
     return out
 
 
-# A board that talks to people, and one that talks to programs; then it loads what came, without a restart.
+# A board in chat mode, and one in JSON mode; then it loads the file without a restart.
 card = card_of("send-card.img", FIRST)
 board = Board(ARM64, "arm64", card, "n=12")
 status, text = send(board.line, SMALL, "--load")
@@ -186,8 +185,7 @@ for length, cause in ((200000000, "the card has no room for it: delete files"), 
     text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
     tap.ok(text.strip().endswith(cause) and text.count(cause) == 1, f"a file of {length} bytes: the error has this cause and no second one", text)
 
-# Cut: by a host that dies, by Ctrl-C, by a board that loses its power; each time the rest is sent. With LONG in each of the
-# steps of a longer file.
+# Cut: by a host that dies, by Ctrl-C, by a board that loses power; each time the rest is sent. With LONG, in each of the steps of a longer file.
 LENGTH = 10 * STEP if LONG else 2 * STEP
 for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
     source = padded(f"cut-{cut}.ingot", SMALL, LENGTH)
@@ -223,7 +221,7 @@ answer = board.say("-p", "/models", "-q")
 tap.ok("send-first" in answer, "after Ctrl-C, the board answers as before", answer)
 board.kill()
 
-# RISC-V, and the same bits from what came as from what was there.
+# RISC-V, and the same bits from the transferred file as from the original.
 card = card_of("send-riscv.img", FIRST)
 board = Board(RISCV64_ANY, "riscv64", card, "mode=json", cores=2)
 status, text = send(board.line, SMALL, "--load")
@@ -234,7 +232,7 @@ board.kill()
 
 # YMODEM, as a terminal program sends it.
 def run_between(command, line, wait):
-    """Its input and output are the line; (its status, what the line said meanwhile, of which it may read more than it needs)."""
+    """Its input and output are the line; returns (its status, the line's text meanwhile, of which it may read more than it needs)."""
     ours, its = socket.socketpair()
     child = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.DEVNULL)
     its.close()
@@ -308,7 +306,7 @@ else:
     board.kill()
 
 
-# A board that talks to people does so again, however `ingot send` ends.
+# A board in chat mode is back in it, however `ingot send` ends.
 def person(board, keys, until, seconds):
     """The line's text after these keys."""
     line, said = socket.socket(socket.AF_UNIX), b""
@@ -359,7 +357,7 @@ tap.ok(re.search(rb"\"done\"(?s:.*)" + PERSON, said), "a person who typed /mode 
 board.kill()
 
 
-# YMODEM by hand: senders that contradict themselves, stop or are gone.
+# YMODEM by hand: senders that contradict themselves, stop or disappear.
 class Sender:
     def __init__(self, board):
         self.line, self.seen = socket.socket(socket.AF_UNIX), b""

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""mode=json: every line on the wire is one event in JSON, on every kind of board and on the host;
-the same tokens as for people; what is wrong is named, Ctrl-C stops a reply. And `ingot serial`, which
-talks to it over a pty."""
+"""mode=json: every line is one event in JSON, on every kind of board and on the host; the same tokens as in chat mode; errors are named, Ctrl-C stops
+a reply. It also tests `ingot serial`, which talks to it over a pty."""
 
 import contextlib
 import csv
@@ -49,7 +48,7 @@ SEEN = set()  # names of events and fields
 
 
 class Line(Events):
-    """Somebody who speaks JSON, at the other end of two pipes."""
+    """A program that speaks JSON, at the other end of two pipes."""
 
     def __init__(self, command):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -73,7 +72,7 @@ class Line(Events):
         self.send(json.dumps(request) + "\n")
 
     def line(self):
-        """The next one without its end; None: there is none any more, or it takes too long."""
+        """The next one without its end; None: there are no more, or it takes too long."""
         end = time.monotonic() + WAIT
         while b"\n" not in self.bytes:
             if not select.select([self.child.stdout], [], [], max(0, end - time.monotonic()))[0]:
@@ -120,7 +119,7 @@ def done_of(events):
 
 
 class Checks:
-    """One machine's results, told when it is through: machines run side by side."""
+    """One machine's results, reported when it has finished: machines run in parallel."""
 
     def __init__(self, name):
         self.name = name
@@ -131,7 +130,7 @@ class Checks:
 
 
 def talk(c, k):
-    """Everything that is the same at every line."""
+    """Everything that is the same on every line."""
     start = k.until("ready")
     ready = done_of(start)
     c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
@@ -196,7 +195,7 @@ def talk(c, k):
 
 
 def with_id(c, k, people):
-    """Requests with an id, and with fields that are a program's own."""
+    """Requests with an id, and with a program's own fields."""
     reply = k.ask(prompt=PROMPT, reset=True, n=0, id='q"1', x_from="a test", x_n=3)
     c.ok([e.get("id") for e in reply] == ['q"1'] * len(reply) and text_of(reply) == people.text and
          [e["token"] for e in of(reply, "token") if e["token"] is not None] == people.ids,
@@ -296,7 +295,7 @@ def on_host():
 # ---- ingot serial ------------------------------------------------------------------------------
 
 class Peer:
-    """`ingot chat` behind a pty, as a board behind a serial device."""
+    """`ingot chat` behind a pty, like a board behind a serial device."""
 
     def __init__(self, *arguments):
         master, slave = pty.openpty()
@@ -389,7 +388,7 @@ def at_terminal(c, peer):
 
 
 def hostile_board():
-    """A board's bytes are a stranger's: firmware's lines, and events of a hostile or an old image."""
+    """A board's bytes are not trusted: firmware's lines, and events of a hostile or an old image."""
     c = Checks("ingot serial")
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -449,7 +448,7 @@ def refuses_mode():
 
 
 def ended_by(child, number):
-    """Its exit status. A Ctrl-C that comes before the end of an answer stops the answer, and the next one the program."""
+    """Its exit status. A Ctrl-C that comes before the end of an answer stops the answer, and the next one stops the program."""
     late = time.monotonic() + WAIT
     while child.poll() is None and time.monotonic() < late:
         child.send_signal(number)
@@ -515,7 +514,7 @@ def serial_errors():
 
 
 def serial_with_qemu():
-    """The device that QEMU makes of a board's UART; a restart of the board meanwhile."""
+    """The device that QEMU makes from a board's UART; a restart of the board meanwhile."""
     c = Checks("ingot serial, virt-arm64")
     command = ARM64.command("mode=json temp=0", 1, card_arguments(CARD)) + ["-serial", "pty"]
     command.remove("-no-reboot")

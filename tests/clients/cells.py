@@ -1,7 +1,7 @@
-"""Shared parts of this folder's Python programs: a case runs at once and prints a line for table.py.
+"""Shared by this folder's Python programs: a case runs immediately and prints a line for table.py.
 
-A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or what went
-wrong, with tabs between them. The cells are chat, stream, tools, structured and embeddings: all of them, or those that are named."""
+A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or the error, separated by
+tabs. The cells are chat, stream, tools, structured and embeddings: all of them, or only the named ones."""
 
 import asyncio
 import inspect
@@ -30,7 +30,7 @@ def must(good, why=""):
 
 
 def case(cell, name):
-    """Decorates a function without arguments, which may be a coroutine: it runs now, and its line is printed."""
+    """Decorates a function without arguments, which may be a coroutine: it runs immediately, and its line is printed."""
     def run(function):
         if CELLS and cell not in CELLS:
             return

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tool lists of public MCP servers, as they print them, against `ingot serve`: each list is accepted as a whole, and forced calls of each
-tool, at temperature 1.5, are valid by jsonschema of PyPI.
+"""Tool lists of public MCP servers, as they print them, against `ingot serve`: each list is accepted as a whole, and forced calls of each tool, at
+temperature 1.5, are valid according to jsonschema of PyPI.
 
   mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 where one is not good
 
@@ -40,7 +40,7 @@ def servers(folder):
 
 
 def lines(pipe, seconds):
-    """The lines of JSON, until it ends or the time is over."""
+    """The lines of JSON, until it ends or the time is up."""
     late, held = time.monotonic() + seconds, b""
     while time.monotonic() < late:
         if not select.select([pipe], [], [], late - time.monotonic())[0]:
@@ -55,7 +55,7 @@ def lines(pipe, seconds):
 
 
 def listed(command):
-    """The tools that a server lists, or None where it does not start."""
+    """The tools that a server lists, or None if it does not start."""
     try:
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **KEYS}, bufsize=0)
     except OSError:
@@ -85,7 +85,7 @@ def listed(command):
 
 
 def kept_lists(folder):
-    """{name: tools or None}; lists that were taken from the same versions are kept."""
+    """{name: tools or None}; lists from the same versions are reused."""
     kept = os.path.join(folder, "mcp-lists")
     os.makedirs(kept, exist_ok=True)
     found = {}
@@ -102,7 +102,7 @@ def kept_lists(folder):
 
 @contextlib.contextmanager
 def serving(ingot, model):
-    """The address of a server with a model whose context holds the largest list."""
+    """The address of a server with a model whose context is large enough for the largest list."""
     with tempfile.TemporaryDirectory() as work:
         shutil.copytree(model, os.path.join(work, "long"))
         path = os.path.join(work, "long/config.json")
@@ -130,7 +130,7 @@ def post(base, **body):
 
 
 def offered(tool):
-    """As the clients of MCP's own packages turn it into a function."""
+    """As MCP's own client packages turn it into a function."""
     return {"type": "function", "function": {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["inputSchema"]}}
 
 
@@ -139,7 +139,7 @@ def asked(base, tools, **more):
 
 
 def wrong_calls(base, tool):
-    """Why CALLS forced calls of a tool are not all valid, or None. Those that max_tokens ends are whole as well."""
+    """Why some of CALLS forced calls of a tool are not valid, or None. Calls that max_tokens ends are complete as well."""
     import jsonschema
     validator = jsonschema.validators.validator_for(tool["inputSchema"])(tool["inputSchema"])
     for seed in range(CALLS // SIDE_BY_SIDE):

@@ -18,7 +18,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "../../docs/SERVE.md")
 CELLS = ("chat", "stream", "tools", "structured", "embeddings")
-# Client, the program that drives it, and the package whose version the table tells, in the file that pins it.
+# Client, the program that drives it, and the package whose version the table shows, in the file that pins it.
 ROWS = (("openai (Python)", "with_openai.py", "openai"), ("openai (Node)", "with_openai.mjs", "openai"), ("LlamaIndex", "with_llama_index.py", "llama-index-core"),
         ("Haystack", "with_haystack.py", "haystack-ai"), ("AutoGen", "with_autogen.py", "autogen-core"), ("outlines", "with_outlines.py", "outlines"),
         ("go-openai", "go", "sashabaranov/go-openai"), ("openai-go", "go", "openai/openai-go/v3"), ("async-openai", "rust", "async-openai"),
@@ -36,7 +36,7 @@ def kind_of(program):
 
 
 def version(program, package):
-    """The pinned version, empty where none is."""
+    """The pinned version, empty if there is none."""
     if package is None:
         return ""
     with open(os.path.join(HERE, PINS[kind_of(program)]), encoding="utf-8") as f:
@@ -48,7 +48,7 @@ class NotHere(Exception):
 
 
 def built(what, words, folder, **more):
-    """Runs a compiler or a package's own client, which fetches what is pinned."""
+    """Runs a compiler or a package's own client, which fetches the pinned packages."""
     if not shutil.which(words[0]):
         raise NotHere(f"{words[0]} is not installed")
     done = subprocess.run(words, cwd=os.path.join(HERE, folder), capture_output=True, text=True, timeout=3000, check=False, **more)
@@ -84,7 +84,7 @@ def node(folder, program):
 
 
 def command(folder, program):
-    """The words before the server's address, and those after it."""
+    """The arguments before the server's address, and those after it."""
     kind = kind_of(program)
     if kind == ".py":
         python = os.path.join(folder, "python/bin/python")
@@ -129,7 +129,7 @@ def head():
 
 
 def serving(ingot, model):
-    # So small a model repeats itself. A penalty keeps its answers short.
+    # Such a small model repeats itself. A penalty keeps its answers short.
     server = subprocess.Popen([ingot, "serve", model, "--port", "0", "--token", "secret", "--temp", "0", "--repeat", "1.3", "-q"], stdout=subprocess.PIPE, text=True)
     return server, re.search(r"http://\S+", server.stdout.readline()).group(0)
 
@@ -175,7 +175,7 @@ def rows_of_page():
 
 
 def check():
-    """Prints each row that the page lacks or has beside."""
+    """Prints each row that the page lacks or has in addition."""
     have = {line.split("|")[1].strip() for line in rows_of_page()}
     want = {f"{name} {version(program, package)}".strip() for name, program, package in ROWS}
     for name in sorted(want ^ have):

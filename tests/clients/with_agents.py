@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""openai-agents: agents with tools and types of their answers."""
+"""openai-agents: agents with tools and typed answers."""
 
 from agents import Agent, AgentOutputSchema, ModelSettings, OpenAIChatCompletionsModel, Runner, StopAtTools, function_tool, set_tracing_disabled
 from openai import AsyncOpenAI

@@ -1,5 +1,5 @@
 #!/bin/sh
-# curl: with_curl.sh BASE. Each case is a line for table.py: CELL, CASE and `ok` or what went wrong, with tabs between them.
+# curl: with_curl.sh BASE. Each case is a line for table.py: CELL, CASE and `ok` or the error, separated by tabs.
 base=$1
 question='"messages":[{"role":"user","content":"What is the capital of France?"}]'
 schema='{"type":"object","properties":{"count":{"type":"integer"},"share":{"type":"number","minimum":0,"maximum":1},"day":{"type":"string","format":"date"}},"required":["count","share","day"],"additionalProperties":false}'
@@ -12,8 +12,8 @@ post() {
     curl -sS -m 120 -H 'Content-Type: application/json' -H 'Authorization: bearer secret' "$@" "$base/$page" --data-binary "$body" 2>&1
 }
 
-# CELL CASE PATTERN: whether the answer that was piped in, as one line, has the pattern. White space between tokens of JSON, also of JSON in a
-# text, is left out before: a reply may have it or not.
+# CELL CASE PATTERN: whether the answer that was piped in, as one line, has the pattern. White space between tokens of JSON, also of JSON in a text,
+# is removed before, because a reply may have it or not.
 expect() {
     answer=$(tr -d '\r' | tr '\n\t' '  ' | sed 's/\\n *//g; s/ *\([][{}:,]\) */\1/g')
     case $answer in

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""llm, as its command line has it: a model in extra-openai-models.yaml."""
+"""llm, by its command line: a model in extra-openai-models.yaml."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def _():
         """Add two numbers"""
         return "7"
 
-    # It has no tool_choice: whether a model that small calls it is open.
+    # It has no tool_choice: such a small model may call it or not.
     talk = llm.get_model("ingot").conversation(tools=[add])
     r = talk.prompt("Call the tool add with 3 and 4.", max_tokens=64, stream=False)
     r.text()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""SD cards that fail: sectors that cannot be read once or ever, an image that ends early, a card
-taken out while it streams and put back. Each is named, retried where that helps, and the prompt
-comes back. QEMU's card hides a failed read behind old data, which the checksums find."""
+"""SD cards that fail: sectors that cannot be read once or ever, an image that ends early, a card taken out while it streams and put back. Each
+failure is named and retried if that helps, and the prompt comes back. QEMU's card hides a failed read behind old data, which the checksums find."""
 
 import json
 import os
@@ -39,7 +38,7 @@ def sector(offset):
 
 
 def failing(*faults):
-    """The drive with reads of sectors that fail, once or always."""
+    """The drive with sectors that fail to read, once or always."""
     rules = "".join(f",file.inject-error.{i}.event=read_aio,file.inject-error.{i}.errno=5,"
                     f"file.inject-error.{i}.once={once},file.inject-error.{i}.sector={at}"
                     for i, (at, once) in enumerate(faults))
@@ -48,7 +47,7 @@ def failing(*faults):
 
 
 def cut_card():
-    """A card whose image ends before its partition and the model in it do."""
+    """A card whose image ends before its partition and its model do."""
     filler = os.path.join(WORK, "card-filler.bin")
     with open(filler, "wb") as out:
         out.truncate(40 << 20)
@@ -62,7 +61,7 @@ def cut_card():
 
 LAYER = SEGMENTS[2][0] + SEGMENTS[2][1] // 2  # in layer 1
 WORDS = 'prompt="a" n=4 temp=0 ids'
-# name, drives' card and fault, words, what the console must say
+# name, drives' card and fault, options, what the console must print
 ROWS = [
     ("a sector fails once, resident", failing((sector(LAYER), "on")), WORDS, ["ids:"]),
     ("a sector fails once, streamed", failing((sector(LAYER), "on")), WORDS + STREAM, ["ids:"]),
@@ -157,7 +156,7 @@ def talk(machine, way, name):
 
 
 def program(machine, way):
-    """/model asked for by a program while the card is out: the model stays."""
+    """A program asks for /model while the card is out: the model stays."""
     path = os.path.join(WORK, f"qmp-{os.getpid()}-program")
     card = make_card(f"card-out-program-{machine.board}.img", "--size", "64", MODEL)
     command = machine.command("mode=json temp=0 n=4 ctx=256" + STREAM, 2, sd_arguments(card, way) +

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Cards whose file system is damaged, cut, in pieces, crowded or oddly named, read by virtio-blk
-and by a Raspberry Pi's own controller: what can be read is, the rest is named with what to do, and
-nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t the sectors that fail."""
+"""Cards whose file system is damaged, cut, fragmented, full or oddly named, read by virtio-blk and by a Raspberry Pi's own controller: readable parts
+are read, the others are named with the cure, and nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t the failing sectors."""
 
 import os
 import struct
@@ -104,7 +103,7 @@ def garble_fat(volume):
 
 
 def wipe_folder(volume):
-    """The root folder's cluster becomes another text."""
+    """The root folder's cluster gets another text."""
     volume.write(volume.data, b"no folder at all " * 30)
 
 
@@ -148,7 +147,7 @@ def long_named():
 
 
 MENDED = "write the card again"
-# name, card, words, what the console must say; a reply must come where "ids:" is among it.
+# name, card, options, what the console must print; a reply must come if "ids:" is among it.
 ROWS = [
     ("in pieces", card("pieces", "--fragment", MODEL), WORDS, ["ids:"]),
     ("in pieces, streamed", card("pieces", "--fragment", MODEL), WORDS + STREAM,
@@ -193,7 +192,7 @@ def boot(case):
     return machine.run(words, 2, drives(machine, path), timeout=120)
 
 
-# The kind of volume does not matter to the board: there every third, of all kinds.
+# The board does not depend on the kind of volume: there every third case, of all kinds.
 cases = [(ARM64, row) for row in ROWS] + [(RPI4, row) for row in (ROWS if EVERYTHING else ROWS[::3])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     good_run = pool.submit(ARM64.run, WORDS, 2, card_arguments(card("plain", MODEL)), None, 120)

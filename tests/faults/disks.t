@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Disks with a GPT and exFAT that are damaged or cannot be read here and there: what a copy of it makes good is read, the rest
-is named with what to do, from an NVMe drive and from a USB drive. tests/unit/storage/exfat_test.c has the single fields."""
+"""Disks with a GPT and exFAT that are damaged or partly unreadable: if a copy helps, the disk is read; other faults are named with the cure, from an
+NVMe drive and from a USB drive. tests/unit/storage/exfat_test.c has the single fields."""
 
 import os
 import struct
@@ -35,7 +35,7 @@ with open(MODEL, "rb") as f:
 
 
 def place_of(at):
-    """The place on disk of the model's sector with this byte; it lies in pieces."""
+    """The place on disk of the model's sector with this byte; the model is fragmented."""
     at -= at % SECTOR
     found = BYTES.find(CONTENTS[at:at + SECTOR])
     assert found > 0 and found % SECTOR == 0
@@ -46,7 +46,7 @@ HEADER_AT, LAYER_AT = place_of(0), place_of(segments(MODEL)[2][0] + segments(MOD
 
 
 def damaged(name, *places):
-    """The disk with bits turned over at those places."""
+    """The disk with flipped bits at those places."""
     data = bytearray(BYTES)
     for at in places:
         data[at] ^= 0xFF
@@ -57,7 +57,7 @@ def damaged(name, *places):
 
 
 def failing(device, at, once):
-    """The disk with a block that cannot be read, once or for good."""
+    """The disk with a block that cannot be read, once or permanently."""
     return device(WHOLE, f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
                          f"file.image.filename={WHOLE},file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,"
                          f"file.inject-error.0.once={once},file.inject-error.0.sector={at // SECTOR}")

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""NVMe and USB drives with somebody at the prompt: reads that fail once are repeated and nobody sees it; those of a folder, the FAT,
-the model's header or a layer that fail for good, and a drive that is gone or silent in the middle of a reply, are named, and the
-prompt is back; and once the cause is gone the answers are right. tests/unit/board/usb_session_test.c and nvme_session_test.c have
-what no emulator does."""
+"""NVMe and USB drives with a person at the prompt: reads that fail once are repeated and nobody notices; permanent failures of a folder, the FAT, the
+model's header or a layer, and a drive that is gone or silent in the middle of a reply, are named, and the prompt is back; and after the cause is
+removed the answers are right. tests/unit/board/usb_session_test.c and nvme_session_test.c test what no emulator does."""
 
 import os
 import struct
@@ -40,7 +39,7 @@ def session(machine, device, start, short=False):
 
 
 class Row:
-    """The expectations of one board and drive; rows run side by side and are told one after the other."""
+    """The expectations of one board and drive; rows run in parallel and are reported one after the other."""
 
     def __init__(self, machine, device):
         self.machine, self.device, self.told = machine, device, []
@@ -61,7 +60,7 @@ class Row:
 
 
 def once(row):
-    """All of them, each once: at the start, but for the layer, which a reply meets if the measuring of the drive did not."""
+    """All of them, each once: at the start, except the layer, which a reply reads if the drive's measurement did not."""
     s = session(row.machine, row.device, "card")
     row.ok(s.wait(r"^> ") and "error: " not in s.seen, "reads that fail once: it starts", s.seen)
     row.right(s, "reads that fail once")
@@ -69,7 +68,7 @@ def once(row):
 
 
 def at_start(row):
-    """A model that cannot be opened for one reason after the other, and then can."""
+    """A model that cannot be opened for several reasons, one after the other, and then can."""
     s = session(row.machine, row.device, "folder")
     text = s.wait(r"^> ") or s.seen
     row.ok("error: " in text and "cannot be read" in text and text.endswith("> "), "the folder: said at the start", text)
@@ -84,7 +83,7 @@ def at_start(row):
 
 
 def in_replies(row):
-    # QEMU stands still where its own USB drive is reset in the middle of a read: usb_wire.t has another. A silence is waited
+    # QEMU hangs if its own USB drive is reset in the middle of a read: usb_wire.t uses another one. A silence is waited
     # for by the same code on both machines.
     silent = row.device == "nvme" and (LONG or row.machine is ARM64)
     s = session(row.machine, row.device, "well", silent)

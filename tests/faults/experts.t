@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Cards that fail while experts of a mixture are read: layer, expert and sector are named, the prompt comes
-back, and the text is right once the card is well again; errors that pass are not seen in it."""
+"""Cards that fail while experts of a mixture are read: layer, expert and sector are named, the prompt comes back, and the text is right after the
+card works again; temporary errors do not change it."""
 
 import os
 import re
@@ -42,12 +42,12 @@ def damaged():
 
 
 def rules(once):
-    """For every expert, as it is the router that says which one is read."""
+    """For every expert, because the router decides which one is read."""
     return [rule(FIRST + middle(i) // 512, once) for i in range(EXPERTS[BAD][2])]
 
 
 def names(text, first, exact):
-    """The sentence names an expert, and a sector of it; exact: its first one."""
+    """The message names an expert, and a sector of it; exact: its first one."""
     found = re.search(r"error: .*: layer (\d+), expert (\d+), sector (\d+) of ", text)
     if not found or int(found.group(1)) != BAD:
         return False
@@ -58,7 +58,7 @@ def names(text, first, exact):
 
 
 class Row:
-    """The expectations of a fault; rows run side by side and are told one after the other."""
+    """The expectations of a fault; rows run in parallel and are reported one after the other."""
 
     def __init__(self, name, card=CARD, words=WORDS + FEW, **more):
         self.name, self.told, self.session = name, [], Session(card, words, **more)
@@ -68,7 +68,7 @@ class Row:
         self.told.append((good, f"{self.name}: {what}", detail))
 
     def right(self, what):
-        """As if nothing had been: what failed before is not in the conversation."""
+        """As if nothing had happened: the failed reply is not in the conversation."""
         replies = [self.session.ask(line) for line in LINES]
         text = "".join(said for _, said in replies)
         self.ok([ids for ids, _ in replies] == RIGHT and "in the cache" in text, what, text)
@@ -99,7 +99,7 @@ def stays(name, card, first, exact, machine=ARM64, faults=()):
 
 
 def ends(name, card):
-    """With prompt= there is nobody to ask: it says so and powers off."""
+    """With prompt= there is no person to ask: it reports the error and powers off."""
     row = Row.__new__(Row)
     row.name, row.told = name, []
     row.session = Session(card, WORDS + FEW + " prompt=hello")
@@ -185,7 +185,7 @@ def rows():
     yield slow, "a card that becomes slow"
     for way, go, expected in (("silent", fall_silent, "did not answer"),
                               ("dead", lambda s: s.swap("dead"), "a transfer failed")):
-        # A silent card is waited for in real time, by a core that looks on: once is enough.
+        # A silent card is waited for in real time, by a polling core: once is enough.
         if EVERYTHING or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected
             yield gone_between, f"{way} between two", go, expected

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Parts of a split GGUF that are missing, that lie or that belong to another model: each is refused by
-one sentence that names the part, by the program under ASan and UBSan."""
+"""Parts of a split GGUF that are missing, wrong or from another model: each is refused with one error message that names the part, by the program
+under ASan and UBSan."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def tensors(n, parts=(0, 1, 2)):
 
 
 def moved(parts):
-    """The first tensor of part 2 in part 3 again, in the place of another one."""
+    """The first tensor of part 2 again in part 3, in place of another one."""
     parts[2].tensors[0] = list(parts[1].tensors[0])
 
 
@@ -101,7 +101,7 @@ def remove(*numbers):
     return act
 
 
-# name, change of the parts, of the files, words of the sentence
+# name, change of the parts, of the files, words of the error message
 ROWS = [
     ("one part missing", None, remove(1), ["1 of the model's 3 parts is missing",
                                            "m-00002-of-00003.gguf", "fetch it"]),

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Bad cards, bad images and bad boot arguments: the image answers each with a sentence and comes to a
-prompt, with a model or without one, where it obeys /off, for a person and for a program; with prompt= it
-powers off. Never a trap, and never a hang."""
+"""Bad cards, bad images and bad boot arguments: the image answers each with an error message and reaches a prompt, with a model or without one, where
+it obeys /off, for a person and for a program; with prompt= it powers off. Never a trap, and never a hang."""
 
 import json
 import os
@@ -26,8 +25,7 @@ with open(GOOD, "rb") as f:
 
 
 def variant(name, change, fix_header=False):
-    """A card with a changed copy of the good model; the header's CRC made right on request, so
-    that the field itself is what is refused."""
+    """A card with a changed copy of the good model; optionally the header's CRC is corrected, so that the field itself is refused."""
     data = bytearray(BYTES)
     data = change(data) or data
     if fix_header:
@@ -59,7 +57,7 @@ SEGMENTS = segments(GOOD)
 N = len(SEGMENTS)
 PARAM = 88  # of struct ingot_params in the header
 
-# name, card (None: no drive), boot words, what the console must say
+# name, card (None: no drive), boot options, what the console must print
 rows = [
     ("no card", None, "", ["no card, flash or initrd found", "make card"]),
     ("empty card", make_card("fault-empty.img", "--size", "40"), "", ["models/"]),
@@ -92,7 +90,7 @@ rows = [
 rows[3] = ("no such model", make_card("fault-good.img", GOOD), "model=nothing",
            ["error: the card has no model nothing", "  faults-good.ingot, ",
             "no model is loaded: /model NAME loads one"])
-# A program is told all of it in events, and that it can go on.
+# A program gets all of it in events, and that it can continue.
 rows += [(f"{name}, to a program", card, words + " mode=json",
           [word.removeprefix("error: ") for word in expected])
          for name, card, words, expected in (rows[0], rows[3], rows[4], rows[6], rows[7])]
@@ -139,7 +137,7 @@ def program(command):
 
 
 def came_to_prompt(words, console):
-    """For a person, or as a program knows it: `ready` without a model, and requests are answered."""
+    """For a person, or for a program: `ready` without a model, and requests are answered."""
     if "mode=json" not in words.split():
         return "prompt=" in words or re.search(r"^> ", console, re.M)
     events = [json.loads(line) for line in console.splitlines() if line.startswith("{")]
@@ -162,7 +160,7 @@ for ((name, _, words, expected), machine), (status, console) in zip(cases, resul
     tap.ok(good, f"{machine.board}: {name[:40]}: says " + ", ".join(f"'{w}'" for w in expected),
            f"status {status}\n{console}")
 
-# Cases that go on: a warning, then the work.
+# Cases that continue: a warning, then the work.
 good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Hostile tables of layers in GGUF files of architectures whose layers differ: mixers without a
-width, keys of nobody, more experts than fit: each is refused by one sentence that names the value,
-by the program under ASan and UBSan."""
+"""Hostile tables of layers in GGUF files of architectures whose layers differ: mixers without a width, shared keys that do not exist, more experts
+than fit: each is refused with one error message that names the value, by the program under ASan and UBSan."""
 
 import os
 import struct

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Hostile folders of Hugging Face, made here: each is refused by one sentence that names the field or
-the tensor, with exit status 1, within seconds, by the program under ASan and UBSan.
-(safetensors_test.c and hf_config_test.c have many more.)"""
+"""Hostile folders of Hugging Face, made here: each is refused with one error message that names the field or the tensor, with exit status 1, within
+seconds, by the program under ASan and UBSan. (safetensors_test.c and hf_config_test.c have many more.)"""
 
 import json
 import os
@@ -61,7 +60,7 @@ def config(text):
 
 
 def large(name, front):
-    """2 GB of a file, mostly a hole."""
+    """A file of 2 GB, mostly a hole."""
     def act(where):
         with open(os.path.join(where, name), "wb") as f:
             f.write(front)

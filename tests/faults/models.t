@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Hostile GGUF and .ingot files, made here: each is refused by one sentence that names the field, with
-exit status 1, within seconds, by the program under ASan and UBSan. (image_test.c and
-image_sections_test.c have many more of the latter; model_folders.t has folders.)"""
+"""Hostile GGUF and .ingot files, made here: each is refused with one error message that names the field, with exit status 1, within seconds, by the
+program under ASan and UBSan. (image_test.c and image_sections_test.c have many more of the second kind; model_folders.t has folders.)"""
 
 import os
 import struct
@@ -42,7 +41,7 @@ def dims(name, *new):
 
 
 def kind(name, number, raw):
-    """Another type, and as many blocks of raw as the first row needs and zeros for the rest."""
+    """Another type, with as many blocks of raw as the first row needs and zeros for the rest."""
     def change(g):
         entry = tensor_of(g, name)
         entry[2] = number
@@ -92,14 +91,14 @@ def patch(find, at, raw):
 
 
 def offset(name, number):
-    """The offset in a tensor's entry: behind dimension count, dimensions and type."""
+    """The offset in a tensor's entry: after dimension count, dimensions and type."""
     count = len(dict(SHAPES)[name])
     return patch(text(name), 4 + 8 * count + 4, struct.pack("<Q", number))
 
 
 TOKENS = "tokenizer.ggml.tokens"
 Q = "blk.0.attn_q.weight"
-# name, change of the model or None, change of the file's bytes or None, words of the sentence
+# name, change of the model or None, change of the file's bytes or None, words of the error message
 rows = [
     ("2^63 tensors", None, lambda b: b[:8] + HUGE + b[16:], ["tensors"]),
     ("2^63 values", None, lambda b: b[:16] + HUGE + b[24:], ["values"]),
@@ -274,7 +273,7 @@ LAYER_AT = struct.unpack_from("<Q", INGOT_FILE, LAYER)[0]
 ATTN_Q = TENSORS + 2 * 64
 Q_AT = LAYER_AT + struct.unpack_from("<Q", INGOT_FILE, ATTN_Q + 24)[0]
 
-# name, where, what is put there, words of the sentence
+# name, place, new contents, words of the error message
 FILES = [
     ("2^32 - 1 layers", PARAMS + 8, "<I", 0xffffffff, ["n_layers"]),
     ("no width", PARAMS + 4, "<I", 0, ["dim is 0"]),
@@ -301,7 +300,7 @@ FILES = [
 
 
 def seal(raw):
-    """All checksums right, so that the field itself is what is refused."""
+    """All checksums are right, so that the field itself is refused."""
     count, = struct.unpack_from("<I", INGOT_FILE, SECTIONS + 4 * 24 + 20)
     for i in range(count):
         at, size = struct.unpack_from("<QQ", INGOT_FILE, SEGMENTS + 64 * i)

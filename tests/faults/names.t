@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Names of others cannot forge a line: files, folders, models, adapters, tensors, options and metadata whose names hold line feeds, escape
-sequences, and marks that turn or hide text. Every command says them on one line, in its output, its errors, its log, its JSON, its metrics."""
+"""Foreign names cannot forge a line: files, folders, models, adapters, tensors, options and metadata whose names contain line feeds, escape
+sequences, and marks that turn or hide text. Every command prints them on one line, in its output, errors, log, JSON and metrics."""
 
 import atexit
 import http.client
@@ -16,7 +16,7 @@ from gguf_files import Gguf, tiny
 from machine import ASSETS, HOST, ROOT, WORK, Tap
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
-# A forged line comes after each character that could end a line or turn its direction.
+# A forged line comes after each character that could end a line or change its direction.
 BREAKS = {"a line feed": "\n", "CR LF": "\r\n", "a carriage return": "\r", "a tab": "\t", "an escape": "\x1b[2J", "C1": "\x85", "a line separator": "\u2028",
           "a paragraph": "\u2029", "a mark that turns": "\u202e", "an isolate": "\u2066", "no width": "\u200b", "a mark of byte order": "\ufeff"}
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""model=http://HOST/PATH.ingot: a board without a card reads its model from nginx by Range requests, whole or streamed, and says what it says with a card; nginx
-goes away during a reply and comes back; what a store may do wrong is named, and the line goes on."""
+"""model=http://HOST/PATH.ingot: a board without a card reads its model from nginx by Range requests, whole or streamed, and replies as with a card;
+nginx goes away during a reply and comes back; faults of a store are named, and the prompt returns."""
 
 import http.server
 import os
@@ -27,7 +27,7 @@ os.makedirs(FOLDER)
 
 
 class Board(NetBoard):
-    """One that may reach this computer, which it knows as 10.0.2.2."""
+    """A board that can reach this computer, as 10.0.2.2."""
 
     def command(self, words, cores=1, drives=()):
         network = ["-netdev", f"user,id=lan,ipv6=off,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
@@ -78,7 +78,7 @@ http {{
 
 
 class Odd(threading.Thread):
-    """A server that answers each request by what its path says."""
+    """A server that answers each request according to its path."""
 
     def __init__(self, data):
         super().__init__(daemon=True)
@@ -146,7 +146,7 @@ def start(words, drives=()):
 
 
 def ready(c):
-    """The text before the prompt that stays: the line with the board's address may come after a first prompt, and brings another."""
+    """The text before the final prompt: the line with the board's address may come after a first prompt, and prints another one."""
     c.expect(r"network: http://[^\n]*ingot\.local")
     before = c.seen
     return before + c.prompt()
@@ -218,7 +218,7 @@ def check_changes(nginx, want):
 
 
 def check_odd(odd, want):
-    """Servers that do not do what they are asked."""
+    """Servers that do not do what they are asked to."""
     for how, error in (("whole", "gives the whole file and not the range"), ("moved", "names another address"), ("private", "does not let us read the file (status 403)"),
                        ("other", "range is not the one that was asked for")):
         with start(f"model={at(odd.port, how + '.ingot')}") as c:

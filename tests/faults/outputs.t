@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every file that a command writes: whole under its name or not there at all. Full disks, pipes, devices, links, files of the user's
-beside it, two commands at once, and signals; inputs that become shorter; saves that fail."""
+"""Every file that a command writes is complete under its name or not there at all. Full disks, pipes, devices, links, files of the user in the same
+folder, two commands at once, and signals; inputs that become shorter; failing saves."""
 
 import atexit
 import json
@@ -43,7 +43,7 @@ def write(name, data):
 
 
 def ingot(*words, stdin=b"", limit="", timeout=60, **more):
-    """limit: what the shell says before, such as "ulimit -f 1"."""
+    """limit: a shell command before it, such as "ulimit -f 1"."""
     command = [HOST, *words] if not limit else ["bash", "-c", limit + '; exec "$0" "$@"', HOST, *words]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=timeout, check=False, **more)
     return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
@@ -82,8 +82,7 @@ with wave.open(path("inputs/in.wav"), "wb") as sound:
     for seconds, loud in ((0.5, 0), (1, 8000), (1, 0)):
         sound.writeframes(b"".join((loud if i % 40 < 20 else -loud & 0xffff).to_bytes(2, "little") for i in range(int(16000 * seconds))))
 
-# Each with OUT in the place of the output. Whether a pipe is written into, what else it needs, and what it must not take as its
-# output because it reads it.
+# Each with OUT in the place of the output. Whether a pipe can be the output, what else it needs, and which input it must not take as its output.
 WHOLE, INTO = "an ordinary file alone", "a pipe, too"
 COMMANDS = {
     "pack": (["pack", os.path.join(ROOT, "models/demo"), "-o", "OUT", "--type", "q4_0", "-q"], WHOLE, None),
@@ -133,7 +132,7 @@ def drain(pipe, into):
 # ---- every command with every output option -------------------------------------------------------
 
 def check_good(name):
-    """Beside files of the user's whose names are like those that once were taken, and through a link."""
+    """Next to files of the user with names that were once used, and through a link."""
     folder, env = fresh()
     out = os.path.join(folder, "out")
     for end in (".tmp", ".part", ".prefix", ".packed-0", ".packed-0.tmp", ".signed-0"):
@@ -166,7 +165,7 @@ def check_good(name):
 def check_full(name, good):
     folder, env = fresh()
     out = os.path.join(folder, "out")
-    # The programs that `ingot voice` starts have the limit as well, and it keeps the sentences that were spoken.
+    # The programs that `ingot voice` starts have the limit as well, and it keeps the spoken sentences.
     # A trace has times, so its length differs from run to run.
     for size in sorted({1, len(good) // 2} | ({len(good) - 1} if name != "run --trace" else set()) if name != "voice" else {1}):
         status, said = ingot(*command(name, out), env=env, preexec_fn=lambda n=size: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n)))
@@ -231,7 +230,7 @@ for name, about in COMMANDS.items():
     check_input(name, about[2])
     check_twice(name)
 
-# A file that a signature is put behind is again what it was.
+# A file after which a signature is written has its old contents again.
 if HAS_KEY:
     folder, _ = fresh()
     target = shutil.copyfile(MODEL, os.path.join(folder, "m.ingot"))
@@ -294,7 +293,7 @@ def shorten(words, source, keep, moment, lines=b""):
 
 
 def is_whole(words, folder):
-    """The cut came when all was read and the output kept: it is what a run without a cut makes."""
+    """The cut came when everything was read and the output kept: it equals an undisturbed run."""
     if not only(folder, "out"):
         return False
     other, env = fresh()
@@ -343,7 +342,7 @@ for name, about in READERS.items():
 
 
 def run_until(words, begun, change):
-    """The command is stopped once it has begun, its input changed, and it goes on: its status and what it said."""
+    """The command is stopped after it has begun, its input is changed, and it continues: returns its status and output."""
     p = subprocess.Popen([HOST, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     there = begun(p)
     p.send_signal(signal.SIGSTOP)
@@ -353,7 +352,7 @@ def run_until(words, begun, change):
     return there, p.returncode, said
 
 
-# Written anew in its place, with as many bytes; and replaced by another file, which leaves the old one to those that read it.
+# Rewritten in place, with as many bytes; and replaced by another file, which leaves the old one to its readers.
 folder, _ = fresh()
 SOURCE = shutil.copyfile(BIG, os.path.join(folder, "in.ingot"))
 other = bytes(reversed(read(BIG)))

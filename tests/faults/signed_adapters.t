@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A signed adapter in which one part is altered so that no CRC-32C sees it: the header, the table, and the data at their first and their
-last bytes; and adapters of another key, without a block and with half of one. `ingot verify` and `ingot run` refuse each by name."""
+"""A signed adapter in which one part is altered without changing its CRC-32C: the header, the table, and the data at their first and last bytes; and
+adapters with another key, without a block and with half of one. `ingot verify` and `ingot run` refuse each by name."""
 
 import os
 import shutil
@@ -35,13 +35,13 @@ def alter(data, at):
 
 
 def seal(head):
-    """With the CRC-32C of the header put right."""
+    """With a corrected CRC-32C of the header."""
     head[12:16] = bytes(4)
     head[12:16] = struct.pack("<I", crc32c(bytes(head[:PAGE])))
 
 
 def adapter():
-    """For zeros, for the embedding of the model."""
+    """An adapter of zeros, for the embedding of the model."""
     with open(MODEL, "rb") as f:
         dim, layers, vocab = struct.unpack_from("<III", f.read(PAGE), 92)
     a_bytes, b_bytes = -(-vocab * RANK * 2 // 64) * 64, dim * RANK * 2

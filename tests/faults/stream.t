@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Cards that fail while weights load and stream: the message, the prompt that comes back, and the
-right text once the card is well again, or another one; for a program, `ready` without a model."""
+"""Cards that fail while weights load and stream: the message, the prompt that comes back, and the right text after the card works again, or after
+another card; for a program, `ready` without a model."""
 
 import json
 import os
@@ -46,13 +46,13 @@ def sector(segment):
 
 
 class Program(Session):
-    """The same with a program at its line (docs/SERIAL.md)."""
+    """The same with a program on its line (docs/SERIAL.md)."""
 
     def __init__(self, card, words, **more):
         super().__init__(card, words + " mode=json", **more)
 
     def events(self, last):
-        """Those up to the next of the kind `last`, and that one."""
+        """Events up to and including the next of the kind `last`."""
         text = self.wait(r'^\{"event":"%s".*\}\n' % last) or self.seen[self.at:]
         return [json.loads(line) for line in text.splitlines()
                 if line.startswith("{") and line.endswith("}")]
@@ -63,7 +63,7 @@ class Program(Session):
 
 
 class Row:
-    """The expectations of one fault; rows run side by side and are told one after the other."""
+    """The expectations of one fault; rows run in parallel and are reported one after the other."""
 
     def __init__(self):
         self.told = []
@@ -93,7 +93,7 @@ class Row:
 
 
 def error_once(row, name, segment, words):
-    """For a card that streams only once it has been measured, which must not have the error."""
+    """For a card that streams only after it has been measured, which must not meet the error."""
     session = Session(CARD, WORDS + words, rules=[rule(sector(segment), True)],
                       start="well" if words else "card")
     if row.starts(session, name):
@@ -104,7 +104,7 @@ def error_once(row, name, segment, words):
 
 
 def ends(row, name, card, words, expected, rules=()):
-    """With prompt= there is nobody to ask: the image says so and powers off."""
+    """With prompt= there is no person to ask: the image reports the error and powers off."""
     session = Session(card, WORDS + words + " prompt=hello", rules=rules)
     text = session.wait(r"power off") or session.seen
     row.ok(all(w in text for w in expected + ["error: ", "power off"]), name, text)
@@ -112,7 +112,7 @@ def ends(row, name, card, words, expected, rules=()):
 
 
 def wrong_for_good(row, name, card, expected, rules=()):
-    """For a streamed layer: named at each try, until there is another card."""
+    """For a streamed layer: named at each attempt, until there is another card."""
     session = Session(card, WORDS + STREAM, rules=rules)
     if row.starts(session, name):
         for line in ("hello there", "and again"):
@@ -175,7 +175,7 @@ def gone_between(row, name, go, expected):
 
 
 def gone_in_reply(row, name, go, expected):
-    """Printed text stays: it goes on as a conversation does whose reply had ended there."""
+    """Printed text stays: the conversation continues as if the reply had ended there."""
     session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         session.pace(1000000)  # four passes a second
@@ -199,7 +199,7 @@ def gone_in_reply(row, name, go, expected):
 
 
 def nobody(row, session, text, name, n_errors, expected):
-    """The text up to the prompt says why there is no model, and how there will be one."""
+    """The text up to the prompt says why there is no model, and how to load one."""
     ids, more = session.ask("hello there")
     row.ok(text.count("error: ") == n_errors and all(w in text for w in expected) and
            "/model stream-faults" in text and ids is None and "/model" in more,
@@ -213,7 +213,7 @@ def model_back(row, session, name):
 
 
 def model_stays(row, session, name, expected):
-    """For a card that is gone before /model is typed."""
+    """For a card that disappears before /model is typed."""
     text = session.ask("/model stream-faults")[1]
     ids, more = session.ask("and again")
     row.ok(text.count("error: ") == 1 and expected in text and ids is not None,
@@ -233,8 +233,7 @@ def gone_in_load(row, name, go, expected):
 
 
 def person_without_card(row, machine, rules):
-    """A read error while the model loads, at the start and by /model, where the model before has it
-    too."""
+    """A read error while the model loads, at the start and by /model, when the previous model has it too."""
     session = Session(CARD, WORDS, rules=rules, machine=machine)
     name = f"{machine.board}: a read error while loading"
     nobody(row, session, session.wait(r"^> ") or session.seen, name, 1, LAYER)
@@ -251,7 +250,7 @@ def person_without_card(row, machine, rules):
     session.close()
 
 
-# ---- no model, and a program at the line ---------------------------------------------------------
+# ---- no model, and a program on the line ---------------------------------------------------------
 
 
 def kinds(events):
@@ -263,8 +262,7 @@ def ids_of_events(events):
 
 
 def without_model(row, program, name, events, reasons):
-    """The `events` end in `ready` without a model, behind errors that say `reasons`; and what is
-    asked then is answered."""
+    """The `events` end with `ready` without a model, after errors that contain `reasons`; and later requests are answered."""
     told = kinds(events)
     errors = [e["text"] for e in events if e["event"] == "error"]
     ready = [e for e in events if e["event"] == "ready"]
@@ -281,7 +279,7 @@ def without_model(row, program, name, events, reasons):
 
 
 def with_model(row, program, name):
-    """/model brings it, and it talks as if nothing had been."""
+    """/model loads it, and it talks as if nothing had happened."""
     events = program.ask(command="/model stream-faults")
     ready = [e for e in events if e["event"] == "ready"]
     reply = program.ask(prompt="hello there")
@@ -292,8 +290,7 @@ def with_model(row, program, name):
 
 
 def program_without_card(row, machine, rules):
-    """A read error while the model loads, at the start and by /model; a card that is gone before
-    /model leaves the model."""
+    """A read error while the model loads, at the start and by /model; if a card disappears before /model, the model stays."""
     program = Program(CARD, WORDS, rules=rules, machine=machine)
     name = f"{machine.board}, a program: a read error while loading"
     without_model(row, program, name, program.events("ready"), LAYER)
@@ -337,7 +334,7 @@ def rows():
     yield (slow,)
     for way, go, expected in WAYS:
         yield gone_in_load, f"{way} while loading", go, expected
-        # A silent card is waited for in real time, by a core that looks: a load and a reply have each kind of wait.
+        # A silent card is waited for in real time, by a polling core: a load and a reply have each kind of wait.
         if LONG or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected
             yield gone_between, f"{way} between two", go, expected

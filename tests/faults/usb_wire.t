@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""A USB drive in the middle of a reply whose reads stall, come short, babble, have errors on the wire or another command's status, or
-that is silent: once, and the reply is right; for good, and the drive is named, the prompt is back, and the next line is answered once
-the cause is gone. tests/usb_drive.py plays the drive: QEMU's own is never silent. INGOT_LONG: silence for good, of its data and
-of all that it is asked."""
+"""A USB drive in the middle of a reply whose reads stall, come short, babble, have errors on the wire or another command's status, or that is silent:
+if it happens once, the reply is right; if permanently, the drive is named, the prompt is back, and the next line is answered after the cause is
+removed. tests/usb_drive.py simulates the drive: QEMU's own is never silent. INGOT_LONG: permanent silence, in the data and in all commands."""
 
 import os
 import re
@@ -46,7 +45,7 @@ class Board:
         self.told.append((good, f"{self.name}: {what}", detail))
 
     def start(self):
-        """WANT: what it says without faults."""
+        """WANT: the reply without faults."""
         self.console.prompt()
         self.drive.plug()
         said = self.console.prompt()

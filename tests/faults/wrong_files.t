@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""Files that are not what they are taken for (a pointer of Git LFS, an HTML page, a checkpoint of
-another program, an adapter, a part of a model), in every place where the host program takes a file:
-each is named for what it is, with its own path and what to do. Then models with something missing,
-and the text part of models for pictures."""
+"""Files that are not what they are taken for (a pointer of Git LFS, an HTML page, a checkpoint of another program, an adapter, a part of a model), in
+every place where the host program takes a file: each is identified, with its path and the cure. Then models with a missing part, and the text part of
+models for pictures."""
 
 import json
 import os
@@ -39,7 +38,7 @@ def write(path, raw):
 
 
 def refused(name, path, words, result):
-    """By one sentence with the file's path, and status 1."""
+    """It prints one error message, which contains the file's path, and exits with 1."""
     status, said = result
     tap.ok(status == 1 and said.count("\n") == 1 and path in said and
            all(word in said for word in words), f"{name}: {said.split(': ', 2)[-1].strip()[:100]}",
@@ -125,7 +124,7 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
             lambda row: row[1][1](row[0], row[1][2]), enumerate(rows))):
         refused(name, path, words, result)
 
-# ---- good formats in another's place -----------------------------------------------------------
+# ---- good formats in place of others -----------------------------------------------------------
 
 GGUF = open(GOOD, "rb").read()
 JSON = b'{"model": 1}'
@@ -302,7 +301,7 @@ def equal_head(tensors):
 
 
 def wide_head(tensors):
-    """The embedding as halves, the output as the same values in floats."""
+    """The embedding as fp16, the output with the same values as floats."""
     dtype, shape, raw = tensors[EMBEDDING]
     half = b"".join(raw[i + 2:i + 4] for i in range(0, len(raw), 4))
     tensors[EMBEDDING] = ("BF16", shape, half)
@@ -331,7 +330,7 @@ for name, tied, change, good_one in [
 
 
 def make_vision(where, prefix, nested, **root):
-    """The folder as the text part of a model for pictures."""
+    """The folder of the text part of a model for pictures."""
     path = os.path.join(where, "config.json")
     with open(path) as f:
         config = json.load(f)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Wrong uses as people make them, one row each: command lines, make variables, boot words, slash commands. Each exits or
-answers as it should, names the offender and the cure, and loses nothing."""
+"""Wrong uses as people make them, one row each: command lines, make variables, boot options, slash commands. Each exits or answers as it should,
+names the error and the cure, and loses nothing."""
 
 import os
 import re
@@ -104,7 +104,7 @@ tap.ok(sorted(os.listdir(FOLDER)) == sorted(os.path.basename(p) for p in
                                            (MODEL, CUT, TEXT, LFS, PAGE, CONVERSATION, "empty")),
        "no half-written file is left", str(os.listdir(FOLDER)))
 
-# ---- make's variables: at once, before anything is built --------------------------------------
+# ---- make's variables: immediately, before anything is built --------------------------------------
 
 MAKE_WORDS = [
     (["run", "MODEL=" + FOLDER + "/nosuch.gguf"], ["nosuch.gguf", "no such file|does not exist"]),
@@ -132,7 +132,7 @@ def make_variable(goals, words):
 for row in MAKE_WORDS:
     make_variable(*row)
 
-# ---- boot words: each is named, and the board comes to the prompt -----------------------------
+# ---- boot options: each invalid one is named, and the board reaches the prompt -----------------------------
 
 BOOT_WORDS = [
     ("term=vt100", ["term", "vt100", "plain"]),
@@ -158,9 +158,9 @@ def logits(console):
     return found.group(1) if found else None
 
 
-# The last one wins, so that every word has another word after it that says what to expect.
+# The last one wins, so every option is followed by another one that says what to expect.
 def boots(machine, boot_words, want):
-    """With those words at once: each is named, the prompt comes, and a question is answered as without them."""
+    """With all of those options: each is named, the prompt comes, and a question is answered as without them."""
     words = " ".join(word for word, _ in boot_words)
     with Console(machine, f"seed=1 ids {words}", DRIVES, cores=1) as console:
         start = console.prompt(120)
@@ -181,7 +181,7 @@ boots(ARM64, BOOT_WORDS[:-2], WANT)
 boots(ARM64, BOOT_WORDS[-2:-1], WANT)
 boots(RISCV64, BOOT_WORDS[-1:], None)
 
-# ---- slash commands: a conversation goes on as if they had not been typed ---------------------
+# ---- slash commands: the conversation continues as if they had not been typed ---------------------
 
 SLASH_COMMANDS = [
     ("/hlep", ["/hlep", "/help"]),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every parser of outside data under the mutating driver, FUZZ_SECONDS each: no fault under ASan
-and UBSan. Seeds are made here, by scripts or by the packer; nothing is downloaded."""
+"""Every parser of outside data under the mutating driver, FUZZ_SECONDS each: no fault under ASan and UBSan. Seeds are made here, by scripts or by the
+packer; nothing is downloaded."""
 
 import glob
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How a small published model acts that was never trained to: SmolLM2-135M-Instruct is asked the sentences of acting/sentences.txt, half
-of which rules and prompts were made with (tuned), the other half only measured (untouched). The events tell what it does, in
-mode=json. `make acting-real` shows every row that went wrong; -v every row; a word, such as tuned, chooses rows. Without a
-word, and without LONG=1, it is the untouched half."""
+"""How a small published model acts that was not trained for it: SmolLM2-135M-Instruct is asked the sentences of acting/sentences.txt; half of them
+were used to make rules and prompts (tuned), the other half was only measured (untouched). In mode=json the events show what it does. `make
+acting-real` shows every row that went wrong; -v every row; a word, such as tuned, chooses rows. Without such a word, and without LONG=1, the
+untouched half is used."""
 
 import json
 import os
@@ -51,12 +51,12 @@ def ask(table, sentences, reset=True):
 
 
 def is_wrong(row, did):
-    """Something was switched that was not asked for."""
+    """Something was switched that was not requested."""
     return any("=" in d and d not in row[4] for d in did)
 
 
 def is_right(row, did):
-    """All that must be done was, and nothing was switched beside it; to read something more is fine."""
+    """Everything requested was done, and nothing else was switched; additional readings are fine."""
     return row[3] <= did and not is_wrong(row, did)
 
 

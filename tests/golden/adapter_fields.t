@@ -35,7 +35,7 @@ def pairs(rank=RANK, layers=(0, 2)):
 
 
 def make(tensors=None, **changes):
-    """The adapter's pairs as the file has them, by (layer, matrix); None and what was said: refused."""
+    """The adapter's pairs as in the file, by (layer, matrix); None and the output: refused."""
     where, out = folder("lora-fields"), os.path.join(WORK, "lora-fields.ingot")
     config = {**PLAIN, **changes}
     write_json(where, "adapter_config.json", {key: value for key, value in config.items() if value is not ...})
@@ -133,7 +133,7 @@ tap.ok(scales is not None and len(scales) == 5, "an embedding's pair", console)
 scales, console = make({**pairs(), **EMBEDDING}, target_modules=["q_proj", "k_proj", "embed_tokens"], ensure_weight_tying=True)
 tap.ok(scales is None and "ensure_weight_tying" in console, "refused: the same for two matrices at once", console)
 
-# ---- an adapter where a model is wanted
+# ---- an adapter in place of a model
 
 make()
 where = folder("lora-kinds")

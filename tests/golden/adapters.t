@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Adapters (LoRA): logits against llama.cpp's, one hash on every machine, streamed and by any chunk, swapped back and forth;
-and those that cannot be used, one sentence each."""
+"""Adapters (LoRA): logits against llama.cpp's, one hash on every machine, streamed and in any chunk, swapped back and forth; and invalid ones, one
+error message each."""
 
 import array
 import json
@@ -143,7 +143,7 @@ def read_gguf(path):
 
 
 def halves(rows, cols, raw, head_dim):
-    """B's rows from pairs (2i, 2i + 1) of each head to halves (i, i + d/2), as Hugging Face has them."""
+    """B's rows from pairs (2i, 2i + 1) of each head to halves (i, i + d/2), as in Hugging Face."""
     out = []
     for r in range(rows):
         head, at = r // head_dim * head_dim, r % head_dim
@@ -256,7 +256,7 @@ for where, done in (
     tap.ok(len(got) == 20 and len(set(got[0::2])) == 1 and len(set(got[1::2])) == 1 and got[0] != got[1],
            f"{where}: 20 swaps, two answers in turn", done[1])
 
-# By the guest's clock, where an instruction takes a nanosecond.
+# By the guest's clock, on which an instruction takes a nanosecond.
 for machine in (ARM64, RISCV64_WIDE):
     with Console(machine, "temp=0 n=2 ticks model=llama_gqa", card_arguments(card) + ["-icount", "shift=0"]) as c:
         c.prompt(200)
@@ -268,14 +268,14 @@ for machine in (ARM64, RISCV64_WIDE):
     tap.ok(len(micros) == 5 and max(micros[1], *micros[3:]) < 100, f"{machine.label}: to another adapter in memory in "
            f"{max(micros[1], *micros[3:] or [1e9]):.1f} microseconds of guest time", f"{said}")
 
-# The conversation so far is computed again with the other weights: as if it had been said with them.
+# The conversation so far is computed again with the other weights, as if it had been held with them.
 talk = "Once upon\n/adapter llama_gqa-all\n a time\n"
 again = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "4", "--template", "none"], stdin=talk.encode())[1]
 tap.ok("1 adapter is at work" in again, "a conversation goes on with another adapter", again)
 listed = run([HOST, "chat", model("llama_gqa"), "--template", "none"], stdin=b"/adapter llama_gqa-qv 0.5\n/adapters\n")[1]
 tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, in use, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists them", listed)
 
-# ---- those that cannot be used; the conversation goes on
+# ---- invalid ones; the conversation continues
 
 with open(adapter("llama_gqa-qv"), "rb") as f:
     good = f.read()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Models of every architecture as GGUF files with random weights, whichever lie in models/arch: the
-logits of llama.cpp in F32, or of the weights that its blocks stand for. `pack --type f32` and
-`--kv f32` leave nothing between but the order of sums."""
+"""Models of every architecture as GGUF files with random weights, those in models/arch: the logits of llama.cpp in F32, or of the weights that its
+blocks represent. With `pack --type f32` and `--kv f32` only the order of sums differs."""
 
 import glob
 import json
@@ -32,7 +31,7 @@ def architecture(path):
 
 
 def logits(model, ids, *options):
-    """The bytes of the file, or None, and what was said."""
+    """The bytes of the file, or None, and the output."""
     out = os.path.join(WORK, "architecture.logits")
     status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, ids)), "-n", "0",
                            "-o", out, "-q", "--ctx", CONTEXT, "--kv", "f32", *options])
@@ -88,8 +87,7 @@ def test_model(name, path, reference):
 
 
 def test_usual_magnitude(path):
-    """Without the value of its own, Phi's factor of cosines and sines is the one that follows from how
-    much the context has grown, which is what the file has."""
+    """Without its own value, Phi's factor of cosines and sines follows from the growth of the context, which is the value in the file."""
     key = b"phi3.rope.scaling.attn_factor"
     with open(path, "rb") as f:
         raw = f.read()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot batch`: replies side by side are those of each request alone, ids and hash of the logits, in memory and
-streamed, with adapters of their own; and lines that are not requests, one sentence each."""
+"""`ingot batch`: parallel replies equal those of each request alone, ids and hash of the logits, in memory and streamed, with their own adapters; and
+invalid lines, one error message each."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def batch(name, requests, *options, model=DEMO):
 
 
 def alone(request, *options, model=DEMO):
-    """ids and hash that `ingot run` shows for it."""
+    """ids and hash that `ingot run` prints for it."""
     words = [w for key in ("n", "temp", "seed", "adapter") if key in request for w in (f"--{key}".replace("--n", "-n", key == "n"), str(request[key]))]
     status, text = run([HOST, "run", model, "-p", request["prompt"], "--ids", "--spec", "off", *options, *words])
     ids = re.search(r"^ids:([ \d]*)$", text, re.M)
@@ -49,7 +49,7 @@ for options in ((), ("--together", "3"), ("-t", "3", "--chunk", "16"), ("--mem",
 tap.ok([r["id"] for r in rows] == [r["id"] for r in requests] and all(r["tokens"] == len(r["ids"]) for r in rows) and
        {r["end"] for r in rows} == {"end", "limit"} and "7" in rows[0]["text"], "each with its id, text and end", rows)
 
-# Stop strings, a system prompt and thoughts, by request: what comes of each is what `ingot run` prints.
+# Stop strings, a system prompt and thoughts, by request: the result of each equals what `ingot run` prints.
 texts = [(re.search(r'^(.*?)\n?\[|^(.*)', run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec", "off", "-q", *words])[1], re.S).group(0))
          for p, words in ((PROMPTS[1], ("--stop", "the")), (PROMPTS[4], ("--system", "You are a cat.")))]
 status, rows, text = batch("words", [{"prompt": PROMPTS[1], "stop": "the", "n": 40, "temp": 0}, {"prompt": PROMPTS[4], "system": "You are a cat.", "n": 40, "temp": 0},

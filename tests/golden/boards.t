@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The golden table on boards: the very card of `make card`, booted in QEMU by the board's own SD
-controller, with 1 and 4 cores, resident and streamed: the host's ids and logits in every cell."""
+"""The golden table on boards: the same card as from `make card`, booted in QEMU by the board's own SD controller, with 1 and 4 cores, resident and
+streamed: the host's ids and logits in every cell."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ CONTROLLER = {board: makes(board, "QEMU_CARD_SAYS") for board in names() if make
 BOARDS = list(CONTROLLER)
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TYPES = ["f32", "q8_0", "q4_0"] if LONG else ["q4_0"]  # the others are in table.t, and twice and four times as long
-# As in table.t; a streamed token reads the model once more, and QEMU's card goes byte by byte.
+# As in table.t; a streamed token reads the model again, and QEMU's card works byte by byte.
 TOKENS = {"f32": {"resident": 128 if LONG else 32, "streamed": 12 if LONG else 2},
           **{t: {"resident": 48 if LONG else 12, "streamed": 32 if LONG else 2}
              for t in ("q8_0", "q4_0")}}
-# Three corners, of one type; in test-long all four of all.
+# Three corners, for one type; in test-long all four for all types.
 CELLS = ([(1, "resident")] if LONG else []) + [(4, "resident"), (1, "streamed"), (4, "streamed")]
 
 tap = Tap()
@@ -47,7 +47,7 @@ def cell(key):
     board, kind, cores, mode = key
     words = f'prompt="" temp=0 n={TOKENS[kind][mode]} ids cores={cores}'
     words += f" mem={limit(kind)}" if mode == "streamed" else ""
-    # The card is shared by the cells that run at a time; QEMU wants to be able to write to it.
+    # The parallel cells share the card; QEMU needs write access to it.
     drive = slot_drive(board, f"{cards[board, kind]},snapshot=on")
     status, console = Machine(board).run(words, cores, drives=drive, timeout=240)
     reply = Reply(console)

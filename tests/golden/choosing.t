@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""`ingot plan --board`: its rooflines against the published rates, its refusals, and the tables of
-docs/CHOOSING.md, which must say what it says of made-up models of the true shapes.
-`choosing.t --write` puts the tables into the page."""
+"""`ingot plan --board`: its rooflines against the published rates, its refusals, and the tables of docs/CHOOSING.md, which must show its results for
+made-up models of the true shapes. `choosing.t --write` puts the tables into the page."""
 
 import os
 import re
@@ -14,7 +13,7 @@ from boards import emulators, names, published, with_expected
 from machine import HOST, ROOT, WORK, Tap
 
 PAGE = os.path.join(ROOT, "docs/CHOOSING.md")
-# shape of `ingot synth`, and the folder on Hugging Face whose config.json it is
+# shape of `ingot synth`, and the folder on Hugging Face that its config.json comes from
 MODELS = [("smollm2-135m", "HuggingFaceTB/SmolLM2-135M-Instruct"),
           ("gemma-3-270m", "google/gemma-3-270m-it"),
           ("smollm2-360m", "HuggingFaceTB/SmolLM2-360M-Instruct"),
@@ -48,7 +47,7 @@ def make(shape):
 
 
 def plan(shape, board, ram, *more):
-    """(residency, tokens a second or None, MiB read for a token or 0, everything it said)"""
+    """(residency, tokens a second or None, MiB read per token or 0, its whole output)"""
     status, out, err = ingot("plan", path_of(shape), "--board", board,
                              *(["--ram", ram] if ram else []), *more)
     residency = re.search(r"^weights +(\w+),", out, re.M)
@@ -97,7 +96,7 @@ def commands():
 
 
 def page(text):
-    """The page with what the program says between its marks."""
+    """The page with the program's output between its marks."""
     parts = {"speeds": table(), "commands": ["```sh", *commands(), "```"]}
     for name, lines in parts.items():
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end -->)",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Defaults that a model brings along: sampling that a GGUF or a folder recommends, and what `ingot pack --defaults` adds. They are in the
-packed file, hold on this computer, in the server and on both boards, and everything that a user says goes before them. Without assets."""
+"""Defaults that a model file contains: sampling that a GGUF or a folder recommends, and additions by `ingot pack --defaults`. They are in the packed
+file, and apply on this computer, in the server and on both boards; a user's settings override them. Without assets."""
 
 import atexit
 import json
@@ -30,7 +30,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def gguf(name, jinja=CHATML, **values):
-    """A llama of a layer with random weights and a token for each byte; values: of general.sampling."""
+    """A llama with one layer, random weights and a token for each byte; values: those of general.sampling."""
     rng, g = random.Random(3), Gguf("llama")
     for key, value in ((".context_length", 256), (".embedding_length", DIM), (".block_count", 1), (".feed_forward_length", DIM),
                        (".attention.head_count", 2), (".attention.head_count_kv", 2)):
@@ -62,7 +62,7 @@ def gguf(name, jinja=CHATML, **values):
 
 
 def packed(source, name, *options):
-    """The file, what was said of it, and what `ingot info` says."""
+    """The file, the packer's output about it, and what `ingot info` prints."""
     out = os.path.join(WORK, name + ".ingot")
     status, said = run([HOST, "pack", source, "-o", out, *options])
     if status != 0:
@@ -168,7 +168,7 @@ tap.ok(len(drawn) > 1, "unless somebody says so", str(drawn))
 
 
 def check_server(served, name):
-    """Requests of a client that has no wish, and of one that has, in turn."""
+    """Requests of a client without settings, and of one with settings, alternating."""
     def reply(**fields):
         status, answer = served.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "ab"}], "max_tokens": int(N), **fields})
         return answer["choices"][0]["message"]["content"] if status == 200 else f"{status} {answer}"

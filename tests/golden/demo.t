@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The demo model: its files are what its sources make, its tokens are those it learned from, it
-answers the prompts that it never saw, in both types that are here (in test-long in F32, too), and it acts on request (in
-test-long on virt-arm64, too)."""
+"""The demo model: its files equal what its sources make, its tokens are those it learned from, it answers prompts that it never saw, in both
+committed types (in test-long in F32, too), and it acts on request (in test-long on virt-arm64, too)."""
 
 import filecmp
 import json
@@ -55,7 +54,7 @@ def packed_files(made):
 
 
 def same_tokens(model, tokenizer):
-    """Texts as people type them, and what nobody would type."""
+    """Texts as people type them, and texts that nobody would type."""
     rng = random.Random(11)
     talks = [generator.conversation(rng, 200, generator.MIXED)[1] for _ in range(15)]
     texts = [e.user for t in talks for e in t] + [e.reply for t in talks[:5] for e in t]
@@ -72,7 +71,7 @@ def same_tokens(model, tokenizer):
 
 
 def held_out_is_new():
-    """rows.py passes over the examination's questions, and none of them is a plain form."""
+    """rows.py leaves out the examination's questions, and none of them is a plain form."""
     asked = [e[0].user for _, e in evaluate.held_out.conversations()]
     count = sum(len(e) for _, e in evaluate.held_out.conversations())
     plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}
@@ -98,7 +97,7 @@ def checks_can_fail():
 
 
 def requests_are_new():
-    """A hundred requests in sentences that nothing learned from has, and most of them for a pin that is there."""
+    """A hundred requests in sentences that no training sentence equals, most of them for an existing pin."""
     of = acting_held_out.conversations()
     requests = [e for _, exchanges in of for e in exchanges if acting_held_out.is_request(e)]
     pins = [e for e in requests if e.reply.endswith(('"value":"on"}', '"value":"off"}'))]
@@ -112,7 +111,7 @@ def requests_are_new():
 
 
 def acting_checks_can_fail():
-    """A call of another pin, with another value, of none, prose for a call, a result that is not so."""
+    """A call of another pin, with another value, with none, prose instead of a call, a wrong result."""
     asked = acting_held_out.asked_of(random.Random(2), [acting.switch])[1]
     call, said = asked[0], asked[1]
     pin = call.wanted["pin"]
@@ -135,7 +134,7 @@ def acts(kind, model, tokenizer):
 
 
 class Line(Events):
-    """For a board in QEMU, which asks what models/evaluate.py asks this computer's program."""
+    """For a board in QEMU, with the questions that models/evaluate.py asks this computer's program."""
 
     def __init__(self, board):
         line = socket.socket(socket.AF_UNIX)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The demo model says on the virt machines what it has always said: one boot each, resident on one
-and streamed on the other, and the hash of every logit as it is written here."""
+"""The demo model gives its recorded reply on the virt machines: one boot each, resident on one and streamed on the other, and the hash of every logit
+as recorded here."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from machine import ARM64, HOST, RISCV64_V, ROOT, Reply, Tap, card_arguments, ma
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 PROMPT = "Hello! Who are you?"
 TEXT = "I am Ingot, a very small language model that runs on this board."
-# Another hash means other arithmetic, or another demo model: only the second may change this line.
+# Another hash means other arithmetic, or another demo model: only another model may change this line.
 HASH, POSITIONS = "ee3816407064281c", 16
 STREAMED = "600K"  # mem=: half of the weights
 

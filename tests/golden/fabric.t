@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The memory fabric as a user has it: five facts in five namespaces are answered by their own gates, with the same
-bits on every board, by any number of cores, resident and streamed; a reply's memory tags are obeyed and never
-shown; memories fade by the clock; 20 facts, and what the model knew before."""
+"""The memory fabric as a user sees it: five facts in five namespaces are answered by their own gates, with the same bits on every board, with any
+number of cores, resident and streamed; a reply's memory tags are obeyed and never shown; memories fade by the clock; 20 facts, and what the model
+knew before."""
 
 import os
 import re
@@ -80,7 +80,7 @@ for words in (["-t", "3"], ["-t", "2", "--isa", "ref"]):
     said = talk(lines_of(QUESTIONS[:5]), "--learn", "on", "--ids", *words)
     tap.ok(logits(said) == want, f"{' '.join(words)}: the same", said[-1500:])
 
-# A model that asks for a memory: its tags are forced here by a grammar.
+# A model that asks for a memory: here a grammar forces its tags.
 grammar = os.path.join(WORK, "tags.gbnf")
 with open(grammar, "w") as f:
     f.write('root ::= "Noted.<|mem_store|>wiki Why is it so? = Because it is.<|mem_end|> Ask me."\n')
@@ -115,7 +115,7 @@ tap.ok("(2 memories are saved in " in said and os.path.exists(os.path.join(folde
 said = talk(["What is my name?", "/forget all", "/load learn", "/reset", "What is my name?", "/what"], "--learn", "on", model=kept)
 tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows them, and /load learn brings them back", said)
 
-# Several facts in one line, and a list that grows.
+# Several facts in one line, and a growing list.
 said = talk(["/remember wiki The boat is green.; Who repairs the mill? = Berta repairs it.; The bell is made of iron;", "/what",
              "/remember personal What is on the list? += milk", "/remember personal What is on the list? += eggs and bread.",
              "/remember personal what is on the list? += tea", "/what", "/remember wiki a; one more fact"], "--learn", "on", errors=subprocess.STDOUT)
@@ -125,7 +125,7 @@ tap.ok("  4. personal: what is on the list? = milk, eggs and bread, tea (" in sa
        "     before: What is on the list? = milk, eggs and bread." in said, "a list grows, and the one before is shown", said)
 tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: one more fact)" in said, "after a fact that is refused the rest is named", said)
 
-# Lessons fill their room: which one would go is said before it does.
+# Lessons use up their memory: the lesson to be dropped is named before it is.
 script = [line for i in range(20) for line in ("/reset", f"Tell me a story about a fox and {i} cats.", "/good")]
 said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/good", "/what"], "--learn", "on", "--ram", "11M", "-n", "100", errors=subprocess.STDOUT)
 would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(the same command again does it", said, re.M)

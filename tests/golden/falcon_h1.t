@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Falcon-H1 against its definition in double precision, as a folder, whose multipliers the packer takes,
-and as a GGUF, whose multipliers the converter has taken: with and without a norm, tied and not."""
+"""Falcon-H1 against its definition in double precision: as a folder, whose multipliers the packer applies, and as a GGUF, whose multipliers the
+converter has applied: with and without a norm, tied and not."""
 
 import os
 import struct

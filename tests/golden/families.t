@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Models of every family, as Hugging Face folders: logits against Transformers' own.
 
-Transformers rounds no keys and values: the comparison within TOLERANCE is with kv=f32. With the
-fp16 that is usual the micro-models are up to ROUNDED away, which is held as well."""
+Transformers does not round keys and values: the comparison within TOLERANCE uses kv=f32. With the usual fp16 the micro-models differ by up to
+ROUNDED, which is also checked."""
 
 import json
 import os
@@ -115,15 +115,14 @@ for ids in ("3 96", "3 x", "-1", "3 4294967297"):
     status, console = run([HOST, "logits", model, "--tokens", ids, "-o", os.devnull, "-q"])
     tap.ok(status != 0 and "an id below 96" in console, f"--tokens \"{ids}\" is refused", console)
 
-# The fixtures against the oracle first, then the oracle for what has no fixture.
+# First the fixtures check the oracle, then the oracle checks families without a fixture.
 for family, _ in FIXTURES[:1] + FIXTURES[2:] if os.path.exists(TINY) else []:
     reference = load(f"tiny_{family}_logits.json")
     rows = Model(make_folder(family)).forward(reference["sequences"][0])
     worst = max(abs(a - b) for x, y in zip(rows, reference["logits"][0]) for a, b in zip(x, y))
     tap.ok(worst < TOLERANCE, f"{family}: the oracle is within {worst:.2g} of Transformers'")
 
-# A trained model, against llama.cpp: it keeps keys and values in F16, and has the ids of this
-# folder's tokenizer.json in its reference.
+# A trained model against llama.cpp, which keeps keys and values in F16; its reference has the ids of this folder's tokenizer.json.
 STORIES = os.path.join(ASSETS, "hf/TinyStories-656K")
 REFERENCE = os.path.join(ASSETS, "refs/llama.cpp/TinyStories-656K-F32")
 if os.path.exists(STORIES) and os.path.exists(REFERENCE + ".txt"):
@@ -192,8 +191,8 @@ for family, what, changes, options in CASES:
 
 
 def test_longrope():
-    """The factors follow from the length of the sequence, whatever context the session has. A reply
-    that grows beyond the limit is what a prompt of that length gives."""
+    """The factors follow from the length of the sequence, whatever context the session has. A reply that grows beyond the limit equals the reply to a
+    prompt of that length."""
     folder = random_model("phi3", "oracle-longrope-")
     model = Model(folder)
     for n in (TRAINED - 1, TRAINED, TRAINED + 1):

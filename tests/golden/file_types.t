@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Files in Q4_1, Q5_0 and Q5_1, which every small model has: packed they keep their size and every value,
-the logits are near those of their weights as floats, and the same bits on every ISA and board."""
+"""Files in Q4_1, Q5_0 and Q5_1: packing keeps their size and every value, the logits are close to those of the same weights as floats, and every ISA
+and board gives the same bits."""
 
 import array
 import os
@@ -25,7 +25,7 @@ MATRICES = {"attn_q": (DIM, DIM), "attn_k": (DIM, DIM), "attn_v": (DIM, DIM), "a
 
 
 def blocks(rng, kind, elements):
-    """Any q, with scales that make the weights about as large as those of a model."""
+    """Random q, with scales that make the weights about as large as a model's."""
     rest, least, most = BLOCKS[kind]
     out = []
     for _ in range(elements // 32):
@@ -38,7 +38,7 @@ def blocks(rng, kind, elements):
 
 
 def write_model(path, kind_of):
-    """A llama with random weights; kind_of: from the name of a matrix."""
+    """A llama with random weights; kind_of maps the name of a matrix to its type."""
     rng, g = random.Random(7), Gguf("llama")
     g.letters(LETTERS)
     for key, value in (("context_length", 128), ("embedding_length", DIM), ("block_count", LAYERS),
@@ -99,7 +99,7 @@ for kind in KINDS:
             for isa in names for chunk in ("1", "3", "128")]
     tap.ok(len(names) > 1 and all(same), f"{kind}: the same bits by {' '.join(names)}, in chunks of 1, 3, 128")
 
-# All three types and prefill as well as decode on the boards.
+# All three types, with prefill and decode, on the boards.
 GGUF, MODEL = (os.path.join(WORK, "file-types-all" + end) for end in (".gguf", ".ingot"))
 write_model(GGUF, lambda name: KINDS[sum(map(ord, name)) % 3])
 run([HOST, "pack", GGUF, "-o", MODEL, "-q"])

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Models by the other door: GGUF files of models/arch as the Hugging Face folders that they would have
-been converted from, whose logits are llama.cpp's again."""
+"""GGUF files of models/arch as the Hugging Face folders that they could have been converted from: the logits are again llama.cpp's."""
 
 import json
 import os

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""The micro-models of hf/tiny as GGUF files of every architecture: the logits that Transformers
-computed, position by position."""
+"""The micro-models of hf/tiny as GGUF files of every architecture: the logits equal those of Transformers at every position."""
 
 import os
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A split GGUF (NAME-00001-of-0000N.gguf) is the model that it was split from: the packed bytes are
-the same, whichever part is given, and `ingot info` and `ingot tokenize` take any part too."""
+"""A split GGUF (NAME-00001-of-0000N.gguf) gives the same packed bytes as the unsplit model, whichever part is named; `ingot info` and `ingot
+tokenize` take any part too."""
 
 import os
 import subprocess

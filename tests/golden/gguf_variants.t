@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Files of models/arch with a value taken out or set to another: what is usual where a file does
-not say, and one sentence where a value cannot be."""
+"""Files of models/arch with a value removed or changed: a missing value gets its usual default, and an impossible value gives one error message."""
 
 import os
 import struct
@@ -25,7 +24,7 @@ def load(name):
 
 
 def logits(model):
-    """The logits of a model of one of these architectures, or None, and what was said."""
+    """The logits of a model of one of these architectures, or None, and what was printed."""
     path, out = os.path.join(WORK, "variant.gguf"), os.path.join(WORK, "variant.logits")
     model.write(path)
     status, console = run([HOST, "logits", path, "--tokens", IDS, "-n", "0", "-o", out, "-q",

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Replies that are held to a grammar: the same text for the same seed on every board, ISA, core count and
-residency, and with a draft; every one of many replies is what its schema allows; grammars from the card, by
-command and at start; wrong ones, one sentence each."""
+"""Replies that follow a grammar: the same seed gives the same text on every board, ISA, core count and residency, and with a draft; each of many
+replies satisfies its schema; grammars come from the card, by command and at start; each invalid grammar gives one error message."""
 
 import json
 import os
@@ -49,7 +48,7 @@ compiled = work("light.grammar")
 status, text = run([HOST, "grammar", schema, "-o", compiled])
 tap.ok(status == 0 and "states" in text and 0 < os.path.getsize(compiled) < 4096, "a schema is compiled", text)
 
-# Each of many replies, at high temperature: most of what is sampled is refused.
+# Each of many replies at a high temperature, where the grammar refuses most sampled tokens.
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     said = list(pool.map(lambda seed: host("--grammar", compiled, "--temp", "2.5", "--top-p", "1", "--min-p", "0", "--seed", str(seed)), range(40)))
 texts = [t.strip() for _, t in said]

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Memory between the layers and the whole model, whose head is most of it: what layers leave keeps a part of the head,
-so a token reads what does not fit beside the slots and no more, as predicted, and ids and logits are those of the model
-in memory."""
+"""Memory that fits the layers but not the whole model, whose head is its largest part: memory left by the layers keeps part of the head, so a token
+reads only what does not fit, as predicted; ids and logits equal those of the model in memory."""
 
 import os
 import re

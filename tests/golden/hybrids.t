@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Models with mixers of every kind, with experts, and with a table per layer, on every machine,
-resident and streamed, in chunks and one token at a time, with guesses: the same ids and the same
-logits."""
+"""Models with every kind of mixer, with experts, and with a table per layer, on every machine, resident and streamed, in chunks and token by token,
+with guesses: the same ids and the same logits."""
 
 import os
 import sys
@@ -17,7 +16,7 @@ MODELS = {"qwen35_gqa": "q8_0", "lfm2moe": "q4_0", "granitehybrid_moe": "q8_0", 
           "gptoss_mxfp4": None, "olmoe": "f32", "deepseek2_lite": "q8_0",
           "deepseek2_v3": "f32"}  # None: as the file has them
 CACHED = ("lfm2moe", "olmoe", "deepseek2_lite", "deepseek2_v3")  # their experts
-# machine, mode, cores, and words of its own
+# machine, mode, cores, additional arguments
 CELLS = [("host", "resident", 1, ()), ("host", "streamed", 2, ("chunk=1",)),
          ("host", "resident", 2, ("spec=ngram",)), (ARM64, "resident", 4, ("spec=ngram",)),
          (RISCV64_WIDE, "streamed", 1, ()),
@@ -33,7 +32,7 @@ if not found:
 
 
 def make(name):
-    """(the .ingot, a limit for two layers and what never streams)"""
+    """(the .ingot, a limit that fits two layers and what never streams)"""
     out = os.path.join(WORK, f"hybrid-{name}.ingot")
     status, console = run([HOST, "pack", os.path.join(ASSETS, "arch", name + ".gguf"), "-o", out,
                            *(["--type", MODELS[name]] if MODELS[name] else [])])

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""A GGUF's chat template from the file to `ingot info` and to the tokens of a turn; and what info
-says of boards against what the planner says when it is asked."""
+"""A GGUF's chat template from the file to `ingot info` and to the tokens of a turn; and what info says about boards equals what the planner says."""
 
 import json
 import os
@@ -26,7 +25,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def with_template(jinja, name):
-    """stories260K.gguf with one more key in front; its tensors lie at multiples of 32."""
+    """stories260K.gguf with one more key at the front; its tensors lie at multiples of 32."""
     raw = open(STORIES, "rb").read()
     magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
     key, value = b"tokenizer.chat_template", jinja.encode()
@@ -83,7 +82,7 @@ UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def leaves(value):
-    """Every number and text of a JSON value; numbers inside texts are numbers, too."""
+    """Every number and text of a JSON value, including numbers inside texts."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -94,7 +93,7 @@ def leaves(value):
 
 
 def facts(text):
-    """(what was printed, its number, its last digit) and every text in quotes."""
+    """(what was printed, its number, its last digit), and every text in quotes."""
     numbers = []
     for shown, mantissa, fraction, power, unit in re.findall(
             r"((?<![\w.])(\d+(\.\d+)?)(e[-+]\d+)?(?: ([KMG]iB|B)\b)?)(?![\w.]*\w)", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
@@ -105,7 +104,7 @@ def facts(text):
 
 
 def compare_json(model, *options):
-    """Whatever the text says stands in the JSON, too."""
+    """Whatever the text output says is in the JSON too."""
     text, (status, printed) = host("info", model, *options)[1], host("info", model, *options, "--json")
     name = os.path.basename(model)
     try:
@@ -144,7 +143,7 @@ compare_json(os.path.join(ROOT, "models/demo-q8_0.ingot"))
 if os.path.exists(STORIES):
     compare_json(with_template(ZEPHYR, "zephyr.gguf"), "--tensors")
 
-# The particulars of a family, in words.
+# The special features of a family, in words.
 PARTICULAR = {
     "lfm2moe": ["lfm2_moe", "attention in 2 of 5 layers", "a short convolution in 3 of 5 layers",
                 "a convolution of 3 positions", "a state of 1.50 KiB", "6 experts of 8 in 3 of 5 layers",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Keys and values on a card: the ids and logits of the same in memory, for each type, with the
-weights in memory and streamed, on one core and four, here and on machines with a card."""
+"""Keys and values on a card: ids and logits equal those with keys and values in memory, for each type, with weights in memory and streamed, on one
+core and four, on this computer and on machines with a card."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def on_host(prompt, kv, cores=1, n=90, more=()):
 
 
 def spilled(r):
-    """Layers on the card as planned, bytes that were read and written."""
+    """As many layers are on the card, and as many bytes are read and written, as planned."""
     plan = re.search(r"; (\d+) of 5 layers on the card", r.console)
     figures = re.search(r"keys and values: read ([^,]*), wrote ([^,\]]*)", r.stats)
     return (int(plan.group(1)) if plan else 0,
@@ -46,7 +46,7 @@ def same(r, base):
 for kind, name in (("f16", "card"), ("q8", "card,q8")):
     for prompt, label in ((SHORT, "short"), (LONG, "long")):
         base = on_host(prompt, kind)
-        # One type and the longer prompt in all four ways, the others in two that differ in both.
+        # One type and the longer prompt in all four ways, the other types in two ways that differ in both.
         ways = [(False, 1), (True, 1), (False, 4), (True, 4)]
         for streamed, cores in ways if MORE or (kind, label) == ("f16", "long") else ways[1:3]:
             r = on_host(prompt, name, cores, more=["--mem", str(kv_model.memory(MODEL, kind, streamed))])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Keys and values on a card where layers read those of earlier ones (Gemma 4): the others spill, and ids and
-logits are those of the same in memory. The same models have a table per layer, whose rows are checked."""
+"""Keys and values on a card where layers read those of earlier layers (Gemma 4): the other layers spill, and ids and logits equal those with
+everything in memory. The same models have a table per layer, whose rows have checksums."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from machine import ASSETS, HOST, WORK, Reply, Tap, run, segments
 from widened import read_gguf
 
 SOURCE = os.path.join(ASSETS, "arch/gemma4.gguf")
-# Three of its six layers keep keys and values (local, local, all); the others read the last two's.
+# Three of its six layers keep keys and values (local, local, global); the others read those of the last two.
 OWN, TIMES, ALL, PER_LAYER = 3, 3, 6, 8
 SPILL = OWN * TIMES - 2
 CONTEXT, TILE = 1024, 64
@@ -27,7 +27,7 @@ if not os.path.exists(SOURCE):
 
 
 def deeper(g):
-    """The layers with keys of their own TIMES times, then those that share."""
+    """The layers with their own keys TIMES times, then the layers that share keys."""
     order = list(range(OWN)) * TIMES + list(range(OWN, ALL))
     out = Gguf(g.architecture)
     out.values = list(g.values)

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""A model just below 4 GiB through 256 MiB of memory: the same id and logits on the host and in the
-image, where it lies on a card from beyond 2 GiB to beyond 6. A minute, and 9 GB of disk for a
-while: `make test-long`."""
+"""A model just below 4 GiB with 256 MiB of memory: the same id and logits on the host and in the image, where the card holds it from beyond 2 GiB to
+beyond 6. Takes a minute, and 9 GB of disk for a while: `make test-long`."""
 
 import os
 import subprocess

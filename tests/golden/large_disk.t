@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A model of 8 GiB, whose file no FAT32 holds, on a disk of `ingot card` with a GPT and exFAT, most of it beyond 4 GiB of the
-file: virt-arm64 streams it from an NVMe drive and says what the host says. Mostly zeros, which take no room on most disks.
-INGOT_LONG: from USB and on virt-riscv64, too, on one core and on four."""
+"""A model of 8 GiB, too large for a file on FAT32, on a disk that `ingot card` made with a GPT and exFAT: virt-arm64 streams it from an NVMe drive
+and answers as the host does. Mostly zeros, which take no room on most disks. INGOT_LONG: also from USB and on virt-riscv64, on one core and on
+four."""
 
 import os
 import sys

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
-"""Latent keys and values (DeepSeek's attention) against the attention that they stand for, which makes
-every head's keys and values before it attends, in double precision; over more than one tile of the
-cache, of every type. A file that keeps the matrices of all heads in one is packed to the same model,
-also from blocks."""
+"""Latent keys and values (DeepSeek's attention) against the equivalent attention that makes every head's keys and values first, in double precision;
+over more than one tile of the cache, of every type. A file with the matrices of all heads in one tensor packs to the same model, also from blocks."""
 
 import array
 import math
@@ -35,7 +33,7 @@ def vector(n):
 
 
 def make_layer():
-    """kv_b: of each head the rows of its key, then those of its value."""
+    """kv_b: for each head the rows of its key, then those of its value."""
     return {"attn_norm": vector(DIM), "attn_q_a": matrix(Q_RANK, DIM), "attn_q_a_norm": vector(Q_RANK),
             "attn_q_b": matrix(HEADS * (NOPE + ROPE), Q_RANK, 0.4),
             "attn_kv_a_mqa": matrix(RANK + ROPE, DIM), "attn_kv_a_norm": vector(RANK),
@@ -125,7 +123,7 @@ def define(ids, kv_b):
 
 
 def q8_0(row):
-    """A row as blocks of Q8_0, and what they stand for."""
+    """A row as blocks of Q8_0, and the values they represent."""
     raw, stand_for = b"", []
     for i in range(0, len(row), 32):
         d = struct.unpack("<e", struct.pack("<e", max(abs(x) for x in row[i:i + 32]) / 127))[0]
@@ -136,7 +134,7 @@ def q8_0(row):
 
 
 def split(kv_b):
-    """The matrices that make keys, transposed, and those that make values."""
+    """The matrices that make keys (transposed), and the matrices that make values."""
     step = NOPE + VALUE
     keys = [[kv_b[h * step + c][r] for c in range(NOPE)] for h in range(HEADS) for r in range(RANK)]
     return keys, [kv_b[h * step + NOPE + i] for h in range(HEADS) for i in range(VALUE)]
@@ -164,7 +162,7 @@ def add_heads(g, at, kv_b, form):
 
 
 def write(form, kind="f32"):
-    """The .ingot of a file whose matrices of heads lie apart, in one, or in one of blocks."""
+    """The .ingot of a file whose head matrices are separate, in one tensor, or in one tensor of blocks."""
     g = Gguf("deepseek2")
     g.string("general.name", "latent")
     g.letters(VOCAB)
@@ -255,7 +253,7 @@ tap.ok(away < BOUNDS["f32"], f"from blocks: NMSE {away:.2g} of what they stand f
 for path in (apart, joined, blocks):
     os.remove(path)
 
-# On a card, four layers of four or of some, streamed or not, with guesses as usual.
+# On a card: four layers of four or fewer, streamed or not, with guesses as usual.
 path = os.path.join(ASSETS, "arch/deepseek2_v3.gguf")
 if os.path.exists(path):
     model, kept = os.path.join(WORK, "latent-card.ingot"), os.path.join(WORK, "latent.kv")
@@ -275,7 +273,7 @@ if os.path.exists(path):
 else:
     tap.skip("keys and values on a card", path)
 
-# A head has rows of types that take Q8 alone, whatever the others have.
+# A head's rows take only types with Q8 activations, whatever types the other matrices have.
 RANK = 256
 BLOCKS = [make_layer() for _ in range(LAYERS)]
 mixed = write("apart", "q4_k")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The cost of the low-bit types on the stories models: error of the weights and perplexity of a part of
-the text, held against the figures of docs/experiments/low-bits-on-small-models.md. The models are
-made wider by zeros, so that every matrix is of the type in question and none of one that stands in."""
+"""The cost of the low-bit types on the stories models: error of the weights, and perplexity of a part of the text, compared with the figures of
+docs/experiments/low-bits-on-small-models.md. The models are widened with zeros, so that every matrix can have the type in question instead of a
+fallback."""
 
 import os
 import random
@@ -20,8 +20,8 @@ TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 PART_BYTES = 12 << 10
 COLUMNS = 256
 MOST, MOST_LOSS = 1.01, 1.003  # times what stands here
-# For each type: perplexity of the part, NMSE of the matrices, NMSE by llama.cpp's quantizer where it
-# has the type. The output matrix is Q6_K; --type q2_k stores some matrices as Q3_K.
+# For each type: perplexity of the part, NMSE of the matrices, and NMSE of llama.cpp's quantizer if it has the type. The output matrix is Q6_K; --type
+# q2_k stores some matrices as Q3_K.
 FIGURES = {
     "stories260K": {"q4_0": (10.32, .00373, .004236), "iq4_nl": (10.39, .00312, .003386),
                     "fig4": (10.64, .00399, None), "q3_k": (12.92, .0117, .01286),
@@ -49,7 +49,7 @@ def write_part(name, text):
 
 
 def stories():
-    """The demo model's own kind of text, which it has not seen in this order."""
+    """Text of the demo model's own kind, in an order that it has not seen."""
     rng, told = random.Random(5), ""
     while len(told) < PART_BYTES:
         told += "".join(e.reply + "\n" for e in generator.conversation(rng, 250, generator.EXAM)[1]

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""A model of every family, made up with sizes that nothing divides, on every machine, resident
-and streamed: the same ids and the same logits."""
+"""A made-up model of every family, with odd sizes, on every machine, resident and streamed: the same ids and the same logits."""
 
 import os
 import sys
@@ -56,7 +55,7 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
 for family in FAMILIES:
     expected = replies[family, CELLS[0]]
     tap.note(f"{family:8} {expected.hash} {' '.join(map(str, expected.ids or []))}")
-    # a made-up model may end by itself, with BOS
+    # a made-up model may end its reply with BOS
     tap.ok(expected.ids and len(expected.ids) >= 8 and len(set(expected.ids)) > 2,
            f"{family}: tokens, not all the same", expected.console)
     for c in CELLS[1:]:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Markers of turns that a file types as text: each is one token where the template writes it, ends a reply where it ends a
-turn, and cannot be typed by a user. Every kind of tokenizer and family of markers, made up. Without assets."""
+"""Turn markers that a file types as normal text: each is one token where the template writes it, ends a reply where it ends a turn, and cannot be
+typed by a user. Every kind of tokenizer and family of markers, made up. Without assets."""
 
 import json
 import os
@@ -18,15 +18,15 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def template(start, end, between="\n"):
-    """A form in which every role's text stands between two strings; ROLE is the role's name."""
+    """A form in which each role's text stands between two strings; ROLE is the role's name."""
     begin = "'" + start.replace("ROLE", "' + m['role'] + '") + "'"
     return ("{% for m in messages %}{{ " + begin + " + m['content'] + '" + end + between + "' }}{% endfor %}"
             "{% if add_generation_prompt %}{{ '" + start.replace("ROLE", "assistant") + "' }}{% endif %}").replace("\n", "\\n")
 
 
 def gguf(kind, markers, jinja, types=NORMAL, eos="</s>"):
-    """Bytes, letters and markers: SentencePiece by score ("llama"), or byte-level BPE by merges ("gpt2"), whose merges join
-    the letters of the first marker."""
+    """Bytes, letters and markers: SentencePiece by score ("llama"), or byte-level BPE with merges ("gpt2") that join the letters of the first
+    marker."""
     g = Gguf("llama")
     for key, value in ((".context_length", 64), (".embedding_length", DIM), (".block_count", 1), (".feed_forward_length", DIM),
                        (".attention.head_count", 2), (".attention.head_count_kv", 2)):
@@ -101,7 +101,7 @@ for family, markers, start, end in FAMILIES:
     status, ids = run([HOST, "tokenize", path, "-p", "".join(m for m in markers if m != "</s>"), "--ids", "--no-bos"])
     tap.ok(status == 0 and len(ids.split()) > 3, f"{family}: a user's text stays text", ids)
 
-# Names that end a reply without a template, and one that only looks like an end.
+# Names that end a reply without a template, and one that only looks like such a name.
 for name in ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "<|call|>",
              "<|eot|>", "<end_of_utterance>", "<EOT>", "[EOT]", "_<EOT>"):
     model, console = info(gguf("llama", [name], None))
@@ -113,7 +113,7 @@ model, console = info(gguf("llama", ["<think>", "</think>", "<|im_end|>"], templ
     "<|im_start|>assistant\\n' }}{% endif", "<|im_start|>assistant\\n<think>' }}{% endif")))
 tap.ok(model is not None and "<think>" in names(model["tokenizer"]["user_defined"]["first"]), "the mark of thoughts is one token that is shown", console)
 
-# generation_config.json of a folder names the end by its number; a line feed among them stays text.
+# A folder's generation_config.json names the end token by its number; a line feed among these numbers stays text.
 where = random_model("llama", "markers-")
 with open(os.path.join(where, "tokenizer.json"), encoding="utf-8") as f:
     tokenizer = json.load(f)
@@ -127,7 +127,7 @@ model, console = info(where)
 tap.ok(model is not None and {50, 51} <= {t["id"] for t in model["stops_at"]} and names(model["tokenizer"]["control"]["first"]) == {"<s>", "<over>"},
        "an end by its number in generation_config.json", console)
 
-# ---- tokens of a text over JSON are those of the command line
+# ---- tokens of a text over JSON equal those of the command line
 
 for kind in ("llama", "gpt2"):
     path = gguf(kind, ["<|im_end|>"], template("<|im_start|>ROLE\n", "<|im_end|>"))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Whole conversations in requests of mode=json (protocol 2): the same ids on the host, arm64 and riscv64, whatever the board
-had computed before; what it has of a conversation is not computed again; wrong ones are refused and change nothing."""
+"""Whole conversations in requests of mode=json (protocol 2): the same ids on the host, arm64 and riscv64, whatever the board had computed before;
+known parts are not computed again; invalid requests are refused and change nothing."""
 
 import json
 import os

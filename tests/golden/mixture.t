@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The demo mixture, whose routers were trained: it says the same, with the same logits, whatever is in the
-cache of its experts, on the host and on both virt machines; and in conversations half of its
-experts are there four times of five."""
+"""The demo mixture, whose routers were trained: its text and logits are the same whatever is in the cache of its experts, on the host and on both
+virt machines; with half of its experts in memory, four of five are found there in conversations."""
 
 import itertools
 import json
@@ -19,7 +18,7 @@ MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 DRAFT = os.path.join(ROOT, "models/demo-q8_0.ingot")
 PROMPT = "Hello! Who are you?"
 TEXT = "I am called Ingot. I am a small model that tells stories and adds small numbers."
-# Another hash means other arithmetic, or another mixture: only the second may change this line.
+# Another hash means other arithmetic or another mixture: only another mixture may change this line.
 HASH, POSITIONS = "b00ace5b67163d63", 21
 MOST_BYTES = 6 << 20
 EXPERTS, LEAST_SLOTS = 16, 2   # of a layer; a token takes 2
@@ -74,7 +73,7 @@ class Cell:
 
 
 def limit_of(slots):
-    """A mem= with so many slots of a layer."""
+    """A mem= that has room for this many slots per layer."""
     return f"{LEAST + STEP * (slots - LEAST_SLOTS)}K"
 
 
@@ -84,8 +83,8 @@ def product(places, sizes):
 
 
 def covering(places, sizes):
-    """Four places, four sizes: each value of each dimension beside each value of each other (an orthogonal array: a
-    bit of the place and one of the size make each of the four others)."""
+    """Four options of two values, four sizes: each value of one meets each value of each other (an orthogonal array: each option is a bit of the
+    place plus one of the size)."""
     def cell(a, b):
         return Cell(places[a], sizes[b], 4 if (a ^ b) & 1 else 1, 128 if (a ^ b) & 2 else 1,
                     bool((a ^ b >> 1) & 1), "draft" if (a >> 1 ^ b) & 1 else "off")
@@ -93,15 +92,14 @@ def covering(places, sizes):
 
 
 def quarters(sizes):
-    """Each of the four ways to compute in both of its values with each size, and all sixteen with every four sizes that
-    are neighbours."""
+    """Each of the four options in both values with each size, and all sixteen combinations with each four neighbouring sizes."""
     def picked(c):
         parities = (c.cores > 1) ^ (c.chunk > 1) ^ c.ahead, c.ahead ^ (c.chunk > 1) ^ (c.draft == "draft")
         return parities == (bool(c.size & 1), bool(c.size & 2))
     return [c for c in product(["host"], sizes) if picked(c)]
 
 
-# Every combination with INGOT_LONG; else with every size a quarter of the ways, and on the machines every two values together.
+# With INGOT_LONG every combination; otherwise a quarter of the combinations with every size, and on the machines every pair of values.
 SIZES = range(LEAST_SLOTS, EXPERTS + 1)
 cells = product(["host"], SIZES) if LONG else quarters(SIZES)
 cells += [Cell("host", n, 2, 128, False, "ngram") for n in SIZES]
@@ -137,7 +135,7 @@ tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "the closing line says how fast the card was", console)
 
-# Counts of one conversation predict others, behind a card and with caches of other sizes.
+# Counts from one conversation predict other ones, with a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")
 shutil.copy(MODEL, COPY)
 USE = COPY.replace(".ingot", ".use")
@@ -151,8 +149,8 @@ def talk(words, lines):
 
 
 class Measured:
-    """For all replies: tokens a second, bytes of a token; and how much longer the card took for these than by its
-    pace, as it does where its thread waits for a processor."""
+    """For all replies: tokens per second, bytes per token; and how much longer the card took than its pace, which happens when its thread waits for a
+    processor."""
 
     def __init__(self, console, pace):
         rows = [(int(n) - 1, float(rate), float(read) * (1024 if unit == "KiB" else 1 << 20), 1e6 * float(given))
@@ -176,7 +174,7 @@ PACE = 8  # MB/s
 
 
 def predicted(limit):
-    """(rate, bytes) that the plan says, and what is so."""
+    """(rate, bytes) that the plan predicts, and the measured ones."""
     console = talk(["--mem", limit, "--card", f"{PACE}M"],
                    ["/plan"] + [line for s in OTHERS for line in (s, "/reset")])
     told = float(re.search(r"predicted: decode ([\d.]+) tok/s", console).group(1))
@@ -188,9 +186,8 @@ def near(told, rate):
     return abs(told - rate) <= 0.15 * rate
 
 
-# The time of a computer that may do something else: one that is disturbed in all tries, so that its card falls behind
-# its pace, is told apart. By a clock of its own tests/unit/stream/experts_schedule_test.c has nine rows within 6 %, and
-# bytes are the same on every computer.
+# Times on a computer that may be busy: if it is disturbed in all tries, so that its card falls behind its pace, the test says so.
+# tests/unit/stream/experts_schedule_test.c has its own clock: its nine rows are within 6 %, and bytes are the same on every computer.
 for limit in ("1400K", "2200K"):
     tries = []
     while len(tries) < 3 and not any(near(t, m.rate) or near(t, m.undisturbed) for t, _, m, _ in tries):
@@ -206,7 +203,7 @@ for limit in ("1400K", "2200K"):
 
 
 def plan_with(kib):
-    """The rate that is predicted, and what would make it better: (times, KiB more)."""
+    """The predicted rate, and what would improve it: (times, KiB more)."""
     said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M", "--mem-bw", "2G"])[1]
     more = re.search(r"; ([\d.]+) times as fast with (\d+) KiB more", said)
     return (float(re.search(r"decode ([\d.]+) tok/s", said).group(1)),
@@ -239,7 +236,7 @@ TRACE = os.path.join(WORK, "mixture-trace.json")
 
 
 def waits(*words):
-    """For each wait for an expert: its number, and how often others of the layer have been at work before."""
+    """For each wait for an expert: its number, and how many other experts of the layer were computed before it."""
     run([HOST, "run", MODEL, "--temp", "0", "-t", "1", "--mem", HALF, "--card", "4M", "--spec", "off", "--trace", TRACE,
          *words])
     with open(TRACE, encoding="utf-8") as f:
@@ -257,8 +254,7 @@ def waits(*words):
     return found
 
 
-# Experts that are there are computed while those that are missing arrive: of a chunk up to their hidden values, of a
-# token to their end, which is a second run.
+# Experts in memory are computed while missing ones arrive: for a chunk up to their hidden values, for a token to their end, which is a second run.
 found = waits("-p", STORIES[0] + " " + STORIES[2], "-n", "1", "--chunk", "8")
 early = sum(any(other > expert for other in runs) for expert, runs in found)
 tap.ok(early >= 3, f"{early} times a chunk has begun with experts behind the one that it waits for", found)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Texts are brought to NFC where the tokenizer asks for it: by the normalizer of tokenizer.json, and by the name of a GGUF's
-pre-tokenizer. A vocabulary of bytes shows the text that is cut. Without assets."""
+"""Texts are normalized to NFC if the tokenizer asks for it: by the normalizer of tokenizer.json, and by the name of a GGUF's pre-tokenizer. A
+vocabulary of bytes shows the text that is cut. Without assets."""
 
 import os
 import random
@@ -22,7 +22,7 @@ NFC = {"type": "NFC"}
 
 
 def cut(model, words):
-    """The bytes that the ids are, <mark> as it is spelled."""
+    """The bytes that the ids stand for; <mark> as it is spelled."""
     raw = words if isinstance(words, bytes) else words.encode()
     path = os.path.join(WORK, "nfc.txt")
     with open(path, "wb") as f:

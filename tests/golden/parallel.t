@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Parallel sequences on boards: /bench with together= says the tokens and the logits of each sequence
-alone, the same on the host, arm64 and riscv64, resident and streamed, by any number of cores."""
+"""Parallel sequences on boards: /bench with together= prints the tokens and the logits of each sequence alone, the same on the host, arm64 and
+riscv64, resident and streamed, with any number of cores."""
 
 import os
 import re
@@ -53,7 +53,7 @@ for (machine, n, cores, mode), text in zip(CELLS, texts):
            f"{name}, {n} of them, {cores} core{'s' * (cores > 1)}, {mode}: tokens and logits of each alone", text[-1500:])
     tap.ok(found and int(found[3]) == 16 and int(found[5]) == 16 * n, "... in as many passes as one of them takes", found and found[0])
 
-# One that does not fit is said, and the board talks.
+# If a sequence does not fit, a message says so, and the board still talks.
 with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
     start = k.prompt()
     tap.ok("warning: together=8 cannot be used" in start and "there is one sequence" in start and "ready" in start and

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Perplexity of stories260K on the given text: F32 as llama.cpp has it, Q8_0 within 1 % of that;
-and logits against llama.cpp's, position by position, of quantized files as well."""
+"""Perplexity of stories260K on the given text: F32 equals llama.cpp's, Q8_0 is within 1 % of it; logits are compared with llama.cpp's at every
+position, for quantized files as well."""
 
 import os
 import re
@@ -70,7 +70,7 @@ def nmse(ours, theirs):
 
 
 def prompt_logits(gguf, kind, positions):
-    """The rows of the prompt only: what is chosen after it differs with the rounding."""
+    """Only the rows of the prompt: tokens chosen after it depend on the rounding."""
     out = os.path.join(WORK, f"synthetic-{kind}")
     model = os.path.join(WORK, f"synthetic-{kind}.ingot")
     run([HOST, "pack", gguf, "-o", model, "-q", *([] if kind == "own" else ["--type", kind])])

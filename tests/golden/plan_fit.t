@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""`ingot plan --fit`: the sizes it computes are those of the files that the packer makes, also with
-experts; and which type it says to take."""
+"""`ingot plan --fit`: the sizes it computes equal those of the files that the packer makes, also with experts; and which type it recommends."""
 
 import os
 import re
@@ -14,7 +13,7 @@ from widened import widened_folder
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 COMMON = ["f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_nl", "q4_0", "fig4", "q3_k", "q2_k"]
 
-# MiB of all weights in llama.cpp's files, as its quantizer (v0.5.0, dry run) gives them for the shapes that these models have.
+# MiB of all weights in llama.cpp's files, as its quantizer (v0.5.0, dry run) reports them for the shapes of these models.
 THEIRS = {
     "smollm2-135m": {"q8_0": 136.40, "q6_k": 130.27, "q5_k_m": 105.21, "q4_k_m": 98.87, "q3_k_m": 87.48, "q2_k": 82.41, "q4_0": 72.27},
     "gemma-3-270m": {"q8_0": 271.81, "q6_k": 263.64, "q5_k_m": 241.76, "q4_k_m": 235.16, "q3_k_m": 224.53, "q2_k": 219.87},
@@ -65,7 +64,7 @@ if os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
     tiny("bitnet")[0].write(bitnet)
     sizes_agree("a model trained with three values", bitnet, COMMON[:8] + ["tq2_0"] + COMMON[8:])
 
-# Columns that are not a multiple of 256 take no more room than in llama.cpp's files (q4_0: all matrices, --pure there).
+# If columns are not a multiple of 256, files are not larger than llama.cpp's (q4_0: all matrices, --pure there).
 for shape, sizes in THEIRS.items():
     for kind, size in sizes.items():
         status, said = run([HOST, "synth", "--shape", shape, "--type", kind, "--hollow", "-o", OTHER])
@@ -93,7 +92,7 @@ for kind, words, wanted in (
         status, said = pack(WIDE, OTHER, *divided.split())
         tap.ok(status == 0 and os.path.getsize(MODEL) == limit >= os.path.getsize(OTHER), f"{divided}: {os.path.getsize(OTHER)} bytes", said)
 
-# The same on a board, whose RAM decides.
+# The same on a board, where its RAM decides.
 pack(WIDE, MODEL, "--type", "q8_0")
 _, choice, said = fit("--board", "rpi4")
 tap.ok(choice == "keep it as it is" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)

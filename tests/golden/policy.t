@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A policy of turns: watched, replies are those without one, to the bit, of recurrent models too; obeyed, it chooses
-the same on host, arm64 and riscv64, from what turns have shown; what was saved goes on."""
+"""A policy of turns: if it only watches, replies equal those without one, bit for bit, also of recurrent models; if it decides, it makes the same
+choices on host, arm64 and riscv64, from what turns have shown; a saved policy continues."""
 
 import os
 import re
@@ -40,7 +40,7 @@ for name in ("lfm2", "qwen35", "mamba2_hybrid", "llama_gqa"):
     a, b = (chat(model, talk, "--temp", "0", "-n", "6", "--policy", p) for p in ("off", "watch"))
     tap.ok(len(replies(a)) == 5 and replies(a) == replies(b), f"{name}: the same", f"{a}\n{b}")
 
-# The same on boards: turns that are rated, choices that are explored, saved and loaded.
+# The same on boards: rated turns, explored choices, saved and loaded.
 FIRST = LINES + ["What is 9 plus 9?", "/good", "Say hello to Anna.", "What is 2 plus 2?", "/bad", "Bye"]
 THEN = ["Hello", "What is 3 plus 4?", "Tell me a story about a dog.", "What is 8 plus 7?", "/learned"]
 folder = os.path.join(WORK, "policy-models")
@@ -60,7 +60,7 @@ def facts(text):
     return [re.sub(r"guesses [a-z ]+\([\d.]+\), ", "", line) for line in learned(text)]
 
 
-# A board without a file for it, in one go.
+# A board without a file for it, in one run.
 whole = chat(DEMO, FIRST + ["/learned"] + THEN, *words)
 plain = chat(DEMO, FIRST + THEN, *words[:-2])
 tap.ok(len(replies(plain)) == 14 and replies(whole) != replies(plain), "the choice changes the reply", whole)

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""How texts are cut into words: by tokenizer.json and by a GGUF's name the same ids, and, where
-Python's module `regex` is installed, those of an oracle that runs the published expressions. The
-vocabulary is trained here on the texts themselves, across all borders, so that a border in another
-place shows."""
+"""How texts are cut into words: tokenizer.json and a GGUF's pre-tokenizer name give the same ids, and, if Python's module `regex` is installed, those
+of an oracle that runs the published expressions. The vocabulary is trained here on the texts themselves, across all word borders, so a border in a
+wrong place changes the ids."""
 
 import collections
 import copy
@@ -54,8 +53,7 @@ def mapped(piece):
 
 
 def train(n):
-    """Merges of the most frequent pairs of the texts as a whole; then every pair that is left, so that
-    hardly a border goes unseen."""
+    """Merges of the most frequent pairs of the texts as a whole; then every remaining pair, so that almost every border matters."""
     lines = [list(mapped(t)) for t in TEXTS]
     merges = []
     for _ in range(n):
@@ -102,7 +100,7 @@ def merged(word, ranks):
 
 
 def isolated(pieces, expression):
-    """Matches and what lies between them."""
+    """Matches and the text between them."""
     out = []
     for piece in pieces:
         at = 0
@@ -122,7 +120,7 @@ def step(pieces, one):
             pieces = step(pieces, inner)
         return pieces
     if kind == "Split":
-        # Python spells a set in a set with two bars, as Oniguruma takes them side by side
+        # Python writes a set within a set with two bars, Oniguruma without
         expression = one["pattern"]["Regex"].replace("|[", "|").replace("])]", ")]")
         return isolated(pieces, expression if "(\\s|" in expression else one["pattern"]["Regex"])
     if kind == "Digits":
@@ -174,7 +172,7 @@ def by_folder(pre_tokenizer, normalizer=None):
 
 
 def compare(name, pre_tokenizer, ignores=False):
-    """ignores: GGUF's name means ignore_merges, which the folder has to say."""
+    """ignores: the name in a GGUF implies ignore_merges, which the folder has to state."""
     where, path = by_folder(pre_tokenizer, {"type": "NFC"} if name in NFC else None), by_gguf(name)
     wrong = []
     for line in TEXTS:

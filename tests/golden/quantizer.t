@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The quantizer against llama.cpp's on TinyStories-656K: perplexity, with the text tokenized as
-llama.cpp had it. Its Q4_0 keeps a tied output of 128 columns as Q8_0: --head q8_0."""
+"""The quantizer against llama.cpp's on TinyStories-656K: perplexity, on a text with llama.cpp's tokens. llama.cpp's Q4_0 keeps a tied output of 128
+columns as Q8_0: --head q8_0."""
 
 import array
 import os
@@ -55,8 +55,8 @@ tap.ok(len(losses) == 14 and all(0 < x < 0.02 for x in losses),
        f"the report has an NMSE for each of 14 Q4_0 matrices, at most {max(losses or [1]):.3g}",
        said)
 
-# One figure is one draw: the rounding of a model of this size moves it by 2 % either way. So the
-# same model in other orders of its columns, and another text for calibration than for measuring.
+# One figure is one random sample: the rounding of a model of this size changes it by 2 % either way. Therefore the same model is also tested with its
+# columns in other orders, and with different texts for calibration and measurement.
 BOOK = os.path.join(ASSETS, "text/wikitext2_test.raw.txt")
 OTHER = os.path.join(WORK, "calibration.txt")
 with open(BOOK, "rb") as f, open(OTHER, "wb") as out:
@@ -99,13 +99,13 @@ for name, figures in sums.items():
     tap.note(f"{name:12} perplexity {means[name][0]:.2f}, NMSE of logits {means[name][1]:.5f}; "
              f"perplexities {' '.join(f'{x[0]:.1f}' for x in figures)}")
 for name in ("ours", "calibrated"):
-    # one perplexity is one draw, so only their mean counts; the logits are steadier
+    # one perplexity is one random sample, so only their mean counts; logits vary less
     tap.ok((not LONG or means[name][0] < means["GGML's rule"][0]) and
            means[name][1] < 0.95 * means["GGML's rule"][1],
            f"{name}: better than GGML's rule, mean of {ORDERS} orders of the columns")
 tap.ok(means["calibrated"][1] < means["ours"][1], "calibrated by another text is better still")
 
-# llama.cpp's own files of a model with widths that K formats take, and its floats.
+# llama.cpp's own files of a model with widths that K formats accept, and its floats.
 SYNTHETIC = os.path.join(ASSETS, "synthetic/synthetic-llama-d256-")
 
 

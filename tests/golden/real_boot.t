@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A published model on both virt machines: somebody who starts SmolLM2-135M-Instruct as `make run` does and asks for the capital of France gets
-Paris. Resident and streamed it has the ids and logits that it has on this computer. With its
-GGUF beside it: the size of the packed file, and how far it is from the model in F32."""
+"""A published model on both virt machines: a user who starts SmolLM2-135M-Instruct as `make run` does and asks for the capital of France gets Paris.
+Resident and streamed, it has the same ids and logits as on this computer. If its GGUF is there: the size of the packed file, and its distance from
+the model in F32."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ if os.path.exists(GGUF):
 else:
     tap.skip("packed as it is", f"no {GGUF}")
 
-# ---- as a user asks: nothing is said but the question ------------------------------------------------
+# ---- as a user asks: only the question is sent ------------------------------------------------
 
 card = make_card("real-boot.img", model)
 replies = [run([HOST, "run", model, "-p", QUESTION, "-q"])[1].strip() for _ in range(ASKED)]

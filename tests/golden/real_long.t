@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Published models on both virt machines, as far as it takes minutes (`make test-long`): Gemma 3 270M has the ids and logits that it has on this
-computer, and SmolLM2-135M does with keys and values that spill to the card."""
+"""Published models on both virt machines, in tests that take minutes (`make test-long`): Gemma 3 270M has the ids and logits that it has on this
+computer, and so does SmolLM2-135M with keys and values that spill to the card."""
 
 import os
 import re
@@ -19,7 +19,7 @@ tap = Tap()
 
 
 def model(name, rows):
-    """The packed file, which a GGUF beside it becomes. None: there is neither, and the rows are skipped."""
+    """The packed file, made from a GGUF in the same folder if needed. None: there is neither, and the rows are skipped."""
     stem = os.path.join(FOLDER, name)
     if not LONG:
         why = "it takes minutes: make test-long"

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""A small published model's behaviour in Ingot, where toys cannot tell: SmolLM2-135M-Instruct, as `make model NAME=smollm2-135m`
-packs it."""
+"""A small published model's behaviour in Ingot, which toy models cannot show: SmolLM2-135M-Instruct, as `make model NAME=smollm2-135m` packs it."""
 
 import json
 import os
@@ -26,8 +25,8 @@ def value_of(text):
         return None
 
 
-# A schema: white space as models write it makes the difference between the record and the sentence as a name. Without a system prompt,
-# as programs ask: with the one that the packed file has, the second city is Norway.
+# A schema: only with white space as models write it does the reply become the record; without it the name becomes a sentence. Without a system
+# prompt, as programs ask: with the packed file's own system prompt, the second city would be Norway.
 schema = os.path.join(WORK, "real-record.json")
 with open(schema, "w", encoding="utf-8") as f:
     json.dump(RECORD, f)
@@ -47,7 +46,7 @@ def guessed(sampling, spec):
     return ("".join(e.get("text", "") for e in events), done["reply_tokens"]), done
 
 
-# Guesses from the text itself: the same reply in fewer passes, where the text repeats itself.
+# Guesses from the text itself: the same reply in fewer passes if the text repeats itself.
 REPEATED = "The light in the kitchen is on. The heater in the hall is off. The window in the bedroom is open. The door of the garage is closed. The lamp on the desk is on."
 for sampling in ({"temp": 0}, {"temp": 0.7, "seed": 3}):
     (plain, before), (same, after) = guessed(sampling, "off"), guessed(sampling, "ngram")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` with a published model, asked by the package openai of Python as programs ask: SmolLM2-135M-Instruct, a chat, a stream, a record by a
-schema, and a function that is named. Without the model or the package, each is skipped by its name."""
+"""`ingot serve` with a published model, called by Python's package openai as programs call it: SmolLM2-135M-Instruct, a chat, a stream, a record by a
+schema, and a named function. Without the model or the package, each is skipped by its name."""
 
 import json
 import os

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""A real model's memory in ordinary use: the 20 facts of models/recall_facts.txt told to SmolLM2-135M, and 150 questions about
-them, as they were told, in other words, in a third turn, after a load, and about what nobody told. `make recall` writes the table of
-docs/FABRIC.md (INGOT_RECALL_TABLE names the file). The second half of the facts was not looked at while the memory was tuned: it has to reach what is wanted, and so have all together."""
+"""A real model's memory in ordinary use: SmolLM2-135M is told the 20 facts of models/recall_facts.txt and asked 150 questions about them: as they
+were told, in other words, in a third turn, after a load, and about things that nobody told. `make recall` writes the table of docs/FABRIC.md
+(INGOT_RECALL_TABLE names the file). The second half of the facts was not used while the memory was tuned: it has to reach the required rate, and so
+have all facts together."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot pack --report`: a line for every matrix, whose bits, NMSE and cosine are right, and which says why a
-matrix has another type than the one that was asked for."""
+"""`ingot pack --report`: a line for every matrix; bits, NMSE and cosine are right, and the line says why a matrix has another type than the requested
+one."""
 
 import array
 import math
@@ -35,7 +35,7 @@ def report(source, *words):
 
 
 def remarks(what, source, words, wanted):
-    """wanted: {tensor: (type, remark)} of layer 0 and of no layer."""
+    """wanted: {tensor: (type, remark)} for layer 0 and for no layer."""
     if not os.path.exists(source):
         tap.skip(what, f"no {source} (set INGOT_ASSETS)")
         return
@@ -53,7 +53,7 @@ for kind in BITS:
         continue
     rows, said = report(WIDE, "--type", kind)
     layers = [row for row in rows if row.layer != "-"]
-    # a scale by least squares makes cosine^2 1 - NMSE; MXFP4's are powers of two
+    # with a least-squares scale, cosine^2 is 1 - NMSE; MXFP4's scales are powers of two
     slack = .5 if kind == "mxfp4" else .1
     wrong = [row.tensor for row in layers if row.to != kind or abs(row.bits - BITS[kind]) > .006 or
              abs(row.cosine ** 2 - 1 + float(row.loss)) > slack * float(row.loss) + 4e-6]

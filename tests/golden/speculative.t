@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Speculative decoding over a streamed model: the text, ids and logits of plain decoding on every
-machine, with fewer passes over the card.
+"""Speculative decoding over a streamed model: the text, ids and logits of plain decoding on every machine, with fewer passes over the card.
 
-With the stories the share of right guesses and the passes are figures of a real model; without
-them a made-up one is still checked for equality."""
+If the stories model is there, the share of right guesses and the passes are a real model's figures; otherwise a made-up model is still checked for
+equality."""
 
 import os
 import re
@@ -31,7 +30,7 @@ def synth(kind, name, seed):
 
 
 def seed_of_a_long_text():
-    """For the made-up models the first that does not end its text before the tokens that are compared."""
+    """The first made-up model whose text does not end before the compared tokens."""
     for seed in range(1, 100):
         model = synth("f32", "spec-target.ingot", seed)
         ids = Reply(run([HOST, "run", model, "-p", "", "--ids", "-n", str(TOKENS), "--temp", "0"])[1]).ids
@@ -106,7 +105,7 @@ for (machine, spec), r in replies.items():
     else: # auto goes by time, which a test has no say in
         tap.ok(0 < passes <= TOKENS - 1, f"{label}: {passes} passes, {share} % right", r.stats)
 
-# ---- at a temperature: n-grams change nothing, a draft keeps to its seed -------------------------
+# ---- at a temperature: n-grams change nothing, a draft depends on its seed -------------------------
 
 WARM = ["temp=0.8", "seed=7", f"mem={limit}"]
 plain, ngram, first, again = (reply("host", WARM + SPEC[s]) for s in
@@ -140,7 +139,7 @@ if os.path.exists(RANDOM):
 else:
     tap.skip("q4_k_m with kv=q8", "no " + RANDOM)
 
-# ---- drafts that will not do ------------------------------------------------------------------------
+# ---- drafts that are refused ------------------------------------------------------------------------
 
 status, console = run([HOST, "run", target, "-q", "-p", "", "--draft", "/no/such/draft.ingot"])
 tap.ok(status == 1 and console.strip().count("\n") == 0 and "/no/such/draft.ingot" in console,
@@ -154,7 +153,7 @@ tap.ok(status is not None and re.search(r"warning: draft=nothing .* the card has
                                         r"draft is used", console) and
        re.search(r"\[\d+ prompt \+ 4 new", console) and "power off" in console,
        "no such draft on the card: one sentence, and the reply without one", console)
-# Guessing by repetition that nobody asked for switches itself off where it does not pay: a text that hardly repeats itself.
+# Guessing by repetition that nobody requested switches itself off when it does not pay: a text that hardly repeats itself.
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 made = []
 for seed in range(1, 5):

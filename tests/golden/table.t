@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """One model, every machine, core count and residency: the same ids and the same logits.
 
-Prints the table and fails for every cell that differs from the host's resident cell. The host's
-F32 cell in turn must continue as the reference outputs of other engines do."""
+Prints the table and fails for every cell that differs from the host's resident cell. The host's F32 cell in turn must continue like the reference
+outputs of other engines."""
 
 import os
 import sys
@@ -20,13 +20,13 @@ SOURCES = {"f32": STORIES, "q8_0": STORIES, "q4_0": STORIES, "f16": STORIES, "q4
 TYPES = list(SOURCES)
 TOKENS = {"f32": 128 if LONG else 32, **{t: 48 if LONG else 32 for t in ("q8_0", "q4_0", "f16", "q4_k_m")}}
 MODES = ["resident", "streamed", "in place"]
-# The types that add nothing but kernels: two corners of the table are enough.
+# Types that only add kernels: two corners of the table are enough.
 CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident"), (4, "streamed")]}
-# Models on other devices than virtio's card: of one type, of all in test-long.
+# Models on devices other than virtio's card: one type here, all types in test-long.
 DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
 DEVICE_TYPES = TYPES if LONG else ["q8_0"]
-# For one type all six on arm64 and three on riscv64, whose emulator is slowest; of the others three on arm64, one on
-# riscv64 with vectors and another without; the rest in test-long.
+# For one type all six on arm64 and three on riscv64, whose emulator is slowest; for the others three on arm64, one on riscv64 with vectors and one
+# without; the rest in test-long.
 FEW = [(1, "resident"), (4, "streamed"), (4, "in place")]
 
 
@@ -90,7 +90,7 @@ def cell(key):
 ALL = [(c, mode) for c in (1, 4) for mode in MODES]
 keys = [(m, t, c, mode) for t in TYPES for m in ["host"] + MACHINES
         for c, mode in cells_of(m, t)]
-# Two corners of each device, so that either machine has all of them; in test-long all of all.
+# Two corners for each device, so that both machines use each; in test-long all corners.
 keys += [(m, t, c, f"{device} {mode}") for t in DEVICE_TYPES for m in (ARM64, RISCV64_ANY)
          for device in DEVICES for c in (1, 4) for mode in ("resident", "streamed")
          if LONG or (c == 4) == (mode == "streamed")]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Weights of one and two bits: the files of arch/ against the logits of their dequantized weights, one
-set of bits on every ISA and chunk, and what becomes of columns and scales that a type does not take."""
+"""Weights of one and two bits: the files of arch/ against the logits of their dequantized weights, the same bits on every ISA and chunk, and what
+becomes of columns and scales that a type does not support."""
 
 import json
 import os
@@ -70,14 +70,14 @@ for name, kind, exact in (("q1_0", "q1_0", 1e-8), ("q2_0", "q2_0", 1e-8), ("tq1_
            f"{name}: the same bits on {len(same) // 3} ISAs, in chunks of 1, 5 and 128")
 
 
-# ---- one layer, whose attn_q is of the type in question ------------------------------------------
+# ---- one layer, whose attn_q has the type in question ------------------------------------------
 
 def halves(*values):
     return struct.pack(f"<{len(values)}e", *values)
 
 
 def model(kind, columns, block, raw):
-    """Every weight but attn_q's is a float; attn_q has blocks of `block` columns, raw(i) each."""
+    """Every weight except attn_q is a float; attn_q has blocks of `block` columns, each raw(i)."""
     g = Gguf("llama")
     g.letters(16)
     for key, value in (("context_length", 64), ("embedding_length", columns), ("block_count", 1),

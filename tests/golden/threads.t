@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The Linux program under ThreadSanitizer: cores at work and a thread that reads the file race for
-nothing, whether weights stream, are guessed for, or keys and values spill; and the logits are those
-of the program as people have it."""
+"""The Linux program under ThreadSanitizer: working cores and a reading thread do not race, whether weights stream, tokens are guessed, or keys and
+values spill; and the logits equal those of the normal program."""
 
 import os
 import sys
@@ -25,7 +24,7 @@ def streamed(path):
 
 
 def spilled(path):
-    """Keys and values in a file, beside weights that stream."""
+    """Keys and values in a file, while weights stream too."""
     file = os.path.join(WORK, "threads.kv")
     with open(file, "wb") as f:
         f.truncate(kv_model.file_bytes("f16"))
@@ -51,7 +50,7 @@ def check(what, model, options, n=12, cores=CORES):
 
 kv = kv_model.model()
 check("resident", DEMO, [])
-# Two heads of keys: three cores would share one.
+# Two heads of keys: three cores would have to share one.
 check("keys and values of eight bits", DEMO, ["--kv", "rot_q8"], cores=(2, 3))
 check("keys and values of four bits", DEMO, ["--kv", "rot_q4"], cores=(3,))
 check("in place", DEMO, ["--mmap"])

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Tokenizer test files of the assets: the ids are those of the models' own tokenizers. Then speed on
-long texts, and what is refused. Every fifteenth text here, all in test-long: reading a vocabulary
-takes its time, and the unit test of the tokenizer has them all at one reading."""
+"""Tokenizer test files of the assets: the ids equal those of the models' own tokenizers. Then the speed on long texts, and what is refused. Every
+fifteenth text here, all in test-long: reading a vocabulary is slow, and the tokenizer's unit test runs all texts with one reading."""
 
 import glob
 import os
@@ -21,7 +20,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def tokenize(model, text, *options):
-    """(exit status, ids, what was said)"""
+    """(exit status, ids, what was printed)"""
     done = subprocess.run([HOST, "tokenize", model, "--ids", "--no-bos", *options], input=text,
                           capture_output=True, timeout=120)
     return done.returncode, done.stdout.split(), done.stderr.decode(errors="replace")
@@ -45,7 +44,7 @@ def test_published(model):
 
 
 def seconds(model, text):
-    """For the CPU, so that a busy machine does not count."""
+    """In CPU time, so that a busy machine does not matter."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     status, ids, _ = tokenize(model, text)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,8 +53,8 @@ def seconds(model, text):
 
 
 def test_speed(model, text):
-    """Less the time of a text of one letter, which is reading the vocabulary. A computer at rest does
-    more than 1 MB/s; one that others use has been seen to need half as long again."""
+    """Minus the time of a text of one letter, which is reading the vocabulary. An idle computer does more than 1 MB/s; a shared one has been seen to
+    need 1.5 times as long."""
     name = os.path.basename(model)[len("ggml-vocab-"):-len(".gguf")]
     texts = dict(start=b"x", book=text, short=b"a" * 65536, long=b"a" * 1048576)
     took = dict.fromkeys(texts, float("inf"))
@@ -68,8 +67,8 @@ def test_speed(model, text):
     tap.note(f"{name:10} {rate:5.1f} MB/s; one letter: 64 KiB {short * 1e3:.0f} ms, 1 MiB "
              f"{long * 1e3:.0f} ms")
     tap.ok(rate > 0.5, f"{name}: 0.5 MB/s at least", rate)
-    # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; a square would be 256 times, and a
-    # computer whose cores others share takes twice the CPU time now and then
+    # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; quadratic time would be 256 times, and a computer with shared cores sometimes
+    # takes twice the CPU time
     tap.ok(long < 100 * max(short, 0.01), f"{name}: 1 MiB of one letter is no worse than n log n",
            f"{long} s after {short} s")
 

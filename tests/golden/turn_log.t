@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The circle from a conversation to an adapter and back: a board keeps its turns on the card, `ingot log`
-reads them, models/training/lora.py learns from them, `ingot adapter` packs it, and with it on the card
-the same board answers otherwise."""
+"""The loop from a conversation to an adapter and back: a board keeps its turns on the card, `ingot log` reads them, models/training/lora.py trains on
+them, `ingot adapter` packs the result, and with it on the card the same board answers differently."""
 
 import json
 import os
@@ -42,7 +41,7 @@ def run(*command, timeout=300):
 
 
 def make_card(machine, name, **variables):
-    """As `make card` makes it, as long as QEMU wants an SD card."""
+    """As `make card` makes it, in a size that QEMU's SD card accepts."""
     out, _ = make_board_card(machine.board, f"turn-log-{name}-{machine.board}.img", MODEL=MODEL, **variables)
     os.truncate(out, 1 << (os.path.getsize(out) - 1).bit_length())
     return out
@@ -107,7 +106,7 @@ def without_room():
 # ---- training -------------------------------------------------------------------------------------
 
 def gradients_are_right():
-    """For a Llama of two layers in binary64, against differences of the loss, every number."""
+    """For a Llama of two layers in binary64: every number is compared with differences of the loss."""
     from lora_llama import MATRICES, Llama
     draw = numpy.random.default_rng(3)
     width, hidden = 8, 12
@@ -160,7 +159,7 @@ def pirate(animal):
 
 
 def style_rows():
-    """As if a board had logged stories in another style, sums between them as they were."""
+    """As if a board had logged stories in another style, with unchanged sums between them."""
     t = read_tokenizer(os.path.join(FOLDER, "tokenizer.json"))
     asked = [(f"Tell me a story about a {a}.", pirate(a)) for a in TEACHERS]
     asked += [(f"What is {a} plus {b}?", f"{a} + {b} = {a + b}.") for a in range(1, 9) for b in (1, 6)]

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Unigram tokenizers: a made-up vocabulary as tokenizer.json, as SentencePiece's tokenizer.model and as
-a GGUF of kind "t5" gives the same ids, and those of an oracle that tries every way to cut a text.
-Spaces as each of them asks for. And what is refused, by its name. Gemma 4's kind of GGUF too."""
+"""Unigram tokenizers: a made-up vocabulary as tokenizer.json, as SentencePiece's tokenizer.model and as a GGUF of kind "t5" gives the same ids as an
+oracle that tries every way to cut a text. Spaces as each of them requires. Unsupported parts are refused by name. Gemma 4's kind of GGUF too."""
 
 import functools
 import os
@@ -24,7 +23,7 @@ WORDS = ("the cat sat on the mat. a cat's mat, the hat of cats that sat; 12 hats
 
 
 def vocabulary():
-    """Pieces of the words with scores of eighths, so that sums are exact and often equal."""
+    """Pieces of the words with scores that are multiples of 1/8, so that sums are exact and often equal."""
     r = random.Random(7)
     pieces = {SPACE: -4.0}
     for word in WORDS:
@@ -49,8 +48,7 @@ ENDLESS = ["the cat sat on the mat. " * 40, "a" * 500, "\u4f60x" * 200]
 # ---- the oracle -------------------------------------------------------------------------------
 
 def best(piece, known, unknown):
-    """For every way to cut: the highest sum; of equal ones that whose last token is longest, then
-    whose last but one is, and so on."""
+    """Over all cuts: the highest sum; among equal sums the cut whose last token is longest, then whose last but one is, and so on."""
     @functools.lru_cache(None)
     def to(end):
         if end == 0:
@@ -73,7 +71,7 @@ def best(piece, known, unknown):
 
 
 def every_cut(piece, known, unknown):
-    """The highest sum of all cuts, without a shortcut; of short texts alone."""
+    """The highest sum of all cuts, without a shortcut; only for short texts."""
     sums = []
     for cuts in range(1 << (len(piece) - 1)):
         parts, start = [], 0
@@ -181,7 +179,7 @@ compare("tokenizer.json", by_json(PIECES), PIECES, **METASPACE)
 compare("tokenizer.json, long texts", by_json(PIECES), PIECES, ENDLESS, **METASPACE)
 compare("without a split", by_json(PIECES, metaspace={"prepend_scheme": "first", "split": False}),
         PIECES, once=True, **WHOLE)
-# A token in the text: one that "first" puts no space after, and "always" does.
+# A token in the text: with "first" no space is put after it, with "always" one is.
 ADDED = [{"id": i, "content": t, "special": True} for i, t in enumerate(SPECIAL)] + \
     [{"id": len(PIECES), "content": "<x>", "special": False}]
 for scheme in ("first", "always"):

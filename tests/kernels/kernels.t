@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Runs the built kernel testers on every CPU they are meant for and joins their TAP, one line a
-# row and CPU. Builds nothing. A program or emulator that is missing is skipped by name.
+# Runs the built kernel testers on every CPU they are meant for and joins their TAP, one line for each row and CPU. Builds nothing. A
+# program or emulator that is missing is skipped by name.
 #
 #   KERNELS_TEST_DIR  where kernels_test.<isa> lie; default $INGOT_BUILD/tests/kernels
 #   KERNELS_TEST_SEED repeats a run; the digests of an op must agree between all of them
@@ -10,11 +10,9 @@ use warnings;
 my $dir = $ENV{KERNELS_TEST_DIR} // ($ENV{INGOT_BUILD} // 'build') . '/tests/kernels';
 my $seed = $ENV{KERNELS_TEST_SEED} // time;
 
-# Each: the program, what its lines call the CPU, the command before it, options. References and
-# the broken kernels see nothing of the CPU but the registers that the tester poisons, so they run
-# once for each set of those; kernels run everywhere.
-# If a vector length or a feature matters to some of them, `make test` runs those alone, and of what cannot know
-# RISC-V's vectors, as it is compiled for CPUs without, the broken kernels.
+# Each: the program, the name of the CPU in its lines, the command before it, options. References and the broken kernels see nothing of the CPU except
+# the registers that the tester poisons, so they run once for each set of registers; kernels run everywhere. If only some kernels depend on a vector
+# length or a feature, `make test` runs only those there; and of testers compiled without RISC-V vectors it runs only the broken kernels.
 my $kernels = '--rows kernels';
 my $long = ($ENV{INGOT_LONG} // '') eq '1';
 my ($sve, $halves) = $long ? ($kernels) x 2 : ('--row _sve', '--row _zvfh');
@@ -28,7 +26,7 @@ my @runs = (
     arm64('cortex-a53', ''),
     ($long ? arm64('cortex-a72', $kernels) : ()),
     arm64('cortex-a76', $newer),
-    # Its emulator takes a third of a minute for those of the others, too, and thrice max's time for SVE.
+    # Emulating the others as well would take a third of a minute, and for SVE three times as long as -cpu max.
     arm64('neoverse-v1', $long ? '' : '--row _i8mm'),
     (map { arm64("max,sve-default-vector-length=$_", $sve) } @sve),
     ['riscv64', 'rv64gc', 'qemu-riscv64 -cpu rv64,v=false', ''],
@@ -72,7 +70,7 @@ sub check_digest {
     result(0, "$symbol gives the same on $cpu as on $where");
 }
 
-# Its lines with the CPU's name; its plan and exit status are held against it.
+# Its lines with the CPU's name; its plan and exit status are checked.
 sub read_tester {
     my ($cpu, $tap) = @_;
     my ($seen, $plan, $failed) = (0, -1, 0);
@@ -83,7 +81,7 @@ sub read_tester {
             $seen++;
             $failed++ if $bad;
             result(!$bad, $text =~ s/( # SKIP|,|$)/ on $cpu$1/r);
-            # The reference's answers: in a part of the cases in its own row, in all in a kernel's.
+            # The reference's answers: its own row runs part of the cases, a kernel's row all of them.
             check_digest($1, $2, $cpu) if $text =~ /^(\w+_ref),.* digest (\w+)/ ||
                 $text =~ /^(\w+)_[a-z0-9]+,.* digest (\w+)/;
         } elsif ($line =~ /^1\.\.0 # SKIP (.*)/) {
@@ -109,7 +107,7 @@ sub missing {
     return;
 }
 
-# At most two at a time: one that is read, and the next, whose lines wait in its pipe.
+# At most two at a time: one is read, and the lines of the next wait in its pipe.
 my @waiting;
 sub finish_oldest {
     read_tester(@{ shift @waiting }) if @waiting;
@@ -131,8 +129,7 @@ for my $run (@runs) {
 }
 finish_oldest();
 
-# A CPU with AVX2 or AVX-VNNI may lack AVX-512, whose instructions begin with 0x62 and which ours has: vpdpbusd
-# is coded so where the assembler is not told otherwise.
+# A CPU with AVX2 or AVX-VNNI may lack AVX-512, whose instructions begin with 0x62: the assembler encodes vpdpbusd so unless told otherwise.
 sub check_codings {
     my $program = "$dir/kernels_test.x86_64";
     my $why = missing($program, 'objdump');
@@ -147,7 +144,7 @@ sub check_codings {
 }
 check_codings();
 
-# Which integer kernels of SVE go on to the dot product's at a length of vectors in bytes: what QEMU translates.
+# Which of SVE's integer kernels call the dot product's kernels at a vector length in bytes: QEMU translates those.
 sub went_on {
     my ($program, $bytes, @symbols) = @_;
     my $log = "$dir/sve-$bytes.log";

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The boot word `selftest`: every row of kernels.inc that the CPU supports is checked in the image
-and in the Linux program. A kernel that is damaged in a copy of the image is named, and its
-reference answers in its place; a damaged reference stops the machine."""
+"""The boot option `selftest`: every row of kernels.inc that the CPU supports is checked in the image and in the Linux program. If a kernel is damaged
+in a copy of the image, it is named and its reference is used instead; a damaged reference stops the machine."""
 
 import os
 import re
@@ -18,7 +17,7 @@ from machine import (ARM64, BUILD, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, M
 
 SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids baud=9600"
-# QEMU's time limit: less than 60 on a computer at rest, and twice that where its cores are shared with others.
+# QEMU's time limit: an idle computer needs less than 60, and one with shared cores twice that.
 IMAGE_CPU_SECONDS = 150
 # One more than the caller's x27, s11; return.
 LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),
@@ -48,7 +47,7 @@ def passed(console):
 
 
 def damage(board, symbol, code):
-    """A copy of the image in which `code` is the first of the function; returns its path."""
+    """A copy of the image in which the function begins with `code`; returns its path."""
     with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
         functions = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) <(.+)>:$",
                                                                  f.read(), re.M)}
@@ -63,12 +62,12 @@ def damage(board, symbol, code):
 
 
 def boot(machine, words=WORDS, kernel=None):
-    """One core: the self-test has no use for others, and in QEMU they take time by waiting."""
+    """One core: the self-test does not use others, and in QEMU waiting cores cost time."""
     return machine.run(words, 1, card_arguments(CARD), kernel, 600)
 
 
 def stopped_after(machine, row, kernel=None):
-    """Ctrl-C once that is printed: what stands after it is checked in the other boots, or by kernels.t."""
+    """Press Ctrl-C once that is printed: the rest is checked in the other boots, or by kernels.t."""
     command = machine.command(WORDS, 1, card_arguments(CARD), kernel)
     k = pexpect.spawn(command[0], command[1:], timeout=300, echo=False)
     seen = b""
@@ -155,7 +154,7 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs
-    # The damaged image has all rows but one checked again: without LONG once is enough.
+    # The damaged image checks all rows but one again: without LONG once is enough.
     if not LONG and not damaged:
         check_some(machine, expected)
         continue

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The build itself: equal sources give equal bytes wherever they lie, includes point one way, the
-image stays small, and the commands that people call exist."""
+"""The build itself: equal sources give equal bytes in any folder, includes point one way, the image stays small, and the commands that people use
+exist."""
 
 import concurrent.futures
 import os
@@ -16,7 +16,7 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
 
-# A whole image is built here, by a computer that may be slow: five minutes were too few for one.
+# A whole image is built here, possibly by a slow computer: five minutes were not enough for one.
 def make(*words, cwd=ROOT, timeout=900):
     done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True, text=True,
                           timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
@@ -24,7 +24,7 @@ def make(*words, cwd=ROOT, timeout=900):
 
 
 def build_elsewhere(name, board, *targets, out="out"):
-    """Copy the sources to another folder (with another length of path) and make these; (the folder, what was said)."""
+    """Copy the sources to another folder (whose path has another length) and make these; returns (the folder, what was printed)."""
     folder = os.path.join(WORK, name)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT, folder, symlinks=True,
@@ -44,7 +44,7 @@ def bytes_of(path):
 
 
 def code_of(path):
-    """For an object: code, data and symbols. For the debugger it has the folder, and for the linker a number drawn by lot."""
+    """Code, data and symbols of an object. The debug information contains the folder, and the linker's part a random number."""
     out = os.path.join(WORK, "build-object.o")
     if os.path.exists(path):
         subprocess.run(["riscv64-unknown-elf-objcopy", "-g", "-w", "-R", ".gnu.lto_*", "-N", "__gnu_lto_*", path, out],
@@ -52,7 +52,7 @@ def code_of(path):
     return bytes_of(out) if os.path.exists(path) else b""
 
 
-# Suites that run side by side call make at a time, and each make looks at the files whose text may have changed.
+# Suites that run in parallel call make at the same time, and each make checks the files whose text may have changed.
 out = os.path.relpath(os.path.join(WORK, "build-rows"), ROOT)
 rows = os.path.join(out, "gen", "board_rows.inc")
 folder = os.path.join(ROOT, out, "gen")
@@ -66,7 +66,7 @@ for _ in range(3):
 tap.ok(not failed and os.listdir(folder) == ["board_rows.inc"] and b"board.def" in bytes_of(os.path.join(ROOT, rows)),
        "eight makes at a time write one file without disturbing each other", "\n".join(failed))
 
-# Threads of one suite share a process, and the gate of counted instructions starts machines from several.
+# Threads of one suite share a process, and the gate of counted instructions starts machines from several threads.
 path = os.path.join(WORK, "build-whole", "text")
 with concurrent.futures.ThreadPoolExecutor(8) as pool:
     list(pool.map(lambda n: [write_whole(path, f"{n}" * 1000) for _ in range(50)], range(8)))
@@ -74,8 +74,8 @@ text = bytes_of(path).decode()
 tap.ok(text == text[:1] * 1000 and os.listdir(os.path.dirname(path)) == ["text"],
        "eight threads write one file, which is whole, and leave no other")
 
-# Whole images, for a minute each, are test-long's. Here it is an object of every rule and of most rooms: where a path or a date comes in, it comes in by a flag or a header that all have.
-# Objects that the boards of an ISA share lie in its folder.
+# Whole images, for a minute each, are test-long's. One object of every rule and of most rooms: if a path or a date gets into an object, it comes from
+# a flag or a header that all objects share. Objects that the boards of an ISA share lie in the ISA's folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
            ("boot/main.c", "boot/riscv64/start.S", "board/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
             "kernels/riscv64/attention/accumulate_f32_f16_rvv.S", "kernels/riscv64/vector/add_f32_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",
@@ -94,16 +94,15 @@ for board in ("virt-arm64", "virt-riscv64"):
     status, text = make("size", f"BOARD={board}", "O=" + BUILD)
     tap.ok(status == 0 and "image without weights" in text, f"{board}: make size", text)
 
-# Every object knows its headers: one that changed (-W) is compiled again, for the image, the program
-# and the library under the sanitizers.
+# Every object knows its headers: if one changed (-W), it is compiled again, for the image, the program and the library under the sanitizers.
 header, source = "runtime/model/model.h", "runtime/session/session.c"
 out = BUILD.removeprefix(ROOT + os.sep)  # as the Makefile spells it
 for what in ("host/ingot", "asan/libingot.a", "virt-riscv64/ingot.elf"):
     status, text = make("-n", "-W", header, "O=" + BUILD, "BOARD=virt-riscv64", f"{out}/{what}")
     tap.ok(status == 0 and f"-c {source} " in text, f"{what} is made anew when {header} changes", text[-2000:])
 
-# With -j the makes of two boards run at once: a file that both would make is made before either, or by the virt
-# machine of its ISA, which goes first (here nothing is made, so that all of them would).
+# With -j the makes of two boards run at the same time: a file that both would make is made before, or by the virt machine of its ISA, which goes
+# first (here nothing is built yet, so all of them would make it).
 VIRT = {"test-image-virt-arm64", "test-image-virt-riscv64"}
 before, boards, board, order = set(), {}, None, []
 _, text = make("-n", "--trace", "-j1", "O=" + os.path.join(WORK, "nothing-yet"), "test-images")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`make card` and `make run` as a person calls them: again and again with other variables, nothing
-removed in between; words, folders and models that are not what they should be."""
+"""`make card` and `make run` as a person uses them: repeatedly with other variables, without removing anything in between; and options, folders and
+models that are not valid."""
 
 import contextlib
 import fcntl
@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
 PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card of models alone; one with image and words
 
 
-# As a person calls it: not as a part of the make that runs the tests.
+# As a person calls it, not as a part of the make that runs the tests.
 ALONE = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
@@ -40,7 +40,7 @@ def image_of(board):
 
 @contextlib.contextmanager
 def alone_with(board):
-    """No other suite makes cards of the board meanwhile (machine.make_board_card)."""
+    """Meanwhile no other suite makes cards of the board (machine.make_board_card)."""
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -71,7 +71,7 @@ def write(path, data):
 
 
 def synth(name, kind):
-    """A small model, and where it lies."""
+    """A small model, and its path."""
     path = os.path.join(HERE, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     subprocess.run([HOST, "synth", "--shape", "tiny", "--type", kind, "-o", path], check=True,
@@ -80,7 +80,7 @@ def synth(name, kind):
 
 
 def card(board, what, want, **variables):
-    """Make the card once more; want(files) says whether it is the one asked for."""
+    """Make the card again; want(files) says whether it is the requested one."""
     status, text = make("BOARD=" + board, *(f"{k}={v}" for k, v in variables.items()), "card")
     try:
         files = on_card(board)
@@ -145,7 +145,7 @@ with alone_with(PLAIN):
              MODEL=llama2c)
     card(PLAIN, "and a file again", models_are(one), MODEL=one)
 
-# Two models of one name, in two folders, and a third of another kind.
+# Two models with the same name in two folders, and a third of another kind.
 with alone_with(PLAIN):
     gguf = os.path.join(os.environ.get("INGOT_ASSETS", ""), "gguf")
     pair = [os.path.join(gguf, n) for n in ("stories260K.gguf", "tiny-random-llama.gguf")]
@@ -159,7 +159,7 @@ with alone_with(PLAIN):
     shutil.copytree(demo, folder)
     card(PLAIN, "c/x, a folder", models_are(packed(folder, "x.ingot")), MODEL=folder)
 
-# ---- words, firmware and the image --------------------------------------------------------------
+# ---- options, firmware and the image --------------------------------------------------------------
 
 with alone_with(WITH_IMAGE):
     firmware = os.path.join(HERE, "my firmware")
@@ -183,7 +183,7 @@ with alone_with(WITH_IMAGE):
     card(WITH_IMAGE, "the image is newer", lambda f:
          os.stat(image_of(WITH_IMAGE)).st_mtime_ns > before, MODEL=one, FIRMWARE="")
 
-# A Pi 5's loader takes the tree of its board, and on stepping D0 an overlay from a folder.
+# A Pi 5's loader reads its board's device tree and, on stepping D0, an overlay from a folder.
 PI5 = "rpi5"
 with alone_with(PI5):
     trees = ("bcm2712-rpi-5-b.dtb", "bcm2712d0-rpi-5-b.dtb", "bcm2712-rpi-500.dtb",
@@ -211,7 +211,7 @@ with alone_with(WITH_IMAGE):
          FIRMWARE=firmware)
     write(os.path.join(firmware, "bcm2710-rpi-cm3.dtb"), b"the last one")
 
-# ---- the program alone: no make, no mtools ------------------------------------------------------
+# ---- only the program: no make, no mtools ------------------------------------------------------
 
 
 def ingot(*words):
@@ -266,7 +266,7 @@ with alone_with(WITH_IMAGE):
     card(WITH_IMAGE, "NAMES=", lambda f: sorted(n for n in f if n.startswith("saves/")) ==
          ["saves/a.sav", "saves/b.sav"], MODEL=one, FIRMWARE="", SAVE=1, NAMES="a,b")
 
-# ---- firmware: as people have it ------------------------------------------------------------------
+# ---- firmware: in the forms that people have ------------------------------------------------------------------
 
 FOUR = {"start4.elf": bytes(random.Random(4).choices(b"abcdef", k=300000)), "fixup4.dat": b"", "LICENCE.broadcom": b"terms\n",
         **{f"bcm2711-rpi-{n}.dtb": f"tree of {n}".encode() * 99 for n in ("4-b", "400", "cm4", "cm4s", "new")}}
@@ -301,7 +301,7 @@ def under(prefix, files):
 
 
 def deflated_by_parts(name, files):
-    """With blocks of all three kinds: stored, fixed codes, codes of their own; and a directory of 64 bits."""
+    """With all three kinds of blocks: stored, fixed codes, codes of their own; and a 64-bit directory."""
     path = os.path.join(HERE, name)
     parts = []
     for level, strategy in ((0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_FIXED), (1, zlib.Z_HUFFMAN_ONLY), (9, zlib.Z_RLE)):
@@ -328,7 +328,7 @@ def spoil(path, name, change):
 
 
 def firmware_card(board, source, *more):
-    """(status, what was said, the files of the card)"""
+    """(status, what was printed, the files of the card)"""
     status, text = ingot(board, one, "--save", "2", "--firmware", source, "-o", "card.img", *more)
     if status != 0:
         return status, text, {}
@@ -458,7 +458,7 @@ for words, wanted, wants in WRONG:
            f"ingot card {' '.join(words).replace(HERE, '')} is refused", text)
 tap.ok(bytes_of(one) == whole, "nothing of the card is lost")
 
-# ---- what is refused: one line, at once, before anything is compiled ----------------------------
+# ---- what is refused: one line, immediately, before anything is compiled ----------------------------
 
 EMPTY = os.path.join(WORK, "nothing-built")
 shutil.rmtree(EMPTY, ignore_errors=True)
@@ -500,7 +500,7 @@ for words, wants, *out in REFUSED:
            not os.path.exists(EMPTY), f"make {' '.join(words)} is refused in a line".replace(chr(10), '\\n'), text)
     shutil.rmtree(EMPTY, ignore_errors=True)
 
-# A checkout in a folder with a space: make's lists are words, so it says that it cannot.
+# A checkout in a folder with a space: make's lists are separated by spaces, so make says that it cannot work there.
 folder = os.path.join(HERE, "a checkout")
 for path in ("Makefile", "board/virt-arm64/board.mk"):
     write(os.path.join(folder, path), bytes_of(os.path.join(ROOT, path)))
@@ -508,7 +508,7 @@ status, text = make("host", out="build", cwd=folder, timeout=20)
 tap.ok(status == 2 and "space" in text and folder in text and text.count("\n") == 1,
        "a checkout in a folder with a space is refused in a line", text)
 
-# A file that only looks like a model is refused by the packer, with the path as it was given.
+# The packer refuses a file that only looks like a model, and names the path as it was given.
 damaged = write(os.path.join(HERE, "cut short.gguf"), b"GGUF" + bytes(60))
 status, text = make("card", "MODEL=" + damaged, "BOARD=" + PLAIN)
 tap.ok(status == 2 and damaged + ": " in text, "a damaged model is refused by its path", text)

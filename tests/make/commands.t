@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The commands of README and the documents. Each line of each block `sh`, and each line behind `$ ` of a block `console`, is run in a
-folder that has the files of the examples: `make` with -n, what wants a board or a network as EXCEPT says, all others as they stand, and what a
-block `console` shows is compared with what is printed (`...` stands for anything). usage: commands.t [PAGE ...]"""
+"""The commands of README and the documents. Runs each line of each block `sh`, and each line after `$ ` in a block `console`, in a folder with the
+example files: `make` with -n, commands that need a board or a network as EXCEPT says, all others unchanged; the output shown in a `console` block is
+compared with the real one (`...` stands for anything). usage: commands.t [PAGE ...]"""
 
 import functools
 import glob
@@ -21,13 +21,13 @@ from talk import write_model
 HERE = os.path.join(WORK, "commands")
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/docs/**/*.md", recursive=True)),
          "examples/README.md", "flash_image/README.md", "flash_image/FORMAT.md", "models/README.md"]
-# A block begins with one of these: commands, commands with what they print, text, or a language, whose programs other suites run.
+# A block's language is one of these: commands, commands with their output, text, or a language whose programs other suites run.
 KINDS = ("sh", "console", "text", "c", "python", "js", "go", "rust", "java", "json", "haproxy", "nginx")
 SECONDS = 120
 MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
                     [ROOT + "/Makefile", *glob.glob(ROOT + "/*/*.mk"), *glob.glob(ROOT + "/*/*/*.mk")])
 
-# Lines that cannot be run as they stand, by how they begin; why; and what is done in place of it.
+# Lines that cannot be run unchanged, by their beginning; the reason; and what is done instead.
 #   device    it is run where the device is not there: the error must name it, or a program that is missing
 #   no-file   the same for a file or folder that would be large or trained
 #   options   each option must be in the program's --help
@@ -50,7 +50,7 @@ EXCEPT = [
     ("stty", "block", "a board on a line: tests/boot/client.t"),
     ("qemu-system-riscv64 -M virt -m 512M", "nothing", "an image of a new board: tests/boot/porting.t"),
 ]
-# The words that somebody types where a line asks.
+# The answers that a person types when a command asks.
 TYPED = {"ingot lock": "2718\n", "ingot run model.ingot --public-key": "Hello!\n"}
 # Boot arguments for what would otherwise wait for a person.
 WORDS = 'prompt="Hello!" temp=0 n=8'
@@ -65,7 +65,7 @@ def hf_folders():
 
 
 def prepare():
-    """A checkout of links with a build folder of links, and beside its files what the examples name."""
+    """A checkout of links with a build folder of links, and the files that the examples name."""
     shutil.rmtree(HERE, ignore_errors=True)
     for name in ("build", "bin", "firmware"):
         os.makedirs(os.path.join(HERE, name))
@@ -89,7 +89,7 @@ def write(name, content):
 
 
 def make_files(where):
-    """The files that examples name; for pages that begin anew, the models are copied, since commands write over them."""
+    """The files that examples name; for pages that start from scratch, models are copied, because commands overwrite them."""
     kept = os.path.join(WORK, "commands-model.gguf")
     if not os.path.exists(kept):
         write_model(kept, 7, dim=256, layers=1, head_dim=32)
@@ -113,7 +113,7 @@ def example(page, language):
 
 
 def make_release():
-    """The release of docs/RELEASES.md, small: this computer's program, the boards that are built, one card."""
+    """A small version of the release of docs/RELEASES.md: this computer's program, the boards that are built, one card."""
     stage = os.path.join(HERE, f"ingot-{VERSION}")
     os.makedirs(stage + "/bin")
     shutil.copy(HOST, stage + "/bin/ingot")
@@ -136,7 +136,7 @@ def run_in(folder, *words):
 
 
 def clean_env():
-    """Without the words of a make that runs this suite."""
+    """Without the variables of the make that runs this suite."""
     return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "INGOT_ASSETS")}
 
 
@@ -153,7 +153,7 @@ def blocks(text):
 
 
 def whole(lines):
-    """The next command, with what continues it, and the lines behind it."""
+    """The next command with its continuation lines, and the lines after it."""
     command = lines[0]
     rest = lines[1:]
     while rest:
@@ -200,7 +200,7 @@ def unknown_boot_options(text):
 
 
 def wrong_of_make(words):
-    """Errors that make itself would not report: variables that no makefile reads, boot options that are not there."""
+    """Errors that make itself would not report: variables that no makefile reads, boot options that do not exist."""
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
@@ -222,7 +222,7 @@ def dry(words):
 # ---- running ----
 
 class Place:
-    """The surroundings of a page's commands: a folder, servers that were started, and what their ports are."""
+    """The environment of a page's commands: a folder, servers that were started, and their ports."""
 
     def __init__(self):
         self.folder = HERE
@@ -238,7 +238,7 @@ class Place:
         return {**os.environ, "PATH": HERE + "/bin:" + os.environ["PATH"], "TOKEN": "secret", "LC_ALL": "C"}
 
     def run(self, command):
-        """(status, all that was printed, standard output)"""
+        """(status, everything printed, standard output)"""
         typed = next((text for begins, text in TYPED.items() if command.startswith(begins)), "")
         env = self.env()
         if "try-qemu.sh" in command:
@@ -248,7 +248,7 @@ class Place:
         return done.returncode, done.stdout + done.stderr, done.stdout
 
     def serve(self, command):
-        """Start it on a free port; what it says first."""
+        """Start it on a free port; returns its first output."""
         command = re.sub(r" --port \d+", "", command.split(" #")[0].rstrip()) + " --port 0"
         server = subprocess.Popen(["bash", "-c", "exec " + command], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, env=self.env())
@@ -258,20 +258,20 @@ class Place:
         if not found:
             server.kill()
             return False, said + server.stderr.read()
-        # Nobody may be left waiting for room in it.
+        # No process may wait because the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         self.port = found[1]
         return True, said.replace(":" + self.port, ":8080")
 
 
 def stand_in(command):
-    """Devices, firmware and disks of a real computer, by names that are not there or by made-up ones."""
+    """Devices, firmware and disks of a real computer, replaced by names that do not exist or by made-up ones."""
     command = re.sub(r"/dev/ttyUSB(\d)", r"/dev/ttyUSB9\1", re.sub(r"/dev/(sd\w+)", r"/dev/no-\1", command))
     return re.sub(r"/usr/lib/raspi-firmware|/path/to/bootfs", HERE + "/firmware", command)
 
 
 def missing_is_named(command, said):
-    """Whether an error is about a device or file that is not there, and not about an option."""
+    """True if an error is about a missing device or file, and not about an option."""
     names = re.findall(r"/dev/[\w-]+", command) or [command.split()[2]]
     about = any(name in said for name in names) or re.search(r"is not installed: install", said)
     return about and not re.search(r"is not an option|is not a command|usage:|takes ", said)
@@ -284,14 +284,14 @@ def options_in_help(command):
 
 
 def printed(expected, said):
-    """Whether what a page shows is what was printed; `...` is anything, and a salt is any salt."""
+    """True if the output shown by a page matches the real one; `...` matches anything, and a salt matches any salt."""
     parts = [re.escape(part.strip()) for part in expected.strip().split("...")]
     pattern = re.sub(r"\b[0-9a-f]{16,}\b", lambda salt: rf"[0-9a-f]{{{len(salt[0])}}}", r"[\s\S]*?".join(parts))
     return re.search(pattern, said) is not None
 
 
 def answer_line(master):
-    """A board at a made-up line: one reply for one request."""
+    """A board at a made-up serial line: one reply for one request."""
     got = b""
     while b"\n" not in got:
         got += os.read(master, 4096)
@@ -299,7 +299,7 @@ def answer_line(master):
 
 
 def run_block(body):
-    """The shell lines of docs/SERIAL.md at a made-up line."""
+    """The shell lines of docs/SERIAL.md at a made-up serial line."""
     master, slave = os.openpty()
     board = threading.Thread(target=answer_line, args=(master,), daemon=True)
     board.start()
@@ -312,7 +312,7 @@ def run_block(body):
 
 
 def wrong(place, command, expected, body):
-    """The fault of a line; nothing where it runs."""
+    """The error of a line; empty if it runs."""
     how, _ = treatment(command)
     if how == "nothing":
         return ""
@@ -388,7 +388,7 @@ tap.ok(not unused, "each line that is not run as it stands is in a page", unused
 lost = [name for _, _, why in EXCEPT for name in re.findall(r"tests/\S+\.t", why) if not os.path.exists(os.path.join(ROOT, name))]
 tap.ok(not lost, "the suite that runs it instead exists", lost)
 
-# ---- what this suite must find ----
+# ---- errors that this suite must find ----
 
 WRONG = [
     ("an option that is not there", "sh", "ingot plan model.ingot --bored rpi4"), ("a file that is not there", "sh", "ingot chat modle.ingot"),

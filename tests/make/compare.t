@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`make compare` without what it needs, and its arithmetic: without a package it is skipped by name, on a busy computer it
-refuses, a divergence is that of the definition, and a ratio is for Ingot where it is above 1."""
+"""`make compare` without its packages, and its arithmetic: a missing package is skipped by name, a busy computer is refused, a divergence equals its
+definition, and a ratio above 1 is in favour of Ingot."""
 
 import math
 import os
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def refusal(share, anyway):
-    """The refusal of check_at_rest at that share of others."""
+    """The message by which check_at_rest refuses at that CPU share of other programs."""
     compare.Others.share = lambda self: share
     compare.time.sleep = lambda seconds: None
     os.environ["ANYWAY"] = anyway

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The claims of README and the documents: every link leads somewhere, every target of make and every command and option of `ingot` that they
-name exists (tests/make/commands.t runs whole lines), each figure has a source that has the same, and pages that a program prints are
-as it prints them today."""
+"""The claims of README and the documents: every link has a target; every make target, command and option of `ingot` that they name exists
+(tests/make/commands.t runs whole lines); each figure has a source with the same number; and pages that a program prints equal what it prints
+today."""
 
 import glob
 import os
@@ -29,7 +29,7 @@ def run(*words):
 # ---- links ----
 
 def anchors(text):
-    """As forges make them of headings: small letters, hyphens for spaces, without other signs."""
+    """Anchors as forges make them from headings: small letters, hyphens for spaces, no other signs."""
     found = {}
     for heading in re.findall(r"(?m)^#+ +(.+?)\s*$", re.sub(r"(?ms)^```.*?^```", "", text)):
         plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
@@ -63,13 +63,13 @@ INDEX = "docs/README.md"
 
 
 def reader(text):
-    """For whom a page's first line says it is; None where it does not say that, or not what it gives."""
+    """The readers whom a page's first line names; None if it does not name them, or does not say what the page gives."""
     first = re.match(r"# [^\n]+\n\nFor (\w+)\b[^:.\n]*: \S", text)
     return first[1] if first and first[1] in READERS else None
 
 
 def listed_for(texts, index, pages):
-    """The faults of an index by reader: pages that do not say for whom they are, or stand under another reader, or not at all."""
+    """The errors of an index by reader: pages that do not name their readers, or stand under another reader, or are missing."""
     under = {}
     for section in re.split(r"(?m)^## ", texts[index])[1:]:
         for target in re.findall(r"(?m)^\| \[[^]]*\]\(([^)#]+)\)", section):
@@ -99,14 +99,14 @@ for name, page, old, new, says in (
 
 # ---- commands ----
 BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|console)\n(.*?)^```", text) for page, text in TEXT.items()}
-# Old commands stand in these on purpose.
+# Old commands appear in these on purpose.
 HISTORY = ["CHANGELOG.md", *(page for page in PAGES if page.startswith("docs/experiments/"))]
 database = run("make", "-npq", "O=" + BUILD)
 targets = set(re.findall(r"(?m)^([A-Za-z][\w./-]*):(?!=)", database))
 
 
 def code(page):
-    """Lines of code blocks, and what stands between back quotes."""
+    """Lines of code blocks, and texts between back quotes."""
     for block in BLOCKS[page]:
         yield from block.replace("\\\n", " ").split("\n")
     yield from re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```", "", TEXT[page]))
@@ -159,7 +159,7 @@ tap.ok(not late, "each figure has a source", "\n".join(late))
 
 
 def found_with(page, old, new):
-    """The faults once a page or a source has other text."""
+    """The errors after a page or a source was changed."""
     whole = figures.read
     if whole(page).count(old) != 1:
         return [f"{page} has {old!r} not once"]

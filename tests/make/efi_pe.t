@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The programs for EFI under firmware that maps code read-only and data not executable: the header says so in the way that such
-firmware asks for, and a loader that is as strict as it can be finds nothing that would fault."""
+"""The EFI programs under firmware that maps code read-only and data non-executable: the header declares this as such firmware requires, and the
+strictest possible loader finds nothing that would fault."""
 
 import os
 import struct
@@ -20,7 +20,7 @@ SOMEWHERE = 0x7654321000
 
 
 class Pe:
-    """The header, as UEFI 2.10, 2.1.1 and Microsoft's PE Format have it."""
+    """The header according to UEFI 2.10, 2.1.1 and Microsoft's PE Format."""
 
     def __init__(self, data):
         self.data = data
@@ -44,7 +44,7 @@ class Pe:
 
 
 class Loader:
-    """Memory page by page, each with the rights of one section: what is in none has no rights at all."""
+    """Memory page by page, each with the rights of its section: a page outside of all sections has no rights."""
 
     def __init__(self, pe):
         self.pe, self.memory, self.pages, self.faults = pe, bytearray(pe.size), {}, []
@@ -56,7 +56,7 @@ class Loader:
                 self.pages[page] = flags
 
     def relocate(self, base):
-        """Apply .reloc; the number of values that moved."""
+        """Apply .reloc; returns the number of values that moved."""
         at, end, n = self.pe.reloc[0], sum(self.pe.reloc), 0
         while at < end:
             page, size = struct.unpack_from("<II", self.memory, at)
@@ -110,7 +110,7 @@ for board in sorted(PROGRAMS):
     with open(path, "rb") as f:
         image = f.read()
     look(tap, board, image)
-    # The loader sees what a strict firmware would: a relocation in code.
+    # The loader detects what a strict firmware would: a relocation in code.
     found = Pe(image)
     start = next(s[3] for s in found.sections if s[0] == ".reloc")
     strict = Loader(Pe(broken(image, start, found.entry // PAGE * PAGE)))

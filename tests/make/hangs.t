@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A test that hangs is ended within seconds and named: in C by its alarm, in Python by its own with
-the line, one without either by prove's, with what it started; and a suite that never comes to its end."""
+"""A test that hangs is ended within seconds and named: in C by its alarm, in Python by its own with the line; one without either is ended by prove's,
+with its child processes; and so is a suite that never ends."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ from machine import Tap
 Tap().ok(True, "one")
 time.sleep(1000)
 """
-# It ignores the polite signal, and so does what it starts.
+# It ignores the polite signal, and so do its child processes.
 SHELL = """#!/bin/sh
 trap '' TERM
 sleep 1000 & echo $! >{}
@@ -102,7 +102,7 @@ shell = write("hangs_shell.t", SHELL.format(note))
 hangs(shell, f"# {shell} hung: ended after 3 s", "one without an alarm is ended from outside")
 started_is_gone("with what it had started")
 
-# Two packages that nobody has: a module that cannot be imported, and no folder of programs.
+# Two packages that nobody has: a module that cannot be imported, and a missing folder of programs.
 os.makedirs(os.path.join(FOLDER, "absent/pexpect"), exist_ok=True)
 write("absent/pexpect/__init__.py", "raise ImportError\n")
 needy = write("needs.t", "#!/usr/bin/python3\nimport sys\n\nimport pexpect\nsys.exit(1)\n")
@@ -123,7 +123,7 @@ tap.ok(status != 0 and "# test-of-hangs hung: ended after 1 s" in text and took 
        "a suite beyond its time is ended and named", text)
 started_is_gone("with what its programs had started")
 
-# `nohup make test` and a shell's background job hand down ignored signals, which tests send to the programs under test.
+# `nohup make test` and a shell's background job pass on ignored signals, which tests send to the programs under test.
 for name in ("HUP", "INT", "QUIT"):
     script = write(f"hears-{name}.sh", f"#!/bin/sh\nkill -{name} $$\necho 1..0\n")
     done = subprocess.run(["sh", "-c", f"trap '' {name}; exec {BOUNDED} {script}"], capture_output=True, text=True, timeout=60)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The commands of the Linux program as a person and a shell use them: what goes to standard output,
-what beside it, where the prompt comes from, and what is said of a wrong word. No machine is booted."""
+"""The commands of the Linux program as a person and a shell use them: what goes to standard output and to standard error, where the prompt comes
+from, and the error for an invalid option. No machine is booted."""
 
 import atexit
 import os
@@ -46,7 +46,7 @@ def one_sentence(text):
     return text.startswith("ingot") and text.count("\n") == 1 and text.endswith("\n")
 
 
-# ---- replies alone on standard output, and where a prompt comes from -----------------------------
+# ---- replies alone on standard output, and the sources of a prompt -----------------------------
 
 RUN = ["run", DEMO, "--temp", "0"]
 status, reply, log = ingot(*RUN, "-p", QUESTION)
@@ -123,7 +123,7 @@ for what, words in (("run", STORY), ("chat", ["chat", DEMO, "-q"]), ("info", ["i
                     ("help --man", ["help", "--man"]), ("--template list", ["run", "--template", "list"])):
     with open("/dev/full", "wb") as full:
         status, _, log = ingot(*words, stdin=b"Hello\n", stdout=full)
-    # The system's reason is the last write's: a text that ends where a buffer ended has none then.
+    # The error must be that of the last write, even if a text ends exactly where a buffer ended.
     tap.ok(status == 1 and re.search("standard output: (No space left|could not be written completely)", log),
            f"{what} >/dev/full", f"{status} {log}")
 status, _, log = ingot(*STORY, "-o", "/dev/full")

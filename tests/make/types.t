@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A type of weights is one row of flash_image/format/types.def, its blocks, references, quantizer, kernels and vectors: no
-other file names a type that nothing treats by itself, and few files do at all."""
+"""A weight type is one row of flash_image/format/types.def, its blocks, references, quantizer, kernels and vectors: no other file names a type that
+needs no special treatment, and few files name a type at all."""
 
 import os
 import re
@@ -27,15 +27,15 @@ tap.ok(done.returncode == 0, "the tables of the documents are those of the rows"
 
 # ---- the files that name a type ----
 
-# Its own: the row, its blocks, the C that defines and makes it, its kernels, its vectors.
+# Its own files: the row, its blocks, the C that defines and makes it, its kernels, its vectors.
 OWN = (DEF, "kernels/blocks.h", "kernels/ref/", "kernels/arm64/", "kernels/riscv64/", "kernels/x86_64/", "flash_image/quantize/",
        "tests/unit/flash_image/", "tests/golden/file_types.t")
-# Which type stands in where another one does not take a row's columns: a choice of the packer's between types.
+# Which type replaces another one that does not support a row's columns: a choice of the packer between types.
 STANDS_IN = "flash_image/pack/pack_types.c"
-# Shared by the types that they have: what a new one adds to.
+# Shared by the types they list: a new type adds to them.
 SHARED = (DEF, "kernels/blocks.h", "kernels/ref/dot.h", "kernels/ref/quantize.c", "flash_image/quantize/dequantize.c", "flash_image/quantize/interleave.c",
           "kernels/arm64/kernels.inc", "kernels/riscv64/kernels.inc", "kernels/x86_64/kernels.inc", "tests/unit/flash_image/dequantize_test.c")
-# Pages, which say what a type is or what was measured, and tests that take some type as an example.
+# Pages that say what a type is or what was measured, and tests that use some type as an example.
 TEXTS = r"\.md$|^tests/fuzz/seeds/gguf_seed\.py$|^tests/faults/models\.t$|^tests/golden/report\.t$|^tests/make/types\.t$|^models/published\.ini$|^tests/mutate/|^toolchain/figures\.py$|^tests/unit/image/|lock\.json$"
 MOST, MOST_SHARED = 35, 12
 
@@ -58,7 +58,7 @@ for name in ("q4_1", "q5_0", "q5_1"):
     shared = [path for path in files if path.startswith(SHARED)]
     tap.ok(len(files) <= MOST and len(shared) <= MOST_SHARED, f"{name}: {len(files)} files name it, at most {MOST}, {len(shared)} of them shared, at most {MOST_SHARED}", files)
 
-# Files that name one of the types that shared code names most, as `make house` counts them.
+# Files that name one of the types that shared code names most often, as `make house` counts them.
 if os.path.exists(os.path.join(ROOT, ".git")):
     tree = house.tracked(ROOT)
     for name, pattern in house.TYPES.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve`: what programs that speak OpenAI's HTTP get: the replies of `ingot run`, whole and streamed, many at
-once, held to grammars; errors by name; nothing for pages of other sites; requests whose caller has gone."""
+"""`ingot serve` for programs that use OpenAI's HTTP API: the replies of `ingot run`, whole and streamed, many at once, with grammars; errors by name;
+nothing for pages of other sites; callers that leave."""
 
 import atexit
 import base64
@@ -91,7 +91,7 @@ if shutil.which("curl"):
     tap.ok(said(json.loads(out)) == want[PROMPTS[0]], "by curl, too", out)
 
 
-# More at once than run side by side.
+# More requests at once than run in parallel.
 def ask_one(results, i, body):
     results[i] = server.ask(CHAT, body)
 
@@ -120,7 +120,7 @@ tap.ok(status == 200 and last == "[DONE]" and len(rows) > 3 and streamed == whol
        rows[-1]["usage"]["completion_tokens"] == whole["usage"]["completion_tokens"] and len({r["id"] for r in rows}) == 1,
        "a stream has the same text, and usage at its end", text[-700:])
 
-# The past: what is known of it is not computed again.
+# The past: known tokens are not computed again.
 history = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": PROMPTS[2]}]
 one = server.ask(CHAT, chat("", messages=history))[1]
 history += [{"role": "assistant", "content": one["choices"][0]["message"]["content"]},
@@ -156,7 +156,7 @@ tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_re
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
        said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "choices, and GBNF")
 
-# Functions: a call by construction, whole and streamed; what it gave goes back.
+# Functions: a call that is valid by construction, whole and streamed; the result goes back.
 LAMP = {"type": "function", "function": {"name": "lamp", "description": "A lamp", "strict": True, "parameters": {
     "type": "object", "properties": {"colour": {"enum": ["red", "blue"]}, "level": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["colour", "level"]}}}
 TOOLS = [LAMP, {"type": "function", "function": {"name": "now"}}]
@@ -164,7 +164,7 @@ NOW = {"type": "function", "function": {"name": "now"}}
 
 
 def is_call(answer, names=("lamp", "now")):
-    """Whether a reply is one call, with arguments that its schema allows."""
+    """True if a reply is one call with arguments that its schema allows."""
     choice = answer["choices"][0]
     calls = choice["message"].get("tool_calls", [])
     if len(calls) != 1 or choice["finish_reason"] != "tool_calls" or calls[0]["type"] != "function" or not calls[0]["id"].startswith("call_"):
@@ -176,7 +176,7 @@ def is_call(answer, names=("lamp", "now")):
 
 
 def calls_in(rows):
-    """The message that the deltas of a stream make."""
+    """The message that the deltas of a stream form."""
     deltas = [c["delta"] for r in rows for c in r["choices"]]
     pieces = [p for d in deltas for p in d.get("tool_calls", [])]
     return {"content": "".join(d.get("content") or "" for d in deltas), "id": pieces[0]["id"] if pieces else None, "n": len(pieces),
@@ -213,7 +213,7 @@ tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_to
        "a call's result continues the conversation after the call", after_call)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
 
-# The model's scores of each token: the numbers of a board's line.
+# The model's scores of each token: the same numbers as a board's.
 line = json.dumps({"prompt": PROMPTS[0], "temp": 0, "n": 40, "logprobs": 2}).encode() + b"\n"
 rows = [json.loads(r) for r in run([HOST, "chat", DEMO, "--json", "-q", "--spec", "off"], stdin=line)[1].split("\n") if r.startswith('{"event":"token"')]
 told = [(r["id"], r["logprob"], [(t["token"], t["logprob"], t["text"]) for t in r["top_logprobs"]]) for r in rows]
@@ -241,7 +241,7 @@ for n in (0, 3):
            all(a["text"][o:].startswith(t) for o, t in zip(p["text_offset"], p["tokens"])) and all(sum((q[k] for q in pieces), []) == p[k] for k in p),
            f"of a text that goes on, with {n} others", (a, pieces))
 
-# Several replies to one request have the seeds that follow.
+# Several replies to one request use consecutive seeds.
 three = server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=5, n=3))[1]
 single = [server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1] for s in (5, 6, 7)]
 tap.ok([c["message"]["content"] for c in three["choices"]] == [a["choices"][0]["message"]["content"] for a in single] and [c["index"] for c in three["choices"]] == [0, 1, 2] and
@@ -253,7 +253,7 @@ tap.ok(last == "[DONE]" and streamed == [c["message"]["content"] for c in three[
 tap.ok(len({c["text"] for c in server.ask(TEXT, {"prompt": "Once upon", "n": 4, "temperature": 2, "max_tokens": 9, "min_p": 0, "top_k": 0, "top_p": 1})[1]["choices"]}) > 1,
        "without a seed they differ")
 
-# Embeddings: the same bits in any company, as text and as bytes; replies beside them are what they were.
+# Embeddings: the same bits whatever else runs, as text and as bytes; replies in parallel do not change.
 EMBED = "/v1/embeddings"
 status, both = server.ask(EMBED, {"input": ["a cat", "a dog"], "model": "demo-q8_0"})
 one = server.ask(EMBED, {"input": "a dog", "encoding_format": "base64"})[1]
@@ -313,7 +313,7 @@ for what, path, body, name, count in (("a message", CHAT, chat("long " * 3000), 
     tap.ok(a == (400, "context_length_exceeded", name, count, limit - 1, limit), f"{what} that is too long: its tokens, and how many fit", a)
 tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "a prompt of as many tokens as the limit is accepted")
 
-# Keywords that the grammar does not enforce are checked, and the reply is made again; if it never fits, that is an error.
+# Keywords that the grammar does not enforce are checked, and the reply is made again; if no reply satisfies them, that is an error.
 def held(schema, **more):
     return server.ask(CHAT, chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}, **more))
 
@@ -330,7 +330,7 @@ tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "a reply 
 status, a = held({**pair, "required": ["a", "b"]}, temperature=0, max_tokens=4)
 tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "a cut reply is not checked", a)
 
-# The scores of thousands of tokens are megabytes of JSON, which another thread writes: the server's own has to answer others.
+# The scores of thousands of tokens are megabytes of JSON, which another thread writes, because the server's own thread has to answer other callers.
 def ticks():
     with open(f"/proc/{server.process.pid}/task/{server.process.pid}/stat") as f:
         return sum(int(n) for n in f.read().rsplit(")", 1)[1].split()[11:13])
@@ -341,7 +341,7 @@ status, a = held({"type": "string", "minLength": 1500}, temperature=1.5, n=8, lo
 spent = (ticks() - before) / os.sysconf("SC_CLK_TCK")
 tap.ok(status == 200 and len(a["choices"]) == 8 and spent < 0.2, "a large answer takes none of the server's own time", (status, spent))
 
-# A check may take long, since each of these schemas names the next one twice. Others are answered meanwhile.
+# A check may take long, because each of these schemas names the next one twice. Others are answered meanwhile.
 twice = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}
 slow = {"type": "integer", "minimum": 0, "maximum": 9, "not": {"allOf": [{"$ref": "#/$defs/a0"}, {"minimum": 100}]}, "$defs": {**twice, "a30": {"minimum": 0}}}
 checked = []
@@ -380,7 +380,7 @@ tap.ok(status == 200 and [len(d["embedding"]) for d in a["data"]] == [8, 8] and 
 tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == server.ask("/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
        server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "one model by its name")
 
-# Pages of other sites, and names that were turned to this computer.
+# Pages of other sites, and host names that were redirected to this computer.
 own = f"127.0.0.1:{server.port}"
 for headers, want_status in (({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403), ({"Origin": "http://localhost:1"}, 403),
                              ({"Host": "evil.example", "Origin": "http://evil.example"}, 403), ({"Host": "localhost.evil.example"}, 403),
@@ -389,7 +389,7 @@ for headers, want_status in (({"Origin": "http://evil.example"}, 403), ({"Origin
     tap.ok(got == (want_status, want_status), f"{headers}: {want_status}", got)
 
 
-# Callers that go: their places are free soon.
+# Callers that leave: their slots are free soon.
 def metrics():
     return {name: int(value) for name, value in re.findall(r"^(ingot_\w+) (\d+)$", server.ask("/metrics")[1], re.M)}
 
@@ -416,7 +416,7 @@ def resident():
         return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
 
 
-# Memory stays what it was.
+# Memory does not grow.
 def many(n):
     c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     for i in range(n):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` and Anthropic's messages: whole and as events, with tools and formats; the same replies as chat completions; the token as x-api-key; errors in
-Anthropic's form. The package anthropic of Python, where it is there, says the same."""
+"""`ingot serve` and Anthropic's messages: whole and as events, with tools and formats; the same replies as chat completions; the token as x-api-key;
+errors in Anthropic's form. Python's package anthropic, if installed, gets the same."""
 
 import json
 import os

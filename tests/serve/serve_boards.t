@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` in front of boards: three in QEMU at sockets. Each reply is that of `ingot run`; a conversation goes on at the board that
-has it; a board that is killed in the middle and comes back loses no request; what a board cannot do is refused by name."""
+"""`ingot serve` in front of boards: three in QEMU at sockets. Each reply equals that of `ingot run`; a conversation continues on the board that holds
+it; if a board is killed and comes back, no request is lost; what a board cannot do is refused by name."""
 
 import atexit
 import http.client
@@ -133,7 +133,7 @@ tap.ok(said(free) == want[PROMPTS[1]], "the stop strings of one request do not h
 warm = [said(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
 tap.ok(warm[0] == warm[1] != warm[2], "equal seeds, equal replies", warm)
 
-# Three conversations, whose turns mix: each goes on where it is.
+# Three conversations with interleaved turns: each continues on its board.
 cached = []
 histories = [[{"role": "system", "content": f"You are {who}."}, {"role": "user", "content": PROMPTS[2]}] for who in ("a cat", "a dog", "a fox")]
 for turn in range(3):
@@ -156,7 +156,7 @@ for body, param, what in ((chat("long " * 3000), "messages", "more than a line t
 status, a = server.ask(CHAT, chat("\x7f\x13\x11 \u202e\u00e9\n"))
 tap.ok(status == 200, "characters that are keys on a line", a)
 
-# A caller that goes frees its board.
+# A caller that leaves frees its board.
 before = server.metrics()
 for i in range(6):
     c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -170,7 +170,7 @@ after = server.metrics()
 tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["requests_running"] == 0 and
        after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies whose caller is gone end", (before, after))
 
-# A board without a model, as one is at whose start somebody pressed a key, is told to load that of the others.
+# A board without a model, because somebody pressed a key at its start, is told to load the others' model.
 pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
 both = Server(pair[0].line, pair[1].line)
 tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that model" in text for text in both.said),
@@ -180,7 +180,7 @@ both.end()
 for b in pair:
     b.kill()
 
-# Many at once; in between a board is killed, and comes back.
+# Many requests at once; meanwhile a board is killed and comes back.
 results = {}
 
 
@@ -204,7 +204,7 @@ tap.ok(gone and len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once, one 
 tap.ok(server.boards(3) and any("is back" in line for line in server.said), "the board is noticed when it goes and when it is back", server.said)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "the other boards answer while one is away")
 
-# A stream that somebody has seen is not begun anew.
+# A stream that the caller has seen begin is not restarted.
 c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 c.request("POST", TEXT, json.dumps({"prompt": "Once upon a time", "max_tokens": 450, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "stream": True}))
 r = c.getresponse()
@@ -219,7 +219,7 @@ if LONG:
     tap.ok(status == 503 and "no board is there" in a["error"]["message"] and time.monotonic() - begin < 60, "without boards a request ends by itself", a)
 status = server.end()
 tap.ok(status == 0, "SIGTERM ends it", status)
-# Grammars: boards that keep memory for them give the replies of a model on this computer.
+# Grammars: boards with memory for them give the same replies as a model on this computer.
 colours = {"type": "object", "properties": {"light": {"enum": ["blue", "red"]}, "on": {"type": "boolean"}}, "required": ["light", "on"]}
 wide = {"type": "object", "properties": {f"name_of_field_{i}": {"enum": [f"value_{i}_{j}" for j in range(12)]} for i in range(40)}, "required": ["name_of_field_0"]}
 bodies = [chat("Set the light.", max_tokens=90, response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": colours}}),

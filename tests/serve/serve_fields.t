@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The fields of requests to `ingot serve`: each of OpenAI's and llama.cpp's is obeyed, accepted because it changes nothing, or
-refused by its name; null is absent, and a wrong type names the field."""
+"""The fields of requests to `ingot serve`: each of OpenAI's and llama.cpp's fields is obeyed, accepted because it changes nothing, or refused by
+name; null counts as absent, and the error for a wrong type names the field."""
 
 import atexit
 import http.client
@@ -91,7 +91,7 @@ nulls = [server.ask(TEXT, {"prompt": "a", "max_tokens": 2, "temperature": 0, f: 
 nulls += [server.ask(EMBED, {"input": "a", f: None}) for f in ("dimensions", "encoding_format", "user", "model")]
 tap.ok(all(s == 200 for s, _ in nulls), "of the other pages, too", [a for s, a in nulls if s != 200])
 
-# ---- wrong types, values beyond their range, and what is invalid
+# ---- wrong types, values out of range, and invalid values
 WRONG = [(f, v) for f, values in {
     "user": (5, ["a"], {}), "metadata": ("a", [1]), "store": ("yes", 1), "service_tier": (1,), "verbosity": (1,), "safety_identifier": (1,), "prompt_cache_key": (1,),
     "prediction": ("x",), "modalities": ("text", ["audio"], ["text", "audio"], {}), "cache_prompt": ("yes",), "parallel_tool_calls": ("yes", 1), "reasoning_effort": (1, [], {}),
@@ -208,7 +208,7 @@ def pump(line, out, older):
 
 
 def board(listener, older):
-    """Each connection of the server gets a board of its own. older: one whose version knows no penalties."""
+    """Each connection of the server gets a board of its own. older: a board whose version does not know penalties."""
     while True:
         line = listener.accept()[0]
         p = subprocess.Popen([HOST, "chat", DEMO, "--json"], stdin=line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""`ingot serve` and callers that mean no good, or break: pages of other sites with requests that need no leave, bodies that come slowly, never or
-without end, hundreds of idle connections, sockets that ask and never listen, a queue filled by callers that have gone. The others are answered,
-and the memory stays."""
+"""`ingot serve` and hostile or broken callers: pages of other sites with requests that need no permission, bodies that arrive slowly, never or
+without end, hundreds of idle connections, sockets that send and never read, a queue filled by callers that have left. Other callers are answered, and
+the memory does not grow."""
 
 import atexit
 import base64
@@ -69,7 +69,7 @@ def head(path, **headers):
 
 
 def answer(s):
-    """All that comes until the server closes, or a status line."""
+    """Everything received until the server closes, or a status line."""
     data = b""
     try:
         while b"\r\n\r\n" not in data:
@@ -89,7 +89,7 @@ if server.port == 0:
     tap.done()
     sys.exit(0)
 
-# Requests that a page of another site may send without asking: simple ones, of a form or as text/plain.
+# Requests that a page of another site may send without permission: simple ones, from a form or as text/plain.
 before = server.metrics()["requests_total"]
 for path, body in BODIES.items():
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
@@ -103,7 +103,7 @@ for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
     tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is this server's own page's, and nobody else's", got)
 
-# Bodies: too long, cut, of lengths that are none. Answer what can be answered, and end the connection.
+# Bodies: too long, cut, with invalid lengths. Answer what can be answered, and end the connection.
 whole = json.dumps(BODIES[CHAT]).encode()
 got = [answer(server.open(head(CHAT, Content_Length=n) + whole))[9:12] for n in (1 << 40, 1 << 70, "many", -1, "+5", f"{len(whole)}, {len(whole)}")]
 got.append(answer(server.open(head(CHAT, Transfer_Encoding="chunked") + b"5\r\n{\"a\":1\r\n"))[9:12])
@@ -134,7 +134,7 @@ if LONG:
         except OSError:
             sent = False
     tap.ok(not sent and time.monotonic() - begin > 60, "a body that comes by one byte in five seconds is given up", time.monotonic() - begin)
-    # Answers that are taken slowly: by a byte in nine seconds, and by 4 KB a second, which is slow and honest.
+    # Answers that are read slowly: one byte in nine seconds, and 4 KB a second, which is slow but honest.
     def take_slowly(pause, n, seconds):
         """Seconds until the server gives the connection up, or `seconds`."""
         before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()
@@ -155,7 +155,7 @@ if LONG:
 for s in idle:
     s.close()
 
-# Sockets that ask and never listen.
+# Sockets that send requests and never read.
 upgrade = (f"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
            f"{base64.b64encode(b'0123456789abcdef').decode()}\r\n\r\n").encode()
 hello = b'{"hello":2}'
@@ -182,7 +182,7 @@ tap.ok(server.answers() and server.wait_for(lambda m: m["requests_running"] == 0
 for s in deaf:
     s.close()
 
-# A queue that is full, of callers that then go.
+# A full queue of callers that then leave.
 one = Server("--together", "1")
 body = json.dumps({"prompt": "x", "grammar": "root ::= [a-z]{400,480}", "max_tokens": 450}).encode()
 full = [one.open(head(TEXT, Content_Length=len(body)) + body) for _ in range(170)]

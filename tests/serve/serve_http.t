@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` as clients and proxies speak HTTP: 200 requests over one connection in any split of their bytes, pipelined requests of every
-method, chunks, lengths that are refused, offers that are ignored, HEAD, IPv6, pages of other sites that are let in, callers that leave or hold
-what they got."""
+"""`ingot serve` with HTTP as clients and proxies speak it: 200 requests over one connection in any split of their bytes, pipelined requests of every
+method, chunks, lengths that are refused, offers that are ignored, HEAD, IPv6, allowed pages of other sites, callers that leave or stop reading."""
 
 import atexit
 import base64
@@ -70,7 +69,7 @@ def request(method, path, body=None, *fields):
 
 
 class Answers:
-    """The answers that come over a socket, one after the other."""
+    """The answers that arrive on a socket, in order."""
 
     def __init__(self, s, *methods):
         self.s, self.data, self.methods = s, b"", list(methods)
@@ -117,7 +116,7 @@ class Answers:
         return status, fields, body
 
     def ended(self):
-        """Whether the server closes, and says nothing more."""
+        """True if the server closes without sending more."""
         return not self.data and not self.more()
 
 
@@ -149,7 +148,8 @@ for i in range(0, len(BYTES), 7):
 good, got = answered(s, ROW)
 tap.ok(good, "requests in pieces of seven bytes are answered in their order", got)
 
-# Each split of the first two, and then the rest of a shorter row; the pieces wait for each other where the server would else read them at once.
+# Each split of the first two requests, and then the rest of a shorter row; the pieces wait for each other if the server would otherwise read them
+# together.
 two = request("POST", CHAT, ASK) + request("POST", CHAT, ASK)
 short = [KINDS[0], KINDS[0], *KINDS[1:4]]
 tail = b"".join(request(m, p, b) for m, p, b, _ in short[2:])
@@ -211,7 +211,7 @@ tap.ok(a.next()[0] == 404 and a.ended(), "a body that is not wanted is not asked
 
 
 def told(srv, head, body=b""):
-    """The answer to a head whose body has not come, and the one after the body and another request."""
+    """The answer to a head whose body has not arrived, and the answer after the body and another request."""
     s = srv.open(head)
     s.settimeout(10)
     a = Answers(s)
@@ -353,7 +353,7 @@ def frames(data):
 
 
 def socket_says(*pieces):
-    """All frames that come until the server closes, after pieces that are sent on a new socket."""
+    """All frames received until the server closes, after these pieces are sent on a new socket."""
     s = server.open(request("GET", "/ws", None, *SHAKE))
     a = Answers(s)
     status, fields, _ = a.next()
@@ -388,7 +388,7 @@ got = {bad: Answers(server.open(request("GET", "/ws", None, *[f for f in SHAKE i
        for bad, more in (("Upgrade: web", []), ("Version", ["Sec-WebSocket-Version: 8"]), ("Key", ["Sec-WebSocket-Key: short"]), ("Connection", []))}
 tap.ok(list(got.values()) == [426, 426, 400, 426], "handshakes that are none", got)
 
-# ---- callers that hold what they got ---------------------------------------------------------
+# ---- callers that stop reading ---------------------------------------------------------
 
 for s in (server, guarded, closed, opened):
     s.end()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Prompts are computed once: an agent of twenty turns with tools at `ingot serve`, which computes its new tokens and less than a
-block more, in whichever place, when the text before its last turn is changed, and after a restart; for a model whose layers all attend,
-one with sliding windows and one with a recurrence. The answers are those of a server that keeps nothing."""
+"""Prompts are computed once: `ingot serve` with an agent of twenty turns with tools computes only the new tokens and less than a block more, in any
+slot, when the text before its last turn changes, and after a restart; for a model whose layers all attend, one with sliding windows and one with a
+recurrence. The answers equal those of a server that keeps nothing."""
 
 import atexit
 import http.client
@@ -46,7 +46,8 @@ class Server:
 
 
 def agent(server, name, edits=False):
-    """For each turn: what its prompt has, computes and gets; edits: the client writes the last answer otherwise, as templates without thoughts do."""
+    """For each turn: the tokens of its prompt, how many are computed, and the reply; edits: the client rewrites the last answer, as templates without
+    thoughts do."""
     text, rows = f"Tools: {TOOLS}\nYou are {name}.", []
     for i in range(TURNS):
         text += f"\nuser: is room {i} lit?\nanswer:"
@@ -58,12 +59,12 @@ def agent(server, name, edits=False):
 
 
 def added(rows):
-    """Tokens that each prompt has more than the one before it."""
+    """How many tokens each prompt has more than the previous one."""
     return [rows[i][0] - (rows[i - 1][0] if i else 0) for i in range(len(rows))]
 
 
 def most_more(rows, first=1):
-    """The most that a turn from number first on computed beyond its new tokens."""
+    """The most tokens that a turn after number `first` computed beyond its new ones."""
     return max(c - a for (_, c, _), a in list(zip(rows, added(rows)))[first:])
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""`ingot serve` under load. 100 requests at once over three boards in QEMU of two ISAs, one of them killed and put back in between: each
-answer is that of `ingot run`, token by token, or a clear error, and none hangs. Then requests of every kind, refused and left ones among them: the
-memory of the server stays what it was (500; 10,000 with `make test-long`), and under AddressSanitizer nothing is left behind."""
+"""`ingot serve` under load. 100 requests at once over three boards in QEMU of two ISAs, one of them killed and restarted meanwhile: each answer
+equals that of `ingot run`, token by token, or is a clear error, and none hangs. Then requests of every kind, including refused and abandoned ones:
+the server's memory does not grow (500; 10,000 with `make test-long`), and AddressSanitizer finds no leak."""
 
 import atexit
 import http.client
@@ -84,7 +84,7 @@ def outcome(answer):
 
 
 def alone(text):
-    """The same for this computer's own line, with nothing beside it."""
+    """The same for this computer's own model, without boards."""
     line = json.dumps({"prompt": text, "temp": 0, "n": LENGTH}).encode() + b"\n"
     rows = [json.loads(r) for r in run([HOST, "chat", DEMO, "--json", "-q", "--spec", "off"], stdin=line)[1].split("\n") if r.startswith('{"event":"token"')]
     return "".join(r["text"] for r in rows).strip(), [r["id"] for r in rows if r["id"] is not None]
@@ -132,7 +132,7 @@ tap.ok(len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once in {took:.0f} 
        f"{AT_ONCE - len(results)} without an answer", wrong)
 tap.ok(server.wait_for(lambda m: m["boards_there"] == 3), "the board is back", server.said)
 
-# A caller that goes frees its board, and its place in the queue at once.
+# A caller that leaves frees its board, and its slot in the queue immediately.
 long = {"prompt": "Once upon a time", "max_tokens": 400, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0}
 before = server.metrics()
 callers = [server.connection() for _ in range(30)]
@@ -140,7 +140,7 @@ for i, c in enumerate(callers):
     c.request("POST", TEXT, json.dumps(long))
     if i == 2:
         server.wait_for(lambda m: m["requests_running"] == 3, 20)
-# All thirty have arrived. Some may have ended by then: temperature 2 ends a reply when it likes.
+# All thirty have arrived. Some may have ended by then: at temperature 2 a reply ends at any time.
 server.wait_for(lambda m: m["requests_running"] + m["requests_waiting"] + m["requests_total"] - before["requests_total"] == 30, 20)
 for c in callers[3:]:
     c.close()
@@ -168,7 +168,7 @@ MIX = ((CHAT, chat("Hello", max_tokens=2), 200), (CHAT, chat("Hello", max_tokens
 
 
 def many(server, n, first, failed):
-    """So many requests of the mix; None: a stream that its caller cuts."""
+    """This many requests of the mix; None: a stream that its caller cuts."""
     c = server.connection()
     for i in range(first, first + n):
         path, body, status = MIX[i % len(MIX)]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A board on the network, in QEMU, and what requests of OpenAI's API ask for beyond a reply: functions, forms, scores, several replies. The
-answers are those of `ingot serve` with the same model, since the same code reads requests and writes answers; a reply that is held to a form
-fits it. Without grammar=on the board says what is missing."""
+"""A board on the network, in QEMU, and the parts of OpenAI's API beyond a reply: functions, forms, scores, several replies. The answers equal those
+of `ingot serve` with the same model, because the same code reads requests and writes answers; a reply with a schema satisfies it. Without grammar=on
+the board says what is missing."""
 
 import http.client
 import json
@@ -59,7 +59,7 @@ def choices(answer):
 
 
 def calls(answer):
-    """Name and arguments of each call, where the answer is one of calls alone."""
+    """Name and arguments of each call, if the answer consists only of calls."""
     try:
         c = choices(answer)[0]
         m = c["message"]
@@ -110,7 +110,7 @@ def check_forms(net):
 
 
 def same(answers, what):
-    """Without what differs from one server to another: number, date, figures."""
+    """Without parts that differ between servers: number, date, figures."""
     a, b = (json.loads(text) if status == 200 else (status, text) for status, text in answers)
     return isinstance(a, dict) and isinstance(b, dict) and all(a[k] == b[k] for k in ("object", "model", "choices")), f"{what}\n{answers[0]}\n{answers[1]}"
 

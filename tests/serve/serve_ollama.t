@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` and Ollama's API: /api/chat and /api/generate as lines and whole, /api/embed, what clients ask before; the same replies as chat
-completions; errors in Ollama's form. The package ollama of Python, where it is there, says the same."""
+"""`ingot serve` and Ollama's API: /api/chat and /api/generate as lines and whole, /api/embed, the pages that clients ask for first; the same replies
+as chat completions; errors in Ollama's form. Python's package ollama, if installed, gets the same."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` and OpenAI's responses: whole and as events, with functions, formats and scores; the same replies as chat completions; errors that name
-this API's fields. The OpenAI package of Python, where it is there, says the same."""
+"""`ingot serve` and OpenAI's responses: whole and as events, with functions, formats and scores; the same replies as chat completions; errors that
+name this API's fields. Python's OpenAI package, if installed, gets the same."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def chat_text(messages, **more):
 
 
 def kinds(list_of_events):
-    """Names without the word in front, deltas once."""
+    """Names without the prefix, repeated deltas once."""
     names = [e["type"].replace("response.", "") for e in list_of_events]
     return [n for i, n in enumerate(names) if not n.endswith(".delta") or names[i - 1] != n]
 
@@ -86,7 +86,7 @@ tap.ok("".join(r["delta"] for r in pieces) == want == text_of(last) == [r for r 
 rows = events({"input": "Tell me a story.", "max_output_tokens": 3})
 tap.ok(rows[-1]["type"] == "response.incomplete" and rows[-1]["response"]["status"] == "incomplete" and rows[-2]["item"]["status"] == "incomplete", "a cut stream ends as incomplete", rows[-2:])
 
-# Functions: as calls by construction, whole and streamed; what they gave goes back.
+# Functions: valid calls by construction, whole and streamed; their results go back.
 status, one = ask({"input": "Light, please.", "tools": [LAMP], "tool_choice": {"type": "function", "name": "lamp"}})
 call = one["output"][0]
 tap.ok(status == 200 and call["type"] == "function_call" and call["name"] == "lamp" and isinstance(json.loads(call["arguments"])["on"], bool) and call["call_id"] != call["id"] and
@@ -122,7 +122,7 @@ tap.ok(status == 200 and len(scores) == 4 and all(len(s["top_logprobs"]) == 2 an
 rows = events({"input": QUESTION, "top_logprobs": 1, "max_output_tokens": 4})
 tap.ok([s["token"] for r in rows for s in r.get("logprobs", [])] == [s["token"] for s in scores], "the events have the same scores", rows)
 
-# Refused by the names that this API has.
+# Errors use this API's field names.
 user = {"role": "user", "content": "x"}
 for name, body, field, words in (
         ("the conversation of a stored response", {"input": "x", "previous_response_id": "resp_1"}, "previous_response_id", "keeps no responses"),

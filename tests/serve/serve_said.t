@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Only what a person says drives a line. The board is `ingot chat --json` with simulated lines behind a socket, `ingot serve` before it. A
-grammar has the model call in every case, so nothing but the check of what was said decides: words of tools, replies, system prompts, earlier
-messages, files and other conversations are not heard, and the board takes no message for a person's that is not marked so."""
+"""Only what a person says drives a line. The board is `ingot chat --json` with simulated GPIO lines behind a socket, with `ingot serve` in front of
+it. A grammar makes the model call a function in every case, so only the check of what was said decides: words in tools, replies, system prompts,
+earlier messages, files and other conversations do not count, and the board treats only marked messages as a person's."""
 
 import atexit
 import json
@@ -120,7 +120,7 @@ def pump(line, out, older):
 
 
 def board(listener, lines, older=False):
-    """Each connection of the server gets a board of its own, which is added to lines. older: one whose version knows no marks."""
+    """Each connection of the server gets its own board, which is added to lines. older: a board whose version does not know the marks."""
     while True:
         line = listener.accept()[0]
         lines.append(line)
@@ -165,7 +165,7 @@ for want, what, said in SERVED:
 
 
 def warnings(older):
-    """The text of `ingot serve` on standard error about a board that went away and came back, and whether it came back."""
+    """The standard error of `ingot serve` about a board that left and came back, and whether it came back."""
     path, lines = os.path.join(tempfile.mkdtemp(), "line"), []
     listener = socket.create_server(path, family=socket.AF_UNIX)
     threading.Thread(target=board, args=(listener, lines, older), daemon=True).start()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Another model on the boards behind `ingot serve`, without a restart: `/models` and `/models/load`. Two boards in QEMU have both models on
-their cards, a third has one; running replies come to their end, what waits is refused by name, a board that is put back loads what was chosen."""
+"""Load another model on the boards behind `ingot serve` without a restart: `/models` and `/models/load`. Two boards in QEMU have both models on their
+cards, a third has one; running replies finish, waiting requests are refused by name, and a board that returns loads the chosen model."""
 
 import atexit
 import http.client
@@ -102,7 +102,7 @@ gone = server.wait(lambda: not server.boards()[0][0])
 boards[0].start()
 tap.ok(gone and server.wait(lambda: server.boards()[0] == (True, q4)), "a board that starts with another model loads what was chosen", (server.boards(), server.said))
 
-# While boards are at work, and others wait: two replies are on the way, four are not.
+# While boards work and others wait: two replies are running, four are not.
 results = {}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Random hostile callers at the sanitized `ingot serve`: methods, fields, lengths, chunks, pipelines, splits, aborts, slow readers, frames of
-WebSockets. No crash, no hang, memory that stays; a good caller is answered within a second throughout. WALK_SECONDS (default 60, 600 in
-make test-long), WALK_SEED."""
+"""Random hostile callers at the sanitized `ingot serve`: methods, fields, lengths, chunks, pipelines, splits, aborts, slow readers, WebSocket frames.
+No crash, no hang, no growing memory; a good caller is always answered within a second. WALK_SECONDS (default 60, 600 in make test-long),
+WALK_SEED."""
 
 import atexit
 import http.client
@@ -112,7 +112,7 @@ def pieces_of(r, data):
 
 
 def call(r, port):
-    """One connection: what is sent, how it is cut, how much is read of the answers, how it ends."""
+    """One connection: what is sent, how it is split, how much of the answers is read, how it ends."""
     s = socket.socket()
     if r.random() < 0.1:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -154,7 +154,7 @@ def resident(pid):
 
 
 def ask(port):
-    """Seconds that a good caller waits for /health; None: no answer, or another."""
+    """Seconds that a good caller waits for /health; None: no answer, or a wrong one."""
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     begin = time.monotonic()
     try:
@@ -211,7 +211,7 @@ def run_walk(seconds):
 run_walk(min(SECONDS / 4, 60))  # the memory is what it will be
 waits, connections, memory = run_walk(SECONDS)
 alive = server.poll() is None
-# On a loaded computer the caller's own process waits, too: two of a hundred may have.
+# On a loaded computer the caller's own process waits too: two of a hundred may.
 slow = sorted(w if w is not None else 99 for w in waits)
 late = [w for w in slow if w > 1]
 tap.note(f"seed {SEED}: {connections} connections in {SECONDS:.0f} s; the good caller waited {slow[len(slow) // 2] * 1000:.1f} ms, {slow[-1] * 1000:.0f} ms at most, of {len(slow)} times; "

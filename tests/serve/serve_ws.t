@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The WebSocket of `ingot serve`: requests and events as a board's line has them; conversations, many sockets at once, replies that are
-cancelled or left; pages of other sites get none."""
+"""The WebSocket of `ingot serve`: the same requests and events as on a board's serial line; conversations, many sockets at once, replies that are
+cancelled or abandoned; pages of other sites are refused."""
 
 import atexit
 import http.client
@@ -131,7 +131,7 @@ tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelv
 
 
 def leave():
-    """Whether the reply of a socket that went away was at work until then, and was ended."""
+    """True if the reply of a closed socket was running until then, and was ended."""
     before = server.metrics()["requests_cancelled_total"]
     left = Socket(server)
     left.event()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Boot an image in QEMU under gdb: `make gdb`. The board's serial line becomes a terminal device, whose name is printed; gdb has
-this terminal, with the printers of ingot.py. QEMU ends with gdb. Usage: run.py --gdb GDB --elf FILE --stop NAME
-[--commands FILE] -- QEMU WORDS..."""
+"""Boot an image in QEMU under gdb: `make gdb`. The board's serial line becomes a terminal device, whose name is printed; this terminal belongs to
+gdb, with the printers of ingot.py. QEMU ends with gdb. Usage: run.py --gdb GDB --elf FILE --stop NAME [--commands FILE] -- QEMU WORDS..."""
 
 import argparse
 import os
@@ -14,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def on_a_device(words):
-    """QEMU's words with the serial line on a device of its own: gdb needs the terminal."""
+    """QEMU's arguments with the serial line on a separate device, because gdb needs the terminal."""
     if "mon:stdio" in words:
         words = ["pty" if word == "mon:stdio" else word for word in words]
         serial = []
@@ -25,7 +24,7 @@ def on_a_device(words):
 
 
 def line_device(qemu):
-    """The name of the device that QEMU made, from the first lines it prints; None if it ended."""
+    """The name of the device that QEMU made, from its first output; None if it ended."""
     for line in qemu.stdout:
         found = re.search(r"redirected to (/dev/\S+)", line)
         if found:
@@ -53,7 +52,7 @@ def main():
             if device is None:
                 sys.exit(f"make gdb: QEMU ended with status {qemu.wait()}")
             print(f"The board's serial line is {device}: open it in another terminal, for example `picocom {device}`.", flush=True)
-            # The image unpacks itself over a breakpoint that is an instruction: a hardware one stays.
+            # Unpacking overwrites a breakpoint that is an instruction, so a hardware breakpoint is used.
             script = ["-ex", "set confirm off", "-ex", f"target remote {door}", "-ex", f"hbreak {given.stop}", "-ex", "continue"]
             if given.commands:
                 script = ["-batch", *script, "-x", given.commands]

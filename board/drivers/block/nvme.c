@@ -55,8 +55,8 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
-/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose
- * SGLS is 2 wants whole dwords. */
+/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose SGLS
+ * is 2 requires whole dwords. */
 static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
                            uint32_t bytes)
 {
@@ -227,7 +227,7 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
     s->pending &= (uint8_t)~bit;
     if (done->status >> 1 != 0) {
         s->status = ERR_IO;
-        n->by_pages = true; /* whatever it was, it is asked again in the other way */
+        n->by_pages = true; /* whatever the reason, the request is repeated the other way */
     }
     if (s->pending == 0)
         advance(n, slot);
@@ -395,7 +395,7 @@ enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_
     else if (nvme_start(n) == ERR_OK)
         fill(n, out);
     else
-        (void)nvme_write(n, NVME_CC, 0); /* what is under way has nowhere to go */
+        (void)nvme_write(n, NVME_CC, 0); /* requests in flight are dropped */
     out->error_message = n->why;
     return ERR_OK;
 }

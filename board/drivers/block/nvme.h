@@ -13,8 +13,8 @@
 
 enum {
     NVME_DEPTH = 16,   /* requests in flight at most */
-    NVME_ENTRIES = 64, /* of the queues for transfers */
-    NVME_ADMIN = 16,   /* of the admin queues: one command at a time */
+    NVME_ENTRIES = 64, /* entries of a queue for transfers */
+    NVME_ADMIN = 16,   /* entries of an admin queue: one command at a time */
     NVME_PAGE = 4096,  /* CC.MPS = 0 */
     NVME_LIST = 256,   /* pages of a list: 1 MiB a request */
     NVME_NAME_BYTES = 40,
@@ -35,7 +35,7 @@ struct nvme_completion { /* section 4.6 */
     uint32_t result, reserved;
     uint16_t sq_head, sq_id;
     uint16_t id;
-    uint16_t status; /* bit 0: the phase; the others 0: well */
+    uint16_t status; /* bit 0: the phase; the others 0: success */
 };
 _Static_assert(sizeof(struct nvme_completion) == 16, "section 4.6");
 
@@ -49,7 +49,7 @@ struct nvme_queue {
 
 /* The facts from Identify. */
 struct nvme_facts {
-    uint32_t max_bytes;   /* of a transfer; 0: no limit */
+    uint32_t max_bytes;   /* largest transfer; 0: no limit */
     bool cached;          /* a cache that forgets: writes are followed by a flush */
     bool may_have_others; /* namespaces beyond the first, which are not used */
     bool whole;           /* it takes a buffer by address and length (SGL, section 4.4) */
@@ -95,8 +95,8 @@ struct nvme {
     uint32_t limit_ms; /* CAP.TO */
     uint32_t depth;    /* slots in use, <= NVME_DEPTH */
     uint32_t in_flight, most_in_flight;
-    uint32_t writes;     /* of those in flight ... */
-    uint32_t edged;      /* ... and those of them with edges */
+    uint32_t writes;     /* how many of those in flight write ... */
+    uint32_t edged;      /* ... and how many of those have edges */
     uint32_t idle_polls; /* since the last answer */
     bool stopped;        /* after a fatal error: the next submit starts it afresh */
     bool by_pages;       /* a transfer by address and length failed: lists of pages from then on */

@@ -5,7 +5,7 @@
 #include "board/drivers/block/nvme_registers.h"
 
 enum {                /* the controller's page */
-       AT_SERIAL = 4, /* and the model after it */
+       AT_SERIAL = 4, /* followed by the model */
        AT_MDTS = 77,
        AT_SQES = 512,
        AT_CQES = 513,
@@ -33,7 +33,7 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
 {
     if (!takes(data[AT_SQES], SQES) || !takes(data[AT_CQES], CQES))
         return "the NVMe controller needs queue entries of an unsupported size: use another drive";
-    facts->max_bytes = 0; /* none told, or more than a request has */
+    facts->max_bytes = 0; /* no limit, or more than a request has */
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;

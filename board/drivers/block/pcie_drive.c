@@ -12,7 +12,7 @@ enum {
     ID_VL805 = 0x34831106,
     VL805_PROGRAM =
         0x50, /* version of what it runs; 0: nothing (Linux, raspberrypi.c of its firmware drivers) */
-    MIN_PROGRAM_MS = 1, /* five times what U-Boot waits for it to begin */
+    MIN_PROGRAM_MS = 1, /* five times as long as U-Boot waits for it to start */
 };
 
 static bool map_port(const struct brcm_pcie_place *p)

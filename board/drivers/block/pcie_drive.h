@@ -17,8 +17,8 @@ struct pcie_drive {
 };
 
 /* Bring up the port. Returns how many devices were put into out, at most USB_DRIVES; one may say
- * in its `error_message` why it cannot be used. `reload` has the firmware give a VL805 its
- * program again, which a reset took; NULL: nobody can. The port's registers are mapped here. */
+ * in its `error_message` why it cannot be used. `reload` makes the firmware load a VL805's program
+ * again, which a reset lost; NULL: not possible. The port's registers are mapped here. */
 unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
                          struct dma_window window, void (*reload)(void), struct block_device **out);
 

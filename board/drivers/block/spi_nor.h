@@ -14,7 +14,7 @@ struct spi_nor {
     struct spi_bus *bus;
     struct block_request *request; /* in progress, or NULL */
     uint32_t sectors_done;
-    bool long_addresses; /* of 4 bytes, for more than 16 MiB */
+    bool long_addresses; /* addresses have 4 bytes, for more than 16 MiB */
     char name[40];
 };
 

@@ -45,7 +45,7 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 }
 
 /* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
- * of memory, unless somebody wants it to be otherwise. */
+ * of memory, unless the caller wants otherwise. */
 static struct dma_window pci_window(const struct tree_storage *s)
 {
     return (struct dma_window){ .offset = 0,

@@ -29,7 +29,7 @@ struct tree_storage {
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];
     struct block_device devices[BOARD_MAX_BLOCK];
-    struct block_device *found[BOARD_MAX_BLOCK]; /* devices[], but for those of usb */
+    struct block_device *found[BOARD_MAX_BLOCK]; /* devices[], except those of usb */
     unsigned n_devices;
     uint64_t dma_end; /* board.limit_dma's, for the cards' devices; 0: DMA reaches all memory */
 };
@@ -38,7 +38,7 @@ struct tree_storage {
  * machine that describes itself. Virtio cards come in descending order of their addresses. A
  * bank that is erased is a device, too: a model is looked for in each. A device that does not
  * answer is left out, except the SD slot, whose device then says why it has no card, and an NVMe
- * controller, which says what is wrong with it. */
+ * controller, which reports its error. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK]);
 

@@ -10,7 +10,7 @@
 #include "board/min_max.h"
 
 enum {
-    WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
+    WANTED_BYTES = 128 * 1024, /* size of a request, where the device limits its segments */
     HEALTH_PERIOD = 1 << 16,   /* polls without an answer between two reads of the status
                                 * register */
 };
@@ -169,7 +169,8 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     v->headers[slot].type = req->write ? REQUEST_OUT : REQUEST_IN;
     v->headers[slot].reserved = 0;
     v->headers[slot].sector = req->sector;
-    v->status[slot] = 0xff; /* no value of section 5.2.6: the device must write one */
+    v->status[slot] = 0xff; /* a value that section 5.2.6 does not define: the device must overwrite
+                             * it */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
         uint32_t bytes = min_u32(left, v->segment_bytes);

@@ -46,7 +46,7 @@ struct virtio_blk {
     char name[40];
 };
 
-/* Whether registers that start at mmio (mapped, 0x200 bytes) are those of such a device. */
+/* True if registers that start at mmio (mapped, 0x200 bytes) are those of such a device. */
 bool virtio_blk_is_there(uintptr_t mmio);
 
 /* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and fill out.

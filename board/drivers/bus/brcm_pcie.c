@@ -58,7 +58,7 @@ enum {
     MISC_SIZE_AT = 27
 };
 enum { UBUS_NO_ERRORS = 1 << 13 | 1 << 19, UBUS_ACCESS = 1 };
-enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* windows: log2 of their bytes less 15 */
+enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* windows: log2 of their size minus 15 */
 enum { ASPM = 3 << 10, BAR2_ENDIAN = 3 << 2 };
 enum { COMMAND_MEMORY = 1 << 1, COMMAND_MASTER = 1 << 2 };
 enum { CLASS_PORT = 0x060400, INDEX_DEVICE = 1 << 20 /* bus 1, device 0, function 0 */ };
@@ -208,7 +208,7 @@ static enum err set_pll(struct brcm_pcie *p)
     return ERR_OK;
 }
 
-/* A read that nobody answers gives ones instead of an abort; and waits end in time. */
+/* A read without an answer returns ones instead of an abort; and waits end in time. */
 static void set_ubus(const struct brcm_pcie *p)
 {
     put(p, UBUS_BAR2_LOW, UBUS_ACCESS); /* memory from 0 on */

@@ -19,8 +19,9 @@ struct brcm_pcie_place {
     uintptr_t mmio;
     uintptr_t rescal, resets; /* BCM2712: the calibration that its ports share, and the resets */
     uintptr_t
-        neighbour; /* BCM2712: another port that shares the calibration and may be at work, mapped; 0: none */
-    unsigned reset;      /* BCM2712: the bridge's number among the resets */
+        neighbour;  /* BCM2712: another port that shares the calibration and may be running, mapped;
+                    * 0: none */
+    unsigned reset; /* BCM2712: the bridge's number among the resets */
     unsigned generation; /* 1 to 3, the link's highest */
     /* The location of the device's registers for the cores, and for the bus. Below 4 GiB there;
      * whole MiB. */
@@ -40,16 +41,16 @@ struct brcm_pcie {
     const char *why; /* an error message after an error */
 };
 
-/* From reset to a device that answers: less than half a second where nothing is plugged in, and
- * 1.5 where what is there does not answer. Registers are mapped. ERR_NO_DEVICE: no link;
- * ERR_TIMEOUT, ERR_IO: p->why. */
+/* From reset to a device that answers: less than half a second if nothing is plugged in, and 1.5 if
+ * the device does not answer. Registers are mapped. ERR_NO_DEVICE: no link; ERR_TIMEOUT, ERR_IO:
+ * p->why. */
 enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place);
 
-/* A word of the device's configuration space; all ones where the link has gone. */
+/* A word of the device's configuration space; all ones if the link is down. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
 
-/* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns
- * where the registers lie for the cores, to be mapped, and their bytes; 0: p->why. */
+/* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns the
+ * address of the registers for the cores, to be mapped, and their size; 0: p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
 /* The port, its link and what is at it, for the option `diag`. of: a struct brcm_pcie that was

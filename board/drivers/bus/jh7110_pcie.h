@@ -1,7 +1,7 @@
-/* The two PCI Express ports of JH7110 as U-Boot leaves them: nothing is brought up here. Numbers
- * of clocks and resets are those of the maker's tree (starfive,jh7110-crg.h), registers those of
- * Linux's clk-starfive-jh71x0.c, reset-starfive-jh7110.c and pcie-starfive.c: the public part of
- * the TRM only names the blocks. Not yet run on hardware, and no emulator has it. */
+/* The two PCI Express ports of JH7110 as U-Boot leaves them: nothing is brought up here. Numbers of
+ * clocks and resets are those of the maker's tree (starfive,jh7110-crg.h), registers those of
+ * Linux's clk-starfive-jh71x0.c, reset-starfive-jh7110.c and pcie-starfive.c, because the public
+ * part of the TRM only names the blocks. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 

@@ -128,7 +128,7 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
         return;
     /* Low addresses first: a bridge's window holds no others. */
     at = take_room(&pci->low, size);
-    if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge passes it on */
+    if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge forwards it */
         at = take_room(&pci->high, size);
     *bar = (uint32_t)at;
     if (wide)
@@ -158,7 +158,7 @@ struct path {
         unsigned bridge; /* not the root level */
         unsigned next;   /* function of this level's bus */
         unsigned end;
-        uint64_t window; /* where that of the bridge begins */
+        uint64_t window; /* where the bridge's window begins */
         bool ours;       /* the bridge is new: firmware has not set it up */
     } levels[MOST_DEEP + 1];
     unsigned depth;

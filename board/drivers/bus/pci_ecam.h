@@ -10,7 +10,7 @@
 #include "board/device_tree.h"
 #include "board/err.h"
 
-enum { PCI_FUNCTIONS = 256 }; /* of a bus: device * 8 + function */
+enum { PCI_FUNCTIONS = 256 }; /* functions of a bus: device * 8 + function */
 
 /* Addresses for BARs, as the CPU sees them; one of them plus to_bus is the bus's. */
 struct pci_window {
@@ -25,7 +25,7 @@ struct pci_ecam {
     unsigned first_bus, most_buses, n_buses;
     bool is_port;           /* each bus has only device 0, whatever other numbers answer */
     struct pci_window low;  /* below 4 GiB of the bus */
-    struct pci_window high; /* for 64-bit BARs of the root bus that do not fit below */
+    struct pci_window high; /* for 64-bit BARs of the root bus that do not fit below 4 GiB */
 };
 
 /* Find and map the host bridge; number the buses, at most eight bridges deep, and give each
@@ -43,7 +43,7 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
 /* Its programming interface, 0x30 for an xHCI among USB controllers. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
-/* Returns where the function's memory BAR 0 is, mapped. Memory and bus mastering are on
+/* Returns the address of the function's memory BAR 0, mapped. Memory and bus mastering are on
  * afterwards. 0: it has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 

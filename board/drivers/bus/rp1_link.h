@@ -1,8 +1,8 @@
-/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link
- * up and holds it again before it starts an image, unless config.txt says `pciex4_reset=0`; this
- * driver takes what it left and brings nothing up, as its UARTs may be at work. Peripherals: RP1
- * Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port as brcm_pcie.c has them.
- * Not yet run on hardware, and no emulator has it. */
+/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up
+ * and resets it again before it starts an image, unless config.txt says `pciex4_reset=0`; this
+ * driver uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
+ * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port as
+ * brcm_pcie.c has them. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 #define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 

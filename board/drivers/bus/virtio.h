@@ -106,7 +106,8 @@ uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);
 
-/* These functions from now on have the registers at odd locations, where none of virtio-mmio's can be. */
+/* From now on these functions access the registers at odd addresses, where no virtio-mmio register
+ * can be. */
 struct virtio_registers {
     uint32_t (*read)(uintptr_t location, unsigned reg);
     uint8_t (*read_byte)(uintptr_t location, unsigned reg);

@@ -1,5 +1,6 @@
-/* Registers of virtio devices on PCI (VIRTIO 1.2, section 4.1) under the numbers that they have on virtio-mmio, so that a driver is written
- * once: virtio_pci_open returns what such a driver takes for the location of its registers. */
+/* Registers of virtio devices on PCI (VIRTIO 1.2, section 4.1) under their virtio-mmio numbers, so
+ * that a driver is written once: virtio_pci_open returns what such a driver uses as the address of
+ * its registers. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
 #define INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
 
@@ -16,7 +17,7 @@ struct virtio_pci {
     uint32_t fields_bytes;
     uintptr_t notify; /* of queues */
     uint32_t notify_bytes, notify_step;
-    uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* of queues that were started; 0: none */
+    uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* doorbells of the started queues; 0: none */
 };
 
 /* A function of PCI is set up and switched on. 0: it is not a virtio device of this kind (VIRTIO_DEVICE_ID), or has no registers of

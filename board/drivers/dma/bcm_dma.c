@@ -8,7 +8,7 @@ enum {
     REG_STATUS = 0x00,
     REG_BLOCK = 0x04,
     REG_DEBUG = 0x20,
-    REG_ENABLE = 0xff0, /* of the engine: one bit for each channel */
+    REG_ENABLE = 0xff0, /* one bit for each channel of the engine */
 };
 
 enum {

@@ -16,7 +16,7 @@ struct bcm_dma {
     uintptr_t channel; /* its registers */
     enum bcm_dreq dreq;
     struct dma_window window;
-    void *to; /* of the transfer in progress */
+    void *to; /* target of the transfer in progress */
     uint32_t bytes;
     _Alignas(64) uint32_t block[16]; /* the control block, on a cache line of its own */
 };

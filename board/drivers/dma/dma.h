@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Drivers call dma_barrier and dma_flush. A program under Linux
- * has no bus master, so there the test supplies these functions, and sees what a driver flushes,
- * and in which order with its registers (tests/unit/board/fakes/dma_log.h). */
+/* Drivers call dma_barrier and dma_flush. A program under Linux has no bus master, so there the
+ * test supplies these functions, and records what a driver flushes, and in which order with its
+ * registers (tests/unit/board/fakes/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)
 
 void dma_barrier(void);

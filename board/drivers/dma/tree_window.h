@@ -6,9 +6,9 @@
 #include "board/device_tree.h"
 #include "board/drivers/dma/dma.h"
 
-/* The window of the bus whose alias is `name`, or which is /name if nothing has that alias. Its
- * end is 0, so that DMA reaches nothing, if there is no tree (blob NULL), no such bus or no
- * dma-ranges, or if none of its rows begins with our address 0. */
+/* The window of the bus whose alias is `name`, or which is /name if nothing has that alias. Its end
+ * is 0, so DMA reaches nothing, if there is no tree (blob NULL), no such bus or no dma-ranges, or
+ * if none of its rows begins with our address 0. */
 struct dma_window tree_window(const struct device_tree *tree, const char *name, bool coherent);
 
 #endif

@@ -28,7 +28,7 @@ enum {
     STATUS_CLEARED = STATUS_DONE | STATUS_ERROR | STATUS_CLOCK,
 };
 
-/* The lowest bit of a divisor counts as 0. A Pi 4's core may run at 550 MHz. As in Linux's
+/* The lowest bit of a divisor is ignored. A Pi 4's core may run at 550 MHz. As in Linux's
  * i2c-bcm2835.c, data changes a sixteenth of a cycle after the clock has fallen, and is read a
  * quarter after it has risen. */
 enum {

@@ -82,7 +82,7 @@ void bcm_local_sleep(uintptr_t base, unsigned core)
 }
 
 static struct bcm_interrupts {
-    uintptr_t local;      /* of the block next to the cores */
+    uintptr_t local;      /* registers of the block next to the cores */
     uintptr_t interrupts; /* of BCM2835's controller */
 } bcm_interrupts;
 

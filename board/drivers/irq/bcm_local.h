@@ -19,7 +19,7 @@ void bcm_local_listen(uintptr_t base, unsigned core);
  * the call. */
 void bcm_local_wake_others(uintptr_t base, unsigned core);
 
-/* Sleep until a wake-up comes, and take it. A wake-up since the last sleep ends this one at
+/* Sleep until a wake-up arrives, and clear it. A wake-up since the last sleep ends this one at
  * once, so that none is lost. Check the awaited word before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 

@@ -58,15 +58,14 @@ void gic_wake(const _Atomic uint32_t *word);
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
-/* ---- for gic.c: the functions above, as one version does them ------------------------------- */
+/* ---- for gic.c: the functions above, for one version ------------------------------- */
 
 struct gic_version {
     enum err (*find)(struct gic *gic, const struct device_tree *tree);
     enum err (*init)(const struct gic *gic);
-    /* For the calling core, with that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: it
-     * has no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a wake-up that
-     * the core sent itself does not come; ERR_UNSUPPORTED: firmware keeps the controller for
-     * itself. */
+    /* For the calling core, with that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: it has
+     * no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a wake-up that the core
+     * sent itself does not arrive; ERR_UNSUPPORTED: firmware keeps the controller for itself. */
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
@@ -82,7 +81,7 @@ enum {
     GIC_FIRST_SHARED = 32,
     GIC_MAX_SHARED = 988,
     GIC_SPECIAL = 1020,
-    GIC_MOST_CLAIMS = 64, /* in one go: a line that stays pending interrupts again */
+    GIC_MOST_CLAIMS = 64, /* one attempt: a line that stays pending interrupts again */
 };
 
 extern const struct gic_version gic_v2, gic_v3;

@@ -22,7 +22,7 @@ enum {
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10, GICC_APR0 = 0xd0 };
 
 enum {
-    TYPER_LINES = 0x1f, /* in units of 32, less one */
+    TYPER_LINES = 0x1f, /* in units of 32, minus one */
     SGI_WORDS = 4,
     APR_WORDS = 4,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */

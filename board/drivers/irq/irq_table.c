@@ -21,7 +21,8 @@ static struct irq_table {
     } taken[IRQ_MAX_TAKEN];
     unsigned n_taken;
     bool serves;                         /* core 0 takes interrupts */
-    _Atomic uint32_t strays, stray_line; /* a core that wakes takes pending interrupts there, too */
+    _Atomic uint32_t strays, stray_line; /* a core that wakes takes pending interrupts there as
+                                          * well */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)

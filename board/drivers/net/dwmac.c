@@ -8,12 +8,12 @@
 enum {
     PHY_MICROS = 2000,     /* for a register of the PHY: 64 bits at 2.5 MHz or less */
     RESET_MICROS = 100000, /* for the reset, which needs the PHY's clock */
-    LEAST_BYTES = 60,      /* of a frame that is sent; shorter ones are filled up */
+    LEAST_BYTES = 60,      /* shortest frame that is sent; shorter ones are filled up */
     FIFO_UNIT = 128,
     QUEUE_UNIT = 256,
     MOST_BURST = 32,
     RECEIVE_BURST = 8,
-    READS = 2, /* of the bus at once, and one more */
+    READS = 2, /* reads of the bus at once, and one more */
     SEND_WEIGHT = 0x10,
 };
 
@@ -85,8 +85,8 @@ static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, un
     return (uint32_t)dma_address(&d->setup.window, (const void *)&r->slots[slot]);
 }
 
-/* The device stops in front of the descriptor of the tail. If all are its own, the last one has to wait: a tail at the first would mean
- * that it has none. */
+/* The device stops in front of the descriptor of the tail. If it owns all of them, the last one has
+ * to wait: a tail at the first would mean that it has none. */
 static void give_receive(struct dwmac *d, unsigned slot)
 {
     give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
@@ -96,7 +96,7 @@ static void give_receive(struct dwmac *d, unsigned slot)
 
 /* ---- reset, queues ---- */
 
-/* Bytes of a FIFO, all for the one queue, in the queue's units less one. */
+/* Bytes of a FIFO, all for the one queue, in the queue's units minus one. */
 static uint32_t queue_units(uint32_t features, unsigned shift)
 {
     uint32_t power = features >> shift & DWMAC_FIFO_MASK;
@@ -190,7 +190,7 @@ enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t ad
     *why = "the device tree has no address for the network controller (local-mac-address)";
     if (!is_address(setup->address))
         return ERR_UNSUPPORTED;
-    /* Whatever the firmware left at work stops here. */
+    /* Everything that the firmware left running stops here. */
     *why = "the network controller stays in reset: its PHY gives it no clock";
     dwmac_write(d, DWMAC_DMA, DWMAC_DMA_RESET);
     if (!await_clear(d, DWMAC_DMA, DWMAC_DMA_RESET, RESET_MICROS))

@@ -36,7 +36,7 @@ struct dwmac_setup {
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
     unsigned bus_bytes;   /* width of its bus to memory: 4, 8 or 16 */
-    unsigned phy;         /* address where the PHY is looked for first */
+    unsigned phy;         /* address where the PHY is searched first */
     struct yt8531 yt8531; /* zeros: the PHY is another one, or stays as the firmware left it */
     bool
         gigabit_only; /* its clock for sending is that of 1000 Mbit/s: a slower link does not count */
@@ -48,7 +48,7 @@ struct dwmac {
     struct dwmac_ring receives, sends;
     struct dwmac_setup setup;
     struct phy phy;
-    struct phy_link link; /* the one that the controller is set for */
+    struct phy_link link; /* the speed that the controller is set to */
     unsigned taken, given,
         n_sent; /* frames so far: taken from the device, given to it, and sent by it */
     bool works;

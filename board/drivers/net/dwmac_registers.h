@@ -1,5 +1,6 @@
-/* The registers of Synopsys' Ethernet controller of version 5 (GMAC, "Ethernet QoS") that dwmac.c uses. Synopsys' databook is not public: offsets
- * and bits are facts out of U-Boot's dwc_eth_qos.h, and of Linux's dwmac4.h, dwmac4_dma.h and dwmac4_descs.h where that is said. */
+/* The registers of Synopsys' Ethernet controller of version 5 (GMAC, "Ethernet QoS") that dwmac.c
+ * uses. Synopsys' databook is not public: offsets and bits come from U-Boot's dwc_eth_qos.h, and,
+ * where noted, from Linux's dwmac4.h, dwmac4_dma.h and dwmac4_descs.h. */
 #ifndef INGOT_BOARD_DRIVERS_NET_DWMAC_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_NET_DWMAC_REGISTERS_H
 
@@ -43,7 +44,7 @@ enum {
     DWMAC_CONFIG_SLOW = 1 << 15, /* 10 or 100 Mbit/s */
     DWMAC_CONFIG_NO_PADDING =
         1 << 20, /* padding and checksum of a frame with a length are taken away, ... */
-    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* ... and so is the checksum of one with a type */
+    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* ... and so is the checksum of a frame with a type */
 };
 enum { DWMAC_FILTER_ALL_GROUPS = 1 << 4 /* Linux: GMAC_PACKET_FILTER_PM */ };
 enum { DWMAC_QUEUE_0 = 2 << 0 /* it takes frames without a priority */ };
@@ -72,7 +73,7 @@ enum { DWMAC_DMA_RESET = 1 << 0 };
 enum { DWMAC_BUS_BURSTS = 7 << 1 /* of 4, 8 and 16 */, DWMAC_BUS_READS_SHIFT = 16 };
 enum { DWMAC_CHANNEL_TIMES_8 = 1 << 16, DWMAC_CHANNEL_SKIP_SHIFT = 18 };
 enum {
-    DWMAC_ON = 1 << 0,     /* of SENDS and of RECEIVES */
+    DWMAC_ON = 1 << 0,     /* switches SENDS or RECEIVES on */
     DWMAC_SECOND = 1 << 4, /* the next frame is read while one is sent */
     DWMAC_BUFFER_SHIFT = 1,
     DWMAC_BURST_SHIFT = 16,

@@ -1,6 +1,6 @@
 /* A PHY with the standard registers of IEEE 802.3, clause 22: finds it on its bus, starts it, and
- * asks for the link. RGMII delays are in the maker's registers and stay as the firmware left
- * them, but for those of yt8531.h. */
+ * asks for the link. RGMII delays are in the maker's registers and stay as the firmware left them,
+ * except those of yt8531.h. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 
@@ -9,7 +9,7 @@
 
 enum { PHY_ADDRESSES = 32 };
 
-/* The two wires to a PHY's registers, which a controller drives. A failed read gives 0xffff. */
+/* The two wires to a PHY's registers, which a controller drives. A failed read returns 0xffff. */
 struct phy_bus {
     void *context;
     uint16_t (*read)(void *context, unsigned address, unsigned reg);

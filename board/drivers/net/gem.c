@@ -87,7 +87,7 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
 }
 
 /* Give the buffers of a whole cache line of descriptors to the device. A descriptor's first word
- * hands it over, so the device has to see the other words before it. Without the barrier a core may
+ * hands it over, so the device has to see the other words before. Without the barrier a core may
  * reorder its writes: the device would then find the last frame's length, or the length of a new
  * frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)

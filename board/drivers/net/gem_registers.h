@@ -24,7 +24,7 @@ enum {
     GEM_PCS = 0x200,
     GEM_DESIGN_1 = 0x280,
     GEM_DESIGN_6 = 0x294,
-    GEM_SEND_BASE_1 = 0x440, /* of queue 1; the other queues follow */
+    GEM_SEND_BASE_1 = 0x440, /* queue 1; the other queues follow */
     GEM_RECEIVE_BASE_1 = 0x480,
     GEM_SEND_BASE_TOP = 0x4c8, /* upper halves, of all queues */
     GEM_RECEIVE_BASE_TOP = 0x4d4,

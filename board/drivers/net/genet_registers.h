@@ -19,9 +19,9 @@ enum {
     GENET_COUNTERS = 0xd80,
     GENET_MDIO = 0xe14,
     GENET_FILTERS = 0xe50, /* which of them are on (Linux: UMAC_MDF_CTRL, of UMAC at 0x800) */
-    GENET_FILTER_ADDRESS =
-        0xe54,               /* of filter 0: two bytes, then four; those of the others follow */
-    GENET_RECEIVES = 0x2000, /* descriptors, then queues, then the engine */
+    GENET_FILTER_ADDRESS = 0xe54, /* length of filter 0: two bytes, then four; those of the others
+                              * follow */
+    GENET_RECEIVES = 0x2000,      /* descriptors, then queues, then the engine */
     GENET_SENDS = 0x4000,
 };
 enum { GENET_REVISION_5 = 6 /* bits 24 to 27, for the device called version 5 */ };
@@ -30,7 +30,7 @@ enum {
     GENET_RGMII_LINK = 1 << 4,
     GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
     GENET_RGMII_ON = 1 << 6,
-    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours: the PHY delays received data */
+    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours, because the PHY delays received data */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
 /* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
@@ -41,7 +41,7 @@ enum {
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
-    GENET_COMMAND_LOOP = 1 << 15, /* together with the reset: it has a clock then */
+    GENET_COMMAND_LOOP = 1 << 15, /* together with the reset, while it has a clock */
 };
 /* Frames of an address in a filter come, and no others (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
 enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };
@@ -82,7 +82,7 @@ enum {
 };
 enum { GENET_ENGINE_ON = 1 << 0, GENET_ENGINE_QUEUE = 1 << (GENET_QUEUE + 1) };
 enum { GENET_ENGINE_STOPPED = 1 << 0 /* Linux: DMA_DISABLED */ };
-enum { GENET_BURST = 8 /* as long as BCM2711 supports */ };
+enum { GENET_BURST = 8 /* as many as BCM2711 supports */ };
 enum { GENET_FLOW_RECEIVES = 5 << 16 | 16 };
 
 /* A descriptor's status. */

@@ -31,7 +31,8 @@ static const struct port {
         unsigned char block, number;
     } clocks[CLOCKS];                    /* AHB, AXI, PTP, GTXC, GTXCLK */
     unsigned char tx;                    /* the TX clock, in `block` */
-    unsigned char block;                 /* of the resets and of the TX clock, and of the syscon */
+    unsigned char block;                 /* address of the block with the resets and the TX clock,
+                                          * and of the syscon */
     unsigned short assert_at, status_at; /* registers of the resets; a status of 1: released */
     uint32_t resets;                     /* bits of AXI and AHB */
     unsigned char mode_at, mode_shift;   /* in the syscon */

@@ -20,7 +20,8 @@ struct jh7110_gmac {
 /* A port as the tree describes it. */
 struct jh7110_gmac_wiring {
     const char *mode; /* phy-mode; NULL: it says nothing, and the port is taken as RGMII */
-    /* starfive,tx-use-rgmii-clk: it sends with the clock of what it receives, which the PHY fits to the link; else with the one that is chosen already. */
+    /* starfive,tx-use-rgmii-clk: it sends with the receive clock, which the PHY adapts to the link;
+     * else with the clock chosen before. */
     bool received_clock;
 };
 

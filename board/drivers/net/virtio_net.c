@@ -53,8 +53,8 @@ static bool start_queue(struct virtio_net *v, unsigned which, struct virtio_net_
     return q->size != 0;
 }
 
-/* Give the buffer of this slot to the device: it sends so many bytes of it, or writes at most as
- * many. */
+/* Give the buffer of this slot to the device: it sends this many bytes of it, or writes at most
+ * this many. */
 static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue *q, uint32_t slot,
                   uint32_t bytes)
 {

@@ -28,7 +28,7 @@ struct bcm_sd_place {
     bool is_soldered;  /* an eMMC on eight lines, which is always present */
     bool only_1v8;     /* its signals always have 1.8 V */
     uint32_t clock_hz; /* clock of the controller, from the firmware; 0: as in its registers */
-    struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
+    struct dma_window window; /* window of the controller, or of the DMA engine for BCM_SD_ARASAN */
     void (*switch_power)(
         bool on); /* switches the card's supply, if not by `gpio`; NULL: it is always on */
     enum err (*switch_1v8)(

@@ -294,7 +294,7 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     e = wait_clear(d, CTRL, CTRL_FIFO_RESET | CTRL_DMA_RESET);
     if (e != ERR_OK)
         return e;
-    /* The FIFO is empty. Program how much arrives, and what moves it. */
+    /* The FIFO is empty. Program how much data arrives, and what moves it. */
     *reg(d, BLKSIZ) = c->block_bytes;
     *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
     d->dma = dma_can(d, c);

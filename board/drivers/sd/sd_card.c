@@ -290,7 +290,7 @@ static enum err sd_card_moved(struct sd_card *card)
 {
     enum err e = sd_card_check_status(card);
 
-    /* The caller asked for sectors beyond the end: another try would fail in the same way. */
+    /* The caller asked for sectors beyond the end: another attempt would fail in the same way. */
     if (e == ERR_RANGE) {
         (void)sd_card_settle(card);
         sd_card_finish(card, ERR_RANGE);

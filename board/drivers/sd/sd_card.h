@@ -44,7 +44,7 @@ struct sd_card {
     uint32_t moved;    /* host->moved at the last poll */
     uint32_t n_errors; /* since the start; for figures and tests */
     uint32_t n_retunes;
-    uint32_t hz; /* of the bus in use */
+    uint32_t hz; /* clock of the bus in use */
     unsigned bits;
     enum sd_timing timing;
     unsigned tune_index; /* the tuning command of the current timing; 0: none */
@@ -52,7 +52,7 @@ struct sd_card {
     enum err lost;     /* why */
     bool needs_stop;   /* CMD12 follows the current transfer */
     enum sd_rung rung; /* in use */
-    enum sd_rung best; /* to be tried first: at faster ones errors occurred */
+    enum sd_rung best; /* mode to try first: at faster ones errors occurred */
     const char *why;   /* an error message if the card is there but cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */

@@ -258,8 +258,8 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     return ERR_BUSY;
 }
 
-/* While it stores a block the card is busy; then it takes the next one, or is told that there is
- * none: one byte after that token it is busy again (7.2.4). */
+/* The card is busy while it stores a block; then it takes the next one, or the stop token: one byte
+ * after that token it is busy again (7.2.4). */
 static enum err sd_spi_poll_give(struct sd_spi *spi)
 {
     static const uint8_t stop = TOKEN_STOP;
@@ -388,7 +388,7 @@ static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
     uint64_t n = 0;
 
     for (int bit = 31 - (int)shift; bit >= 0; bit--) {
-        /* Does a sector with this bit set exist, too? Then the card has as many. */
+        /* Does a sector with this bit set exist, too? Then the card has that many. */
         uint64_t more = n + ((uint64_t)1 << bit);
 
         if (sd_spi_read_block(spi, card, CMD_READ_ONE, (uint32_t)((more - 1) << shift),
@@ -405,7 +405,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     enum err e = ERR_OK;
 
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
-    if (!card->facts.by_sector) /* of others it is fixed */
+    if (!card->facts.by_sector) /* the block length of other cards is fixed */
         (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
     /* Capacity and speed (5.3), then the name of the card (5.2); the name may be missing. */
     if (sd_spi_read_block(spi, card, CMD_CSD, 0, REGISTER_BYTES)) {

@@ -159,7 +159,7 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
     return ERR_OK;
 }
 
-/* 2.2.19: which of the errors counts. */
+/* 2.2.19: which of the errors matters. */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
     if (status & STATUS_COMMAND_WRONG) /* with a timeout it means a conflict on the line */

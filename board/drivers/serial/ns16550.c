@@ -14,7 +14,7 @@ enum {
     REG_LINE_STATUS = 5,
     REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, as the next */
     REG_DIVISOR_HIGH = 1,
-    REG_DW_STATUS = 31, /* of Synopsys's: reading it ends the complaint of a busy one */
+    REG_DW_STATUS = 31, /* only on Synopsys's UART: reading it clears its busy complaint */
     LINE_8N1 = 3,
     LINE_DIVISOR = 1 << 7,
     LINE_TRIES = 1000,
@@ -71,7 +71,7 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
         return;
     uart->self = uart;
     facts_add(ns16550_facts, &uart->self);
-    /* The firmware may have left them on, and nobody would serve them yet. */
+    /* The firmware may have left them on, before anything can serve them. */
     write_register(uart, REG_INTERRUPTS, 0);
     /* Bytes that were typed while the firmware ran are meant for us. Turning FIFOs on clears
      * them. */

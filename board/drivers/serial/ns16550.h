@@ -11,7 +11,7 @@ struct ns16550 {
     struct ns16550 *self; /* for facts */
     uintptr_t base;
     unsigned stride; /* bytes from one register to the next */
-    unsigned width;  /* of an access: 1 or 4 bytes */
+    unsigned width;  /* size of an access: 1 or 4 bytes */
     bool overrun;    /* and not yet told */
     bool listens;    /* by interrupt */
 };

@@ -16,8 +16,8 @@ struct pl011 {
  * firmware set. Waits for the last byte first. The registers are mapped as device memory. */
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
-/* The same, but a rate that the firmware set stays: clock_hz and baud count where the divisor is
- * 0, as after a reset. */
+/* The same, but a rate that the firmware set stays: clock_hz and baud are used only if the divisor
+ * is 0, as after a reset. */
 void pl011_init_left(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
 /* Whether the firmware has set this UART up and left it on. The registers are mapped. */

@@ -184,7 +184,7 @@ bool serial_receive(void)
 {
     int n;
 
-    /* Another core is receiving, and takes what is there. */
+    /* Another core is receiving, and takes the bytes. */
     if (atomic_flag_test_and_set(&serial_line.receiving))
         return false;
     n = receive_from(serial_line.driver, serial_line.uart);
@@ -333,7 +333,7 @@ bool serial_has_input(void)
     return receive_ring_held(&serial_line.ring) != 0;
 }
 
-/* Masked, so that a byte which comes after the check ends the sleep. */
+/* Masked, so that a byte that arrives after the check ends the sleep. */
 static bool sleep_without_input(void)
 {
     bool on = core_interrupts_mask(),
@@ -366,7 +366,7 @@ void serial_nap(void)
         (void)sleep_without_input();
 }
 
-/* While computing, the line is looked at less often, so input is as safe here as there. */
+/* While computing, the line is polled less often, so masking loses no more input than that. */
 void serial_rest(uint32_t micros)
 {
     bool on;

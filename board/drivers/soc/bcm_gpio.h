@@ -20,7 +20,7 @@ void bcm_gpio_write(uintptr_t base, unsigned pin, bool high);
 
 bool bcm_gpio_read(uintptr_t base, unsigned pin);
 
-/* Pull the pin up, or leave it alone. */
+/* Enable the pull-up, or do not change it. */
 void bcm_gpio_pull(uintptr_t base, enum bcm_pull_kind kind, unsigned pin, bool up);
 
 #endif

@@ -18,7 +18,7 @@ enum { MOST_WORDS = 64 }; /* before ours: more than a mailbox holds */
 /* "Mailbox property interface": header, one tag, end. */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
 
-#define CODE_DONE 0x80000000u /* of the message, and the top bit of a tag's code */
+#define CODE_DONE 0x80000000u /* code of an answered message, and the top bit of a tag's code */
 
 /* "Accessing mailboxes": the address at which the VideoCore sees RAM, past its caches. */
 #define BUS_ALIAS 0xc0000000u

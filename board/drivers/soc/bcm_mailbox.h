@@ -39,7 +39,7 @@ enum bcm_tag {
     BCM_SET_BUFFER_SIZE = 0x00048004,  /* width, height */
     BCM_SET_DEPTH = 0x00048005,        /* bits of a pixel */
     BCM_SET_COLOUR_ORDER = 0x00048006, /* 1: red in the upper bits */
-    BCM_SET_BUFFER_PLACE = 0x00048009, /* x, y of what is seen of the buffer */
+    BCM_SET_BUFFER_PLACE = 0x00048009, /* x, y of the visible part of the buffer */
 };
 
 enum bcm_clock {
@@ -63,7 +63,7 @@ struct bcm_mailbox {
     uintptr_t base;     /* 0: none, every question fails */
     _Atomic bool taken; /* taken by the core that asks: a core that serves the card may switch
                          * its power */
-    /* Read and written by the VideoCore, so it has cache lines of its own. */
+    /* Read and written by the VideoCore, so it has separate cache lines. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };
 

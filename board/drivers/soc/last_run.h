@@ -9,10 +9,10 @@
 #include "board/board.h"
 
 /* Map the page uncached, tell how the last run ended and begin the record of this one. Call
- * once, on core 0. fired: a register says that the watchdog's block caused the last reset. It
- * also says so after restart() and power_off(), and after runs of other programs, so it only
- * counts for a record of a run that had a watchdog and no end. Such a record without the
- * register gives BOARD_RUN_RESET: a Pi 4 whose card was at 1.8 V forgets the register. */
+ * once, on core 0. fired: a register says that the watchdog's block caused the last reset. It also
+ * says so after restart() and power_off(), and after runs of other programs, so it is used only if
+ * the record's run had a watchdog and did not end. Such a record without the register gives
+ * BOARD_RUN_RESET: a Pi 4 whose card was at 1.8 V forgets the register. */
 void last_run_open(struct board_last_run *last, bool fired);
 
 /* This run is alive at `millis` after its start. */

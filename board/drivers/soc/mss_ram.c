@@ -1,6 +1,7 @@
 /* Until Libero's designs of 2022.10 RAM at 0x1000000000 was not that at 0x80000000; since then it is (SEG0_1), and trees name RAM from
- * 0x1040000000 on: Microchip's mpfs-icicle-kit.dts before and after. With a tree of the other age the arena would lie over the image. Views
- * of the same RAM have equal addresses within a GiB. */
+ * 0x1040000000 on: Microchip's mpfs-icicle-kit.dts before and after. With the other version of the
+ * tree the arena would overlap the image. Views of the same RAM have equal addresses within a
+ * GiB. */
 #include "board/drivers/soc/mss_ram.h"
 
 #include "board/drivers/dma/dma.h"

@@ -25,7 +25,7 @@ enum { GIB = 1 << 30, FEED_MILLIS = 250, EMULATED_LOOKS = 64 };
 /* Revision codes (Raspberry Pi documentation, "New-style revision codes"). */
 enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_SHIFT = 28 };
 
-static struct raspberry_pi *the_pi; /* of raspberry_pi_init: a machine is one */
+static struct raspberry_pi *the_pi; /* set by raspberry_pi_init: a machine is one board */
 
 static void set_led(struct raspberry_pi *pi, bool lit)
 {

@@ -1,6 +1,6 @@
-/* The common parts of the family's boards: console, mailbox, cores, health, power. A board
- * says where things are and which pins it uses; a machine is one board, so that what needs no more
- * stands in struct board as it is: .health = raspberry_pi_health. */
+/* The common parts of the family's boards: console, mailbox, cores, health, power. A board provides
+ * addresses and pins; a machine is one board, so functions that need nothing else are members of
+ * struct board directly: .health = raspberry_pi_health. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 #define INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 
@@ -24,17 +24,16 @@ struct raspberry_pi;
 
 struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
-    uintptr_t gpio;     /* 0: the UART's pins are set already, and the LED is not ours */
+    uintptr_t gpio;     /* BCM2712's always-on pins; 0: none */
     uintptr_t gpio_aon; /* BCM2712's pins that are always on; 0: none */
     /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an
      * output. NULL: there is no LED. */
     void (*find_led)(struct raspberry_pi *pi);
     uintptr_t chip_id; /* the register that tells the stepping, for people; 0: none */
     enum bcm_pull_kind pull;
-    uint32_t uart_hz; /* wanted of the UART's clock; 0: leave it, and the rate with it */
-    uint32_t
-        uart_left_hz; /* its clock where it is left; counts where the firmware has set no rate */
-    void (*listen)(void); /* on each core, before it waits or wakes */
+    uint32_t uart_hz;      /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    uint32_t uart_left_hz; /* its clock, if the firmware has set no rate */
+    void (*listen)(void);  /* on each core, before it waits or wakes */
 };
 
 struct raspberry_pi {
@@ -43,11 +42,11 @@ struct raspberry_pi {
     struct bcm_mailbox mailbox;
     struct pl011 uart;
     uint32_t uart_hz;  /* 0: unknown, the firmware's rate stays */
-    uint32_t revision; /* of the board; 0: unknown */
-    int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say of what */
+    uint32_t revision; /* revision code of the board; 0: unknown */
+    int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say which block it belongs to */
     bool led_inverted;
     bool emulated;    /* by QEMU, whose watchdog does not count: it restarts when it is armed */
-    unsigned n_reads; /* of the card, in progress: the LED is lit */
+    unsigned n_reads; /* reads of the card in progress: the LED is lit */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
     uint32_t n_alive;           /* calls */
@@ -69,8 +68,8 @@ struct raspberry_pi {
 void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
 
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
- * cores' clock to what it allows. Registers are mapped here. An LED that a register lights is
- * lit from here on until there is a console: it stays so where we hang between. */
+ * cores' clock to the allowed maximum. Registers are mapped here. An LED controlled by a register
+ * is on from here until there is a console: it stays on if the start hangs in between. */
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb);
 
@@ -84,9 +83,10 @@ uint32_t raspberry_pi_best_baud(uint32_t most);
 /* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
 void raspberry_pi_describe(struct machine *machine);
 
-/* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
- * or the words of the firmware's own start code. From then on they sleep in board.wait, also those
- * that we do not start: in QEMU the firmware's loop takes all of a processor. */
+/* Start the other cores from the word that the firmware makes them poll: the tree's
+ * cpu-release-addr, or the words of the firmware's own start code. From then on they sleep in
+ * board.wait, also those that we do not start: in QEMU the firmware's loop takes all of a
+ * processor. */
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 
 /* board.start_core, for cores that were fetched. */
@@ -101,7 +101,7 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
     return pi->revision >> 4 & 0xff;
 }
 
-/* A controller's window, not beyond what raspberry_pi_limit_dma has set. */
+/* A controller's window, at most what raspberry_pi_limit_dma has set. */
 struct dma_window raspberry_pi_window(struct dma_window window);
 
 /* The members of struct board of these names. */

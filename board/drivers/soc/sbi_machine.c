@@ -38,7 +38,7 @@ void sbi_machine_leave_out(uint64_t hart)
     sbi_machine.n_harts = n;
 }
 
-/* Also as disabled: then somebody does not want it. */
+/* Also if disabled, because then the user does not want it. */
 static bool is_named(uint64_t hart)
 {
     const struct device_tree *tree = &sbi_machine.tree;

@@ -6,12 +6,12 @@
 
 #include "board/err.h"
 
-/* Make a host of it, before xhci_start; its registers, from those of xHCI on, are mapped. Less
- * than half a second, and nothing to wait for where the firmware has made it one. ERR_NO_DEVICE:
- * no such controller is there. */
+/* Make a host of it, before xhci_start; its registers, from those of xHCI on, are mapped. Takes
+ * less than half a second, and nothing if the firmware has already switched it to host mode.
+ * ERR_NO_DEVICE: no such controller is there. */
 enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_hz);
 
-/* dwc3_mmio.c, in whose place a test has the controller. Words alone: narrower accesses read
+/* dwc3_mmio.c, in whose place a test has the controller. Only whole words: narrower accesses read
  * garbage (xhci_mmio.c). */
 uint32_t dwc3_read(uintptr_t at);
 void dwc3_write(uintptr_t at, uint32_t value);

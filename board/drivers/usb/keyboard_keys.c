@@ -119,7 +119,7 @@ static void press_plain(struct keyboard_keys *k, uint8_t usage)
             continue;
         if (usage == KEY_SPACE && k->dead != 0) {
             put_after_dead(k, ' ');
-        } else if (k->dead == 0 || text[0] != '\x7f') { /* the accent alone is removed again */
+        } else if (k->dead == 0 || text[0] != '\x7f') { /* the single accent is removed again */
             put(k, text, strlen(text));
         }
         k->dead = 0;

@@ -27,7 +27,7 @@ const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS] = {
                       .fourth = u"" },
 };
 
-/* Each accent alone, and its pairs. */
+/* Each single accent, and its pairs. */
 static const struct accent {
     uint16_t dead, alone;
     const uint16_t *pairs;

@@ -172,7 +172,7 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     return ERR_OK;
 }
 
-/* The device that came to the port by the look before, so that its contacts have settled. */
+/* The device that came to the port before the previous poll, so that its contacts have settled. */
 static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 {
     uint8_t *news = &u->host.news[place];
@@ -199,7 +199,7 @@ static bool waits(struct usb *u, unsigned drive)
            (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh));
 }
 
-/* The first drive that is not as it was told of last. */
+/* The first drive whose state differs from the last report. */
 static struct block_device *next_change(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++) {
@@ -214,7 +214,7 @@ static struct block_device *next_change(struct usb *u)
     return NULL;
 }
 
-/* A hub too many, which is told once. */
+/* One hub too many, which is reported once. */
 static struct block_device *tell_left_out(struct usb *u)
 {
     const char *why = u->host.left_out;

@@ -6,19 +6,20 @@
 #include "board/drivers/usb/usb_keyboard.h"
 #include "board/drivers/usb/usb_storage.h"
 
-enum { USB_DRIVES = 3, USB_CONTROLLERS = 4 }; /* of a controller; of a machine */
+enum { USB_DRIVES = 3, USB_CONTROLLERS = 4 }; /* drives of a controller; controllers of a machine */
 
 /* Zeroed by its owner. */
 struct usb {
     struct xhci host;
     struct usb_storage drives[USB_DRIVES];
     struct block_device devices[USB_DRIVES];
-    bool is_told[USB_DRIVES]; /* by usb_open and usb_look: it is attached */
+    bool is_told[USB_DRIVES]; /* set by usb_open and usb_look: it is attached */
     unsigned n_drives;
     struct block_device refused; /* one too many */
     struct usb_keyboard keyboard;
     uint64_t looked, looked_for_drives; /* at the ports, by ticks */
-    uint32_t starts;                    /* of the controller, when all ports were looked at */
+    uint32_t starts;                    /* starts of the controller, counted when all ports were
+                                         * looked at */
 };
 
 /* Start the controller and find what is there; one that u had before is stopped. Returns how
@@ -31,11 +32,11 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
 /* The next byte that was typed, or -1: a source for serial_join. Sees keyboards come and go. */
 int usb_take(void *usb);
 
-/* A drive that came, went or came back since the last answer, at any controller of the machine:
- * its error_message says why it cannot be used, or that it was unplugged. One that is new has no
- * place among others where there is none. A device that is `in_use` stays that of its drive;
- * others may be given to one that is new. NULL: nothing did. Core 0, where nobody waits for
- * data: it may take as long as a drive takes to get ready. */
+/* A drive that came, went or came back since the last answer, at any controller of the machine: its
+ * error_message says why it cannot be used, or that it was unplugged. A new drive is ignored if
+ * there is no free slot. A device that is `in_use` stays that of its drive; others may be given to
+ * one that is new. NULL: nothing did. Called on core 0, while no data is waited for: it may take as
+ * long as a drive takes to get ready. */
 struct block_device *usb_look(void);
 
 /* Whether a keyboard is attached to any controller. */

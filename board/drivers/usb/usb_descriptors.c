@@ -120,11 +120,12 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
     unsigned form = data[0] & 0x7f;
 
     *code = 0;
-    if (form == 0x70 || form == 0x71) { /* of this command, or of one before */
+    if (form == 0x70 || form == 0x71) { /* the sense data are about this command, or an earlier
+                                         * one */
         *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;
     }
-    if (form == 0x72 || form == 0x73) { /* in descriptors for which nobody asked */
+    if (form == 0x72 || form == 0x73) { /* in unrequested descriptors */
         *code = (unsigned)(data[2] << 8 | data[3]);
         return data[1] & 15;
     }

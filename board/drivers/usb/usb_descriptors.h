@@ -12,7 +12,8 @@ struct usb_ends {
     uint8_t in, out; /* endpoints' numbers, 1 to 15; out 0: there is none */
     uint16_t in_packet, out_packet;
     uint8_t in_burst, out_burst; /* packets beyond the first, 0 to 15 */
-    uint8_t interval;            /* of an interrupt endpoint, as the device reports it; 0: bulk */
+    uint8_t interval;            /* interval of an interrupt endpoint, as the device reports it; 0:
+                                  * bulk */
 };
 
 /* Find mass storage that speaks bulk-only, or a keyboard that knows the boot protocol (HID 1.11,
@@ -24,7 +25,7 @@ bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *end
 enum { USB_HUB_BYTES = 7, USB_HUB = 0x29, USB_HUB_3 = 0x2a };
 struct usb_hub_facts {
     uint32_t n_ports; /* 1 to 255 */
-    uint32_t think;   /* of its translator, in steps of 8 bit times */
+    uint32_t think;   /* think time of its translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
 /* False: it is not a descriptor of that type, or it is of a hub without ports. */

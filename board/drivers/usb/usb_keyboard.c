@@ -6,7 +6,7 @@
 #include "board/drivers/usb/xhci_registers.h"
 #include "board/min_max.h"
 
-enum { MOST_FAULTS = 3, MOST_BYTES = 64 /* of a packet of full speed (USB 2.0, 5.7.3) */ };
+enum { MOST_FAULTS = 3, MOST_BYTES = 64 /* bytes of a full-speed packet (USB 2.0, 5.7.3) */ };
 enum { SET_REPORT = 9, SET_IDLE = 10, SET_PROTOCOL = 11 }; /* 7.2 */
 
 static uint32_t millis(const struct xhci *x)

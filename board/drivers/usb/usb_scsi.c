@@ -8,8 +8,8 @@ enum {
     ASK_MS = 100,
     INQUIRY_TRIES = 5, /* as U-Boot */
     INQUIRY_BYTES = 36,
-    MODE_BYTES = 192, /* as Windows asks: many drives support no other length, according to Linux's
-              * use_192_bytes_for_3f */
+    MODE_BYTES = 192, /* as Windows requests: many drives support no other length, according to
+                       * Linux's use_192_bytes_for_3f */
     KEY_NOT_READY = 2,
     NO_MEDIUM = 0x3a,
     NOT_READY = 0x0400, /* with a qualifier: SPC-4, table 44 */

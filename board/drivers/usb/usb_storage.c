@@ -8,7 +8,7 @@
 
 enum {
     HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
-    ENGLISH = 0x0409,        /* of the United States: what all have */
+    ENGLISH = 0x0409,        /* English of the United States, which all devices have */
     KEY_ILLEGAL = 5,
 };
 
@@ -18,8 +18,8 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
-/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the
- * transport demands one, and cheap drives have none. */
+/* Identity of a drive, and a substitute for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the
+ * transport requires one, but cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
 {
     const uint8_t *d = s->device.data;
@@ -33,7 +33,7 @@ static enum err identify(struct usb_storage *s, struct identity *out)
         return e;
     e = xhci_control(s->host, &s->device, 0x80, 6, (uint16_t)(3 << 8 | number), ENGLISH, 255);
     for (uint32_t i = 0; e == ERR_OK && i < d[0]; i++)
-        out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, but for its start */
+        out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, except for its start value */
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
@@ -215,7 +215,7 @@ static uint32_t most_sectors(const struct usb_storage *s)
     return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;
 }
 
-/* Whole blocks of the request as one command, or a block of which it has a part. */
+/* Whole blocks of the request as one command, or a block that it covers only partly. */
 static void next_part(struct usb_storage *s)
 {
     const struct block_request *r = s->row[0];
@@ -314,7 +314,7 @@ static enum err advance(struct usb_storage *s)
     return ERR_OK;
 }
 
-/* Somebody else at the controller had to stop it, or starts it anew. */
+/* Another device at the controller had to stop it, or restarts it. */
 static bool is_lost(const struct usb_storage *s)
 {
     return !s->stopped && s->device.slot == 0;

@@ -9,7 +9,7 @@
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                       uint32_t bytes, bool write);
 
-/* An event of the drive, whatever it is of. */
+/* An event of the drive, of any kind. */
 void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event);
 
 /* One command to or from s->answer, waited for. */
@@ -20,8 +20,8 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 
 /* Find the unit, the size and the lock of a drive that is addressed and configured. Errors set
- * s->why mostly. ERR_IO with s->no_modes: start it again, and it is not asked what it fell
- * silent at. */
+ * s->why mostly. ERR_IO with s->no_modes: start it again, without the question at which it fell
+ * silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
 #endif

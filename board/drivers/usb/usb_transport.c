@@ -75,7 +75,7 @@ static void clear_stall(struct usb_storage *s, bool in)
     bool again = s->stalled;
 
     s->stalled = s->phase == USB_STATUS;
-    /* The status stalls once more: the drive is given up. */
+    /* The status stalls again: the drive is given up. */
     if (again ||
         xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
         xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)
@@ -112,7 +112,7 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     } else {
         dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
-        /* This drive's residues are known to be wrong: what came over the bus counts. */
+        /* This drive's residues are known to be wrong: the number of bytes on the bus counts. */
         if (s->wrong_residue)
             s->left = s->came_whole ? 0 : 1;
     }

@@ -11,8 +11,7 @@
 enum {
     READY_MS = 1000,
     ANSWER_MS = 1000,
-    COMMAND_MS =
-        5000, /* as Linux and U-Boot wait: an address that is given includes the device's answer */
+    COMMAND_MS = 5000, /* as Linux and U-Boot wait: Address Device includes the device's answer */
     CONNECT_MS = 100,
     POWER_MS = 20, /* 4.19.4 */
     TRB_MOST = 64 << 10,
@@ -158,7 +157,7 @@ static bool pull(struct xhci *x, struct xhci_trb *event)
         x->next_event = 0;
         x->event_cycle ^= TRB_CYCLE;
     }
-    if (x->next_event % TELL_EVENTS != 0) /* 4.9.4.1: so far, from time to time */
+    if (x->next_event % TELL_EVENTS != 0) /* 4.9.4.1: report the position from time to time */
         return true;
     dma_barrier(); /* the entries are read before the controller may write them again */
     write_address(x, x->runtime + RUN_DEQUEUE,
@@ -171,7 +170,8 @@ static bool is_of(const struct xhci_device *d, const struct xhci_trb *event)
     return (event->control >> 10 & 63) == EVENT_TRANSFER && event->control >> 24 == d->slot;
 }
 
-/* Commands' and ports' are late, or told by registers. A device that has so many is broken. */
+/* Events of commands and ports are late, or registers report them. A device with so many is
+ * broken. */
 static void keep(struct xhci *x, const struct xhci_trb *event)
 {
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
@@ -186,7 +186,7 @@ bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event)
 {
     if (!x->running)
         return false;
-    /* Events that came while somebody waited for another device's. */
+    /* Events that arrived while another device's were waited for. */
     if (d->n_kept != 0) {
         *event = d->kept[0];
         memmove(d->kept, d->kept + 1, --d->n_kept * sizeof d->kept[0]);
@@ -260,7 +260,7 @@ enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struc
 
     if (e != ERR_OK)
         return e;
-    /* Go on behind what failed, at the place where the next entry is put. */
+    /* Continue after the failed entry, at the place of the next one. */
     return xhci_obey_slot(x, d, TRB_SET_DEQUEUE,
                           xhci_address(x, &ring->trbs[ring->next]) | ring->cycle, id);
 }
@@ -399,7 +399,7 @@ static void power_ports(struct xhci *x)
     xhci_pause(x, CONNECT_MS + (any ? POWER_MS : 0)); /* USB 2.0, 7.1.7.3: a connection settles */
 }
 
-/* Those at the controller first; then those behind one, which has a lower number. */
+/* Devices at the controller first; then those behind a hub, which has a lower number. */
 static void find_hubs(struct xhci *x)
 {
     bool fresh;

@@ -18,9 +18,10 @@ enum {
         16, /* TRBs' room after a ring: a VL805 reads 64 bytes ahead, keeps them, and would take them for another ring's */
     XHCI_EVENTS = 256, /* more than commands and transfers under way can cause */
     XHCI_SLOTS = 12,
-    XHCI_KEPT = 8, /* events of a device that nobody has asked for yet */
+    XHCI_KEPT = 8, /* unrequested events of a device */
     XHCI_SCRATCH =
-        64, /* pages that the controller may want for itself: a VL805 wants 31, the most is 1023 (5.3.4) */
+        64, /* pages that the controller may need for itself: a VL805 needs 31, the maximum is 1023
+             * (5.3.4) */
     XHCI_CONTROL = 1, /* the control endpoint's number in contexts (4.5.1) */
     XHCI_HUBS = 8,
     XHCI_TIERS = 5,      /* hubs between a device and the controller, at most (USB 2.0, 4.1.1) */
@@ -46,7 +47,7 @@ _Static_assert(sizeof(struct xhci_trb) == 16, "4.11.1");
 
 struct xhci_ring {
     struct xhci_trb *trbs;
-    struct xhci_trb *first; /* of what is pushed and not yet the controller's; NULL: nothing */
+    struct xhci_trb *first; /* first TRB that is pushed and not yet the controller's; NULL: none */
     uint32_t next;
     uint32_t cycle;
 };
@@ -64,8 +65,8 @@ struct xhci_device {
     _Alignas(XHCI_PAGE) uint32_t output[XHCI_PAGE / 4];
     _Alignas(XHCI_PAGE) uint8_t data[XHCI_PAGE]; /* of control transfers */
     struct xhci_ring control, in, out;
-    uint32_t in_id, out_id;     /* their numbers in contexts; 0: it has none */
-    uint32_t place;             /* where it is, of xhci_n_places */
+    uint32_t in_id, out_id;     /* their context numbers; 0: it has none */
+    uint32_t place;             /* its place, below xhci_n_places */
     uint32_t port, slot, speed; /* port: the controller's own. slot 0: not attached */
     uint32_t
         route; /* 8.9 of USB 3.2: a hub's port in each four bits, the nearest to the controller lowest */
@@ -108,10 +109,9 @@ struct xhci {
     bool running;
     bool deaf; /* a command had no answer: only a start helps */
     uint32_t structure_1, structure_2,
-        parameters; /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
-    const char
-        *left_out;   /* an error message on a hub that was left alone, until somebody has told it */
-    const char *why; /* an error message when the controller cannot be used, else NULL */
+        parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
+    const char *left_out; /* an error message about an ignored hub, until it is reported */
+    const char *why;      /* an error message when the controller cannot be used, else NULL */
 };
 
 /* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has an error message. */
@@ -138,17 +138,17 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* Let go of hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
 
-/* A control transfer of the device, its data in d->data, zeroed before where it comes in.
- * ERR_UNSUPPORTED: the device refused (a stall). */
+/* A control transfer of the device, with its data in d->data, zeroed before input. ERR_UNSUPPORTED:
+ * the device refused (a stall). */
 enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8_t request,
                       uint16_t value, uint16_t index, uint16_t bytes);
 
-/* The configuration's descriptor and what follows it, into d->data; *bytes: how many of them came. */
+/* The configuration's descriptor and those after it, into d->data; *bytes: how many arrived. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes);
 enum err xhci_set_configuration(struct xhci *x, struct xhci_device *d, uint8_t configuration);
 
-/* Whether a device that did not answer is to be asked once more, from the port's reset on: after a pause, and twice at
- * the most. `tries` begins with 0. */
+/* True if a device that did not answer should be tried again, starting with the port's reset: after
+ * a pause, and twice at most. `tries` begins with 0. */
 bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries);
 
 /* Make the endpoints ready. */

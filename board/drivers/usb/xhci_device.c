@@ -13,7 +13,7 @@ enum {
     CONFIGURED_MS = 10, /* U-Boot waits so long, for sticks of SanDisk and Kingston */
     TRY_MS = 250,
     MOST_TRIES = 3,
-    HEAD_BYTES = 9, /* of a configuration: the descriptor itself */
+    HEAD_BYTES = 9, /* length of the configuration descriptor itself */
     TYPE_CONTROL = 4,
     TYPE_BULK_OUT = 2,
     TYPE_BULK_IN = 6,
@@ -33,15 +33,15 @@ static bool is_ready(uint32_t status)
     return status != UINT32_MAX && (status & PORT_ENABLED) && (status >> 10 & 15) != 0;
 }
 
-/* 4.3.1: a USB 3 port enables itself. Nobody has talked to what came to it since, so that it needs no reset. */
+/* 4.3.1: a USB 3 port enables itself. It was not used since it came, so it needs no reset. */
 static bool is_new_and_super(uint32_t status)
 {
     return is_ready(status) && (status & PORT_CONNECT_CHANGE) &&
            (status >> 10 & 15) >= XHCI_SPEED_SUPER;
 }
 
-/* A reset, so that the device begins anew. A VL805 tells that the reset has ended (PRC) while a USB 3 port still trains
- * its link: speed 0, not enabled, and both within a second. */
+/* A reset, so that the device starts again. A VL805 tells that the reset has ended (PRC) while a
+ * USB 3 port still trains its link: speed 0, not enabled, and both within a second. */
 static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
 {
     unsigned reg = xhci_port_register(x, port);
@@ -99,7 +99,7 @@ static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struc
     c[1] = ERRORS_3 | type << 3 | burst << 8 | packet << 16;
     c[2] = (uint32_t)at;
     c[3] = (uint32_t)(at >> 32);
-    c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* what a TRB has, about */
+    c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* approximate limit of a TRB */
 }
 
 /* A VL805 loses data in bursts to a drive of SuperSpeed behind a hub (raspberrypi/linux pull request 5173). */
@@ -361,7 +361,8 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     if (bytes != 0)
         xhci_push(x, &d->control, xhci_address(x, d->data), bytes,
                   TRB_DATA << 10 | (in ? TRB_IN : 0));
-    /* The status goes the other way than the data, and in if there are none (USB 2.0, 8.5.3). */
+    /* The status goes in the opposite direction of the data, and in if there are none (USB 2.0,
+     * 8.5.3). */
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
     e = xhci_wait(x, d, 0, &event);
@@ -377,7 +378,8 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     return code == CODE_STALL ? ERR_UNSUPPORTED : ERR_IO;
 }
 
-/* The descriptor itself first, which says how long the rest is: some devices fail when they are asked for more. */
+/* First only the descriptor itself, which says how long the rest is: some devices fail if more is
+ * requested. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes)
 {
     enum err e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);

@@ -123,7 +123,7 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
 {
     uint32_t want = HUB_PORT_CONNECTED | (enabled ? (uint32_t)HUB_PORT_ENABLED : 0), status;
 
-    /* A hub that was pulled cannot be asked. */
+    /* A pulled hub cannot be asked. */
     if (h->device.slot == 0 || !xhci_port_works(x, h->device.port) || port > h->facts.n_ports ||
         get_status(x, h, port, &status) != ERR_OK)
         return false;

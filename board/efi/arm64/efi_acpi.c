@@ -14,8 +14,7 @@ enum {
     GICC_FLAGS = 12, /* bit 0: it is enabled */
     GICC_MPIDR = 68,
     GICC_BYTES = 76,
-    GICC_CLASS =
-        76, /* from ACPI 6.0 on: a higher class is faster, and takes more power for its work */
+    GICC_CLASS = 76, /* since ACPI 6.0: a higher class is faster, and uses more power */
     GICC_CLASS_BYTES = 80,
     PPTT_NODE = 0, /* 5.2.29.1: a core, or what several cores have in common */
     PPTT_FLAGS = 4,
@@ -133,7 +132,8 @@ static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
     return kib;
 }
 
-/* A core's caches, and those of its cluster and of what is above. Fast cores have larger ones than cores that save power. */
+/* A core's caches, and the caches of its cluster and above. Fast cores have larger ones than cores
+ * that save power. */
 static uint32_t core_kib(const struct pptt *p, uint32_t uid)
 {
     const uint8_t *node = find_leaf(p, uid);

@@ -25,8 +25,9 @@ enum { EFI_ACPI_CAPACITY = 1024 };
  * stop; NULL: *cores is filled. */
 const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi_cores *cores);
 
-/* capacity[0 .. n): how fast cores are beside each other, as a first guess that measured shares replace: strengths tell an order
- * and no rates, so the lowest one counts half of the highest. All are 0 if the strengths are equal. */
+/* capacity[0 .. n): relative speeds of cores, as a first guess that measured shares replace:
+ * strengths give an order but no rates, so the lowest one counts as half of the highest. All are 0
+ * if the strengths are equal. */
 void efi_acpi_capacities(const struct efi_acpi_cores *cores, uint32_t *capacity);
 
 #endif

@@ -152,7 +152,7 @@ func start_secondary
     msr     sctlr_el2, x13
 3:  isb
     bl      vectors_enable
-    msr     spsel, #1                   // as the firmware has it on core 0
+    msr     spsel, #1                   // as the firmware sets it on core 0
     msr     tpidr_el1, x21
     adrp    x9, stacks_start
     mov     x10, #(STACK_GUARD + STACK_OTHER)
@@ -170,7 +170,8 @@ endfunc start_secondary
     .balign 64
 core_env:
     .fill   ENV_BYTES / 8, 8, 0
-    .globl core_pen                     // boot/arm64/core.c names cores here; ours come by PSCI alone
+    .globl core_pen                     // used in boot/arm64/core.c; here cores are started only by
+                                        // PSCI
     .balign 64
 core_pen:
     .fill   STACK_CORES, 8, 0

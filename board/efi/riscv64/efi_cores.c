@@ -71,7 +71,7 @@ enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
     return sbi_hart_start(cores.harts[core], core_prepare(core, entry, arg), core);
 }
 
-/* By the tree, else by what passes while the firmware waits for 50 ms. */
+/* The clock's rate comes from the tree, else from a measurement while the firmware waits 50 ms. */
 void efi_isa_open(void)
 {
     enum { WAIT_MICROS = 50000 };

@@ -19,7 +19,7 @@ func efi_entry
     li      t1, STACK_CORE0_TOP
     add     sp, t0, t1
     call    core_fp_init
-    la      t0, core_env                // what other harts take over
+    la      t0, core_env                // registers that other harts copy
     csrr    t1, satp
     sd      t1, 0(t0)
     csrr    t1, stvec

@@ -31,7 +31,7 @@ enum { STATUS_FIRST = 1, STATUS_ENABLED = 2 };
 static struct cores {
     uint64_t ticks_hz;
     struct mp_services *mp;
-    uint64_t numbers[BOARD_MAX_CORES]; /* of the firmware's, by core */
+    uint64_t numbers[BOARD_MAX_CORES]; /* the firmware's number of each core */
     unsigned n;
 } cores;
 

@@ -18,8 +18,9 @@
     .section .text.efi_entry, "ax"
     .globl  efi_entry
     .type   efi_entry, @function
-/* rcx: our image's handle, rdx: the system table; on the firmware's stack. A CPU without the instructions that the
- * kernels take for granted gets a sentence, and the firmware goes on. */
+/* rcx: our image's handle, rdx: the system table; on the firmware's stack. On a CPU without the
+ * instructions that the kernels require, an error message is printed, and the firmware
+ * continues. */
 efi_entry:
     push    rbx
     push    r12
@@ -49,7 +50,7 @@ efi_entry:
     xor     ebp, ebp                    // a backtrace ends here
     push    rbp
     jmp     efi_start
-1:  mov     rcx, [r13 + TABLE_OUT]      // say so, and return to the firmware
+1:  mov     rcx, [r13 + TABLE_OUT]      // print it, and return to the firmware
     sub     rsp, 32
     test    rcx, rcx
     jz      2f
@@ -83,7 +84,7 @@ vectors_enable:
     jz      1f
     mov     eax, 13
     xor     ecx, ecx
-    cpuid                               // eax: what XCR0 may have
+    cpuid                               // eax: the bits that XCR0 may have
     and     eax, XCR0_AVX512
     cmp     eax, XCR0_AVX512
     jne     1f

@@ -1,6 +1,6 @@
-"""HSS, the kit's first loader, as far as a card and a payload concern it: what it checks, and what it then has in memory. By the sources
-that Microchip publishes (hart-software-services at c8e60a91): services/boot/gpt.c, services/boot/hss_boot_service.c, init/hss_boot_init.c,
-include/hss_types.h; a payload as its generator writes one (tools/hss-payload-generator/generate_payload.c, test/uboot.yaml)."""
+"""HSS, the kit's first loader, as far as a card and a payload are concerned: what it checks, and the resulting memory. By the sources that Microchip
+publishes (hart-software-services at c8e60a91): services/boot/gpt.c, services/boot/hss_boot_service.c, init/hss_boot_init.c, include/hss_types.h; a
+payload as its generator writes one (tools/hss-payload-generator/generate_payload.c, test/uboot.yaml)."""
 
 import struct
 import zlib
@@ -32,7 +32,7 @@ def guid(raw):
 # ---- the card ---------------------------------------------------------------------------------------
 
 def partition(card):
-    """The first sector of the boot partition; 0: HSS goes on with the card's first sector, whatever the reason."""
+    """The first sector of the boot partition; 0: HSS continues with the card's first sector, whatever the reason."""
     header = card[SECTOR:2 * SECTOR]
     revision, size, crc, current = struct.unpack_from("<IIIxxxxQ", header, 8)
     start, n, entry_bytes, entries_crc = struct.unpack_from("<QIII", header, 72)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The board that was written by docs/PORTING.md alone gives the host's ids and logits from its own SD controllers, with one core
-and two, resident and streamed, and has a person at its serial line."""
+"""The board that was written only with docs/PORTING.md gives the host's ids and logits from its own SD controllers, with one core and two, resident
+and streamed, and works with a person at its serial line."""
 
 import os
 import re

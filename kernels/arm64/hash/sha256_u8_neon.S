@@ -161,7 +161,7 @@ func sha256_u8_neon
     later_round 6, 7, 8, 9, 10, 3, 4, 5, differ_next, differ, 1, s13, s14, s6, s11
     later_round 5, 6, 7, 8, 9, 10, 3, 4, differ, differ_next, 0, s14, s15, s7, s12
     later_round 4, 5, 6, 7, 8, 9, 10, 3, differ_next, differ, 1, s15, s0, s8, s13
-    mov_word temp, LAST_LOW             // of the pairs of round constants
+    mov_word temp, LAST_LOW             // low half of the last pair of round constants
     cmp     pair_low, temp
     b.ne    2b
     ldp     x0, x2, [h_at]

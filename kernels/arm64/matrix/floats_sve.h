@@ -84,7 +84,7 @@
 //
 // Clobbers x0, x1, x3, x6-x16, p0, z0, z4-z7, z16-z31.
 
-#define gemv_index0 x6          /* of the column, lanes from 0 */
+#define gemv_index0 x6          /* index in the column, lanes from 0 */
 #define gemv_index1 x7          /* lanes 8 to 15, if they are in a vector of their own */
 #define gemv_ahead0 x12
 #define gemv_ahead1 x13

@@ -22,7 +22,7 @@
 #define weight_bytes a4 /* first the argument n */
 #define dims_left a5
 #define value a6
-#define value_bytes a7 /* of a position; an output row has twice as many */
+#define value_bytes a7 /* bytes of a position; an output row has twice as many */
 #define taken t0       /* a counter in the loop over positions, when vl holds the value */
 #define temp t1
 #define weight t3

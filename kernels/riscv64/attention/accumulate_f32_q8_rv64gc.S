@@ -80,7 +80,7 @@ func accumulate_f32_q8_rv64gc
     addi dims_left, dims_left, -8
     andi temp, dims_left, 31
     bnez temp, .Lstrip
-    addi scales, scales, 4             /* of the next 32 dimensions */
+    addi scales, scales, 4             /* scales of the next 32 dimensions */
     bnez dims_left, .Lstrip
 .Ldone:
     pop_panel

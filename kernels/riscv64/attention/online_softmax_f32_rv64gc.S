@@ -10,7 +10,7 @@
 
 #define row a0
 #define rows_left a1
-#define bytes a2       /* of n scores, then up to a multiple of 16 */
+#define bytes a2       /* bytes of n scores, then rounded up to a multiple of 16 */
 #define at a3
 #define end a4
 #define lane a5        /* byte offset of the first of four lanes: 0, 16, 32, 48 */

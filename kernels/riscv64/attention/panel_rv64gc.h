@@ -28,7 +28,7 @@
 #define n_rows a3
 #define out_stride a6  /* distance from one row to the next, in bytes */
 #define source_stride a7
-#define depth_bytes s0 /* of the multipliers at hand */
+#define depth_bytes s0 /* depth of the current multipliers */
 #define mult_stride s9
 #define mult0 t0
 #define mult1 t1

@@ -29,7 +29,7 @@
 #define crc a3
 #define table a4
 #define words a5                      /* to eliminate after the chunk */
-#define place a6                      /* of the word after the window */
+#define place a6                      /* place of the word after the window */
 #define end a7
 #define sum0 t0
 #define sum1 t1
@@ -99,7 +99,7 @@ func crc32c_u8_rv64gc
     addi    data, data, 8
     xor     temp0, temp0, crc
     sd      temp0, 0(place)
-    srli    words, left, 3            /* of the others, a multiple of four */
+    srli    words, left, 3            /* the other words, a multiple of four */
     addi    words, words, -(WINDOW + 1)
     andi    words, words, -4
     slli    words, words, 3           /* in bytes from here on */

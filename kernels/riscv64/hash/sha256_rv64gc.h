@@ -21,7 +21,8 @@
 #include "kernels/riscv64/asm.h"
 
 #define FRAME 192
-#define SAVED_AT 80                   /* of the frame; before it the schedule's 16 words, and */
+#define SAVED_AT 80                   /* place in the frame; before it are the schedule's 16 words,
+                                       * and */
 #define h_at 64(sp)
 #define left_at 72(sp)
 

@@ -6,7 +6,7 @@
  * the high ones. It takes 32 instructions for 32 columns. */
 
 #define dst a0
-#define group a1       /* of the row, a block */
+#define group a1       /* a block of the row */
 #define row a2
 #define blocks_left a3
 #define words_at a4

@@ -29,7 +29,7 @@
 #define act5 t5
 #define act6 t6
 #define act7 a2
-#define sums0 s0       /* of pairs of rows, as the kernel stores them */
+#define sums0 s0       /* sums of pairs of rows, as the kernel stores them */
 #define sums1 s1
 #define sums2 s2
 #define sums3 s3
@@ -43,7 +43,7 @@
 #define part2 s10
 #define part3 s11
 
-#define PAIRS_BYTES 32 /* of one turn of a loop */
+#define PAIRS_BYTES 32 /* bytes of one turn of a loop */
 
 #define chunk_end s1
 #define places_left s2

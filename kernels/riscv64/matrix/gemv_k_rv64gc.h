@@ -263,7 +263,7 @@
 
 /* ---- mins ---- */
 
-#define mins t0        /* of 8 rows, a byte each */
+#define mins t0        /* mins of 8 rows, a byte each */
 #define sum_of_x t1
 #define mins_at a2
 #define sums_at a3

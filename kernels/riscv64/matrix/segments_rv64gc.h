@@ -32,10 +32,10 @@
 #define FRAME_RA 96
 #define FRAME_X 104    /* of the next segment */
 #define FRAME_Y 112
-#define FRAME_W 120    /* of this segment, first rows */
+#define FRAME_W 120    /* first rows of W in this segment */
 #define FRAME_ROWS 128
 #define FRAME_LEFT 136 /* bytes of a group of rows from this segment on */
-#define FRAME_END 144  /* of the records of this segment */
+#define FRAME_END 144  /* end of this segment's records */
 #define FRAME_GROUP 152 /* of these rows */
 #define FRAME_GROUP_BYTES 160
 #define FRAME_FIRST 168 /* 0 in the first segment */

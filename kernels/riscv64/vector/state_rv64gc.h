@@ -9,7 +9,7 @@
 #define strip a0       /* s, at the strip's first column */
 #define out a1
 #define stride a5      /* bytes; first the argument shape */
-#define row_bytes a6   /* of a vector of rows */
+#define row_bytes a6   /* bytes of a vector of rows */
 #define left a7        /* columns */
 #define row t1
 #define writes_at t2   /* k or b */

@@ -13,7 +13,7 @@
 #include "kernels/x86_64/attention/attention.h"
 
 // The caller names low_halves, 32 bytes of 0x0f.
-#define group rax           /* of the lanes at work */
+#define group rax           /* group of the lanes at work */
 #define group_stride r10
 #define block r11           /* for the first row; those of the others are `stride` apart */
 #define signs ymm15         /* 0x88 */

@@ -21,7 +21,7 @@ static const char *const polite_words[] = { "can",   "could",    "would", "will"
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",
                                      "somebody", "someone", "anybody", "anyone" };
-/* A sentence that begins with one of these asks to be told something. */
+/* A sentence that begins with one of these asks for information. */
 static const char *const telling_words[] = { "tell",   "check", "read", "show",
                                              "report", "say",   "give", "look" };
 static const char *const courtesies[] = { "please", "hey", "ok",  "okay", "hi",  "hello",
@@ -301,7 +301,7 @@ void action_form_read(struct action_form *f, const char *text, size_t bytes)
     }
 }
 
-/* ---- what a person asks for ------------------------------------------------------------------ */
+/* ---- what a person requests ------------------------------------------------------------------ */
 
 static bool names(const struct action_form *f, const char *name)
 {

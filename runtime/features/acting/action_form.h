@@ -1,7 +1,7 @@
-/* The form of what a person says: which part asks for something to be done now, and which part
- * asks to be told something. A question how a light is switched on, a wish, "don't", a
- * quotation, another time and other people's actions ask for nothing. It looks for English words
- * and does not understand them. docs/ACTING.md says how well this works. */
+/* The form of a person's sentence: which part requests an action now, and which part asks for
+ * information. A question how a light is switched on, a wish, "don't", a quotation, another time
+ * and other people's actions ask for nothing. It looks for English words and does not understand
+ * them. docs/ACTING.md says how well this works. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_FORM_H
 #define INGOT_RUNTIME_ACTING_ACTION_FORM_H
 
@@ -14,7 +14,7 @@ struct action_form {
     char request[FORM_BYTES]; /* the text with spaces in place of everything that asks for
                                * nothing */
     char plain[FORM_BYTES];   /* the text with spaces in place of quotations */
-    bool is_question;         /* it asks to be told something */
+    bool is_question;         /* it asks for information */
 };
 
 /* Analyse text (bytes, of a person). A text longer than FORM_BYTES counts as empty. */

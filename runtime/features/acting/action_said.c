@@ -21,7 +21,7 @@ static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
 static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
                                           "putting", "set",     "power",  "keep",      "leave",
                                           "go",      "back",    "shut",   "it",        "them" };
-/* Words of a sentence that asks for nothing now. */
+/* Words of a sentence that requests nothing now. */
 static const char *const told_words[] = { "was",     "were",      "went",     "did",     "who",
                                           "happens", "yesterday", "tomorrow", "should_i" };
 /* Words for a pulse: its line stays on for a while. */

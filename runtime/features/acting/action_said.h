@@ -1,6 +1,5 @@
-/* People's words about a line, in their own words: a model's call drives a line only if
- * somebody asked for it. It looks for words and does not understand them. docs/ACTING.md says
- * what that does not catch. */
+/* People's words about a line: a model's call drives a line only if a person asked for it. It looks
+ * for words and does not understand them. docs/ACTING.md says what that does not catch. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H
 
@@ -11,7 +10,7 @@ enum { SAID_ON = 1 << 0, SAID_OFF = 1 << 1 };
 /* All zeros: nothing was said yet. */
 struct action_heard {
     bool named;
-    unsigned values; /* SAID_ON, SAID_OFF: what a question asks for */
+    unsigned values; /* SAID_ON, SAID_OFF: what a question requests */
     bool has_number, has_ms;
 };
 

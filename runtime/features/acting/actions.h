@@ -98,8 +98,8 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  *   pulse light|fan ms 1..5000
  *   words light lamp|desk_lamp
  *
- * Lines may also be parted by ";". NULL: they are in the table; else a sentence without a full stop, of
- * ACTION_TEXT_BYTES at most in `error_message`, and the table is as it was. */
+ * Lines may also be parted by ";". NULL: they are in the table; else an error message without a
+ * full stop, of at most ACTION_TEXT_BYTES in `error_message`, and the table does not change. */
 const char *actions_read(struct actions *a, const char *text,
                          char error_message[ACTION_TEXT_BYTES]);
 
@@ -115,9 +115,8 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Do what a call (action_call.h) says, after checking it once more; `result` is the outcome in
- * words. False: it was not done, and `result` says why. stop ends a pulse early, with its line
- * off. */
+/* Carry out a call (action_call.h), after checking it again; `result` is the outcome in words.
+ * False: it was not done, and `result` says why. stop ends a pulse early, with its line off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 

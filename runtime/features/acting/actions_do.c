@@ -1,4 +1,4 @@
-/* Do what a call asks for. */
+/* Carry out a call. */
 #include <string.h>
 
 #include "runtime/features/acting/actions.h"
@@ -101,7 +101,7 @@ static bool do_uptime(const struct actions *a, char *result)
     return true;
 }
 
-/* The watchdog is fed meanwhile. False: somebody wants it to end. */
+/* The watchdog is fed meanwhile. False: the user stopped it. */
 static bool wait_millis(const struct actions *a, uint32_t ms, const struct stop *stop)
 {
     const struct platform_clock *clock = &a->platform->clock;

@@ -203,8 +203,8 @@ void chat_show_read(struct chat *c, const char *result)
     console_to_log(c->console, false);
 }
 
-/* Whether a person in this conversation has asked for what the call drives. Only text that is
- * known to be a person's counts: not what tools, actions, files and other programs have put into
+/* True if a person in this conversation has asked for what the call drives. Only text that is known
+ * to be a person's counts, not text that tools, actions, files and other programs have put into
  * turns. The last of these texts are the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
 {

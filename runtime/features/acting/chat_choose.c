@@ -1,5 +1,5 @@
-/* For a model that was not trained to act: before its reply, what was asked about is read, and
- * what was asked for is decided and done. The reply then takes both into account.
+/* For a model that was not trained to act: before its reply, values in question are read, and
+ * requested actions are decided and done. The reply then takes both into account.
  * docs/ACTING.md. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static enum acting_way way_of(struct acting_state *s, struct chat *c, const stru
 {
     bool is_trained;
 
-    if (grammar_of(c)->is_own) { /* what it constrains is the decision */
+    if (grammar_of(c)->is_own) { /* it constrains only the decision */
         return ACTING_BY_CALLS;
     }
     if (s->way == ACTING_UNKNOWN && action_is_trained(&s->choice, c, stop, &is_trained) == ERR_OK) {
@@ -26,7 +26,8 @@ static enum acting_way way_of(struct acting_state *s, struct chat *c, const stru
     return s->way;
 }
 
-/* ---- what the model is told ------------------------------------------------------------------ */
+/* ---- the text that tells the model
+ * ------------------------------------------------------------------ */
 
 static void note(struct acting_state *s, const char *result)
 {

@@ -322,7 +322,7 @@ static enum err load_header(struct adapters *a, struct loading *l)
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
-/* Whether part number `part` is what was signed. */
+/* True if part number `part` is the one that was signed. */
 static enum err check_signed_part(struct adapters *a, const struct loading *l, unsigned part,
                                   const void *data, uint64_t bytes)
 {

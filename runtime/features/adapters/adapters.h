@@ -20,7 +20,7 @@ enum { ADAPTERS_SETS = 8 }; /* in use at once, for parallel sequences */
 enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_ERROR_MESSAGE_BYTES = 400 };
 
 struct adapters_entry {
-    char name[ADAPTERS_NAME_BYTES]; /* the name by which it was asked for; "": the entry is free */
+    char name[ADAPTERS_NAME_BYTES]; /* the name by which it was requested; "": the entry is free */
     uint8_t *base;
     size_t bytes;
     uint64_t used; /* when, as a counter */
@@ -29,19 +29,20 @@ struct adapters_entry {
 
 struct adapters {
     struct memory_range memory;
-    const struct image *image; /* of the model; NULL: no adapter is loaded */
+    const struct image *image; /* image of the model; NULL: no adapter is loaded */
     const struct kernels *kernels;
     uint32_t chunk; /* tokens of a pass */
     const struct signing
-        *signing; /* key by which files must be signed, set after adapters_open; NULL: none is
-                   * needed */
+        *signing; /* key by which files must be signed, set after adapters_open; NULL: no signature
+                   * is needed */
     struct adapters_entry entries[ADAPTERS_MOST];
-    uint8_t *end;                    /* of those that are loaded */
+    uint8_t *end;                    /* end of those that are loaded */
     uint64_t n_uses;                 /* counted */
     struct lora sets[ADAPTERS_SETS]; /* the sets in use, the first n_sets */
     uint32_t n_sets;                 /* at least 1 after adapters_use */
     struct file_read read;
-    _Alignas(64) struct adapter_header header;        /* of the adapter that is being loaded */
+    _Alignas(64) struct adapter_header header;        /* header of the adapter that is being
+                                                       * loaded */
     char error_message[ADAPTERS_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
 };
 

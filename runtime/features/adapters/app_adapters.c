@@ -8,7 +8,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_SHARE = 8 /* of the memory, if nobody asked for more */ };
+enum { MOST_SHARE = 8 /* largest share of the memory, unless an option sets it */ };
 
 static void add_room(void *context, const char *name, uint64_t bytes)
 {

@@ -7,7 +7,8 @@
 #include "runtime/features/grammar/grammar_constraint.h"
 
 struct grammar_state {
-    struct grammar_constraint constraint; /* of replies; none until grammar_constraint_open */
+    struct grammar_constraint constraint; /* constraint of replies; none until
+                                           * grammar_constraint_open */
     bool is_own;                          /* a user gave it: it is not the actions' own grammar */
     size_t bytes;                         /* bytes so far of one that arrives in pieces */
     char error_message[512];

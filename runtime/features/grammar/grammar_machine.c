@@ -70,14 +70,14 @@ static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
     reach(r, r->m->grammar->calls[call].start, r->n_frames++);
 }
 
-/* The call of this frame has run once more. */
+/* The call of this frame has run one more time. */
 static void leave(struct reach *r, unsigned frame)
 {
     const struct grammar_frame *f = frame_of(r->m, frame);
     const struct ingot_grammar_call *c = &r->m->grammar->calls[f->call];
     unsigned done = f->done + 1u;
 
-    /* Run it once more, and also leave it if it has run often enough: follow both. */
+    /* Run it again, and also leave it if it has run often enough: follow both. */
     if (done < c->most) {
         enter(r, f->call, done, f->below);
     }

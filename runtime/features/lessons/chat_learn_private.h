@@ -14,7 +14,7 @@
 
 enum {
     CHAT_LEARN_YIELDS = 8,  /* places of a bad reply that are changed at most, ... */
-    CHAT_LEARN_LOOKED = 32, /* ... of this many that are tried when the room for examples is full */
+    CHAT_LEARN_LOOKED = 32, /* ... how many are tried when the room for examples is full */
     CHAT_LEARN_NEARBY = 8,  /* examples of earlier lessons that are compared after each step */
     CHAT_LEARN_MENDS = 10,  /* rounds in which taught answers are practised afterwards */
 };

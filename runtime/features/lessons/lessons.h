@@ -34,7 +34,7 @@ struct lessons_note {
     uint16_t n;         /* its examples */
     uint8_t kind;       /* enum lesson_kind */
     uint8_t spoke;      /* in the current reply */
-    uint8_t text_bytes; /* of text: the question, or what was said before the rated reply */
+    uint8_t text_bytes; /* bytes of text: the question, or what was said before the rated reply */
     char text[LESSONS_TEXT_BYTES];
 };
 

@@ -17,7 +17,7 @@
 
 enum {
     MICRO_LORA_MOST_RANK = 4,   /* rank of a lesson's adapter */
-    MICRO_LORA_RANKS = 32,      /* of any adapter: a fabric has larger ones */
+    MICRO_LORA_RANKS = 32,      /* ranks of any adapter: a fabric has larger ones */
     MICRO_LORA_CANDIDATES = 32, /* best logits of a step, besides the target */
 };
 

@@ -14,7 +14,7 @@
 #define COOLER 0.5f
 #define WARMER 1.25f
 
-enum { EXPLORED_TURNS = 4 /* with policy=explore: one turn in so many explores */ };
+enum { EXPLORED_TURNS = 4 /* with policy=explore: one turn in this many explores */ };
 
 void chat_policy_open(struct chat *c)
 {

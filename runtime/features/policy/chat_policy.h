@@ -18,7 +18,7 @@ struct chat_policy {
     struct experience experience;
     struct policy_choice choice;
     uint8_t took[POLICY_HEADS]; /* what was chosen for the latest turn */
-    float throughput;           /* of its reply, as in struct policy_state */
+    float throughput;           /* throughput of its reply, as in struct policy_state */
     float temp;                 /* saved parameters of the sampler, and ... */
     bool timed;                 /* ... of guesses */
     uint32_t computed;          /* tokens of the prompt before the choice; and its time: */

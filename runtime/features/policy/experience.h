@@ -20,7 +20,7 @@ struct experience_question {
     const char *text; /* (bytes) */
     size_t bytes;
     uint32_t tokens;
-    uint32_t turns;   /* of the conversation before the turn */
+    uint32_t turns;   /* turns of the conversation before the turn */
     float pressure;   /* as in struct policy_state */
     float throughput; /* the same */
 };

@@ -1,6 +1,6 @@
 /* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses how a turn is answered: with
  * guesses of a draft, with thoughts, in how much context, how warm. It learns from turns and how well
- * they went. If it is not sure, it says so, and the defaults count.
+ * they went. If it is not sure, it says so, and the defaults apply.
  *
  *     z = sigmoid(W x + U h + bz)     c = tanh(W x + U h + bh)     h' = (zeta (1 - z) + nu) c + z h
  *     zeta, nu: sigmoids of one number each;     p of a head: softmax(V h' + v) */

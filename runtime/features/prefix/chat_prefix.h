@@ -1,5 +1,5 @@
 /* The beginning that all conversations with a system prompt share, in a file of the card: it is
- * loaded when a machine starts, so nobody computes its tokens. The file is a saved conversation
+ * loaded when a machine starts, so its tokens are not computed. The file is a saved conversation
  * without turns (saved_chat.h), for a model, types of keys and values, and ids; if these differ,
  * the beginning is computed as usual. */
 #ifndef INGOT_RUNTIME_CHAT_PREFIX_H

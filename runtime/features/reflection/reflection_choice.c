@@ -1,5 +1,6 @@
-/* A small model is not asked to write a memory, but to choose one of the person's own sentences. A grammar constrains it to
- * those that say most, by the weights of their words (recall.h); questions are left out, and what is remembered already. */
+/* A small model is not asked to write a memory, but to choose one of the person's own sentences. A
+ * grammar constrains it to the most informative ones, by the weights of their words (recall.h);
+ * questions, and what is remembered already, are left out. */
 #include "runtime/features/reflection/reflection_choice.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum {
     CHOICES = 3,
-    LEAST_WORDS = 4,  /* of a sentence that says something */
+    LEAST_WORDS = 4,  /* words of a sentence that says something */
     MOST_BYTES = 160, /* so that GRAMMAR_WORK_BYTES hold all of them */
 };
 

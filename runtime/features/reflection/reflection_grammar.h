@@ -8,7 +8,8 @@
 #include "flash_image/format/grammar.h"
 
 enum {
-    REFLECTION_BODY_BYTES = 200, /* of a memory; FABRIC_TEXT_BYTES is for what a person says */
+    REFLECTION_BODY_BYTES = 200, /* longest body of a memory; FABRIC_TEXT_BYTES is for what a person
+                                  * says */
     REFLECTION_WORK_BYTES = 6 << 10,
     REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
 };

@@ -9,7 +9,7 @@
 enum {
     LINE_BYTES = TURN_LOG_BYTES - (int)sizeof(struct record_header),
     FIELDS_BYTES = 1024, /* the most bytes of the fields other than texts and ids */
-    ID_BYTES = 11,       /* of one id, with its comma */
+    ID_BYTES = 11,       /* longest id, with its comma */
 };
 
 /* ---- a line --------------------------------------------------------------------------------- */

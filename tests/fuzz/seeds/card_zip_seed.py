@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for card_zip_fuzz: archives, stored, deflated and with fields of 64 bits, and a deflated stream alone.
+"""Write seeds for card_zip_fuzz: archives, stored, deflated and with 64-bit fields, and a single deflated stream.
 usage: card_zip_seed.py OUT"""
 import sys
 import zipfile

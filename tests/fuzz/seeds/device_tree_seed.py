@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a seed for device_tree_fuzz: a small tree with everything that the reader is asked for.
+"""Write a seed for device_tree_fuzz: a small tree with everything that the reader looks for.
 usage: device_tree_seed.py OUT"""
 import struct
 import sys

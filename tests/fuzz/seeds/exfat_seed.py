@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for exfat_fuzz: small disks of tests/exfat.py, with a GPT and without, with files in one piece and in
-several. usage: exfat_seed.py OUT"""
+"""Write seeds for exfat_fuzz: small disks of tests/exfat.py, with a GPT and without, with contiguous and fragmented files. usage: exfat_seed.py
+OUT"""
 import os
 import subprocess
 import sys

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Write a seed for fat32_fuzz: a FAT32 volume behind an MBR, 48 sectors in all, so that most
-mutations hit something that counts. usage: fat32_seed.py OUT"""
+"""Write a seed for fat32_fuzz: a FAT32 volume after an MBR, 48 sectors in all, so that most mutations hit relevant bytes. usage: fat32_seed.py OUT"""
 import struct
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for file_kind_fuzz: a file of each kind that models are taken for.
+"""Write seeds for file_kind_fuzz: a file of each kind that may be confused with a model.
 usage: file_kind_seed.py OUT"""
 import os
 import sys

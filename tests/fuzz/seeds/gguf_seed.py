@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for gguf_fuzz: models of a layer or a few, OUT-llama with every type that can be packed and
-one OUT-... for each architecture that has tensors or values of its own, without weights; the target
-puts some behind them. OUT-split is a model in two parts. usage: gguf_seed.py OUT"""
+one OUT-... for each architecture with its own tensors or values, without weights; the target appends some. OUT-split is a model in two parts. usage:
+gguf_seed.py OUT"""
 import math
 import os
 import struct
@@ -36,7 +36,7 @@ EXPERTS = {"expert_count": 2, "expert_used_count": 1, "expert_feed_forward_lengt
 LATENT = NORMS + [("attn_q_a.weight", 256, 32, "Q4_0"), ("attn_q_a_norm.weight", 32, 0, "F32"),
                   ("attn_q_b.weight", 32, 192, "Q8_0"), ("attn_kv_a_mqa.weight", 256, 80, "Q8_0"),
                   ("attn_kv_a_norm.weight", 64, 0, "F32"), ("attn_output.weight", 128, 256, "F16")]
-# Fields of one layer beside the sizes: numbers, or a list for each layer.
+# Fields of one layer besides the sizes: numbers, or a list for each layer.
 KEYS = {
     "qwen35moe": {**SSM, **EXPERTS, "full_attention_interval": 2, "nextn_predict_layers": 1,
                   "block_count": 3, "expert_shared_feed_forward_length": 32},
@@ -172,6 +172,6 @@ if __name__ == "__main__":
     for name in MODELS:
         with open(f"{sys.argv[1]}-{name}", "wb") as out:
             out.write(b"".join(model(name).parts()[:3]))
-    # Two parts, one behind the other: the target parts them at the second magic.
+    # Two parts, one after the other: the target splits them at the second magic.
     with open(f"{sys.argv[1]}-split", "wb") as out:
         out.write(b"".join(b"".join(part.parts()[:3]) for part in model("llama").split(2)))

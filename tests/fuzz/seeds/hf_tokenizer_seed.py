@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Write a seed for hf_tokenizer_fuzz: a tokenizer.json that is a tokenizer_config.json and a
-generation_config.json too, in SentencePiece's manner; as OUT-pieces a tokenizer.model; and as
-OUT-unigram... both of type Unigram, as OUT-words byte-level BPE with the steps of DeepSeek V3.
-usage: hf_tokenizer_seed.py OUT"""
+"""Write a seed for hf_tokenizer_fuzz: a tokenizer.json that is also a tokenizer_config.json and a generation_config.json, in SentencePiece's style;
+as OUT-pieces a tokenizer.model; and as OUT-unigram... both of type Unigram, as OUT-words byte-level BPE with the steps of DeepSeek V3. usage:
+hf_tokenizer_seed.py OUT"""
 import json
 import os
 import sys

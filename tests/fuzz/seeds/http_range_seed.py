@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Answers of a server of files: a range, the rest of one, chunks, an answer before the answer, a refusal."""
+"""Answers of a file server: a range, the rest of one, chunks, an interim answer, a refusal."""
 
 import sys
 

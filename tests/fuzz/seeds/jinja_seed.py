@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for jinja_fuzz: templates with every statement, and what expressions can be. usage:
+"""Write seeds for jinja_fuzz: templates with every statement and every kind of expression. usage:
 jinja_seed.py OUT"""
 import sys
 

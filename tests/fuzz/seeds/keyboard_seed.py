@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a seed for keyboard_fuzz: a German keyboard, an accent and its letter, a key that is held.
+"""Write a seed for keyboard_fuzz: a German keyboard, an accent and its letter, a held key.
 usage: keyboard_seed.py OUT"""
 import sys
 

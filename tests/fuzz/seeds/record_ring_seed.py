@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a seed for record_ring_fuzz: three records, whose checksums the target puts right.
+"""Write a seed for record_ring_fuzz: three records, whose checksums the target corrects.
 usage: record_ring_seed.py OUT"""
 import struct
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for shown_text_fuzz: what terminals obey. usage: shown_text_seed.py OUT"""
+"""Write seeds for shown_text_fuzz: sequences that terminals obey. usage: shown_text_seed.py OUT"""
 import sys
 
 SEEDS = [

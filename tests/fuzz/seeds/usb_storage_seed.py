@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for usb_storage_fuzz: a drive that answers as it should, one beyond sector 2^32, each fault in a read, and an
-answer of the input's own to each command at the start.
-usage: usb_storage_seed.py OUT"""
+"""Write seeds for usb_storage_fuzz: a drive that answers correctly, one beyond sector 2^32, each fault in a read, and for each command at the start
+an answer from the input. usage: usb_storage_seed.py OUT"""
 import struct
 import sys
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens,
-and text of them behind it; and as OUT-unigram and OUT-gemma4 one of Unigram and one whose characters
-are joined by rank. usage: vocab_seed.py OUT"""
+"""Write seeds for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens, followed by text of them; and as OUT-unigram and
+OUT-gemma4 one of Unigram and one whose characters are joined by rank. usage: vocab_seed.py OUT"""
 import struct
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""MTP heads of Qwen3.5, as llama.cpp writes them into a GGUF: packed apart as a draft, they guess
-tokens, and text, ids and logits stay those of plain decoding, whatever their weights are.
+"""MTP heads of Qwen3.5, as llama.cpp writes them into a GGUF: packed separately as a draft, they guess tokens, and text, ids and logits equal those
+of plain decoding, whatever the head's weights are.
 
-Random weights show that. Weights by which the next token follows from the one before show that a
-head gets the right token's row and the right hidden state: then every guess is right."""
+Random weights show that. With weights that derive the next token from the previous one, every guess is right only if a head gets the right token's
+row and the right hidden state."""
 
 import array
 import os
@@ -34,7 +34,7 @@ def number(g, key):
 
 
 def with_head(name, weights, own_norm=True):
-    """The model with one more block at its end: the last layer's tensors by other weights, and those of a head."""
+    """The model with one more block at its end: the last layer's tensors with other weights, and the tensors of a head."""
     g = read_gguf(os.path.join(ARCH, name + ".gguf"))
     n = number(g, ".block_count")
     for tensor, dims, kind, raw in [t for t in g.tensors if t[0].startswith(f"blk.{n - 1}.")]:
@@ -111,8 +111,8 @@ def after(token):
 
 
 def knowing(half):
-    """The next token is the one whose row is this one's, turned by one. A head of half "token" leaves the
-    token's row as it is; of half "hidden" it turns the hidden state before it."""
+    """The next token is the one whose row equals this token's row rotated by one. A head of half "token" leaves the token's row unchanged; a head of
+    half "hidden" rotates the hidden state of the previous token."""
     def weights(name, values):
         if name == "eh_proj":
             for row in range(DIM):
@@ -160,7 +160,7 @@ for machine in (ARM64, RISCV64_ANY):
     tap.ok(r.ids and r.ids == base.ids and r.hash == base.hash and "guesses" in r.stats,
            f"{machine.label}: the ids and logits of the host, with guesses", console)
 
-# ---- files that will not do -------------------------------------------------------------------------
+# ---- files that are refused -------------------------------------------------------------------------
 
 gguf = os.path.join(WORK, "mtp-qwen35_gqa-q8_0.gguf")
 out = os.path.join(WORK, "mtp-never.ingot")

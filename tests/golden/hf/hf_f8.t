@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Folders in F8 as Transformers, compressed-tensors, ModelOpt and others write them: names, shapes and types of the
-scales. Each has the bits of a folder of floats with the same values. Without assets."""
+"""Folders in F8 as Transformers, compressed-tensors, ModelOpt and others write them: they differ in names, shapes and types of the scales. Each gives
+the same bits as a folder of floats with the same values. Without assets."""
 
 import array
 import json
@@ -50,8 +50,8 @@ FORMS = {  # height and width of a tile, shape of the scales
 
 
 def twins(base, form, ending, dtype, quantization, more=None, change=None):
-    """Folders of the same weights in F8 and as floats. form: of all matrices, or of those with a name in it and of the others; more:
-    tensors beside each matrix; change: of all tensors."""
+    """Folders of the same weights, in F8 and as floats. form: for all matrices, or for those with a name in it and for the others; more: additional
+    tensors beside each matrix; change: a function of all tensors."""
     with open(os.path.join(base, "config.json"), encoding="utf-8") as f:
         config = json.load(f)
     packed, floats = {}, {}
@@ -97,7 +97,7 @@ def group(strategy, **more):
 
 
 def groups(*parts):
-    """A group for each strategy and what else it has."""
+    """A group for each strategy, and its other fields."""
     whole = group("tensor")
     whole["config_groups"] = {f"group_{i}": group(strategy, **more)["config_groups"]["group_0"] for i, (strategy, more) in enumerate(parts)}
     return whole

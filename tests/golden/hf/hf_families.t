@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Every micro-model with logits by Transformers, as a Hugging Face folder: found by listing them.
+"""Every micro-model that has logits from Transformers, as a Hugging Face folder; a listing finds the models.
 
-NMSE of all logits with F32 weights and --kv f32; recurrent states add up more roundings."""
+NMSE of all logits with F32 weights and --kv f32; recurrent states accumulate more rounding errors."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def load(name):
 
 
 def fixtures():
-    """Those with all three files; an adapter's logits are of no folder here."""
+    """Models with all three files; an adapter's logits have no folder here."""
     names = os.listdir(TINY) if os.path.isdir(TINY) else []
     stems = {n[:-len(ENDS[0])] for n in names if n.endswith(ENDS[0])}
     return sorted(s for s in stems if all(s + end in names for end in ENDS))
@@ -83,7 +83,7 @@ for stem in FOUND:
     alone, console = logits(model, tokens, "--chunk", "1")
     tap.ok(alone and alone == logits(model, tokens)[0], f"{stem}: the same token by token", console)
 if "tiny_nemotronh" in FOUND:
-    # As Transformers 5 writes it: names of kinds, and fields of experts that no layer has.
+    # As Transformers 5 writes it: names of layer kinds, and fields of experts that no layer has.
     kinds = {"M": "linear_attention", "*": "full_attention", "-": "mlp"}
     pattern = load("tiny_nemotronh_config.json")["hybrid_override_pattern"]
     newer = {"hybrid_override_pattern": None, "n_routed_experts": 8, "n_shared_experts": 1,

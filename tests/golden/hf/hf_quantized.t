@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Folders whose weights are quantized as their models are published: gpt-oss in MXFP4, BitNet in bytes of
-four ternary weights or as floats that are rounded, any family in F8 with tiles. The same bits as from a GGUF of the same weights, or from a folder of floats."""
+"""Folders with published kinds of quantized weights: gpt-oss in MXFP4, BitNet in bytes of four ternary weights or as floats that are rounded, any
+family in F8 with tiles. They give the same bits as a GGUF of the same weights, or as a folder of floats."""
 
 import array
 import bisect
@@ -25,7 +25,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def logits(path, *options):
-    """The bytes of all logits of the model packed with these options, and what was said."""
+    """The bytes of all logits of the model packed with these options, and what was printed."""
     model, out = os.path.join(WORK, "quantized.ingot"), os.path.join(WORK, "quantized.logits")
     status, packed = run([HOST, "pack", path, "-o", model, *options])
     if status != 0:
@@ -38,7 +38,7 @@ def logits(path, *options):
 
 
 def refused(path, *words):
-    """The sentence, if it has all words."""
+    """The error message, if it contains all these words."""
     raw, console = logits(path)
     return raw is None and all(w in console for w in words), console
 
@@ -117,7 +117,7 @@ class BitNet:
             for name, (rows, cols, values, scale) in self.matrices.items()})
 
     def packed_tensors(self, divides=False):
-        """As published: row r of a quarter of the rows has rows r, r + n / 4, ... in its bytes' bits."""
+        """As published: row r of the first quarter contains rows r, r + n / 4, ... in its bytes' bits."""
         tensors = {}
         for name, (rows, cols, values, scale) in self.matrices.items():
             size = rows // 4 * cols
@@ -196,7 +196,7 @@ for what, change, quantization, words in (
     tap.ok(fine, f"refused: {what}", console)
 
 
-# ---- BitNet before it is packed: floats that are rounded as the model runs ------------------------
+# ---- BitNet before it is packed: floats that the model rounds as it runs ------------------------
 
 ONLINE = {**AUTO, "quantization_mode": "online"}
 
@@ -206,13 +206,13 @@ def single(x):
 
 
 def three_values(values):
-    """As Transformers rounds a matrix of floats: around 0, by the mean of their sizes."""
+    """Round a matrix of floats as Transformers does: around 0, by the mean of their magnitudes."""
     times = single(1 / max(single(math.fsum(map(abs, values)) / len(values)), 1e-5))
     return [max(-1, min(1, round(single(v * times)))) for v in values], single(1 / times)
 
 
 def masters(model, dtype, form, seed):
-    """By name (dtype, shape, raw), and the same as floats of three values."""
+    """By name (dtype, shape, raw), and the same values as floats."""
     chosen, floats, rounded_floats = random.Random(seed), {}, {}
     for name, (rows, cols, _, scale) in model.matrices.items():
         values = [chosen.gauss(0, scale) for _ in range(rows * cols)]
@@ -269,7 +269,7 @@ tap.ok(ours is not None and ours == theirs, "floats of three values beside their
 
 
 class FirstBitNet(BitNet):
-    """As the first models are published: other names of norms, SiLU, as many heads of keys."""
+    """As the first models were published: other names of norms, SiLU, as many key heads as query heads."""
 
     def __init__(self):
         super().__init__(24, 40)
@@ -306,7 +306,7 @@ tap.ok(fine, "refused: other bits", console)
 
 # ---- experts in BF16 -----------------------------------------------------------------------------
 
-# All experts share a type: one that 16 bits do not hold decides, whichever it is.
+# All experts share a type, so one expert that 16 bits do not hold decides for all.
 if os.path.exists(os.path.join(ASSETS, "arch/olmoe.gguf")):
     where = make_folder(os.path.join(ASSETS, "arch/olmoe.gguf"), "olmoe")
     path = os.path.join(where, "model.safetensors")
@@ -331,7 +331,7 @@ else:
 
 F8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [16, 8]}
 def f8_tensors(rows, cols, values, form):
-    """Codes and scales of the matrix, and the floats that they are."""
+    """Codes and scales of the matrix, and the floats that they represent."""
     high, wide = F8["weight_block_size"] if form != "whole" else (rows, cols)
     codes, scales, exact = bytearray(rows * cols), [], array.array("f", bytes(4 * rows * cols))
     for top in range(0, rows, high):

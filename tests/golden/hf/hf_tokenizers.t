@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The vocabularies of the assets as Hugging Face folders (tokenizer.json, tokenizer.model): the
-same test texts have the same ids by this door. And what is refused, by the name of its field."""
+"""The vocabularies of the assets as Hugging Face folders (tokenizer.json, tokenizer.model): the same test texts give the same ids. Unsupported fields
+are refused by name."""
 
 import os
 import struct
@@ -59,7 +59,7 @@ def tokenize(model, text, *options):
 
 
 def test_texts(name, where, step=1):
-    """Every `step`-th text: tokenizers.t has them all, and reading large JSON takes its time."""
+    """Every `step`-th text: tokenizers.t runs all of them, and reading large JSON is slow."""
     source = os.path.join(ASSETS, f"vocab/ggml-vocab-{name}.gguf")
     with open(source + ".inp", "rb") as f:
         texts = f.read().split(SEPARATOR)

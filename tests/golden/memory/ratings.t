@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""/bad with SmolLM2-135M cannot ruin it: a reply that goes in circles is called bad eight times. The reply changes and stays made of words; a
-taught answer and ten unrelated replies stay as they are."""
+"""/bad cannot ruin SmolLM2-135M: a repeating reply is rated bad eight times. The reply changes but still consists of words; a
+taught answer and ten unrelated replies do not change."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class Chat:
         return self.say(prompt=question)
 
     def pieces(self, text):
-        """Tokens for each word of a reply."""
+        """The number of tokens of each word of a reply."""
         ids = next((e["ids"] for e in self.events(tokenize=text) if "ids" in e), [])
         return len(ids) / max(1, len(re.findall(r"[^\W_]+|[^\w\s]+|\n", text)))
 

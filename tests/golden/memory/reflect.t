@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""/reflect with SmolLM2-135M: of the 20 conversations in models/reflect_talks.txt it keeps what is asked for later. All that was kept stays in one
-store, and a new conversation asks; ten unrelated questions have the replies that they have without a memory. The second half of the
-conversations was not looked at while /reflect was tuned."""
+"""/reflect with SmolLM2-135M: from the 20 conversations in models/reflect_talks.txt it keeps the facts that are asked for later. All of them stay in
+one store while new conversations ask; the replies to ten unrelated questions equal those without a memory. The second half of the conversations was
+not looked at while /reflect was tuned."""
 
 import json
 import os
@@ -23,7 +23,7 @@ tap = Tap()
 
 
 def read_talks():
-    """Conversations, a blank line between them."""
+    """Conversations, separated by a blank line."""
     talks = []
     for block in open(os.path.join(ROOT, "models/reflect_talks.txt"), encoding="utf-8").read().split("\n\n"):
         lines = [line for line in block.split("\n") if line and line[0] in ">=?"]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot pack --type auto --size N`: no file is larger than asked for, none of equal bytes in a single type loses more, and the machines
-compute the same with what was chosen. The demo model is made wider by zeros, so that every type may be taken."""
+"""`ingot pack --type auto --size N`: no file is larger than requested, no single type loses less in as many bytes, and all machines compute the same
+with the chosen types. The demo model is widened with zeros, so that every type can be used."""
 
 import os
 import re

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The K types of 5, 3 and 2 bits: llama.cpp's files against the logits of their dequantized weights,
-one set of bits on every ISA and chunk; which matrices of a mixture have which type; the error of what
-the packer quantizes beside that of llama.cpp's files, and perplexity."""
+"""The K types of 5, 3 and 2 bits: llama.cpp's files against the logits of their dequantized weights, the same bits on every ISA and chunk; which
+matrices of a mixture have which type; the packer's quantization error beside that of llama.cpp's files, and perplexity."""
 
 import array
 import json
@@ -99,7 +98,7 @@ def matrices(path):
 
 
 def floats_of(gguf, *words):
-    """The weights after packing as the words say, and of the matrices as floats."""
+    """The weights after packing with these options, and the matrices as floats."""
     run([HOST, "pack", gguf, "-o", MODEL, "-q", *words])
     return matrices(MODEL)
 
@@ -109,7 +108,7 @@ def report_of(gguf, kind):
     return re.findall(r"(\w+) +\d+ x \d+ +\w+ +(q\d_\w+) +[\d.]+ +(\S+) +\S+(?:  matters more)?$", said, re.M), said
 
 
-# Their original is not there, but in 5 and 6 bits; what these have lost is in their error, not in ours.
+# Their original is missing, except in 5 and 6 bits; their loss is in the originals' error, not in ours.
 for kind in ("q3_k_m", "q2_k") if os.path.exists(FLOATS) else ():
     exact = floats_of(FLOATS, "--type", "f32")
     theirs = floats_of(os.path.join(ASSETS, f"arch/lowbit_{kind}.gguf"), "--type", "f32")
@@ -136,7 +135,7 @@ def perplexity(job):
     return float(found.group(1)) if status == 0 and found else float("nan")
 
 
-# No matrix of either has 256 columns or more but TinyStories' of 384: other types stand in.
+# Neither has matrices of 256 columns or more, except TinyStories' of 384: other types replace them.
 for name, path in SOURCES:
     source = os.path.join(ASSETS, path)
     if not os.path.exists(source) or not os.path.exists(TEXT):

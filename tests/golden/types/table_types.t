@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""Types whose nibbles go through a table: files in IQ4_NL, IQ4_XS and MXFP4 against the logits of
-their dequantized weights, by decode and by prefill; what the packer says of them; perplexity and
-error of what it quantizes itself."""
+"""Types whose nibbles go through a table: files in IQ4_NL, IQ4_XS and MXFP4 against the logits of their dequantized weights, by decode and by
+prefill; what the packer prints about them; perplexity and error of its own quantization."""
 
 import json
 import os
@@ -62,7 +61,7 @@ for name, to in (("iq4_nl", "iq4_nl"), ("iq4_xs", "iq4_xs"), ("mxfp4", "mxfp4p")
 
 
 def scales(name, to, exponent):
-    """A model of zeros but for one MXFP4 matrix of ones times 2^(exponent - 128)."""
+    """A model of zeros except for one MXFP4 matrix of ones times 2^(exponent - 128)."""
     g = Gguf("llama")
     g.letters(12)
     for key, value in (("context_length", 64), ("embedding_length", 64), ("block_count", 1),

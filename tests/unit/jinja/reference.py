@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Render templates with Jinja as Transformers sets it up. usage: reference.py IN OUT
+"""Render templates with Jinja, set up as Transformers does. usage: reference.py IN OUT
 
 IN: questions, each a context as JSON, 0x1f, a template, 0x1e. OUT: answers in the same order, each
 "=" and the text or "!" and the error, then 0x1e. Exits with 77 where Python has no jinja2."""
@@ -18,7 +18,7 @@ except ImportError:
 
 
 class Generation(jinja2.ext.Extension):
-    """{% generation %} around what the model says: a scope of its own, and nothing more."""
+    """{% generation %} around the model's text: only a scope of its own."""
 
     tags = {"generation"}
 
@@ -41,7 +41,7 @@ def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=Fa
 
 @functools.cache
 def compiled(template, day):
-    """Once for all contexts that it is asked about."""
+    """Once for all requested contexts."""
     env = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                        extensions=[Generation, jinja2.ext.loopcontrols])
     env.filters["tojson"] = tojson

@@ -19,7 +19,7 @@
 #define tokens x2               // x
 #define shape x3
 #define rows_left x3
-#define n_blocks x4             // of a row of W
+#define n_blocks x4             // blocks of a row of W
 #define n_tokens x5
 #define stride x6               // bytes of a row of y
 #define slice x7                // blocks of this slice

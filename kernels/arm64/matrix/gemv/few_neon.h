@@ -294,7 +294,8 @@ func \name
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
+                                                   // groups
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

@@ -173,7 +173,8 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
+                                                   // groups
     restore_vectors
 2:
     ret

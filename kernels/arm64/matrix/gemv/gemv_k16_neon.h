@@ -100,7 +100,8 @@
     mov     scale_step, #16
     gemv_groups \blocks, acc_low, acc_high, .Llast_rows\@
 .Llast_rows\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
+                                                   // groups
     restore_vectors
 .Ldone\@:
     ret

@@ -142,7 +142,8 @@
     movi    place.16b, #16
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
+                                                   // groups
     restore_vectors
 .Ldone\@:
     ret

@@ -252,7 +252,8 @@
 .Lnarrow\@:
     gemv_groups \narrow_blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8; 0: done after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
+                                                   // groups
     restore_vectors
 .Ldone\@:
     ret

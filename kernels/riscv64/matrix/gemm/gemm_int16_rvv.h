@@ -12,7 +12,7 @@
 #endif
 #include "kernels/riscv64/matrix/gemm/gemm_32_rvv.h"
 
-#define pair_bytes s6  /* of two columns of the scratch, but in FIG4 */
+#define pair_bytes s6  /* bytes of two columns of the scratch, except in FIG4 */
 #define tile_scales s8 /* float [TILE] */
 #define word_offsets s9   /* uint32_t [TILE]: of each row's first chunk, from group_at + QUANTS */
 #define scale_offsets s10 /* uint32_t [TILE]: of its scale, from group_at */

@@ -16,7 +16,7 @@
 #define acc s11        /* int32 sums of a token */
 
 #ifndef TOKENS
-#define TOKENS 16      /* of a chunk, in fours */
+#define TOKENS 16      /* tokens of a chunk, in fours */
 #endif
 #define ACC_AT (32 * TILE)                    /* int32 [TOKENS][TILE] */
 #define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16: of the columns at hand */

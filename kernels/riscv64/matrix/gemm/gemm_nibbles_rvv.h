@@ -20,7 +20,7 @@
 #define low_bytes s6   /* of rows_low floats */
 #define tile_scales s8 /* float [TILE] */
 #define spill s9       /* int16 [TILE] */
-#define pair_bytes s10 /* of two columns of the scratch */
+#define pair_bytes s10 /* bytes of two columns of the scratch */
 #define sign_bits s11  /* F16_SIGN_MAGNITUDE */
 #ifdef MINS_AT
 #define scale_up ft0   /* 2^112 */

@@ -10,8 +10,8 @@
 #define FRAME_ALL_BLOCKS 304
 #define FRAME_BLOCKS 312    /* left from this segment on */
 #define FRAME_NOW 320       /* in it */
-#define FRAME_ROW_BYTES 328 /* of a group of rows */
-#define FRAME_SEGMENT_W 336 /* of this segment, first rows */
+#define FRAME_ROW_BYTES 328 /* bytes of a group of rows */
+#define FRAME_SEGMENT_W 336 /* first rows of W in this segment */
 #define FRAME_GROUP 344     /* of these rows */
 #define FRAME_LATER 352     /* 0 in the first segment */
 #ifndef FRAME_BYTES

@@ -21,7 +21,7 @@
 #define weight t4
 #define tokens_left s0
 #define out s1
-#define steps_end s2   /* of the row, the whole steps */
+#define steps_end s2   /* end of the row's whole steps */
 #define row_end s3
 #define first_act s4   /* of these tokens */
 #define slow_left s5

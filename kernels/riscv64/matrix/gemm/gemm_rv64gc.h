@@ -42,7 +42,7 @@
 #define scale_up fa7   /* 2^112 */
 
 /* The frame: sums[token][row], the state of the loops, s0-s11. */
-#define FRAME_Y 128      /* of this group of rows */
+#define FRAME_Y 128      /* y of this group of rows */
 #define FRAME_W 136
 #define FRAME_X 144
 #define FRAME_ROWS 152   /* left */

@@ -25,13 +25,13 @@
 #define rows_left a3
 #define n_tokens a4
 #define y_stride a5    /* bytes */
-#define row_bytes a6   /* of one group of 8 rows */
+#define row_bytes a6   /* bytes of one group of 8 rows */
 #define group_bytes a7 /* of four tokens */
 #define shape rows_left /* until load_shape */
 #define group_at s1    /* the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* of those, as many as fit 8 registers as 32 bits ... */
+#define rows_low s4    /* those rows, as many as fit 8 registers as 32 bits ... */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1

@@ -9,7 +9,7 @@
 #define FRAME_HIGH_AT 496   /* the next high bits, of weights with two planes */
 #define FRAME_SCALES_AT 504
 #define FRAME_LEFT 512
-#define FRAME_UNITS 520     /* of weights with two planes */
+#define FRAME_UNITS 520     /* units of weights with two planes */
 #define FRAME_BYTES 528
 
 #include "kernels/riscv64/matrix/gemm/gemm_packed_rv64gc.h"

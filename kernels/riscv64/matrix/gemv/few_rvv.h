@@ -20,7 +20,7 @@
 #define act_start a2
 #define rows_left a3
 #define act_end a4
-#define row_bytes a5   /* of one group of 8 rows */
+#define row_bytes a5   /* bytes of one group of 8 rows */
 #define mask a7        /* of a field */
 #define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
 #define group t0       /* two of them are multiplied at once */

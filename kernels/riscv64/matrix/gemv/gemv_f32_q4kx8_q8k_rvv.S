@@ -25,11 +25,11 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows; reuses the register of cols */
+#define row_bytes a4   /* bytes of one group of 8 rows; reuses the register of cols */
 #define ahead a5
 #define act_end a6
 #define act a7
-#define quants0 t0     /* of each group: the next 64 columns */
+#define quants0 t0     /* quants of each group: the next 64 columns */
 #define quants1 t1
 #define scales0 t2     /* their two rows of scales */
 #define scales1 t3

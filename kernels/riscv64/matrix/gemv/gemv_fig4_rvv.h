@@ -12,7 +12,7 @@
 #define is_wide t0             /* for tiles: some value lies beyond TABLE_NARROW */
 #define act_at s8              /* while x is spread */
 #define waiting s10            /* on the stack, products */
-#define half s11               /* of x's block, in bytes: 0 or 128 */
+#define half s11               /* half of x's block, in bytes: 0 or 128 */
 #define group_half group_at    /* the same in the loop for long vectors */
 
 #define SPREAD_BYTES (8 * FIG4_COLS)

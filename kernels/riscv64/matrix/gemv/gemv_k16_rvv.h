@@ -32,7 +32,7 @@
 #define thirty_two t4  /* int16 lanes of a sub-block once joined */
 #define temp t5
 #define temp_1 t6
-#define shift_even s0  /* of the first set's bits */
+#define shift_even s0  /* shift of the first set's bits */
 #define shift_odd s1
 #define bit_even s2    /* the same for single bits */
 #define bit_odd s3

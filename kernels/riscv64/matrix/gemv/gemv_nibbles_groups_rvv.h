@@ -8,7 +8,7 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows; reuses the register of cols */
+#define row_bytes a4   /* bytes of one group of 8 rows; reuses the register of cols */
 #define ahead a5
 #define act_end a6
 #define act a7

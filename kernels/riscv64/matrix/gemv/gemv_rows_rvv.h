@@ -11,7 +11,7 @@
 #define act_start a2
 #define rows_left a3
 #define act_end a4     /* first the argument cols */
-#define steps_end a5   /* of x, the whole steps */
+#define steps_end a5   /* end of x's whole steps */
 #define act a6
 #define row_bytes a7
 #define row1 t0

@@ -6,7 +6,7 @@
 #include "kernels/riscv64/matrix/gemv_rv64gc.h"
 #include "kernels/riscv64/matrix/table_rv64gc.h"
 
-#define table a7       /* of pairs, on the stack */
+#define table a7       /* table of pairs, on the stack */
 #define pair t0        /* x_(c+16) + x_c 2^32 */
 #define part0 t1
 #define part1 t2
@@ -16,7 +16,7 @@
 #define quants_end t6  /* of a run */
 #define quants s8
 #define runs_left s9
-#define half s10       /* of x's block, in bytes: 0 or 128 */
+#define half s10       /* half of x's block, in bytes: 0 or 128 */
 #define sum0 s0
 #define sum1 s1
 #define sum2 s2

@@ -18,7 +18,7 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows; measure_rows sets it */
+#define row_bytes a4   /* bytes of one group of 8 rows; measure_rows sets it */
 #define ahead a5       /* first the argument table */
 #define act_end a6
 #define act a7

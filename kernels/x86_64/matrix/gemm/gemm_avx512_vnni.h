@@ -36,7 +36,7 @@
 #define WORDS (PANEL * UNPACKED)
 #define SHAPE (WORDS + 0)
 #define N_BLOCKS (WORDS + 8) // of a row
-#define LEFT (WORDS + 16)     // of them, this panel's too
+#define LEFT (WORDS + 16)     // panels left, including this one
 #define PANEL_BLOCKS (WORDS + 24)
 #define PANEL_X (WORDS + 32)
 #define PANEL_W (WORDS + 40)

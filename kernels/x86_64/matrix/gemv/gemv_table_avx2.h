@@ -95,7 +95,7 @@
     vpmaddwd dots, dots, ones
     vcvtph2ps ymm3, [weights]
     vphaddd dots, dots, dots
-    vmulps  scales, scales, ymm3    // of a row and of x
+    vmulps  scales, scales, ymm3    // scales of a row and of x
     vphaddd dots, dots, dots        // sum of x
     vpslld  dots, dots, 7
     vpxor   xmm3, xmm3, xmm3
