@@ -35,12 +35,14 @@ def sdhci(base):
 
 
 def run(board, tree, words, hart=0):
-    path = os.path.join(WORK, f"box-{board}.dtb")
+    # Several suites run at a time: each has a file of its own.
+    path = os.path.join(WORK, f"box-{board}-{os.getpid()}.dtb")
     os.makedirs(WORK, exist_ok=True)
     with open(path, "wb") as f:
         f.write(tree)
     command = [os.path.join(BUILD, "tests/boards", board), path, f"hart={hart:x}", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    os.unlink(path)
     return done.stdout + done.stderr
 
 
