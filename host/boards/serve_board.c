@@ -174,8 +174,7 @@ static void take_reply(struct board *b, const struct board_event *e)
         b->left--;
         if (b->left == 0) {
             finish(b, e);
-        } else if (b->error.status != 0 && !b->stopped) { /* an error of a grammar: no reply without
-                                                           * it */
+        } else if (b->error.status != 0 && !b->stopped) { /* no grammar, no reply */
             b->stopped = true;
             cancel(b);
         }
