@@ -25,9 +25,9 @@ tap.ok(re.search(r"(?m)^## .*", bringup).group(0) == "## With a screen and a key
        "BRINGUP.md begins with the screen, and does not say that there is no picture")
 
 page, board = text_of("board/rpi5/README.md"), text_of("board/rpi5/board.c")
-said = re.search(r"\| light \| the always-on GPIO's pin (\d+), (low|high) is lit", page)
+said = re.search(r"\| light \| pin (\d+) of the always-on GPIO; the LED is on when it is (low|high) \|", page)
 pin = int(re.search(r"LED_PIN = (\d+)", board).group(1))
-tap.ok(said and (int(said.group(1)), said.group(2) == "low") == (pin, "led_inverted = true" in board), f"rpi5's README has the light where the code has it: pin {pin}",
+tap.ok(said and (int(said.group(1)), said.group(2) == "low") == (pin, "led_inverted = true" in board), f"rpi5's README has the LED where the code has it: pin {pin}",
        said and said.groups())
 tree = os.path.join(BUILD, "boards/trees/bcm2712-rpi-5-b.dtb")
 if not os.path.exists(tree):
