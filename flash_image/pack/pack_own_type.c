@@ -188,13 +188,12 @@ static enum ingot_type type_of(const struct source_tensor *t)
     }
 }
 
-/* A part of rows, or their columns: the file's blocks are cut, and only floats have all of their values. */
+/* A part of rows, or their columns: a GGUF file's blocks are cut, and only floats have all of their
+ * values. */
 static bool cuts_blocks(const struct source_tensor *t)
 {
-    enum source_type ggml = source_ggml_type(t->type);
-
-    return dequantize_of(ggml) != NULL &&
-           (t->stride != 0 || t->cols % source_type_block(ggml) != 0);
+    return dequantize_of(t->type) != NULL &&
+           (t->stride != 0 || t->cols % source_type_block(t->type) != 0);
 }
 
 enum ingot_type pack_own_type(const struct source_tensor *t)
