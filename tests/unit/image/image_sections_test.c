@@ -85,6 +85,8 @@ static void test_tensor_table(void)
     size_t at = (size_t)((struct ingot_header *)(void *)good.data)->tensors.offset;
     size_t q = at + 2 * sizeof(struct ingot_tensor); /* layer 0 attn_q: 24 rows of 24 */
     size_t norm = at + sizeof(struct ingot_tensor);
+    const uint8_t unknown = INGOT_N_TYPES; /* the first number without a type */
+    char unknown_text[48];
 
 #define TENSOR(field) (offsetof(struct ingot_tensor, field))
     refuse(&good, q + TENSOR(role), "\3\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
@@ -94,7 +96,9 @@ static void test_tensor_table(void)
            "attn_q: cols is 24, q4_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\17", 1, ERR_BAD_HEADER, "q4_1 demands a multiple of 32");
-    refuse(&good, q + TENSOR(type), "\22", 1, ERR_UNSUPPORTED, "attn_q: type is 18, this program");
+    refuse(&good, q + TENSOR(type), "\22", 1, ERR_BAD_HEADER, "q3_kp demands a multiple of 256");
+    snprintf(unknown_text, sizeof unknown_text, "attn_q: type is %u, this program", unknown);
+    refuse(&good, q + TENSOR(type), &unknown, 1, ERR_UNSUPPORTED, unknown_text);
     refuse(&good, q + TENSOR(type), "\10", 1, ERR_BAD_HEADER, "iq4_nl demands a multiple of 32");
     refuse(&good, q + TENSOR(type), "\11", 1, ERR_BAD_HEADER, "fig4 demands a multiple of 128");
     refuse(&good, q + TENSOR(values) + 3, "\1", 1, ERR_BAD_HEADER,
