@@ -110,8 +110,8 @@ ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
 else ifeq ($(ISA),x86_64)
 CROSS_COMPILE ?= x86_64-linux-gnu-
-# The firmware's interrupts use our stack, so nothing may lie below its pointer. The canary is a variable, because there are no
-# threads. newlib's assembly for this ISA does not say that it needs no executable stack.
+# The firmware's interrupts use our stack, so nothing may lie below its pointer. The canary is a global variable, because nothing
+# sets up storage for threads. newlib's assembly for this ISA does not say that it needs no executable stack.
 ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
 NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
 SMALL := -Os

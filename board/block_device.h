@@ -30,10 +30,9 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* for messages: "virtio-blk at 0xa003e00" */
-    const char
-        *error_message; /* not NULL: an error message why nothing can be read, "there is no card in
-                        * the slot"; then the fields below are zero, except for a drive that was
-                        * unplugged */
+    /* NULL, or the reason why nothing can be read: "there is no card in the slot". Then the fields
+     * below are zero, except for a drive that was unplugged. */
+    const char *error_message;
     const char *
         reason; /* why the last request failed, in the words of a system below it; NULL: err_text() says it */
     /* Written by the file's owner: files on it are open, so the slot must not become another device

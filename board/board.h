@@ -142,7 +142,7 @@ struct board {
     uint32_t spin_micros;
     void (*yield)(void); /* between looks: other programs may run; NULL: there are none */
     /* Thousandths of a processor, over all processors, that were idle since the last call; -1: not
-     * known. Core 0. NULL: there are no other programs. */
+     * known. Core 0. NULL: no other program shares the processors. */
     int (*idle_processors)(void);
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
@@ -192,7 +192,7 @@ struct board {
 
     /* Light the board's LED, or put it out, for a panic or a warning that nobody can read. Called
      * on core 0, at any time: even before early_init, within it and within a trap, so it maps what
-     * it needs itself. NULL: there is no LED of ours. */
+     * it needs itself. NULL: the board has no LED that we can drive. */
     void (*led)(bool lit);
 
     /* Print what firmware and registers say about the machine. May be NULL. */

@@ -15,7 +15,7 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
 
 /* Read all arguments into *o, report the errors, and set up the line and the storage as they
  * say. A malformed option keeps its default, and o->refused counts it. False: the prompt of prompt=
- * is malformed, and there is no person to correct it. The seed comes from the clock unless an
+ * is malformed, and nobody is at the line to correct it. The seed comes from the clock unless an
  * option gives it. */
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine);
 

@@ -37,7 +37,7 @@ bool serve_choices_begun(struct serve_choices *c, struct api_error *e);
 /* Sends what was not sent yet: events, or the whole answer. */
 void serve_choices_say(struct serve_choices *c, struct api_text *out);
 
-/* The replies are no longer needed. */
+/* Cancel the replies that still run, and free everything. */
 void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);
 
 #endif

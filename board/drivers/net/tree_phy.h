@@ -13,7 +13,9 @@ enum tree_phy {
 enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
                        struct device_tree_node *phy);
 
-/* The first node below the controller that is named "ethernet-phy": where the maker's trees say something of a PHY without a handle. */
+/* Find the first node below the controller `node` whose name begins with "ethernet-phy": the maker's
+ * trees describe a PHY there without a handle. True: *phy is the node. False: there is none, and *phy
+ * is past the controller. */
 bool tree_phy_first(const struct device_tree *tree, const struct device_tree_node *node,
                     struct device_tree_node *phy);
 

@@ -34,8 +34,8 @@ int usb_take(void *usb);
 
 /* A drive that came, went or came back since the last answer, at any controller of the machine: its
  * error_message says why it cannot be used, or that it was unplugged. A new drive is ignored if
- * there is no free slot. A device that is `in_use` stays that of its drive; others may be given to
- * one that is new. NULL: nothing did. Called on core 0, while no data is waited for: it may take as
+ * every slot is taken. A device that is `in_use` stays with its drive; another may be given to a
+ * new drive. NULL: no drive changed. Called on core 0, while no data is waited for: it may take as
  * long as a drive takes to get ready. */
 struct block_device *usb_look(void);
 
