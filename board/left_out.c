@@ -19,7 +19,7 @@ static const struct {
     [LEFT_OUT_NAMESPACES] = { "namespaces of an NVMe drive (the first is used)", 0 },
     [LEFT_OUT_REGIONS] = { "regions of the interrupt controller, so that cores wait without interrupts",
                            0 },
-    [LEFT_OUT_TWINS] = { "ranges of RAM that are other RAM once more", 0 },
+    [LEFT_OUT_TWINS] = { "ranges of RAM that are copies of other ranges", 0 },
 };
 
 static struct left_out_state {

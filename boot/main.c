@@ -134,7 +134,7 @@ static void report_strays(void)
     if (n != 0) {
         console_log(
             &state.console,
-            "warning: %u interrupt lines without a driver were on, the last is %u: turned off",
+            "warning: %u interrupt lines without a driver were on and are now off; the last is %u",
             (unsigned)n, (unsigned)line);
     }
 }
@@ -146,7 +146,7 @@ static void report_left_out(void)
 
     left_out_tell(text, sizeof text);
     if (text[0] != '\0') {
-        console_log(&state.console, "warning: found and left out: %s (docs/HARDWARE.md, Bounds)",
+        console_log(&state.console, "warning: found but not used: %s (docs/HARDWARE.md, Bounds)",
                     text);
     }
 }

@@ -185,7 +185,7 @@ static const char *load_for_client(void *context, const char *name, int *status)
     if (e != ERR_OK) {
         return why;
     }
-    console_log(n->console, "network: a client asked for %.80s: the conversation begins anew",
+    console_log(n->console, "network: a client loads the model %.80s: a new conversation begins",
                 name);
     return NULL;
 }
@@ -213,7 +213,7 @@ static const char *hold_reply(void *context, const void *grammar, size_t bytes)
         return "a board with beams= has no tools and no response_format: start it without beams=";
     }
     if (g->is_own && strcmp(n->app->setup.options->load.grammar, "on") == 0) {
-        return "the program at the line holds replies to a grammar of its own";
+        return "the program on the serial line already uses a grammar of its own";
     }
     memcpy(grammar_constraint_memory(&g->constraint), grammar, bytes);
     if (grammar_constraint_use(&g->constraint, bytes, &why) != ERR_OK) {
@@ -439,7 +439,7 @@ static bool take_date(struct app *app)
 
     if (date == 0 && net_date_fails(n->net) && !n->failed) {
         n->failed = true;
-        console_log(n->console, "warning: no server tells the time: time=ntp,ADDRESS names one");
+        console_log(n->console, "warning: no time server is known: time=ntp,ADDRESS names one");
         return true;
     }
     if (date == 0 || (date == before && n->dated)) {

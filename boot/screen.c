@@ -95,8 +95,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
     }
     /* Pixels from the arena are ours by right; those of the firmware have to lie elsewhere. */
     if (arena->bytes == before && is_ours(machine, &found)) {
-        boot_screen.error_message =
-            "the firmware's picture lies in memory that it gave to the cores";
+        boot_screen.error_message = "the firmware's picture lies in memory that the cores use";
         return;
     }
     if (screen_check(&found) != ERR_OK) {

@@ -11,7 +11,7 @@ const struct kernel_row kernel_rows[] = {
 const size_t kernel_n_rows = sizeof kernel_rows / sizeof kernel_rows[0];
 
 _Static_assert(sizeof(struct kernels) == 3 * sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
-               "a function by name and by number is the same");
+               "the members by name and the array by number have the same size");
 
 void kernels_select(struct kernels *k, uint32_t features)
 {

@@ -9,9 +9,9 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/text/format_text.h"
 
-_Static_assert((int)INGOT_MOST_CORES == (int)BOARD_MAX_CORES, "as many cores as workers take");
+_Static_assert((int)INGOT_MOST_CORES == (int)BOARD_MAX_CORES, "both limits of cores are the same");
 _Static_assert((int)INGOT_READ_BYTES == (int)SECTOR_BYTES, "reads are made of sectors");
-_Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "a word that callers can wait on");
+_Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "callers wait on a plain uint32_t");
 _Static_assert(
     (int)INGOT_CPU_NEON == (int)CPU_ARM64_NEON && (int)INGOT_CPU_RV64GC == (int)CPU_RV64_GC &&
         (int)INGOT_CPU_RVV == (int)CPU_RV64_V && (int)INGOT_CPU_AVX2 == (int)CPU_X86_AVX2 &&

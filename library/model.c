@@ -14,7 +14,7 @@ _Static_assert((int)INGOT_RESIDENT == (int)PLAN_RESIDENT &&
                    (int)INGOT_STREAMED == (int)PLAN_STREAMED,
                "enum ingot_residency is enum plan_residency");
 _Static_assert((int)INGOT_MOST_TEXT == (int)SESSION_TEXT_BYTES,
-               "texts are as long as a session takes");
+               "both limits of texts are the same");
 
 enum {
     HANDLE_ALIGN = 64,

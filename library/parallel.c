@@ -1,7 +1,7 @@
 /* Parallel replies of several sessions. */
 #include "library/library.h"
 
-_Static_assert((int)INGOT_MOST_SESSIONS == (int)GROUP_MOST, "as many as a pass takes");
+_Static_assert((int)INGOT_MOST_SESSIONS == (int)GROUP_MOST, "both limits of sessions are the same");
 
 /* One of them, as its sink knows it. */
 struct job {

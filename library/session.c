@@ -28,7 +28,8 @@ enum ingot_error ingot_session_begin(struct ingot_model *m, struct ingot_session
     }
     if (i == m->model.plan.sequences) {
         return library_refuse(m, INGOT_WRONG_ORDER,
-                              "the model has its sessions already: setup.sessions makes more");
+                              "all sessions of the model are in use: a larger setup.sessions "
+                              "makes more");
     }
     session_open(&m->sessions[i].session, &m->model, &m->model_setup);
     m->sessions[i].model = m;

@@ -43,8 +43,8 @@ static void report_nodes(const struct device_tree *tree)
     unsigned n = efi_numa_nodes(tree, efi_table(&efi_acpi_guid));
 
     if (n > 1)
-        panic_print("warning: memory has %u nodes (NUMA): the distance of cores to weights is "
-                    "ignored\n",
+        panic_print("warning: memory has %u nodes (NUMA): the distance between cores and weights "
+                    "is ignored\n",
                     n);
 }
 

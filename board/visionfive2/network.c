@@ -125,9 +125,9 @@ static size_t visionfive2_network_receive(uint8_t *to, size_t room)
 static const char *visionfive2_network_trouble(void)
 {
     return dwmac_is_too_slow(&dwmac)
-               ? "the network port sends at 1000 Mbit/s alone (no "
-                 "starfive,tx-use-rgmii-clk in the device tree), and its link "
-                 "is slower: use a switch and a cable for 1000 Mbit/s"
+               ? "the network port sends only at 1000 Mbit/s (no starfive,tx-use-rgmii-clk in "
+                 "the device tree), but its link is slower: use a switch and a cable for 1000 "
+                 "Mbit/s"
                : NULL;
 }
 

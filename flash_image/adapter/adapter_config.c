@@ -74,8 +74,9 @@ static const struct {
     { "init_lora_weights", INIT, NULL },
     { "use_dora", UNSET, "DoRA changes the lengths of rows too" },
     { "lora_bias", UNSET, "lora_B has a bias, which cannot be added here" },
-    { "modules_to_save", UNSET, "whole matrices were trained beside the adapter" },
-    { "trainable_token_indices", UNSET, "rows of the embedding were trained beside the adapter" },
+    { "modules_to_save", UNSET, "whole matrices were trained in addition to the adapter" },
+    { "trainable_token_indices", UNSET,
+      "rows of the embedding were trained in addition to the adapter" },
     { "layer_replication", UNSET, "it is for a base whose layers are repeated" },
     { "target_parameters", UNSET, "parameters that are not modules (experts) were trained" },
     { "alora_invocation_tokens", ALORA, NULL },
@@ -167,7 +168,9 @@ static enum err check_text(struct source *s, const cJSON *value, size_t field)
     if (fields[field].rule == PEFT) {
         return text != NULL && strcmp(text, "LORA") == 0
                    ? ERR_OK
-                   : refuse_field(s, "peft_type", "is not LORA, the only kind that can be read");
+                   : refuse_field(s, "peft_type",
+                                  "is not LORA, the only kind that can be read "
+                                  "here");
     }
     if (fields[field].rule == BIAS) {
         return cJSON_IsNull(value) || (text != NULL && strcmp(text, "none") == 0)
@@ -203,7 +206,7 @@ static enum err check_pattern(struct source *s, const cJSON *pattern, size_t fie
         return ERR_OK;
     }
     if (!cJSON_IsObject(pattern)) {
-        return refuse_field(s, fields[field].name, "is not an object of numbers by modules");
+        return refuse_field(s, fields[field].name, "is not an object that maps modules to numbers");
     }
     cJSON_ArrayForEach(entry, pattern)
     {
@@ -254,8 +257,8 @@ static enum err check_field(struct source *s, const cJSON *value)
                    ? ERR_OK
                    : refuse_field(
                          s, fields[field].name,
-                         "is set: the adapter works from these tokens on alone (aLoRA), and "
-                         "here it would work everywhere; train it without them");
+                         "is set: the adapter works only from these tokens on (aLoRA), but here "
+                         "it would work everywhere; train it without them");
     case RANK:
     case SCALE: return check_number(s, value, field);
     case RANKS:
@@ -276,7 +279,7 @@ enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes
         return e;
     }
     if (hf_json_get(c->root, "peft_type") == NULL) {
-        return refuse_field(s, "peft_type", "is missing: LORA can be read");
+        return refuse_field(s, "peft_type", "is missing: only LORA can be read");
     }
     cJSON_ArrayForEach(value, c->root)
     {

@@ -65,7 +65,7 @@ static const char *other_of(const char *name)
     } others[] = {
         { ".lora_magnitude_vector", " but of DoRA (\"use_dora\")" },
         { ".modules_to_save", " but a whole matrix (\"modules_to_save\")" },
-        { ".base_layer", " but of the base, which was changed" },
+        { ".base_layer", " but a part of the base, which was changed" },
         { ".trainable_tokens", " but rows of the embedding (\"trainable_token_indices\")" },
         { "embed_tokens.weight", " but a whole embedding" },
         { "lm_head.weight", " but a whole output matrix" },

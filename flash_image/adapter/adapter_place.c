@@ -318,7 +318,8 @@ enum err adapter_place(struct adapter_build *b, const struct adapter_raw *raw,
     if (place->role == INGOT_ATTN_Q && !is_order_known(b)) {
         return source_refuse(
             b->s, ERR_UNSUPPORTED,
-            "the order of the model's rows is unknown: give the GGUF or the folder that it was packed from with --base");
+            "the order of the model's rows is unknown: with --base, give the GGUF or the folder "
+            "that the model was packed from");
     }
     if (place->fusion == ADAPTER_QUERY_GATE) {
         return place_query_gate(b, raw, place);

@@ -104,7 +104,10 @@ static enum err add_path(struct card_image *c, const char *path, uint32_t *numbe
             e = add_entry(c, folder, part, strlen(part), &next);
             c->entries[next].is_folder = true;
         } else if (!c->entries[next].is_folder) {
-            e = refuse(c, ERR_BAD_ARGUMENT, "%.300s is a file and a folder on the card", part);
+            e = refuse(c, ERR_BAD_ARGUMENT,
+                       "%.300s would be both a file and a folder on the "
+                       "card",
+                       part);
         }
         free(part);
         if (e != ERR_OK) {

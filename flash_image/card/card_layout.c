@@ -199,7 +199,7 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
     }
     if (o->table == CARD_MBR && mib > CARD_MOST_BYTES >> 20) {
         snprintf(c->error_message, sizeof c->error_message,
-                 "a card with an MBR ends at 2 TiB: use a GPT");
+                 "an MBR covers only 2 TiB of a card: use a GPT");
         return ERR_NO_SPACE;
     }
     if (c->format == CARD_FAT32 && mib > CARD_MOST_BYTES >> 20) {

@@ -80,8 +80,8 @@ static enum err find_mtp(struct gguf *g, uint64_t more)
     }
     if (more != 1) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "%.*s%s is %llu, and an MTP head of 1 block can be packed: take a "
-                             "file of the model with its head, or leave out --mtp",
+                             "%.*s%s is %llu, but only an MTP head of 1 block can be packed: "
+                             "take a file of the model with its head, or leave out --mtp",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_MORE_PREDICTED)),
                              (unsigned long long)more);
     }

@@ -15,7 +15,7 @@ static enum err read_factors(struct gguf *g, enum gguf_factors which,
         return e;
     }
     if (t->rows != 1 || t->cols != g->s->params.rope_dims / 2) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the factors of rope scaling are %u, must be %u",
+        return source_refuse(g->s, ERR_BAD_MODEL, "rope scaling has %u factors, must be %u",
                              t->rows * t->cols, g->s->params.rope_dims / 2);
     }
     source_read_row(t, 0, factors);
@@ -72,8 +72,7 @@ static enum err add_long_short(struct gguf *g)
     if (g->factors[FACTORS_LONG].data == NULL || g->factors[FACTORS_SHORT].data == NULL ||
         !g->has_number[N_ROPE_CONTEXT]) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "of rope_factors_long, rope_factors_short and "
-                             "%.*s%s one is missing",
+                             "one of rope_factors_long, rope_factors_short and %.*s%s is missing",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_ROPE_CONTEXT)));
     }
     if (p->window != 0) {

@@ -49,16 +49,16 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     read_name(s->path, &number, &count);
     if (count == 0) {
         return source_refuse(s, ERR_UNSUPPORTED,
-                             "is part %llu of %llu of a split GGUF, and its name does not end in "
-                             "-%05llu-of-%05llu.gguf, by which the others are found: give all "
-                             "parts the names that they came with",
+                             "is part %llu of %llu of a split GGUF, but its name does not end in "
+                             "-%05llu-of-%05llu.gguf, so the other parts cannot be found: give "
+                             "all parts their original names",
                              (unsigned long long)part + 1, (unsigned long long)n,
                              (unsigned long long)part + 1, (unsigned long long)n);
     }
     if (number != part + 1 || count != n) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "is part %llu of %llu of a split GGUF by its values, and part %llu of "
-                             "%llu by its name: fetch it again",
+                             "is part %llu of %llu of a split GGUF by its values, but part %llu "
+                             "of %llu by its name: fetch it again",
                              (unsigned long long)part + 1, (unsigned long long)n,
                              (unsigned long long)number, (unsigned long long)count);
     }
@@ -75,7 +75,7 @@ static enum err check_single(struct source *s)
         return ERR_OK;
     }
     return source_refuse(s, ERR_UNSUPPORTED,
-                         "is part %llu of %llu by its name, and has no split.count: if "
+                         "is part %llu of %llu by its name, but has no split.count: if "
                          "llama-gguf-split did not make the parts, join them (cat), and give a "
                          "whole model another name",
                          (unsigned long long)number, (unsigned long long)count);

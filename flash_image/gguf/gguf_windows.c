@@ -6,7 +6,8 @@ enum { EXAONE_LARGE_LAYERS = 64, GEMMA2_WINDOW = 4096 };
 static enum err refuse_pattern(struct gguf *g)
 {
     return source_refuse(g->s, ERR_UNSUPPORTED,
-                         "%.*s.attention.sliding_window_pattern makes no pattern that is supported",
+                         "%.*s.attention.sliding_window_pattern has a pattern that is not "
+                         "supported",
                          SOURCE_SHOW(g->architecture));
 }
 

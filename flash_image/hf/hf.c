@@ -132,8 +132,9 @@ enum err hf_refuse_weights(struct hf_model *m)
         return e;
     }
     return source_refuse(m->s, ERR_NOT_FOUND,
-                         "neither model.safetensors nor model.safetensors.index.json lies in this "
-                         "folder: fetch or convert the weights in that format");
+                         "this folder has neither model.safetensors nor "
+                         "model.safetensors.index.json: fetch the weights as safetensors, or "
+                         "convert them");
 }
 
 static enum err read_config(struct hf_model *m)

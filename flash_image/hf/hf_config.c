@@ -241,8 +241,8 @@ static enum err refuse_activation(struct source *s, const struct family *f, cons
         known = "gelu_pytorch_tanh";
     }
     return source_refuse(s, ERR_UNSUPPORTED,
-                         "the field \"%s\" is '%.40s'; models of "
-                         "the family %s with %s can be packed",
+                         "the field \"%s\" is '%.40s'; in the family %s, only models with %s can "
+                         "be packed",
                          field, name, f->name, known);
 }
 

@@ -46,11 +46,10 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     const char *algo = hf_json_string(hf_json_get(config, "quant_algo"));
 
     if (algo == NULL || strncmp(algo, "FP8", 3) != 0) {
-        j->e =
-            source_refuse(j->s, ERR_UNSUPPORTED,
-                          "the field \"quant_algo\" of \"quantization_config\" is %.40s; FP8 can "
-                          "be packed: take the model before it was quantized",
-                          algo == NULL ? "missing" : algo);
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"quant_algo\" of \"quantization_config\" is %.40s; only "
+                             "FP8 can be packed: take the model before it was quantized",
+                             algo == NULL ? "missing" : algo);
         return;
     }
     c->quantized = HF_F8;
@@ -300,7 +299,7 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
     if (!may_have_f8(c) || !image_role_is_matrix(role) || t->from->n_dims != 2) {
         (void)source_refuse(
             s, ERR_UNSUPPORTED,
-            "the tensor %.120s is %s; F32, F16 and BF16 can be packed: take the model "
+            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the model "
             "before it was quantized",
             t->from->name, t->from->dtype);
         return NULL;

@@ -97,8 +97,8 @@ void hf_quantized_read(struct hf_json *j, struct hf_config *c)
     }
     j->e =
         source_refuse(j->s, ERR_UNSUPPORTED,
-                      "the field \"quantization_config\" is set (%.40s), and models of the family "
-                      "%s that are quantized so cannot be packed: take the model before it was",
+                      "the field \"quantization_config\" is set (%.40s), and models of the "
+                      "family %s cannot be packed with it: take the model before it was quantized",
                       method == NULL ? "no quant_method" : method, c->family->name);
 }
 
@@ -108,8 +108,8 @@ static enum err refuse_shape(struct source *s, const struct hf_placed *t)
 {
     return source_refuse(
         s, ERR_BAD_MODEL,
-        "the tensor %.120s has another dtype or shape than its quantized matrix in "
-        "config.json has",
+        "the dtype or the shape of the tensor %.120s does not match its quantized matrix in "
+        "config.json",
         t->from->name);
 }
 
@@ -184,7 +184,7 @@ enum err hf_place_ternary(struct source *s, const struct hf_config *c, const str
         !image_role_is_matrix(role) || t->rule->parts != 1) {
         return source_refuse(
             s, ERR_UNSUPPORTED,
-            "the tensor %.120s is %s; F32, F16 and BF16 can be packed: take the model "
+            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the model "
             "before it was quantized",
             t->from->name, t->from->dtype);
     }
@@ -232,7 +232,9 @@ enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const stru
     }
     scale = one.type == SOURCE_F8 ? 0.0f : source_read_plain(&one, 0, 0);
     if (one.rows != 1 || one.cols != 1 || !(fabsf(scale) > 0.0f) || !isfinite(1.0f / scale)) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not one number other than 0",
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %.120s is not a single number other "
+                             "than 0",
                              t->from->name);
     }
     if (c->weight_scales == NULL) {

@@ -51,8 +51,8 @@ static void check_time_steps(struct hf_json *j)
     if (cJSON_GetArraySize(limits) != 2 || !(number_of(low) <= 0.0) ||
         number_of(high) != (double)INFINITY) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"time_step_limit\" clamps the steps of time, which cannot "
-                             "be packed; [0.0, Infinity] can");
+                             "the field \"time_step_limit\" clamps the steps of time; only [0.0, "
+                             "Infinity] can be packed");
     }
 }
 
@@ -75,8 +75,8 @@ static void check_activation(struct hf_json *j)
 
     if (name != NULL && strcmp(name, "silu") != 0 && strcmp(name, "swish") != 0) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"mamba_hidden_act\" is '%.40s'; models with silu can be "
-                             "packed",
+                             "the field \"mamba_hidden_act\" is '%.40s'; only models with silu "
+                             "can be packed",
                              name);
     }
 }

@@ -84,8 +84,8 @@ enum err hf_spaces_read(struct source *s, const cJSON *root)
     }
     if (!spaces.replaced) {
         return source_refuse(s, ERR_UNSUPPORTED,
-                             "the field \"normalizer\" or \"pre_tokenizer\" is none that is known: "
-                             "spaces replaced by U+2581, byte-level");
+                             "the field \"normalizer\" or \"pre_tokenizer\" is not known; "
+                             "supported are spaces replaced by U+2581, and byte-level");
     }
     s->vocab.flags |= spaces.flags;
     if (spaces.prefixed) {

@@ -50,7 +50,7 @@ struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingo
 static enum err refuse_shape(struct source *s, const struct hf_placed *t)
 {
     return source_refuse(s, ERR_BAD_MODEL,
-                         "the tensor %.120s has another shape than the experts of config.json have",
+                         "the shape of the tensor %.120s does not match the experts in config.json",
                          t->from->name);
 }
 

@@ -208,7 +208,9 @@ static enum err take_output_scale(struct source *s, const struct hf_config *c,
     }
     if (t.rows != 1 || t.cols != 1 || placed->layer >= s->params.n_layers ||
         !family_has(c->family, FAMILY_PER_LAYER)) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a number of a layer",
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %.120s is not a single number for a "
+                             "layer",
                              placed->from->name);
     }
     s->params.layers[placed->layer].output_scale = source_read_plain(&t, 0, 0);

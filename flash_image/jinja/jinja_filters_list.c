@@ -257,7 +257,7 @@ static struct jinja_value end_of(struct jinja *j, struct jinja_value v, bool las
     struct jinja_list *items = jinja_items(j, v);
 
     if (items->n == 0) {
-        return jinja_undefined(jinja_text("the first or last item of an empty list"));
+        return jinja_undefined(jinja_text("an empty list has no first or last item"));
     }
     return items->item[last ? items->n - 1 : 0];
 }

@@ -26,7 +26,7 @@ static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja
         jinja_fail(j, "a format takes a number, not a %s", jinja_kind_name(v));
     }
     if (places > MOST_PLACES) {
-        jinja_fail(j, "a format of more than %u places", (unsigned)MOST_PLACES);
+        jinja_fail(j, "a format has more than %u places", (unsigned)MOST_PLACES);
     }
     if (kind == 'd') {
         if (real >= 9e18 || real <= -9e18) {
@@ -108,7 +108,7 @@ static struct jinja_value find_field(struct jinja *j, struct jinja_text field,
     } else if (named != NULL) {
         v = *named;
     } else {
-        jinja_fail(j, "a format has no value of the name it takes");
+        jinja_fail(j, "a format names a value that does not exist");
     }
     if (head.bytes == field.bytes) {
         return v;

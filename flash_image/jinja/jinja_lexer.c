@@ -317,7 +317,7 @@ static void balance(struct lexer *l, char c)
 
     if (strchr(opens, c) != NULL) {
         if (l->n_brackets == MOST_BRACKETS) {
-            jinja_fail(l->j, "more than %u brackets inside each other", (unsigned)MOST_BRACKETS);
+            jinja_fail(l->j, "brackets are nested more than %u deep", (unsigned)MOST_BRACKETS);
         }
         l->bracket[l->n_brackets++] = c;
     } else if ((at = strchr(closes, c)) != NULL) {

@@ -94,7 +94,7 @@ void jinja_enter(struct jinja *j)
 {
     jinja_step(j);
     if (++j->depth > JINJA_MOST_DEPTH) {
-        jinja_fail(j, "more than %u levels inside each other", (unsigned)JINJA_MOST_DEPTH);
+        jinja_fail(j, "more than %u levels are nested", (unsigned)JINJA_MOST_DEPTH);
     }
 }
 

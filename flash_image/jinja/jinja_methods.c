@@ -208,7 +208,7 @@ static struct jinja_value at(struct jinja *j, struct jinja_value of, int64_t i)
         i += n;
     }
     if (i < 0 || i >= n) {
-        return jinja_undefined(jinja_text("an entry beyond the end"));
+        return jinja_undefined(jinja_text("an index is beyond the end"));
     }
     if (of.kind == JINJA_STRING) {
         size_t start = jinja_character_start(of.text, (size_t)i);

@@ -50,7 +50,7 @@ static void set_items(struct jinja_run *r, const struct jinja_node *list, struct
         set_target(r, list, items->item[i]);
     }
     if (list != NULL || i != items->n) {
-        jinja_fail(r->j, "%zu values for another number of names", items->n);
+        jinja_fail(r->j, "%zu values are assigned to another number of names", items->n);
     }
 }
 

@@ -197,7 +197,7 @@ void jinja_write_repr(struct jinja *j, struct jinja_buffer *b, struct jinja_valu
     case JINJA_LIST:
     case JINJA_TUPLE: write_list(j, b, v); break;
     case JINJA_DICT: write_dict(j, b, v.dict); break;
-    default: jinja_fail(j, "a %s has no text", jinja_kind_name(v));
+    default: jinja_fail(j, "a %s cannot be written as text", jinja_kind_name(v));
     }
     jinja_leave(j);
 }

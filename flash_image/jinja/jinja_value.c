@@ -280,7 +280,7 @@ int jinja_compare(struct jinja *j, struct jinja_value a, struct jinja_value b)
         return first != 0 ? first : sign(a.text.bytes<b.text.bytes, a.text.bytes> b.text.bytes);
     }
     if (a.kind != b.kind || !jinja_is_list(a)) {
-        jinja_fail(j, "a %s and a %s have no order", jinja_kind_name(a), jinja_kind_name(b));
+        jinja_fail(j, "a %s and a %s cannot be ordered", jinja_kind_name(a), jinja_kind_name(b));
     }
     jinja_enter(j);
     order = compare_lists(j, a.list, b.list);

@@ -8,7 +8,7 @@
     "make one with: openssl ecparam -name prime256v1 -genkey -noout -out key.pem, and its public " \
     "half with: openssl pkey -in key.pem -pubout -out public.pem"
 
-#define HAS_PASSWORD "the key has a password: openssl pkey -in KEY.pem -out plain.pem takes it off"
+#define HAS_PASSWORD "the key has a password: openssl pkey -in KEY.pem -out plain.pem removes it"
 
 enum { MOST_DER = 512 };
 
@@ -68,7 +68,7 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
         if (*text == ':' || *text == ',') {
             return refuse(error_message,
                           "the key has a password: openssl pkey -in KEY.pem -out plain.pem "
-                          "takes it off");
+                          "removes it");
         }
         if (length == sizeof packed) {
             return refuse(error_message, "the key is longer than one of P-256: " MAKE_ONE);

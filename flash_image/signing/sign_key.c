@@ -110,7 +110,7 @@ enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char 
         unmap_file(&file);
     }
     if (e == ERR_OK && to_sign && !k->pem.is_private) {
-        why = "it is a public key: the private one signs";
+        why = "it is a public key: sign with the private one";
         e = ERR_BAD_ARGUMENT;
     }
     if (e == ERR_OK) {

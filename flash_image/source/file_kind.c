@@ -16,7 +16,7 @@ enum {
     LEAST_TEXT = 4,
 };
 
-#define OTHER_FORMAT "Ingot reads GGUF and safetensors: fetch or convert the model in one of them"
+#define OTHER_FORMAT "Ingot reads GGUF and safetensors: fetch or convert to one of them"
 #define UNPACK "unpack it and give the file that is in it"
 #define FOLDER "it is a part of a Hugging Face folder: give the folder"
 
@@ -173,7 +173,7 @@ static const struct {
     { FILE_GGUF, 0, 4, "GGUF", NULL, "a GGUF file",
       "a GGUF is a whole model: give it instead of the model" },
     { FILE_SAFETENSORS, 0, 0, NULL, is_safetensors, "a safetensors file",
-      "its name must end in .safetensors, and its config.json lie beside it" },
+      "its name must end in .safetensors, and its config.json must lie beside it" },
     { FILE_LFS_POINTER, 0, 40, "version https://git-lfs.github.com/spec/", NULL, NULL,
       "git lfs pull fetches it" },
     { FILE_HTML, 0, 0, NULL, is_html, "an HTML page",

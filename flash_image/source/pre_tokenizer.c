@@ -164,19 +164,19 @@ static const struct pre_tokenizer kinds[] = {
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-#define ENCODER "its models give vectors and no text"
+#define ENCODER "its models return vectors and no text"
 
 static const struct {
     const char *name, *why;
 } refused[] = {
-    { "kimi-k2", "Han characters are cut apart from other letters inside its words" },
-    { "youtu", "scripts are cut apart by ranges, and its words are not confirmed" },
-    { "superbpe", "digits are cut in threes from the right, and tokens span words" },
-    { "tiny_aya", "digits are cut in threes from the right" },
-    { "afmoe", "digits are cut in threes from the right, and scripts by ranges" },
-    { "jais-2", "white space is cut in powers of two" },
-    { "exaone-moe", "its words hold spaces between letters with marks" },
-    { "chameleon", "names of pictures are cut apart first" },
+    { "kimi-k2", "it separates Han characters from other letters inside words" },
+    { "youtu", "it separates scripts by ranges, and its words are not confirmed" },
+    { "superbpe", "it groups digits in threes from the right, and tokens span words" },
+    { "tiny_aya", "it groups digits in threes from the right" },
+    { "afmoe", "it groups digits in threes from the right, and separates scripts by ranges" },
+    { "jais-2", "it splits white space in powers of two" },
+    { "exaone-moe", "its words contain spaces between letters with marks" },
+    { "chameleon", "it splits off names of pictures first" },
     { "roberta-bpe", ENCODER },
     { "jina-v1-en", ENCODER },
     { "jina-v2-code", ENCODER },

@@ -348,7 +348,9 @@ static enum err check_no_layer_beyond(struct source *s)
     for (unsigned i = SOURCE_ROLES_OUTSIDE + n_layers * SOURCE_ROLES_PER_LAYER;
          i < SOURCE_MAX_TENSORS; i++) {
         if (s->tensors[i].data != NULL) {
-            return source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u %s",
+            return source_refuse(s, ERR_BAD_MODEL,
+                                 "the file has tensors of layer %u, but the "
+                                 "model has %u %s",
                                  (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER, n_layers,
                                  plural(n_layers, "layer", "layers"));
         }

@@ -62,7 +62,7 @@ static bool add_use(struct blocks *b, const cJSON *block)
     if (!b->assistant || id == NULL || name == NULL) {
         return serve_translate_refuse(
             b->t, "messages",
-            "messages[%u]: tool_use is an assistant's, and has to have an id and a name", b->at);
+            "messages[%u]: tool_use has to come from the assistant, with an id and a name", b->at);
     }
     serve_translate_call(b->t, message_of(b), id, name,
                          cJSON_IsObject(input) ? copy(input) : cJSON_CreateString(""));
@@ -77,7 +77,8 @@ static bool add_result(struct blocks *b, const cJSON *block)
     if (b->assistant || id == NULL) {
         return serve_translate_refuse(
             b->t, "messages",
-            "messages[%u]: tool_result is a user's, and has to have the tool_use_id of a tool_use",
+            "messages[%u]: tool_result has to come from the user, with the tool_use_id of a "
+            "tool_use",
             b->at);
     }
     one = serve_translate_message(b->t, b->at, "tool", copy(get(block, "content")));

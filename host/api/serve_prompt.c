@@ -69,8 +69,9 @@ static bool refuse_long(struct api_error *e, const char *what, size_t n, uint32_
                           what, room, (unsigned)context);
     }
     return api_refuse(e, 400, NULL, "context_length_exceeded",
-                      "the %s has %zu tokens, and %u fit into the context of %u: shorten it", what,
-                      n, room, (unsigned)context);
+                      "the %s has %zu tokens, but only %u fit into the context of %u: shorten "
+                      "it",
+                      what, n, room, (unsigned)context);
 }
 
 static bool encode_parts(const struct model *m, const struct tokenizer_part *parts, size_t n_parts,
@@ -120,8 +121,7 @@ static bool take_tokens(const struct model *m, const struct api_text *tokens, co
     for (size_t i = 0; i < *n; i++) {
         if (ids[i] >= vocab) {
             return api_refuse(e, 400, field, NULL,
-                              "%s: the model has no token %u, but %u tokens "
-                              "from 0 on",
+                              "%s: there is no token %u: the model has %u tokens, counted from 0",
                               field, (unsigned)ids[i], (unsigned)vocab);
         }
     }

@@ -82,11 +82,10 @@ static bool has_inputs(const struct image *img)
             has = has && image_tensor(img, roles[k], i) != NULL;
         }
         if (!has) {
-            fprintf(
-                stderr,
-                "ingot: --calibrate is for models whose layers all have attention with keys of "
-                "its own heads and a dense feed-forward, and layer %u has not: pack it without\n",
-                (unsigned)i);
+            fprintf(stderr,
+                    "ingot: --calibrate needs attention with keys of its own heads and a dense "
+                    "feed-forward in each layer, and layer %u has not: pack it without\n",
+                    (unsigned)i);
             return false;
         }
     }

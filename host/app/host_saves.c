@@ -80,7 +80,7 @@ static enum err make_room(struct host_files *h, const char *path, uint64_t bytes
 {
     const struct output_wish wish = { .path = path,
                                       .input = h->path,
-                                      .instead = "name one that can be made" };
+                                      .instead = "name a file that can be made" };
     struct stat st;
     bool is_there = stat(path, &st) == 0;
     enum err e;

@@ -228,9 +228,8 @@ static void end_greeting(struct board *b)
     if (!b->knows_said && !b->said_old) {
         b->said_old = true;
         serve_board_say(
-            b,
-            "its version of Ingot is older than this one: it takes every message for a person's words, results "
-            "of tools too. Update it before you give it pins= or actions=");
+            b, "its version of Ingot is older than this one: it treats every message as a person's "
+               "words, even results of tools. Update it before you give it pins= or actions=");
     }
     serve_pool_set_phase(b, IDLE);
 }

@@ -240,10 +240,9 @@ static void say_saves(const struct job *j)
     if (mib >= whole) {
         printf(", a whole context of %u tokens\n", (unsigned)j->models.save_tokens);
     } else {
-        printf(
-            ": the tokens of any conversation, and keys and values of the first; /load computes the others; "
-            "all of %u tokens take --save %" PRIu64 "\n",
-            (unsigned)j->models.save_tokens, whole);
+        printf(": the tokens of any conversation, and the keys and values of its first tokens; "
+               "/load computes the others; room for all of %u tokens takes --save %" PRIu64 "\n",
+               (unsigned)j->models.save_tokens, whole);
     }
 }
 
@@ -319,8 +318,9 @@ static void say_missing(const struct job *j)
 
     if (j->board.loader_magics[0] != 0 && j->payload.path == NULL) {
         fprintf(stderr,
-                "ingot: no payload for the board's first loader on it, so it starts in QEMU only; "
-                "--firmware FILE (make card: FIRMWARE=) copies one, README.txt says which\n");
+                "ingot: the card has no payload for the board's first loader, so it starts in "
+                "QEMU only; --firmware FILE (make card: FIRMWARE=) copies one, README.txt says "
+                "which\n");
     }
     if (from == NULL && (m->files[0] != '\0' || m->trees[0] != '\0')) {
         fprintf(

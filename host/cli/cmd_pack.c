@@ -177,7 +177,7 @@ static int run(int argc, char **argv)
     }
     if (a.pack.automatic && a.pack.size == 0) {
         return command_refuse(&cmd_pack, "--type auto",
-                              "for which size? name the most bytes of the file: --size 90M");
+                              "for which size? give the largest size of the file: --size 90M");
     }
     if (!a.pack.automatic && a.pack.size != 0) {
         return command_refuse(&cmd_pack, "--size", "belongs to --type auto");
@@ -209,9 +209,10 @@ static const struct command_option type = {
 static const struct command_option size = {
     .name = "--size",
     .value = "BYTES",
-    .takes = "the most bytes of the file, such as 90M",
-    .help = "with --type auto: the most bytes of the file, such as 90M; each matrix\n"
-            "gets the type that loses least in all, with --calibrate on that text",
+    .takes = "the largest size of the file, such as 90M",
+    .help = "with --type auto: the largest size of the file, such as 90M; the types\n"
+            "are chosen so that the whole loses least (on the text of --calibrate, if\n"
+            "given)",
     .set = set_size,
 };
 static const struct command_option tokenizer = {

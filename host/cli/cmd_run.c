@@ -287,10 +287,10 @@ const struct command cmd_chat = {
     .missing = "which model?",
     .summary = "talk on this terminal",
     .about =
-        "A conversation: a line goes to the model, one that begins with a slash is a command, and\n"
-        "/help lists them. Ctrl-C stops a reply, Ctrl-D ends. MODEL is an .ingot, or what\n"
-        "`ingot pack` takes, or a folder of such files, of which the first by name begins;\n"
-        "/model changes to another one of its folder.",
+        "Holds a conversation: a line goes to the model; a line that begins with a slash is a\n"
+        "command, and /help lists them. Ctrl-C stops a reply, Ctrl-D ends. MODEL is an .ingot,\n"
+        "anything that `ingot pack` takes, or a folder of such files: the first by name is\n"
+        "loaded; /model loads another one of the folder.",
     .example = "ingot chat model.ingot --system \"Answer briefly.\"\ningot chat models/",
     .options = chat_options,
     .flags = FOR_CHAT,

@@ -65,8 +65,8 @@ const struct command cmd_sign = {
     .summary = "sign a model or an adapter",
     .about =
         "Signs a model or an adapter for images that were built with the public half of the key\n"
-        "(make image KEY=public.pem) and take no others. A block is added at the end of the file;\n"
-        "signing again replaces it. Make a key by\n"
+        "(make image KEY=public.pem) and accept no other files. A block is added at the end of\n"
+        "the file; signing again replaces it. Make a key with\n"
         "  openssl ecparam -name prime256v1 -genkey -noout -out key.pem\n"
         "  openssl pkey -in key.pem -pubout -out public.pem",
     .example = "ingot sign model.ingot --key key.pem\n"

@@ -96,8 +96,8 @@ static const struct command_option seed_option = {
 };
 static const struct command_option hollow = {
     .name = "--hollow",
-    .help = "leave the weights out, so that the file is only good for `ingot plan` and `ingot\n"
-            "info`: at once, and it takes no room on most disks",
+    .help = "leave the weights out: the file is made at once, takes no room on most\n"
+            "disks, and is good only for `ingot plan` and `ingot info`",
     .field = FIELD(pack.hollow),
 };
 static const struct command_option *const options[] = { &shape,       &output, &type,

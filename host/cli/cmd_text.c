@@ -158,8 +158,9 @@ const struct command cmd_tokenize = {
     .operands = "MODEL",
     .missing = "which model?",
     .summary = "print the tokens of a text",
-    .about = "Prints a token a line, or with --ids their numbers on one line. MODEL may be a GGUF\n"
-             "that has only a vocabulary.",
+    .about =
+        "Prints one token per line, or with --ids their numbers on one line. MODEL may be a GGUF\n"
+        "that has only a vocabulary.",
     .example = "ingot tokenize model.ingot -p \"Once upon a time\"",
     .options = tokenize_options,
     .operand_field = offsetof(struct host_args, model),

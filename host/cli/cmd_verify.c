@@ -69,7 +69,7 @@ static bool check_signature(const struct arguments *a)
         printf("%s: signed by key %s, and all %u parts are as it signed them\n",
                name_shown(a->file), name_shown(c.name), c.n_parts);
     } else if (c.state == SIGN_MATCHES) {
-        printf("%s: says that key %s signed it: --public-key FILE checks that\n",
+        printf("%s: claims to be signed by key %s: --public-key FILE checks that\n",
                name_shown(a->file), name_shown(c.name));
     }
     return true;
@@ -106,9 +106,9 @@ const struct command cmd_verify = {
     .missing = "which file?",
     .summary = "check checksums and signature of an .ingot",
     .about =
-        "Checks every checksum and every field of an .ingot file, and that no weight is infinite or\n"
-        "NaN. Names each damaged part. The signature of a signed file must hold, with --public-key\n"
-        "it must be of that key. Adapters are checked for their signature only.\n"
+        "Checks every checksum and every field of an .ingot file, and that no weight is infinite\n"
+        "or NaN. Names each damaged part. The signature of a signed file must be valid; with\n"
+        "--public-key it must be of that key. Adapters are checked for their signature only.\n"
         "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
     .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",
     .options = options,

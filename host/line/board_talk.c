@@ -123,7 +123,7 @@ bool board_talk_leave(struct board_talk *t)
             return false;
         }
     }
-    return t->left || fail(t, "the board did not confirm that it talks to people again");
+    return t->left || fail(t, "the board did not confirm that it is back in chat mode");
 }
 
 void board_talk_stay(struct board_talk *t)

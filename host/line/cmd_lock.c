@@ -50,7 +50,9 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.pin == NULL && !read_pin(typed, sizeof typed)) {
-        return command_refuse(&cmd_lock, "PIN", "which one? it is an argument, or a line of input");
+        return command_refuse(&cmd_lock, "PIN",
+                              "which one? give it as an argument, or as a line "
+                              "of input");
     }
     return make(a.pin != NULL ? a.pin : typed);
 }
@@ -60,9 +62,10 @@ const struct command cmd_lock = {
     .operands = "[PIN]",
     .summary = "make the boot option lock= from a PIN",
     .about =
-        "Prints the boot option lock= for a PIN of 4 to 64 characters, an argument or a line of standard\n"
-        "input. A board with it only chats until somebody types /unlock PIN. A short PIN stops people at\n"
-        "the line, but not a person who can read the card (docs/SIGNING.md).",
+        "Prints the boot option lock= for a PIN of 4 to 64 characters, which is the argument or a\n"
+        "line of standard input. A board with it only chats until somebody types /unlock PIN. A\n"
+        "short PIN stops people at the line, but not a person who can read the card\n"
+        "(docs/SIGNING.md).",
     .example = "ingot lock 2718\n"
                "ingot card rpi4 -o card.img model.gguf --cmdline \"$(ingot lock 2718)\"",
     .operand_field = offsetof(struct arguments, pin),

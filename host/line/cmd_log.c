@@ -106,7 +106,7 @@ static bool write_lines(const struct job *j, const struct record_list *l)
         fwrite(l->list[i].text, 1, l->list[i].bytes, stdout);
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fputs("ingot: the output: cannot be written\n", stderr);
+        fputs("ingot: the output cannot be written\n", stderr);
         return false;
     }
     return true;
@@ -115,10 +115,8 @@ static bool write_lines(const struct job *j, const struct record_list *l)
 static void say_how_many(const struct job *j, const struct record_list *l)
 {
     if (l->n == 0) {
-        fprintf(
-            stderr,
-            "ingot: %s: nothing is logged there yet: log=on, at the start of a board, does it\n",
-            j->a->source);
+        fprintf(stderr, "ingot: %s: no turn is logged there yet: start the board with log=on\n",
+                j->a->source);
     } else if (j->a->out != NULL) {
         printf("%s: %zu %s, %llu to %llu\n", name_shown(j->a->out), l->n,
                plural((unsigned)l->n, "line", "lines"), (unsigned long long)l->list[0].sequence,

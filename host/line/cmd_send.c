@@ -62,7 +62,7 @@ static bool map_it(struct sending *s)
     }
     s->bytes = m.data;
     s->n = m.bytes;
-    return s->n <= UINT32_MAX || fail(s->a.file, "a file of FAT32 has 1 byte to 4 GiB");
+    return s->n <= UINT32_MAX || fail(s->a.file, "a file on FAT32 has 1 byte to 4 GiB");
 }
 
 static bool begins_with(const struct sending *s, const char *magic, size_t bytes)
@@ -278,7 +278,7 @@ static const struct command_option rows[] = {
       .field = FIELD(fast) },
     { .name = "--token",
       .value = "TEXT",
-      .help = "of a board on the network (default: INGOT_TOKEN of the environment)",
+      .help = "token of a board on the network (default: INGOT_TOKEN in the environment)",
       .field = FIELD(token) },
     { .name = "--quiet", .letter = "-q", .help = "no progress", .field = FIELD(quiet) },
 };
@@ -292,10 +292,10 @@ const struct command cmd_send = {
     .missing = "which file? such as model.ingot;",
     .summary = "put a model onto the card of a board, over its serial line or the network",
     .about =
-        "Sends a model, an adapter, a compiled grammar or a preset to a running board, onto its card\n"
-        "(FAT32). A transfer that was cut continues with the next try. The board reads the file back\n"
-        "before it gives it its name; no other file is at risk. --load, or /model NAME on the board, then\n"
-        "loads it without a restart.",
+        "Sends a model, an adapter, a compiled grammar or a preset to a running board, onto its\n"
+        "card (FAT32). An interrupted transfer continues with the next try. The board reads the\n"
+        "file back before it gives it its name; no other file is at risk. --load, or /model NAME\n"
+        "on the board, then loads it without a restart.",
     .example = "ingot send model.ingot --to /dev/ttyUSB0 --load",
     .options = send_options,
     .operand_field = offsetof(struct arguments, file),

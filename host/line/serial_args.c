@@ -68,7 +68,7 @@ static const struct command_option rows[] = {
       .letter = "-q",
       .help = "print replies and errors only",
       .field = FIELD(quiet) },
-    { .help = "as on the board, where they stay until they are set again" },
+    { .help = "set as on the board, which keeps it until it is set again" },
 };
 
 const struct command_option *const serial_options[] = {

@@ -43,9 +43,11 @@ static bool find_speed(struct serial_line *s, uint32_t baud, speed_t *speed)
             return true;
         }
     }
-    snprintf(s->error_message, sizeof s->error_message,
-             "--baud %u is not a rate that this system knows: 9600, 115200, 921600 and others are",
-             (unsigned)baud);
+    snprintf(
+        s->error_message, sizeof s->error_message,
+        "--baud %u is a rate that this system does not know: use 9600, 115200, 921600 or another "
+        "common one",
+        (unsigned)baud);
     return false;
 }
 

@@ -134,7 +134,7 @@ static const struct command_option json = {
 static const struct command_option template = {
     .name = "--template",
     .value = "NAME",
-    .help = "as `ingot pack` takes it; not of an .ingot",
+    .help = "as `ingot pack` takes it; not for an .ingot",
     .field = FIELD(pack.template),
 };
 static const struct command_option tokenizer = {

@@ -105,7 +105,7 @@ static const struct command_option mem_bw = {
     .name = "--mem-bw",
     .value = "RATE",
     .takes = "a rate per second such as 2.4G",
-    .help = "bytes of weights a second that its cores get from memory, such as 2.4G",
+    .help = "bytes of weights a second that its cores read from memory, such as 2.4G",
     .set = set_decode_rate,
 };
 static const struct command_option macs = {

@@ -41,13 +41,12 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
     s->guard = a->guard;
     s->guard.token = a->token;
     if (a->token == NULL && serve_is_allowed("https://any.example", &s->guard)) {
-        (void)command_refuse(&cmd_serve, "--allow-origin",
-                             "* lets every page ask: give a --token, too");
+        (void)command_refuse(&cmd_serve, "--allow-origin", "* lets every page ask: give a --token");
         return false;
     }
     if (!serve_listen_is_loopback(s->address) && a->token == NULL) {
         (void)command_refuse(&cmd_serve, "--address",
-                             "others than this computer could ask: give a --token, too");
+                             "other computers could ask, too: give a --token");
         return false;
     }
     return true;
@@ -223,7 +222,7 @@ static const struct command_option address = {
 static const struct command_option token = {
     .name = "--token",
     .value = "TEXT",
-    .help = "what requests must bring: Authorization: Bearer TEXT",
+    .help = "the secret that requests must send: Authorization: Bearer TEXT",
     .field = offsetof(struct arguments, token),
 };
 static const struct command_option allow_origin = {
@@ -294,13 +293,12 @@ const struct command cmd_serve = {
     .operands = "MODEL|DEVICE...",
     .summary = "answer programs over HTTP, as OpenAI's API does",
     .about =
-        "Serves a model to programs: OpenAI's, Anthropic's and Ollama's APIs, and a page in the browser\n"
-        "(docs/SERVE.md). Up to eight requests run at once. Fields that a request omits default to the\n"
-        "options below. Ctrl-C ends the server.\n"
-        "\n"
-        "Name serial devices or sockets (unix:PATH, tcp:HOST:PORT) in place of a model, and boards\n"
-        "answer, each one request at a time. The boards have their own models, so the options of model\n"
-        "and memory do not apply.",
+        "Serves a model to programs: OpenAI's, Anthropic's and Ollama's APIs, and a page in the\n"
+        "browser (docs/SERVE.md). Up to eight requests run at once. Fields that a request omits\n"
+        "default to the options below. Ctrl-C ends the server.\n\n"
+        "With serial devices or sockets (unix:PATH, tcp:HOST:PORT) in place of a model, boards\n"
+        "answer, and each takes one request at a time. The boards have their own models, so the\n"
+        "options of model and memory do not apply.",
     .example = "ingot serve model.ingot --port 8080\ningot serve /dev/ttyUSB0 /dev/ttyUSB1",
     .options = options,
     .flags = FOR_SERVE,

@@ -151,7 +151,7 @@ static bool take_note(struct api_reader *r, const struct api_held *h,
             "%s%s: %s is not supported, and would have no effect: leave it out, or leave out strict",
             field, of, place);
     }
-    api_warn(r->q, "%s%s: %s is not held by the grammar%s", field, of, place,
+    api_warn(r->q, "%s%s: %s is not enforced by the grammar%s", field, of, place,
              note->checked ? "; the finished reply is checked against it"
                            : ", and not checked either");
     return !note->checked || add_check(r, h);
@@ -166,7 +166,7 @@ static bool take_notes(struct api_reader *r, const struct api_held *list,
         }
     }
     if (notes->more != 0) {
-        api_warn(r->q, "%u more keywords are not held by the grammar", notes->more);
+        api_warn(r->q, "%u more keywords are not enforced by the grammar", notes->more);
     }
     return true;
 }

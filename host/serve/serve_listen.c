@@ -107,17 +107,17 @@ int serve_listen(const char *address, int port)
     int fd;
 
     if (!find_address(address, &a)) {
-        fprintf(
-            stderr,
-            "ingot: --address %s: it is not an address of this computer, nor a network card of it\n",
-            address);
+        fprintf(stderr,
+                "ingot: --address %s: this computer has neither such an address nor such a network "
+                "card\n",
+                address);
         return -1;
     }
     fd = listen_at(&a, port);
     if (fd < 0) {
         fprintf(stderr, "ingot: cannot listen at %s, port %d: %s%s\n", address, port,
                 strerror(errno),
-                errno == EADDRINUSE ? ": another program uses it, --port names another" : "");
+                errno == EADDRINUSE ? ": another program uses it: --port chooses another" : "");
     }
     return fd;
 }

@@ -138,7 +138,7 @@ static bool read_body(const cJSON *root, const struct serve_backend *b, char *mo
     }
     if (b->load == NULL) {
         return api_refuse(e, 400, "model", NULL,
-                          "the model on this computer is that of the command line: start `ingot "
+                          "this computer serves only the model of its command line: start `ingot "
                           "serve` with another");
     }
     return find_model(b, name, model) ||

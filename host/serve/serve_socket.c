@@ -451,7 +451,7 @@ bool serve_sockets_open(const struct serve_sockets_setup *setup)
     sockets.polled = calloc(sockets.most + 2, sizeof *sockets.polled);
     if (sockets.all == NULL || sockets.counts == NULL || sockets.polled == NULL ||
         pipe2(sockets.wake, O_NONBLOCK | O_CLOEXEC) != 0) {
-        fprintf(stderr, "ingot: out of memory or files\n");
+        fprintf(stderr, "ingot: out of memory or file descriptors\n");
         return false;
     }
     sockets.listener = serve_listen(setup->address, setup->port);

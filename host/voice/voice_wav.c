@@ -105,7 +105,7 @@ const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t by
     format = find(file, bytes, "fmt ", &n_format);
     data = find(file, bytes, "data", &n_data);
     if (format == NULL || n_format < FORMAT_BYTES || data == NULL) {
-        return "the WAV file has no sound, or does not say which";
+        return "the WAV file has no sound, or does not give its format";
     }
     kind = get16(format);
     channels = get16(format + 2);

@@ -30,7 +30,7 @@ static const char *const fault_names[] = {
     "stack pointer moved",
     "floating-point mode changed",
     "platform register changed",
-    "no reference or no cases to hold it against",
+    "no reference, or no cases to compare it with",
     "wrote beyond its stack",
     "upper halves of vectors left dirty",
 };

@@ -40,7 +40,7 @@ bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api
 
     switch (api_json_read(root, body, bytes, m, &at)) {
     case API_JSON_BYTES:
-        return api_refuse(e, 400, NULL, NULL, "the body is not UTF-8 without \\u0000");
+        return api_refuse(e, 400, NULL, NULL, "the body has to be UTF-8 without \\u0000");
     case API_JSON_WRONG:
         return api_refuse(e, 400, NULL, NULL, "the body is not JSON: byte %zu is wrong", at);
     case API_JSON_MEMORY: return refuse_large(e);

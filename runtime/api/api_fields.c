@@ -325,7 +325,7 @@ static bool read_modalities(struct api_reader *r, const struct api_field *f,
     {
         if (!api_json_is(one, JSON_TEXT) || strcmp(one->text, "text") != 0) {
             return api_refuse(r->e, 400, f->name, "unsupported_parameter",
-                              "%s: this server answers with text alone", f->name);
+                              "%s: this server answers only with text", f->name);
         }
     }
     return true;

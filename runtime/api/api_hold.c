@@ -60,7 +60,7 @@ static bool put_schema(struct hold *h, const struct api_held *held, uint32_t fro
                           field_of(held), of, name, h->schema.unheld);
     }
     api_warn(h->r->q,
-             "%s%s%.64s: %.40s is not held by the grammar of a board, and not checked either",
+             "%s%s%.64s: %.40s is not enforced by the grammar of a board, and not checked either",
              field_of(held), of, name, h->schema.unheld);
     return true;
 }

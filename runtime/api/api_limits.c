@@ -12,7 +12,7 @@ bool api_may_answer(const struct api_request *q, struct api_error *e)
     for (uint32_t i = 0; i < q->n_turns && q->kind == API_EMBED; i++) {
         if (q->turns[i].tokens.n != 0) {
             return api_refuse(e, 400, "input", "unsupported_parameter",
-                              "input has to be texts: a board takes no numbers of tokens");
+                              "input has to be texts: a board takes no token numbers");
         }
     }
     return true;

@@ -19,8 +19,10 @@ bool api_load_may(struct api_client *k)
     if (may_load(k->api)) {
         return true;
     }
-    api_answer_error(k, 403, "another model needs a token: start this board with token=SECRET", "",
-                     "closed");
+    api_answer_error(k, 403,
+                     "loading a model needs a token: start this board with "
+                     "token=SECRET",
+                     "", "closed");
     return false;
 }
 
@@ -36,7 +38,7 @@ static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
     json_open(&j, k->body, k->body_bytes);
     while ((kind = json_member(&j, &v)) > JSON_END) {
         if (strcmp(v.key, "model") != 0) {
-            api_answer_error(k, 400, "this request has a model and nothing else", v.key, "");
+            api_answer_error(k, 400, "this request has only the field model", v.key, "");
             return false;
         }
         if (v.kind == JSON_TEXT && v.bytes < API_NAME_BYTES) {

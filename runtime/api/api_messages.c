@@ -103,8 +103,8 @@ static bool read_content(struct api_reader *r, const struct api_json *content, s
 
         if (text == NULL) {
             return REFUSE(r,
-                          "part %u of its content has the type %.40s: parts are texts here, of "
-                          "the type text",
+                          "part %u of its content has the type %.40s: this server takes parts of "
+                          "the type text only",
                           i, type != NULL ? type : "(none)");
         }
         if (!add_text(r, to, text, false)) {

@@ -53,7 +53,7 @@ static const char page[] =
     "look()\n"
     "</script></html>\n";
 
-_Static_assert(sizeof page <= API_PAGE_BYTES, "the page is an answer as a whole");
+_Static_assert(sizeof page <= API_PAGE_BYTES, "an answer has room for the whole page");
 
 const char api_page_fields[] =
     "cache-control: no-store\r\nx-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\n"

@@ -108,7 +108,8 @@ static bool add_tool(struct tools *t, const struct api_json *v)
                           t->n, NAME_MOST);
     }
     if (tool_named(t, one->name) != NULL) {
-        return api_refuse(t->r->e, 400, "tools", NULL, "tools: there are two %s", one->name);
+        return api_refuse(t->r->e, 400, "tools", NULL, "tools: two functions have the name %s",
+                          one->name);
     }
     if ((!flat && !api_members_known(t->r, v, "tools", outer)) ||
         !api_members_known(t->r, one->function, "tools", inner)) {
@@ -168,7 +169,7 @@ static bool read_word(struct tools *t, const char *word, enum choice *choice)
             *choice = words[i].choice;
             return t->n != 0 || *choice != MUST ||
                    api_refuse(t->r->e, 400, "tool_choice", NULL,
-                              "tool_choice is %s, and there are no tools", word);
+                              "tool_choice is %s, but there are no tools", word);
         }
     }
     return refuse_choice(t);

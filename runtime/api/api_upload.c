@@ -58,7 +58,7 @@ static bool read_range(struct api_client *k, const struct http_request *r)
 
     k->range = (struct api_range){ .last = r->body_bytes - 1, .total = r->body_bytes };
     if (r->chunked || (field == NULL && r->body_bytes == 0)) {
-        refuse(k, 411, "a file comes with its Content-Length", "length");
+        refuse(k, 411, "an upload has to have a Content-Length", "length");
         return false;
     }
     if (field != NULL && !api_range_read(field, bytes, &k->range)) {
@@ -115,7 +115,10 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
     }
     read_crc_field(k);
     if (k->range.first != 0 && (!goes_on(k) || k->range.first != a->upload.at)) {
-        refuse(k, 409, "the card has other bytes: ask by Content-Range: bytes */TOTAL", "range");
+        refuse(k, 409,
+               "the card has another number of bytes: ask with Content-Range: bytes "
+               "*/TOTAL",
+               "range");
     } else if (k->range.asks) {
         answer_state(k, 308, goes_on(k) ? a->upload.at : 0);
     } else if (!api_may_wait(a)) {
@@ -281,7 +284,7 @@ static void answer_error_message(struct api *a, enum err e, bool ended)
         return;
     }
     switch (e) {
-    case ERR_ABORTED: refuse(k, 503, "somebody at the line has stopped it", "stopped"); break;
+    case ERR_ABORTED: refuse(k, 503, "somebody at the serial line stopped it", "stopped"); break;
     case ERR_TIMEOUT:
         refuse(k, 408, "no byte arrived for ten seconds: continue from where it was cut", "late");
         break;

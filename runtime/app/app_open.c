@@ -209,7 +209,7 @@ static enum err change_model(struct app *a, const char *name, char *why)
     }
     if (why != NULL) {
         format_text(why, APP_WHY_BYTES, "%s",
-                    e == ERR_ABORTED ? "somebody at the line has stopped it" : a->error_message);
+                    e == ERR_ABORTED ? "somebody at the serial line stopped it" : a->error_message);
     }
     if (e == ERR_ABORTED || !had_one) {
         go_on_without(a, e);

@@ -168,7 +168,7 @@ bool bench_print(struct app *a)
     bench_parallel_print(a, &b.parallel);
     if (!bench_parallel_agrees(&b.parallel)) {
         console_printf(a->setup.console,
-                       "error: in parallel they give other tokens than one at a time\n");
+                       "error: parallel sequences give other tokens than one at a time\n");
     }
     return bench_parallel_agrees(&b.parallel);
 }

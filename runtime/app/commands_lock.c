@@ -85,8 +85,8 @@ enum command_result command_lock(struct app *a, char *argument)
         console_forget(a->setup.console);
         console_printf(a->setup.console, "locked: a new conversation\n");
     } else {
-        console_printf(a->setup.console, "error: there is no PIN: lock= of `ingot lock` at start "
-                                         "gives one\n");
+        console_printf(a->setup.console, "error: no PIN is set: start with the lock= that `ingot "
+                                         "lock` prints\n");
     }
     return COMMAND_DONE;
 }

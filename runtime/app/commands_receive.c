@@ -25,8 +25,8 @@ enum command_result command_receive(struct app *a, char *argument)
     if (!console_is_json(a->setup.console)) {
         if (size[0] != '\0') {
             console_printf(a->setup.console,
-                           "error: PATH BYTES is for programs such as `ingot send`; here /receive "
-                           "waits for YMODEM, /receive adapters for one of an adapter\n");
+                           "error: PATH BYTES is for programs such as `ingot send`; people type "
+                           "/receive for YMODEM, or /receive adapters for an adapter\n");
         } else {
             app_receive_ymodem(a, argument);
         }

@@ -233,8 +233,7 @@ enum command_result command_mode(struct app *a, char *argument)
     } else if (strcmp(argument, "json") == 0) {
         console_printf(
             a->setup.console,
-            "error: /mode json takes %u to %u seconds of silence after which it ends, or "
-            "nothing\n",
+            "error: /mode json takes a limit of silence from %u to %u seconds, or nothing\n",
             (unsigned)SILENCE_LEAST, (unsigned)SILENCE_MOST);
     } else {
         console_printf(a->setup.console, "error: /mode takes chat or json; it is %s\n",

@@ -82,7 +82,9 @@ static const char *embed(struct chat *c, const struct json_request *r)
         return "error";
     }
     if (n == 0) {
-        chat_json_error(c, "value", "embedding", 0, "a text without a token has no embedding");
+        chat_json_error(c, "value", "embedding", 0,
+                        "the text has no token, so it has no "
+                        "embedding");
         return "error";
     }
     c->session->error_message[0] = '\0';

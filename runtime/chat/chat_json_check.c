@@ -226,7 +226,7 @@ bool chat_json_check(struct chat *c, const struct json_request *r)
         return false;
     }
     if (r->values[JSON_FIELD_CHECK] != NULL && r->values[JSON_FIELD_HELLO] == NULL) {
-        chat_json_error(c, "field", "check", 0, "check is part of hello");
+        chat_json_error(c, "field", "check", 0, "check is a field of hello");
         return false;
     }
     if (!has_model(c, r)) {

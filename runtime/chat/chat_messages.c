@@ -75,7 +75,7 @@ static bool add(struct chat_messages *m, const struct members *all, bool first)
         if (content->bytes >= OPTIONS_SYSTEM_BYTES) {
             return refuse(m, "the system message is too long: shorten it to 2047 bytes");
         }
-        return first || refuse(m, "the system message comes first, and once");
+        return first || refuse(m, "the system message has to come first, and only once");
     }
     if (!is_reply && strcmp(role->text, "user") != 0) {
         return refuse(m, "a role is system, user or assistant");
@@ -120,7 +120,7 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
         first = false;
     }
     if (m->n % 2 == 0) {
-        return refuse(m, "the last message is the user's");
+        return refuse(m, "the last message has to be the user's");
     }
     return true;
 }

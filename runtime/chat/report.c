@@ -236,7 +236,7 @@ static void log_prediction(struct console *c, const struct plan *p)
     const char *doubt = "";
 
     if (p->rates.disturbed) {
-        doubt = "; measured while others used the cores, so it may be more";
+        doubt = "; measured while other programs used the cores, so it may be faster";
     }
     per_second(decode, 1, p->prediction.decode_ns);
     if (p->prediction.prefill_ns == 0) {
@@ -325,7 +325,9 @@ static void report_bounce(struct console *c, const struct model *m)
         return;
     }
     bytes = atomic_load(&b->copied);
-    console_log(c, "bounce: of %s read and written %s were copied once more: DMA ends at 0x%llx",
+    console_log(c,
+                "bounce: %s were read and written, %s of that copied once more: DMA ends at "
+                "0x%llx",
                 format_bytes(all, bytes + atomic_load(&b->in_reach)), format_bytes(copied, bytes),
                 (unsigned long long)b->inner->dma_end);
 }

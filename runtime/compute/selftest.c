@@ -65,7 +65,7 @@ static void check(struct selftest *s, const struct kernel_row *row, uint32_t fea
 
 static void conclude(struct selftest *s)
 {
-    const char *cure = s->trusted ? ": references do their work, slower and right" : "";
+    const char *cure = s->trusted ? ": their references are used instead, slower but correct" : "";
 
     if (s->stopped) {
         say(s, "selftest: stopped after %u %s, of which %u FAILED", s->n,

@@ -179,7 +179,7 @@ static void report_lost(struct console *c)
     bytes = p->lost(p->context);
     if (bytes != 0) {
         console_log(c,
-                    "warning: %u %s of input or more were lost: send slower, or use a terminal "
+                    "warning: at least %u %s of input were lost: send slower, or use a terminal "
                     "that obeys XON/XOFF",
                     (unsigned)bytes, plural((unsigned)bytes, "byte", "bytes"));
     }

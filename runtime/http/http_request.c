@@ -133,7 +133,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     }
     /* Two parties could take different ones. */
     if (http_field(fields, n, "host", 1, &more) != NULL) {
-        return refuse(r, 400, "a request has one Host header"), false;
+        return refuse(r, 400, "a request has to have one Host header"), false;
     }
     if (r->authority != NULL && !http_is_authority(r->authority, r->authority_bytes)) {
         return refuse(r, 400, "the Host header is not a host and a port"), false;
@@ -176,7 +176,7 @@ static bool read_path(struct http_request *r, const char *begin, const char *end
 
     /* RFC 9112, section 3.2.1: the form of an origin server. */
     if (*begin != '/' && !is_star) {
-        return refuse(r, 400, "the target of a request begins with /"), false;
+        return refuse(r, 400, "the target of a request has to begin with /"), false;
     }
     /* Section 3.2.4: the star means the server as a whole. */
     if (is_star && r->method != HTTP_IS_OPTIONS) {
@@ -378,7 +378,7 @@ static enum http_event take_line(struct http_request *r)
     /* A bare CR or LF is where parsers disagree, so smuggled requests use it. */
     if (n < 2 || line[n - 2] != '\r' || memchr(line, '\r', n - 2) != NULL ||
         memchr(line, '\0', n) != NULL) {
-        return refuse(r, 400, "a line ends with CR and LF, and has no others");
+        return refuse(r, 400, "a line has to end with CR and LF, and may have no others");
     }
     if (head && r->line == 0 && n == 2) { /* RFC 9112, section 2.2 */
         r->n = 0;

@@ -100,7 +100,7 @@ enum err adapter_check_header(const struct adapter_header *h, uint64_t file_byte
     }
     if (memchr(h->name, '\0', sizeof h->name) == NULL ||
         memchr(h->base, '\0', sizeof h->base) == NULL) {
-        return refuse(error_message, ERR_BAD_HEADER, "its name does not end");
+        return refuse(error_message, ERR_BAD_HEADER, "its name has no terminating zero");
     }
     if (h->file_bytes != sizeof *h + adapter_table_bytes(h) + h->data_bytes) {
         return refuse(error_message, ERR_BAD_HEADER, "its file_bytes is not the sum of its parts");
@@ -163,7 +163,9 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     const struct adapter_pair *p = &pairs[i];
 
     if (!adapter_takes_role((enum ingot_role)p->role)) {
-        return refuse(error_message, ERR_BAD_HEADER, "its pair %u is for %s, which takes none",
+        return refuse(error_message, ERR_BAD_HEADER,
+                      "its pair %u is for %s, which takes no "
+                      "adapter",
                       (unsigned)i, image_role_name(p->role));
     }
     if ((p->layer == INGOT_NO_LAYER) == image_role_is_layer((enum ingot_role)p->role) ||
@@ -228,7 +230,7 @@ enum err adapter_check_pairs(const struct adapter_header *h, const struct adapte
         }
     }
     if (most_ranks(h, pairs) != h->most_ranks) {
-        return refuse(error_message, ERR_BAD_HEADER, "its most_ranks is %u, its pairs make %u",
+        return refuse(error_message, ERR_BAD_HEADER, "its most_ranks is %u, but its pairs make %u",
                       (unsigned)h->most_ranks, (unsigned)most_ranks(h, pairs));
     }
     return ERR_OK;

@@ -74,7 +74,7 @@ static const char *check_bits(const uint8_t *digest, const uint8_t *good)
         memcpy(point, key, sizeof point);
         point[8 * i + i / 2] ^= (uint8_t)(1u << i); /* the first: in the byte that must be 4 */
         if (ecdsa_p256_verify(key, digest, bad) || ecdsa_p256_verify(key, other, good)) {
-            return "a signature of something else";
+            return "a signature of other data";
         }
         if (ecdsa_p256_verify(point, digest, good)) {
             return "a key that is not a point of the curve";

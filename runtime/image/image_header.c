@@ -156,7 +156,9 @@ static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32
         }
     }
     if ((r->long_factors != INGOT_NO_FACTORS) != (r->long_context != 0)) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: rope_context is %u and not the factors",
+        return REFUSE(img, ERR_BAD_HEADER,
+                      "header: rope_context is %u, but long factors are "
+                      "missing",
                       r->long_context);
     }
     return ERR_OK;
@@ -174,7 +176,7 @@ enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, ui
             return e;
         }
         if (limit != 0 && ropes[i].long_context != 0 && ropes[i].long_context != limit) {
-            return REFUSE(img, ERR_BAD_HEADER, "header: rope_context is %u, and %u of another rope",
+            return REFUSE(img, ERR_BAD_HEADER, "header: rope_context is %u, but %u in another rope",
                           ropes[i].long_context, limit);
         }
         limit = max_u32(limit, ropes[i].long_context);
@@ -318,7 +320,7 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
                       (unsigned long long)file_bytes, (unsigned long long)h->file_bytes);
     }
     if (h->file_bytes % INGOT_PAGE != 0 || h->file_bytes == 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: file_bytes is %llu, no multiple of %u",
+        return REFUSE(img, ERR_BAD_HEADER, "header: file_bytes is %llu, not a multiple of %u",
                       (unsigned long long)h->file_bytes, (unsigned)INGOT_PAGE);
     }
     if (!name_is_clean(h->name, sizeof h->name)) {

@@ -50,7 +50,7 @@ static enum err check_kv_layer(const struct image_checked *c)
 
     if ((l->features & INGOT_SHARED_KV) == 0) {
         if (l->kv_layer != c->number) {
-            return REFUSE_LAYER(c, ERR_BAD_HEADER, "kv_layer is %u, and keys are its own",
+            return REFUSE_LAYER(c, ERR_BAD_HEADER, "kv_layer is %u, but the layer has its own keys",
                                 l->kv_layer);
         }
         return ERR_OK;
@@ -97,7 +97,7 @@ static enum err check_latent(const struct image_checked *c)
                             l->kv_rank, l->value_dim, (unsigned)INGOT_INTERLEAVE, l->head_dim);
     }
     if ((l->features & INGOT_ATTENTION_FEATURES) != INGOT_LATENT_KV) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, others beside latent keys",
+        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, but latent keys allow no others",
                             l->features);
     }
     return ERR_OK;

@@ -112,7 +112,7 @@ static enum err check_segment(struct image *img, uint32_t i, uint64_t at)
     }
     if (s->bytes == 0 || s->bytes % INGOT_PAGE != 0 || s->bytes > left) {
         return REFUSE(img, ERR_BAD_HEADER,
-                      "segments: %s: bytes is %llu, no page multiple up to %llu", place,
+                      "segments: %s: bytes is %llu, not a multiple of a page up to %llu", place,
                       (unsigned long long)s->bytes, (unsigned long long)left);
     }
     if (s->reserved0 != 0 || s->reserved != 0) {

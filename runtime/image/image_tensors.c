@@ -59,7 +59,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     }
     image_role_shape(&img->header->params, layer, role, &rows, &cols);
     if (rows == 0 || cols == 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: the layer gives it no size", place);
+        return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: the layer defines no size for it", place);
     }
     if (!image_type_takes(t->type, cols)) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: cols is %u, %s demands a multiple of %u",
@@ -184,7 +184,7 @@ static enum err check_role(struct cursor *c, enum ingot_role role, unsigned laye
     if (c->index == img->header->tensors.count) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: %s is missing", place);
     }
-    return REFUSE(img, ERR_BAD_HEADER, "tensors: in place of %s stands role %u of layer %u", place,
+    return REFUSE(img, ERR_BAD_HEADER, "tensors: expected %s, found role %u of layer %u", place,
                   img->tensors[c->index].role, img->tensors[c->index].layer);
 }
 
@@ -266,7 +266,9 @@ static enum err check_phases(struct image *img, const struct ingot_layer *l, uin
 
     for (unsigned i = 0; i < INGOT_PHASES; i++) {
         if (s->phase_end[i] != s->bytes && !begins_tensor(img, l, s->phase_end[i])) {
-            return REFUSE(img, ERR_BAD_HEADER, "segments: layer %u: phase_end[%u] begins no tensor",
+            return REFUSE(img, ERR_BAD_HEADER,
+                          "segments: layer %u: phase_end[%u] is not the "
+                          "start of a tensor",
                           layer, i);
         }
     }
@@ -300,7 +302,7 @@ static enum err check_layer(struct cursor *c, uint32_t layer, uint32_t *first_ex
         return check_extents(c, l, layer, first_expert);
     }
     if (l->first_expert != 0 || l->expert_offset != 0 || l->expert_bytes != 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "layer %u: has extents and no experts", layer);
+        return REFUSE(img, ERR_BAD_HEADER, "layer %u: has extents but no experts", layer);
     }
     return check_end(c, l->segment);
 }

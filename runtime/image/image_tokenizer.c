@@ -120,11 +120,11 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     }
     if ((t->flags & INGOT_ADD_BOS) != 0 && t->bos == INGOT_NO_TOKEN) {
         return REFUSE(img, ERR_BAD_TOKENIZER,
-                      "tokenizer: flags ask for a bos token and bos names none");
+                      "tokenizer: flags ask for a bos token, but bos names none");
     }
     if ((t->flags & INGOT_ADD_EOS) != 0 && t->eos == INGOT_NO_TOKEN) {
         return REFUSE(img, ERR_BAD_TOKENIZER,
-                      "tokenizer: flags ask for an eos token and eos names none");
+                      "tokenizer: flags ask for an eos token, but eos names none");
     }
     return ERR_OK;
 }
@@ -235,7 +235,9 @@ static enum err check_byte_tokens(struct image *img, const struct view *v)
         uint32_t id = v->byte_tokens[byte];
 
         if (id != INGOT_NO_TOKEN && !stands_for_byte(v, id, byte)) {
-            return REFUSE(img, ERR_BAD_TOKENIZER, "tokenizer: byte_tokens[%u] is %u, no byte token",
+            return REFUSE(img, ERR_BAD_TOKENIZER,
+                          "tokenizer: byte_tokens[%u] is %u, not a byte "
+                          "token",
                           byte, id);
         }
     }

@@ -197,7 +197,7 @@ static enum err obey(struct options *o, const struct written_option *w, const st
             return ERR_OK;
         }
         if (preset->running && (options_where(which) & OPTION_IN_PRESET) == 0) {
-            options_say(report, false, "%s= of a preset is for a start with it",
+            options_say(report, false, "%s= in a preset has an effect only at the start",
                         options_name(which));
             return ERR_OK;
         }
@@ -251,7 +251,7 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
     }
     if (*read_value(value, &w, o->value) != '\0') {
         options_say(report, true,
-                    "%s has something behind its closing quote; a quote inside the text is "
+                    "%s has something after its closing quote; a quote inside the text is "
                     "written \\\"",
                     name);
         return ERR_BAD_ARGUMENT;

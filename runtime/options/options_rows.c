@@ -9,14 +9,14 @@
 #include "flash_image/format/format.h"
 #include "runtime/text/format_text.h"
 
-static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
+static_assert(sizeof(struct options) <= UINT16_MAX, "an offset fits its field of struct rule");
 #define CORES_TEXT_(n) #n
 #define CORES_TEXT(n) CORES_TEXT_(n)
-static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
-static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
-static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
-static_assert(OPTIONS_TOGETHER == 8, "the sentence of together= says so");
-static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
+static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "must match the text of stop=");
+static_assert(ADAPTER_LIST_MOST == 4, "must match the text of adapter=");
+static_assert(OPTIONS_BEAMS == 4, "must match the text of beams=");
+static_assert(OPTIONS_TOGETHER == 8, "must match the text of together=");
+static_assert(OPTIONS_BRANCHES == 8, "must match the text of branches=");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
 #define FIELD(member) offsetof(struct options, member)

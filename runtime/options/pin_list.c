@@ -82,10 +82,10 @@ static const char *read_name(const struct pin_list *l, struct pin *p, const char
         return "a pin's name has up to 23 small letters, digits and _, a letter first";
     }
     if (is_taken(text, bytes)) {
-        return "temperature, uptime and pulse are actions already: name the pin otherwise";
+        return "temperature, uptime and pulse are actions already: give the pin another name";
     }
     if (pin_list_find(l, text, bytes) != PINS_MOST) {
-        return "two pins have one name";
+        return "two pins have the same name";
     }
     memcpy(p->name, text, bytes);
     return NULL;
@@ -112,7 +112,7 @@ static const char *read_pin(struct pin_list *l, const char **text)
     }
     for (unsigned i = 0; error_message == NULL && i < l->n; i++) {
         if (l->pin[i].line == p.line) {
-            error_message = "two names are one line";
+            error_message = "two pins have the same line";
         }
     }
     if (error_message == NULL) {

@@ -31,11 +31,11 @@ static const char *read_name(const struct sensor_list *l, struct sensor *s, cons
         return "a sensor's name has up to 23 small letters, digits and _, a letter first";
     }
     if (is_text(text, bytes, "uptime") || is_text(text, bytes, "pulse")) {
-        return "uptime and pulse are actions already: name the sensor otherwise";
+        return "uptime and pulse are actions already: give the sensor another name";
     }
     for (unsigned i = 0; i < l->n; i++) {
         if (is_text(text, bytes, l->sensor[i].name)) {
-            return "two sensors have one name";
+            return "two sensors have the same name";
         }
     }
     memcpy(s->name, text, bytes);
@@ -105,7 +105,7 @@ static const char *read_sensor(struct sensor_list *l, const char **text)
     }
     for (unsigned i = 0; error_message == NULL && i < l->n; i++) {
         if (l->sensor[i].bus == s.bus && l->sensor[i].address == s.address) {
-            error_message = "two sensors have one address";
+            error_message = "two sensors have the same address";
         }
     }
     if (error_message == NULL) {

@@ -59,7 +59,7 @@ static void give_up(struct kept *k, enum err e, bool writes)
 {
     k->n_card = 0;
     format_text(k->error_message, sizeof k->error_message,
-                "%.100s: %s, sector %lu: prompts are kept in memory alone from now on",
+                "%.100s: %s, sector %lu: prompts are kept only in memory from now on",
                 k->file->name, writes ? "a write failed" : err_text(e),
                 (unsigned long)k->io.failed_sector);
 }
@@ -179,8 +179,8 @@ static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;
     format_text(k->error_message, sizeof k->error_message,
-                "%.100s: %s: it stays as it is, and prompts are kept in memory alone; a file of "
-                "zeros in its place is taken",
+                "%.100s: %s: it is not changed, and prompts are kept only in memory; a file of "
+                "zeros in its place is used",
                 k->file->name, why);
 }
 
@@ -228,10 +228,9 @@ void kept_file_open(struct kept *k, const struct session *s)
     n = n == 0 ? 0 : (n - 1) / (1 + (k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
     k->n_card = (uint32_t)min_u64(n, KEPT_BLOCKS_MOST);
     if (k->n_card == 0) {
-        format_text(
-            k->error_message, sizeof k->error_message,
-            "%.100s: too small for one block of %u tokens: prompts are kept in memory alone",
-            k->file->name, (unsigned)k->distance);
+        format_text(k->error_message, sizeof k->error_message,
+                    "%.100s: too small for one block of %u tokens: prompts are kept only in memory",
+                    k->file->name, (unsigned)k->distance);
         return;
     }
     memset(k->card, 0, k->n_card * sizeof *k->card);

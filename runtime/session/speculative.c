@@ -84,8 +84,8 @@ enum err speculative_check(struct model *draft, const struct model *model)
         return ERR_OK;
     }
     format_text(draft->error_message, sizeof draft->error_message,
-                "%.100s: not the vocabulary of %.100s, so it cannot guess its tokens: choose a "
-                "smaller model of the same family as draft=",
+                "%.100s: its vocabulary differs from that of %.100s, so it cannot guess its "
+                "tokens: choose a smaller model of the same family as draft=",
                 draft->file->name, model->file->name);
     return ERR_UNSUPPORTED;
 }

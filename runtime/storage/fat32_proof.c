@@ -53,13 +53,13 @@ static enum err check_fat(struct fat32_proof *p, uint8_t media)
     /* The two flags may have either value. */
     second |= FAT_CLEAN | FAT_NO_ERRORS;
     if (first != (0x0fffff00u | media) || second < p->fs->chain_end)
-        return fat32_damaged(p->fs, "the FAT does not begin like one");
+        return fat32_damaged(p->fs, "the FAT does not begin as a FAT has to");
     for (uint32_t fat = 1; fat <= p->fs->n_mirrors; fat++) {
         e = fat_entry(p->fs, fat, 0, &other);
         if (e != ERR_OK)
             return e;
         if (other != first)
-            return fat32_damaged(p->fs, "the FATs do not begin alike");
+            return fat32_damaged(p->fs, "the copies of the FAT begin differently");
     }
     return ERR_OK;
 }

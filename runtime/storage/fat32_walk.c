@@ -201,7 +201,7 @@ static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir,
         if (is_file && fat32_is_cluster(p->fs, cluster)) {
             e = fat32_next_cluster(p->fs, cluster, &next);
             if (e == ERR_OK)
-                return fat32_damaged(p->fs, "entries of files lie behind the end of a folder");
+                return fat32_damaged(p->fs, "entries of files lie after the end of a folder");
             e = e == ERR_BAD_FILESYSTEM ? ERR_OK : e;
         }
         if (e == ERR_OK)

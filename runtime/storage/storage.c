@@ -242,7 +242,7 @@ static enum err no_device(struct storage *s, const struct place *place, const ch
         }
     }
     if (place != NULL) {
-        return storage_fail(s, ERR_NO_DEVICE, "there is no %s: attach one, or leave %s away",
+        return storage_fail(s, ERR_NO_DEVICE, "there is no %s: attach one, or leave out %s",
                             place->what, place->word);
     }
     return storage_fail(

@@ -204,8 +204,7 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
     char path[64];
 
     if (!storage_is_plain_name(name)) {
-        return storage_fail(s, ERR_BAD_ARGUMENT, "%s; choices are such as yes|no",
-                            storage_name_rule);
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s; choices look like yes|no", storage_name_rule);
     }
     format_text(path, sizeof path, "grammars/%s.grammar", name);
     return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
@@ -233,7 +232,7 @@ enum err storage_read_preset(struct storage *s, const char *name, const struct f
 enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,
                               struct storage_memory *memory)
 {
-    return read_text(s, "actions", name, "; lines are such as \"pulse light ms 1..5000\"", table,
+    return read_text(s, "actions", name, "; lines look like \"pulse light ms 1..5000\"", table,
                      memory);
 }
 
@@ -268,7 +267,7 @@ enum err storage_find_kv(struct storage *s, const struct file_table *table, stru
             "zeros there");
     }
     if (e == ERR_OK && !out->device->writable) {
-        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave kv=card away",
+        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave out kv=card",
                             out->device->name);
     }
     return e;

@@ -97,7 +97,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
     }
     format_text(plan->error_message, sizeof plan->error_message,
                 "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
-                "and may take %lu KiB: %s",
+                "but may take only %lu KiB: %s",
                 (unsigned long)((least_bytes(w) + 1023) / 1024),
                 (unsigned long)((l->rest + 1023) / 1024), (unsigned)plan->context,
                 (unsigned long)(l->limit / 1024), cure);

@@ -30,8 +30,9 @@ static const char *add_id(struct json_biases *b, const char *text, float value, 
     }
     if (id >= vocab) {
         format_text(b->error_message, sizeof b->error_message,
-                    "logit_bias: the model has no token %.20s, but %u tokens from 0 on", text,
-                    (unsigned)vocab);
+                    "logit_bias: the model has no token %.20s: its %u tokens are counted from "
+                    "0",
+                    text, (unsigned)vocab);
         return b->error_message;
     }
     return add(b, (uint32_t)id, value);
@@ -48,7 +49,7 @@ static const char *add_text(struct json_biases *b, const struct json_value *v, f
 
     if (e != ERR_OK || n == 0) {
         format_text(b->error_message, sizeof b->error_message,
-                    "logit_bias: a text has 1 to %u tokens, and \"%.24s\" has not",
+                    "logit_bias: a text has 1 to %u tokens, but \"%.24s\" has not",
                     (unsigned)TEXT_TOKENS, v->text);
         return b->error_message;
     }

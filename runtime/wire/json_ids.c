@@ -50,5 +50,5 @@ const char *json_ids_check(const char *text, uint32_t vocab, uint32_t most, uint
     if (text != NULL) {
         return "ids is a list of whole numbers";
     }
-    return *n == 0 ? "ids is empty: one token at least has to be there" : NULL;
+    return *n == 0 ? "ids is empty: give at least one token" : NULL;
 }

@@ -249,7 +249,7 @@ def sensors(board, base, card):
             tap.ok(f"(temperature is {says} C)" in said and says in said.split(" C)")[-1], f"{board}: {says} degrees of the sensor, and it is said", said)
         c.say("/reset")
         c.say("/grammar " + forced(call("cellar")))
-        tap.ok("(not done: nobody answers at 0x49 on i2c1: see its wires and address)" in c.say("Go on."), f"{board}: nobody is at another address", c.seen)
+        tap.ok("(not done: nobody answers at 0x49 on i2c1: check its wires and address)" in c.say("Go on."), f"{board}: nobody is at another address", c.seen)
         out = monitor.do("human-monitor-command", **{"command-line": f"xp /1xw 0x{base:x}"})["return"]
         functions = int(out.split(":")[1], 16)
         tap.ok(functions >> 6 & 0o77 == 0o44, f"{board}: GPIO 2 and 3 are I2C1's (ALT0)", oct(functions))

@@ -71,7 +71,7 @@ cut = ids(on_host([ANY], "-n", "60", "--beams", "4", "--stop", "no one"))
 tap.ok(len(cut) == 1 and 5 < len(cut[0].split()) < 60 and ids(told[1])[0].startswith(cut[0][:-8]),
        "a stop string ends it where it is found", (cut, told[1]))
 text = on_host([B], "--beams", "4", "--kv", "ruv")
-tap.ok("--beams 4 has no effect: beams share keys and values" in text and ids(text) == ids(on_host([B], "--kv", "ruv")),
+tap.ok("--beams 4 has no effect: beams need keys and values" in text and ids(text) == ids(on_host([B], "--kv", "ruv")),
        "in tiers there are none, which is said", text)
 for bad in ("0", "5"):
     status, text = run([HOST, "chat", MODEL, "--beams", bad])

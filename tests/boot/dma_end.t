@@ -107,7 +107,7 @@ for m, drives in ((ARM64, sd_arguments(own_copy(card, "dma-end-arm64.img"))),
     tap.ok("tokens are saved" in saved, f"{m.board}: /save", saved)
     tap.ok("go on" in loaded and "ids:" in second and again == second,
            f"{m.board}: /load, and the turn after it is the same", [loaded, second, again])
-    found = re.search(r"bounce: of (\S+ \w+) read and written (\S+ \w+) were copied once more", plan)
+    found = re.search(r"bounce: (\S+ \w+) were read and written, (\S+ \w+) of that copied once more", plan)
     tap.ok(found and found.group(1) == found.group(2), f"{m.board}: /plan says what it cost", plan)
     tap.note(found.group(0) if found else plan)
 

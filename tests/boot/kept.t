@@ -92,7 +92,7 @@ else:
 
 card, _ = make_board_card("virt-arm64", "kept-none.img", MODEL=os.path.join(ROOT, "models/demo-q8_0.ingot"), SAVE=0)
 r = boot(card, QUESTIONS[0], "kept=2M")
-tap.ok(r.status == 0 and r.ids and "kept in memory alone: the card has no ingot.kept" in r.console, "without the file memory alone, and it says so", r.console)
+tap.ok(r.status == 0 and r.ids and "kept only in memory: the card has no ingot.kept" in r.console, "without the file memory alone, and it says so", r.console)
 r = boot(card, QUESTIONS[0], "kept=1")
 tap.ok(r.status == 0 and r.ids and "not enough for one block" in r.console, "too little memory is named", r.console)
 os.unlink(card)

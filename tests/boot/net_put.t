@@ -187,7 +187,7 @@ def check_load(net, c):
     c.send(b"What is 7 ")
     time.sleep(0.5)
     answer = load(net, {"model": "whole.ingot"})
-    c.expect(r"network: a client asked for whole\.ingot")
+    c.expect(r"network: a client loads the model whole\.ingot")
     tap.ok(answer[0] == 200 and json.loads(answer[2]) == {"success": True, "model": "whole.ingot"} and loaded(net) == "whole.ingot", "a model is loaded by its name", str(answer))
     tap.ok("15" in c.say("plus 8?"), "the line goes on with what was typed before", c.seen)
     answer = net.ask("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": QUESTION}], "temperature": 0}))
@@ -220,7 +220,7 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.prompt()
     tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
     check_send(net)
-    c.expect(r"network: a client asked for sent\.ingot")
+    c.expect(r"network: a client loads the model sent\.ingot")
     c.prompt()
     done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), "-T", MODEL, "-H", "Authorization: Bearer secret", "-o", "/dev/null", "-w", "%{http_code}",
                            f"http://127.0.0.1:{net.port}/models/curl.ingot"], capture_output=True, text=True)

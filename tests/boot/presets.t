@@ -55,7 +55,7 @@ tap.ok("no preset nobody" in host(*asked, "--preset", "nobody") and "longer than
 said = host("--temp", "0", "--grammar", "on", lines=["/preset short", "What is 7 plus 8?", "/set", "/preset start", "/set n", "/preset wrong", "/set", "/preset none", "/preset",
                                  "/preset held", "What is it?", "/grammar off", "/preset lila", "/set", "/system"])
 tap.ok("(a new conversation, as short has it)\n" + plain.strip() in said and re.search(r"n 5,.*quiet", said), "/preset in a conversation", said)
-tap.ok("--mem of a preset is for a start with it" in said and "\nn 4\n" in said, "words for a start are said to be", said)
+tap.ok("--mem in a preset has an effect only at the start" in said and "\nn 4\n" in said, "words for a start are said to be", said)
 tap.ok("--temp hot" in said and said.count("n 4, think") == 1, "one with a wrong word changes nothing", said)
 tap.ok("no preset none" in said and "which one?" in said, "one that is not there", said)
 tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a grammar, too", said)

@@ -152,7 +152,7 @@ other = os.path.join(WHERE, "other.gguf")
 shutil.copy(paths[0], other)
 status, said = pack(other)
 check(tap, "a part under a free name", ["is part 1 of 3", "-00001-of-00003.gguf",
-                                        "names that they came with"], status, said)
+                                        "original names"], status, said)
 good().write(SECOND)
 status, said = pack(SECOND)
 check(tap, "a part by its name alone", ["is part 2 of 3 by its name", "no split.count"], status,

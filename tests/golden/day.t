@@ -138,7 +138,7 @@ def play(day):
     if PART == "talk":
         return
     last = fill(day)
-    tap.ok(has(last, "the memory is full") and has(last, "missed least"), "the full store says so, and what would go", last)
+    tap.ok(has(last, "the memory is full") and has(last, "needed least"), "the full store says so, and what would go", last)
     day.say("/reset")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "the fact that was taught first is still known to the full store")
     tap.ok(has(day.say("Who does locker 7 belong to?"), NAMES[7]), "a memory that came last is known, too, in the second turn")

@@ -143,7 +143,7 @@ for line, sentence in (("/remember", "there is no namespace without a name: pers
     said = talk([line, "What is 3 plus 4?"], "--learn", "on", errors=subprocess.STDOUT)
     tap.ok(sentence in said and "3 plus 4 is 7." in said, f"{line[:24]}: {sentence}", said)
 said = talk(["/remember wiki a = b", "/fabric", "/time"], errors=subprocess.STDOUT)
-tap.ok(said.count("--learn on, at the start, lets it") == 3, "without learn=on each says what is missing", said)
+tap.ok(said.count("memories are off: start with --learn on") == 3, "without learn=on each says what is missing", said)
 
 # Twenty facts, and what the model could do before.
 facts = os.path.join(ROOT, "models/remember_facts.txt")

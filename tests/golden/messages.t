@@ -39,10 +39,10 @@ REQUESTS = [
     {"id": 9, "raw": "Once upon a time", "n": 6},
 ]
 WRONG = [
-    ({"messages": []}, "messages", "the last message is the user's"),
-    ({"messages": messages(*SUM[:2])}, "messages", "the last message is the user's"),
+    ({"messages": []}, "messages", "the last message has to be the user's"),
+    ({"messages": messages(*SUM[:2])}, "messages", "the last message has to be the user's"),
     ({"messages": messages("a") + messages("b")}, "messages", "take turns"),
-    ({"messages": messages("a", "b", "c") + [{"role": "system", "content": "x"}]}, "messages", "comes first"),
+    ({"messages": messages("a", "b", "c") + [{"role": "system", "content": "x"}]}, "messages", "come first"),
     ({"messages": [{"role": "tool", "content": "x"}]}, "messages", "a role is system, user or assistant"),
     ({"messages": [{"role": "user"}]}, "messages", "a text for its role"),
     ({"messages": [{"role": "user", "content": "x", "name": "y"}]}, "messages", "nothing else"),

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""The packer's output and resources: memory that does not grow with the model, types that it changes,
-progress on a terminal."""
+"""The packer's output and resources: memory that does not grow with the model, types that it changes, progress on a terminal."""
 
 import json
 import os
@@ -31,7 +30,7 @@ for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
 
 # Every type that GGUF files have, one at a time in the place of attn_q: nothing becomes of it, and the matrix takes at most 1.03 of its bytes.
 BLOCKS = {t.NAME: (t.of, t.bytes) for t in IN_GGUF}
-# Types that are converted only where --type says so, and which bytes of a block have the exponents of its fp16 scale.
+# Types that are converted only with --type, and the bytes of a block that hold the exponents of its fp16 scale.
 ASKED = {"Q8_1": (1,), "NVFP4": (), "IQ1_S": (1,), "IQ1_M": (53, 55), "IQ2_XXS": (1,), "IQ2_XS": (1,), "IQ2_S": (1,), "IQ3_XXS": (1,), "IQ3_S": (1,)}
 OUT = os.path.join(WORK, "pack-type.ingot")
 PATH = os.path.join(WORK, "pack-type.gguf")
@@ -68,6 +67,8 @@ def small_block(kind, size):
     return bytes(block)
 
 
+if os.path.exists(OUT):  # of the rows above, or an earlier run
+    os.remove(OUT)
 for kind in ASKED:
     model(kind)
     status, said = run([HOST, "pack", PATH, "-o", OUT])
@@ -147,7 +148,7 @@ status, said = run([HOST, "pack", PATH, "-o", OUT, "-q"])
 with open(OUT, "rb") as f:
     tap.ok(status == 0 and f.read() == three, "GGUF version 2 is packed to the same bytes", said)
 
-# llama2.c's checkpoints against its own output; int8 in groups of 4 as the floats that they mean.
+# llama2.c's checkpoints against its own output; int8 in groups of 4 against the floats that they represent.
 LLAMA2C, REFS = (os.path.join(ASSETS, d) for d in ("llama2c", "refs/llama2c"))
 SHOGGOTH = "One day, Lily met a Shoggoth"
 for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prompt-shoggoth"),
@@ -165,7 +166,7 @@ for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prom
     tap.ok(status == 0 and len(wanted) > 100 and text.startswith(wanted),
            f"{name}: {len(wanted)} characters as llama2.c has them", f"{text}\n{wanted}\n{said}")
 
-# Progress begins after a second of work: 135 million weights.
+# Progress is shown after a second of work: 135 million weights.
 master, slave = pty.openpty()
 child = subprocess.Popen([HOST, "synth", "--shape", "smol135", "--type", "q8_0", "-o", OUT],
                          stderr=slave, stdout=slave, stdin=subprocess.DEVNULL)

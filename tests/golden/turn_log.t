@@ -100,7 +100,7 @@ def without_room():
     _, err = rows_of(card)
     tap.ok("has no ingot.log: `ingot card --log 4` makes one" in err, "`ingot log` says how to make room for the log, too", err)
     status, _, err = run(HOST, "log", MODEL)
-    tap.ok(status == 0 and "nothing is logged there yet" in err, "a file without a line says so", err)
+    tap.ok(status == 0 and "no turn is logged there yet" in err, "a file without a line says so", err)
 
 
 # ---- training -------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ for name, change, words in [
         ("another replacement", {"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}},
          ["Metaspace with another replacement"]),
         ("bytes of BPE", {"pre_tokenizer": byte_level(True)}, ["ByteLevel"]),
-        ("no spaces", {"pre_tokenizer": None}, ["none that is known"]),
+        ("no spaces", {"pre_tokenizer": None}, ["not known"]),
         ("no pieces", {"model": model(vocab={})}, ['"model.vocab"']),
         ("an empty list", {"model": model(vocab=[]), "added_tokens": []}, ["must be 1 to"]),
         ("a piece without a score", {"model": model(vocab=[["a"]])}, ["entry 0"]),

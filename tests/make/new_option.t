@@ -156,7 +156,7 @@ says("what cannot be used is said and keeps its default",
      "12 small much 0  0  19!!!!!!!" + "." * 19 + "!")
 says("a slip of the keyboard is answered", "said: Boot argument 'word_cuont' is unknown and ignored; did you mean word_count=? docs/OPTIONS.md lists them all.")
 tap.ok("is lost" not in text, "a set keeps the options beyond the 64th", text)
-says("a preset sets what it may", "said: word_room= of a preset is for a start with it", "preset: 5 1 0")
+says("a preset sets what it may", "said: word_room= in a preset has an effect only at the start", "preset: 5 1 0")
 says("a request sets what it may, and it is put back", "json: 34 1", "back: 5 0", "bad: word_count has to be a number", "none: there is no field word_room")
 tap.ok(re.search(r"(?m)^set: temp, .*, word_count, word_case, words, .* or stop$", text) and "word_room" not in re.search(r"(?m)^set: .*$", text)[0], "/set knows them", text)
 says("the help has the flags of the command, and no others", "  -w, --word-count N     words of a reply (default 12)", "  --word-case HOW        letters")

@@ -300,7 +300,7 @@ tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, log
 # A prompt that is too long: how many tokens it has, and how many fit.
 def too_long(path, body):
     status, a = server.ask(path, body)
-    found = re.fullmatch(r"the (prompt|input) has (\d+) tokens, and (\d+) fit into the context of (\d+): shorten it", a.get("error", {}).get("message", ""))
+    found = re.fullmatch(r"the (prompt|input) has (\d+) tokens, but only (\d+) fit into the context of (\d+): shorten it", a.get("error", {}).get("message", ""))
     return (status, a["error"]["code"], found.group(1), *map(int, found.groups()[1:])) if found else (status, a)
 
 

@@ -191,6 +191,6 @@ def ask(url):
 
 for older in (True, False):
     told = warnings(older)
-    n = sum("takes every message for a person's words" in line and "pins=" in line for line in told)
+    n = sum("treats every message as a person's words" in line and "pins=" in line for line in told)
     tap.ok(n == older and any("the board is back" in line for line in told), f"a board of {'an earlier' if older else 'this'} version that was away and is back is warned of {'once' if older else 'never'}", told)
 tap.done()

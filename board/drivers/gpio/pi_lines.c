@@ -27,9 +27,9 @@ void pi_lines_take_i2c(void)
 const char *pi_lines_error_message(unsigned line)
 {
     if (line >= LINES)
-        return "lines of the 40-pin header are 2 to 27";
+        return "the 40-pin header has lines 2 to 27";
     if (line <= EEPROM_LAST)
-        return "lines 0 and 1 are for the EEPROM of a board on top";
+        return "lines 0 and 1 are reserved for the EEPROM of an add-on board";
     return NULL;
 }
 

@@ -27,7 +27,7 @@ void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox)
 static const char *i2c1_claim(unsigned bus)
 {
     if (bus != BUS)
-        return "the only bus of the 40-pin header is i2c1";
+        return "the 40-pin header has only the bus i2c1";
     pi_lines_take_i2c();
     return NULL;
 }

@@ -242,7 +242,7 @@ enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[
     *why = "the network controller cannot reach the image's memory";
     if (!memory_is_seen(g))
         return ERR_UNSUPPORTED;
-    *why = "the network controller has no address of its own";
+    *why = "the network controller has no MAC address";
     if (!read_address(g, address))
         return ERR_UNSUPPORTED;
     configure(g);

@@ -211,7 +211,7 @@ static void write_filters(const struct genet *g, const uint8_t own[6])
     };
     enum { ROWS = sizeof rows / sizeof rows[0] };
 
-    _Static_assert((int)ROWS <= (int)GENET_MOST_FILTERS, "as many as there are");
+    _Static_assert((int)ROWS <= (int)GENET_MOST_FILTERS, "there are too few filters for the rows");
     for (unsigned n = 0; n < ROWS; n++)
         write_filter(g, n, rows[n]);
     genet_write(g, GENET_FILTERS, ((1u << ROWS) - 1) << (GENET_MOST_FILTERS - ROWS));
@@ -228,7 +228,7 @@ static const char *start(struct genet *g, uint8_t address[6])
         !dma_reaches(w, g->sent, sizeof g->sent))
         return "the network controller cannot reach the image's memory";
     if (!find_address(g, address))
-        return "the network controller has no address of its own";
+        return "the network controller has no MAC address";
     stop(g);
     reset(g);
     write_address(g, address);

@@ -117,7 +117,7 @@ const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
 
     /* rgmii, rgmii-id, rgmii-rxid, rgmii-txid: the delays are the PHY's matter. */
     if (wiring->mode != NULL && strncmp(wiring->mode, "rgmii", strlen("rgmii")) != 0)
-        return "the network controller is wired for another mode than RGMII (phy-mode)";
+        return "the network controller is wired for a mode other than RGMII (phy-mode)";
     /* In reset it forgets what the firmware had it do. */
     *assert |= p->resets;
     *mode = (*mode & ~((uint32_t)MODE_MASK << p->mode_shift)) | (uint32_t)MODE_RGMII

@@ -57,7 +57,7 @@ static enum err open_node(const struct device_tree *tree, const struct device_tr
     };
     uint64_t base;
 
-    *why = "the network controller's PHY is on the bus of another one (phy-handle)";
+    *why = "the network controller's PHY is on another controller's MDIO bus (phy-handle)";
     if (!find_phy(tree, node, &s.phy))
         return ERR_UNSUPPORTED;
     *why = "the network controller of the device tree has no registers";

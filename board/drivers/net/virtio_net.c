@@ -40,7 +40,7 @@ static const char *negotiate(struct virtio_net *v)
     if (refusal == VIRTIO_REFUSED)
         return "the virtio-net device refused the features it offered";
     if (!(taken & FEATURE_MAC))
-        return "the virtio-net device has no address of its own";
+        return "the virtio-net device has no MAC address";
     v->has_status = (taken & FEATURE_STATUS) != 0;
     return NULL;
 }

@@ -12,7 +12,7 @@
 /* Zeros: nothing is changed. */
 struct yt8531 {
     bool delays_receive, delays_send; /* the tree says by how much */
-    bool more;                        /* what comes is delayed by 1900 ps more */
+    bool more;                        /* received data is delayed by 1900 ps more */
     uint8_t receive, send;            /* 150 ps each */
     bool adjusts;                     /* the clock of what is sent is set for each rate */
     bool inverts_10, inverts_100, inverts_1000;

@@ -14,7 +14,7 @@ struct entry {
     char name[56];
 };
 
-_Static_assert(sizeof(struct entry) == 64, "in the layout of the device");
+_Static_assert(sizeof(struct entry) == 64, "the device defines the layout of an entry");
 
 enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio)
 {

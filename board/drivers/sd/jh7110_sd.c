@@ -77,9 +77,9 @@ static const char *why_asleep(const struct jh7110_clocks *clocks, unsigned slot)
 
     if (!(clock_reg(clocks, CLOCK_SDIO0_AHB + slot) & CLOCK_ON) ||
         !(clock_reg(clocks, CLOCK_SDIO0_CARD + slot) & CLOCK_ON))
-        return "its clock is off, since the firmware has not used it";
+        return "its clock is off, because the firmware has not used it";
     if ((read_reg(clocks->crg, RESET_STATUS + reset / 32 * 4) >> reset % 32 & 1) == 0)
-        return "it is held in reset, since the firmware has not used it";
+        return "it is held in reset, because the firmware has not used it";
     return NULL;
 }
 

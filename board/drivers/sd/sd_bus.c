@@ -164,7 +164,7 @@ static enum err select_card(struct sd_host *host, struct sd_card *card)
         e = sd_bus_command(host, CMD_SELECT, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT_BUSY,
                            &status);
     if (e == ERR_OK && (status & STATUS_LOCKED)) {
-        card->why = "the card is locked with a password: unlock it where it was locked";
+        card->why = "the card is locked with a password: unlock it on the device that locked it";
         return ERR_UNSUPPORTED;
     }
     return e;

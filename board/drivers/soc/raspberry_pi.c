@@ -315,7 +315,7 @@ _Static_assert((int)BOARD_LIMIT_VOLTAGE == (int)BCM_UNDER_VOLTAGE &&
                    (int)BOARD_LIMIT_CLOCK == (int)BCM_CLOCK_CAPPED &&
                    (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
                    (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT,
-               "taken over bit by bit");
+               "both enums have the same bits");
 
 void raspberry_pi_watchdog(uint32_t millis, const char *doing)
 {

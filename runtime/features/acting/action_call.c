@@ -109,7 +109,7 @@ static bool read_members(struct members *m, char *text, size_t bytes, const char
         } else if (m->n < ACTION_ARGUMENTS) {
             m->argument[m->n++] = v;
         } else {
-            *why = "it has more arguments than any action";
+            *why = "it has more arguments than any action takes";
             return false;
         }
     }

@@ -17,7 +17,7 @@ static struct action *add(struct actions *a, enum action_kind kind, const char *
     return new;
 }
 
-static_assert(ACTIONS_A_MINUTE == 120, "the row of actions_minute= says so");
+static_assert(ACTIONS_A_MINUTE == 120, "must match the text of actions_minute=");
 static_assert(ACTIONS_MOST >= PINS_MOST + SENSORS_MOST + 3,
               "pins, sensors, temperature, uptime and pulse have room");
 
@@ -241,7 +241,7 @@ static bool read_words(struct reader *r)
     if (why != NULL) {
         return fail(r, why);
     }
-    return next_word(r, &word) == 0 || fail(r, "between words is a bar, such as lamp|bulb");
+    return next_word(r, &word) == 0 || fail(r, "words are separated by a bar, such as lamp|bulb");
 }
 
 /* One line, up to its end; *new: what it adds, if its name is not empty. */

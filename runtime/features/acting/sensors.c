@@ -38,12 +38,12 @@ static bool fail(const struct sensor *sensor, enum err e, char *error_message)
     switch (e) {
     case ERR_NO_DEVICE:
         format_text(error_message, SENSOR_ERROR_MESSAGE_BYTES,
-                    "nobody answers at 0x%x on i2c%u: see its wires and address", sensor->address,
+                    "nobody answers at 0x%x on i2c%u: check its wires and address", sensor->address,
                     sensor->bus);
         break;
     case ERR_TIMEOUT:
         format_text(error_message, SENSOR_ERROR_MESSAGE_BYTES,
-                    "i2c%u is held low: see its wires and power", sensor->bus);
+                    "i2c%u is held low: check its wires and power", sensor->bus);
         break;
     default:
         format_text(error_message, SENSOR_ERROR_MESSAGE_BYTES, "i2c%u does not work: %s",

@@ -30,8 +30,8 @@ static void open_lines(void *state, struct app *a)
     if (!chat_branches_open(&a->chat, wanted(a), beams)) {
         console_log(
             a->setup.console,
-            "beams=%u has no effect: beams share keys and values of one type in memory, and this model's "
-            "layers, or kv=, keep other things",
+            "beams=%u has no effect: beams need keys and values of one type in memory, and this "
+            "model's layers, or kv=, have others",
             (unsigned)beams);
     }
 }

@@ -59,7 +59,7 @@ static enum command_result command_switch(struct app *a, char *argument)
     console_printf(console, "(%s: %u %s", argument, a->chat.turns.n,
                    plural(a->chat.turns.n, "turn", "turns"));
     if (pending > 1) {
-        console_printf(console, ", of whose %u tokens %u are computed again with the next line",
+        console_printf(console, ", %u tokens, of which %u are computed again with the next line",
                        (unsigned)a->chat.session->n_ids, (unsigned)pending);
     }
     console_printf(console, ")\n");

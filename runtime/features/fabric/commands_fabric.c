@@ -16,8 +16,7 @@ enum { HOUR = 3600 };
 static bool remembers(struct app *a)
 {
     if (!lessons_of(&a->chat)->learns) {
-        console_printf(a->setup.console, "error: nothing is remembered at this start: learn=on, at "
-                                         "the start, lets it\n");
+        console_printf(a->setup.console, "error: memories are off: start with learn=on\n");
         return false;
     }
     fabric_set_clock(&fabric_of(&a->chat)->fabric, chat_fabric_now(&a->chat));
@@ -84,8 +83,8 @@ static enum command_result command_fabric(struct app *a, char *argument)
         (unsigned)f->room.examples, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
     if (f->conflicts != 0) {
         console_printf(a->setup.console,
-                       "(%u %s on which two namespaces wanted opposites, %s and %s at last: the "
-                       "surer one spoke)\n",
+                       "(%u %s on which two namespaces disagreed, %s and %s at last: the surer "
+                       "one spoke)\n",
                        (unsigned)f->conflicts, plural(f->conflicts, "token", "tokens"),
                        fabric_kinds[f->conflict[0]].name, fabric_kinds[f->conflict[1]].name);
     }
@@ -177,13 +176,13 @@ static void say_remembered(struct app *a, const char *space, const struct chat_l
     if (l->takes_long) {
         console_printf(
             a->setup.console,
-            "(%s: it is found by its words: to learn it by heart beside the others would "
+            "(%s: it is found by its words, because learning it by heart beside the others would "
             "take too long)\n",
             space);
     } else if (l->by_words) {
         console_printf(
             a->setup.console,
-            "(%s: it is found by its words: there is no room to learn it by heart, %u of "
+            "(%s: it is found by its words, because there is no room to learn it by heart: %u of "
             "%u tokens of answers are taken)\n",
             space, (unsigned)f->n_examples, (unsigned)f->room.examples);
     }
@@ -197,8 +196,8 @@ static void say_full(struct app *a)
 
     console_printf(
         a->setup.console,
-        "error: the memory is full, %u of %u, and nothing was remembered: /forget %u makes "
-        "room, it is missed least: %s: %.*s\n",
+        "error: the memory is full, %u of %u, and nothing was remembered: /forget %u makes room; "
+        "that one is needed least: %s: %.*s\n",
         (unsigned)f->n_notes, (unsigned)f->room.notes, (unsigned)i + 1, fabric_kinds[n->space].name,
         (int)n->bytes, n->text);
 }
@@ -313,7 +312,7 @@ static void forget_note(struct app *a, uint32_t n)
         say_lesson(a, name, &lesson);
     } else {
         console_printf(a->setup.console,
-                       "(stopped: it is forgotten, and not all others of %s win again)\n", name);
+                       "(stopped: it is forgotten, but not all others of %s win again)\n", name);
     }
 }
 

@@ -71,7 +71,7 @@ static enum err use_piece(struct app *a, const char *text, bool last)
     grammar_of(&a->chat)->bytes = 0;
     if (!base64_get(memory + before, INGOT_GRAMMAR_BYTES - before, text, strlen(text), &n)) {
         return refuse(a, ERR_BAD_ARGUMENT, "grammar",
-                      "a piece of it is not base64, or all are longer than 64 KiB");
+                      "a piece of it is not base64, or all pieces together are longer than 64 KiB");
     }
     if (!last) {
         grammar_of(&a->chat)->bytes = before + n;

@@ -46,7 +46,7 @@ static const struct file *find_file(struct app *a)
         return NULL;
     }
     if (files->find_kept(files->context, &file) != ERR_OK) {
-        console_log(a->setup.console, "prompts are kept in memory alone: %s",
+        console_log(a->setup.console, "prompts are kept only in memory: %s",
                     files->error_message(files->context));
         return NULL;
     }

@@ -18,6 +18,6 @@ bool app_was_loaded(struct app *a, enum err e);
 /* The word for /save and /load that learning features share, and the error when no feature
  * learns. */
 #define LEARNT_WORD "learn"
-#define LEARNT_OFF "nothing is learnt at this start: learn=on or policy=on, at the start, lets it"
+#define LEARNT_OFF "learning is off: start with learn=on or policy=on"
 
 #endif

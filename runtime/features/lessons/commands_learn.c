@@ -12,8 +12,7 @@
 static bool learns(struct app *a)
 {
     if (!lessons_of(&a->chat)->learns) {
-        console_printf(a->setup.console,
-                       "error: nothing is learnt at this start: learn=on, at the start, lets it\n");
+        console_printf(a->setup.console, "error: learning is off: start with learn=on\n");
     }
     return lessons_of(&a->chat)->learns;
 }
@@ -56,7 +55,7 @@ static void say_full(struct app *a, uint32_t to_go)
         print_lesson(&a->chat, &l->notes[i]);
     }
     console_printf(a->setup.console,
-                   "(the same command again does it; /save learn keeps them in a file before)\n");
+                   "(the same command again does it; /save learn first keeps them in a file)\n");
 }
 
 static void say_error(struct app *a, enum err e, uint32_t to_go)

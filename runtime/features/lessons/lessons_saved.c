@@ -56,8 +56,7 @@ static void undo(void *state, struct app *a)
     struct lessons_state *l = state;
 
     if (!l->learns) {
-        console_printf(a->setup.console,
-                       "error: nothing is learnt at this start: learn=on, at the start, lets it\n");
+        console_printf(a->setup.console, "error: learning is off: start with learn=on\n");
     } else if (lessons_undo(&l->lessons)) {
         console_printf(a->setup.console, "(the last lesson is forgotten)\n");
     } else {

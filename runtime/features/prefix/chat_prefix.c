@@ -86,7 +86,7 @@ enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct fi
         format_text(
             io->error_message, sizeof io->error_message,
             c->session->n_ids != 0
-                ? "the prefix is saved before the first line: /reset, then /save prefix"
+                ? "save the prefix before the first line: /reset, then /save prefix"
                 : "conversations begin with nothing that could be saved: /system TEXT gives "
                   "them a system prompt");
         return ERR_BAD_ARGUMENT;

@@ -177,9 +177,9 @@ tensors = small.packed_tensors()
 Q = "model.layers.1.self_attn.q_proj.weight"
 for what, change, quantization, words in (
         ("no scale", {Q + "_scale": None}, AUTO, ["scales of the tensor attn_q of layer 1", "missing"]),
-        ("a scale of 0", {Q + "_scale": ("BF16", (1,), bf16(0.0))}, AUTO, [Q, "one number"]),
-        ("two scales", {Q + "_scale": ("BF16", (2,), bf16(1.0) * 2)}, AUTO, [Q, "one number"]),
-        ("a row too few", {Q: ("U8", (5, 24), bytes(120))}, AUTO, [Q, "dtype or shape"]),
+        ("a scale of 0", {Q + "_scale": ("BF16", (1,), bf16(0.0))}, AUTO, [Q, "single number"]),
+        ("two scales", {Q + "_scale": ("BF16", (2,), bf16(1.0) * 2)}, AUTO, [Q, "single number"]),
+        ("a row too few", {Q: ("U8", (5, 24), bytes(120))}, AUTO, [Q, "does not match"]),
         ("a scale of floats", {Q: ("F32", (24, 24), bytes(2304))}, {"quant_method": "bitnet"},
          ["attn_q of layer 1", "scale"]),
         ("bytes without a config", {}, None, ["is U8", "before it was quantized"]),

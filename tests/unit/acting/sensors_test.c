@@ -54,8 +54,8 @@ static void test_bad(void)
         { "room:i2c1:0x48:tmp1055", "the kinds of sensors" },
         { "room:i2c1:0x48:tmp105:x", "nothing comes after" },
         { "room:i2c1:0x48:tmp105,", "a sensor's name" },
-        { "room:i2c1:0x48:tmp105,room:i2c1:0x49:tmp105", "one name" },
-        { "a:i2c1:0x48:tmp105,b:i2c1:0x48:lm75", "one address" },
+        { "room:i2c1:0x48:tmp105,room:i2c1:0x49:tmp105", "the same name" },
+        { "a:i2c1:0x48:tmp105,b:i2c1:0x48:lm75", "the same address" },
         { "a:i2c1:0x48:lm75,b:i2c1:0x49:lm75,c:i2c1:0x4a:lm75,d:i2c1:0x4b:lm75,e:i2c1:0x4c:lm75",
           "there may be 4" },
     };

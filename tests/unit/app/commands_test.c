@@ -84,10 +84,10 @@ static void test_commands(void)
         { "/hlep", "did you mean /help?" },
         { "/sve", "did you mean /save?" },
         { "/xyzzy", "/help lists" },
-        { "/teach a = b", "error: nothing is learnt at this start: learn=on" },
-        { "/good", "error: nothing is learnt" },
-        { "/undo learn", "error: nothing is learnt" },
-        { "/learned", "error: nothing is learnt" },
+        { "/teach a = b", "error: learning is off: start with learn=on" },
+        { "/good", "error: learning is off" },
+        { "/undo learn", "error: learning is off" },
+        { "/learned", "error: learning is off" },
         { "/set temp 0.5", "temp 0.500" },
         { "/set temp warm", "error: temp=" },
         { "/set colour red", "there is no setting colour; /set knows" },
@@ -106,7 +106,7 @@ static void test_commands(void)
         { "/set stop off", "quiet off\n" },
         { "/set stop", "stop \"\"\n" },
         { "/set stop \"a", "error: the closing quote of stop" },
-        { "/set stop \"a\" b", "error: stop has something behind its closing quote" },
+        { "/set stop \"a\" b", "error: stop has something after its closing quote" },
         { "/set stop=\"a b\"", "quiet off, stop \"a b\"\n" },
         { "/set stop \"\"", "quiet off\n" },
         { "/set temp=0.3", "temp 0.300, top_p" },
@@ -181,7 +181,7 @@ static void test_lock(void)
 
     open_app();
     (void)chat_branches_open(&app.chat, rig.kept_sequences, 0);
-    OK(answers("/lock", "there is no PIN"), "/lock is refused without a PIN");
+    OK(answers("/lock", "no PIN is set"), "/lock is refused without a PIN");
     reply("my word is tulip");
     OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");
     app.chat.program.messages.system = "tulip";

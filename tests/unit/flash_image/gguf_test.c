@@ -240,9 +240,9 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .matrix_type = 26 }, ERR_UNSUPPORTED,
                 "is I32 (type 26), which is not supported: weights are not whole numbers");
     refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_BAD_MODEL,
-                "factors of rope scaling are 32, must be 8");
+                "rope scaling has 32 factors, must be 8");
     refuse_gguf((struct change){ .extra_tensor = "rope_factors_long.weight" }, ERR_BAD_MODEL,
-                "one is missing");
+                "is missing");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q.bias" }, ERR_BAD_MODEL,
                 "attn_k_bias of layer 0 is missing");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q_norm.weight" }, ERR_UNSUPPORTED,
@@ -252,7 +252,7 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_x" }, ERR_UNSUPPORTED,
                 "the tensor blk.0.ssm_x is not known in the architecture 'llama'");
     refuse_gguf((struct change){ .extra_tensor = "blk.1.ffn_norm.weight" }, ERR_BAD_MODEL,
-                "layer 1 in a model of 1");
+                "tensors of layer 1, but the model has 1 layer");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "appears twice");
     refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_used_count 0");

@@ -242,10 +242,10 @@ static void check_keywords(void)
            !matches(CALL("search", "{\"n\":0}")) && !matches(CALL("never", "{}")),
        "the reply follows the grammar");
     OK(strstr(api_text_shown(&request.warnings),
-              "\"tools, function search: /properties/f/properties/id/not is not held by the "
+              "\"tools, function search: /properties/f/properties/id/not is not enforced by the "
               "grammar; the finished reply is checked against it\"") != NULL &&
            strstr(request.warnings.bytes,
-                  "function search: /properties/p/pattern is not held by the grammar, and not "
+                  "function search: /properties/p/pattern is not enforced by the grammar, and not "
                   "checked either") != NULL &&
            strstr(request.warnings.bytes, "function never: no arguments") != NULL,
        "the rest is named: %s", api_text_shown(&request.warnings));

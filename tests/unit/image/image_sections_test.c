@@ -74,7 +74,8 @@ static void test_segment_table(void)
     refuse_u64(layer + SEGMENT(phase_end[0]), 1, "layer 0: phase_end[0] is 1");
     refuse_u64(layer + SEGMENT(phase_end[0]), UINT64_MAX - 63,
                "layer 0: phase_end[0] is 184467440");
-    refuse_u64(layer + SEGMENT(phase_end[0]), 64, "layer 0: phase_end[0] begins no tensor");
+    refuse_u64(layer + SEGMENT(phase_end[0]), 64,
+               "layer 0: phase_end[0] is not the start of a tensor");
     refuse_u64(layer + SEGMENT(phase_end[2]), 0, "layer 0: phase_end[2] is 0");
     refuse_u64(layer + SEGMENT(phase_end[3]), 0, "layer 0: phase_end[3] is 0");
     refuse_u64(at + SEGMENT(phase_end[0]), 0, "embedding: phase_end[0] is 0");
@@ -89,8 +90,8 @@ static void test_tensor_table(void)
     char unknown_text[48];
 
 #define TENSOR(field) (offsetof(struct ingot_tensor, field))
-    refuse(&good, q + TENSOR(role), "\3\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
-    refuse(&good, q + TENSOR(layer), "\1\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
+    refuse(&good, q + TENSOR(role), "\3\0", 2, ERR_BAD_HEADER, "expected layer 0 attn_q");
+    refuse(&good, q + TENSOR(layer), "\1\0", 2, ERR_BAD_HEADER, "expected layer 0 attn_q");
     refuse(&good, q + TENSOR(type), "\1", 1, ERR_BAD_HEADER, "attn_q: interleave is 8, must be 1");
     refuse(&good, q + TENSOR(type), "\4", 1, ERR_BAD_HEADER,
            "attn_q: cols is 24, q4_k demands a multiple of 256");

@@ -52,7 +52,7 @@ static void test_params(void)
     refuse_u32(PARAM(vocab), 1048577, "vocab is 1048577");
     refuse_u32(PARAM(context), 0, "context is 0");
     refuse_u32(PARAM(norm), 2, "norm is 2");
-    refuse_u32(PARAM(norm), INGOT_NORM_LAYER, "in place of layer 0 attn_norm_bias");
+    refuse_u32(PARAM(norm), INGOT_NORM_LAYER, "expected layer 0 attn_norm_bias");
     refuse_u32(PARAM(n_ropes), 5, "n_ropes is 5");
     refuse_u32(PARAM(n_ropes), 0, "ropes beyond n_ropes");
     refuse_u32(PARAM(embedding_scale), 0x7fc00000, "embedding_scale");
@@ -81,7 +81,7 @@ static void test_ropes(void)
     refuse_u32(ROPE(0, magnitude), 0, "rope_magnitude");
     refuse_u32(ROPE(0, factors), 0, "rope_factors is 0, of 0");
     refuse_u32(ROPE(0, long_factors), 0xfffffffe, "rope_factors is 4294967294");
-    refuse_u32(ROPE(0, long_context), 16, "rope_context is 16 and not the factors");
+    refuse_u32(ROPE(0, long_context), 16, "rope_context is 16, but long factors are missing");
     refuse_u32(ROPE(0, reserved), 1, "rope_reserved");
     refuse_u32(ROPE(1, dims), 2, "ropes beyond n_ropes");
     refuse_u32(ROPE(3, reserved), 1, "ropes beyond n_ropes");
@@ -117,10 +117,10 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(expert_bytes), 4096, 8, ERR_BAD_HEADER, "layer 1: has extents");
     refuse_layer(LAYER(ffn), 239, 1, ERR_UNSUPPORTED, "ffn is 239");
     refuse_layer(LAYER(ffn), INGOT_FFN_NONE, 1, ERR_BAD_HEADER, "hidden is 44, must be 0");
-    refuse_layer(LAYER(norms), 0, 1, ERR_BAD_HEADER, "in place of layer 1 attn_q");
-    refuse_layer(LAYER(norms), INGOT_NORM_AFTER, 1, ERR_BAD_HEADER, "in place of layer 1 attn_q");
+    refuse_layer(LAYER(norms), 0, 1, ERR_BAD_HEADER, "expected layer 1 attn_q");
+    refuse_layer(LAYER(norms), INGOT_NORM_AFTER, 1, ERR_BAD_HEADER, "expected layer 1 attn_q");
     refuse_layer(LAYER(norms), 4, 1, ERR_BAD_HEADER, "norms is 4, must be 0 to 3");
-    refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "in place of layer 1 attn_post_norm");
+    refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "expected layer 1 attn_post_norm");
     refuse_layer(LAYER(activation), 4, 1, ERR_BAD_HEADER, "activation is 4");
     refuse_layer(LAYER(features), 2048, 4, ERR_BAD_HEADER, "features is 2048, must be 0 to 2047");
     refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "activation is 0, without a gate");
@@ -131,11 +131,12 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_SHARED_KV, 4, ERR_BAD_HEADER,
                  "kv_layer is 1, must be a layer before it");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM, 4, ERR_BAD_HEADER,
-                 "in place of layer 1 attn_q_norm");
+                 "expected layer 1 attn_q_norm");
     refuse_layer(LAYER(residual_scale), 0, 4, ERR_BAD_HEADER, "residual_scale");
     refuse_layer(LAYER(residual_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "residual_scale");
     refuse_layer(LAYER(output_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "output_scale");
-    refuse_layer(LAYER(kv_layer), 0, 2, ERR_BAD_HEADER, "kv_layer is 0, and keys are its own");
+    refuse_layer(LAYER(kv_layer), 0, 2, ERR_BAD_HEADER,
+                 "kv_layer is 0, but the layer has its own keys");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_LATENT_KV, 4, ERR_BAD_HEADER,
                  "n_kv_heads is 2, must be 1 to 1");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_GROUPS_BY_TWO, 4, ERR_BAD_HEADER,

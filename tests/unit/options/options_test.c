@@ -443,7 +443,7 @@ static void test_preset(void)
     said[0] = '\0';
     OK(options_parse_preset(&o, text, true, &report) == ERR_OK && o.reply.n == 512 &&
            o.load.mem == 0 && o.reply.n_stops == 2 &&
-           strcmp(said, "mem= of a preset is for a start with it\n") == 0,
+           strcmp(said, "mem= in a preset has an effect only at the start\n") == 0,
        "a later preset: options that it cannot set are reported: %s", said);
     (void)parse("");
     OK(options_parse_preset(&o, "repeat_last_n=5 presence_penalty=1 frequency_penalty=-1", true,

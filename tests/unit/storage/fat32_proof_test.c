@@ -244,7 +244,7 @@ static const struct {
     { "a folder's chain is a circle", folder_circle, "cyclic", false },
     { "the boot sector's copy differs", copy_differs, "copy differ", false },
     { "the boot sector's copy is lost", copy_is_lost, "copy differ", false },
-    { "a folder ends before its last entry", early_end, "behind the end", false },
+    { "a folder ends before its last entry", early_end, "after the end", false },
     { "the FAT begins with something else", fat_begin, "does not begin", false },
 };
 
