@@ -1,7 +1,7 @@
-/* The application, written once for the image and the Linux program: kernels and cores are chosen,
- * a model is found, planned and loaded, and a person or a program talks to it, loads another one,
- * or sends a command. One struct holds all of it. Two may live in one process, each with memory,
- * cores and files of its own.
+/* The application, written once for the image and the Linux program. It chooses kernels and cores,
+ * and finds, plans and loads a model. Then a person or a program talks to the model, loads another
+ * model, or sends commands. One struct holds all of it. A process can hold two applications,
+ * each with its own memory, cores and files.
  *
  *   app_start, (the caller finds its files,) app_open, app_run
  *   app_start, app_plan, app_load: a model to work with, without a conversation */
@@ -32,8 +32,8 @@ enum app_front {
     APP_SILENT,  /* a program that logs nothing */
     APP_PROGRAM, /* logs kernels, model and plan before the weights are loaded; ends if there is
                   * no model */
-    APP_CONSOLE, /* a machine's only console: logs the start, and Ctrl-C stops the loading; if
-                  * somebody can ask for a model, the application continues without one */
+    APP_CONSOLE, /* a machine's only console: logs the start; Ctrl-C stops the loading. Without
+                  * a model the application continues if somebody can ask for one */
 };
 
 /* The parts that the caller provides. All of them outlive the application. */
@@ -48,28 +48,28 @@ struct app_setup {
     const struct feature *const
         *features; /* (n_features) beginning with the built-in ones; NULL: only these */
     unsigned n_features;
-    bool chats;              /* lines that may be commands will come, so branches need room */
+    bool chats;              /* a conversation will follow, so branches need room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
     uint32_t chunk;          /* prompt tokens that pass the layers together; 0: the default */
-    struct plan_rates rates; /* rates of the machine, if they are known ... */
-    bool predict;            /* ... in which case they are not measured */
+    struct plan_rates rates; /* rates of the machine, if they are known */
+    bool predict;            /* use `rates` instead of measuring them */
 };
 
-/* A model and the sequence that is computed with it. */
+/* A model, and the sequence that the model computes. */
 struct app_model {
     struct model_setup setup;
     struct model model;
     struct session session; /* open once the model is loaded */
 };
 
-/* A request for another model, and the conversation that it would end: its tokens (0: none), and
- * the replies so far. */
+/* A request for another model, and the size of the conversation that the change would end: its
+ * tokens (0: no conversation) and its replies. */
 struct app_leaving {
     char name[OPTIONS_MODEL_BYTES];
     uint32_t n_ids, n_replies;
 };
 
-/* Wrong PINs in a row, and when the next one is accepted, on the console's clock. */
+/* The number of wrong PINs in a row, and when the next PIN is accepted, on the console's clock. */
 struct app_lock {
     uint32_t n_wrong;
     uint64_t wait_until;
@@ -81,7 +81,7 @@ struct app {
     struct app_setup setup;
     struct memory_range ram; /* memory for models: the platform's arena */
     struct kernels kernels;
-    uint32_t cpu_features; /* CPU features by which the kernels were chosen */
+    uint32_t cpu_features; /* the kernels were chosen for these CPU features */
     struct workers workers;
     struct trace trace;
     uint32_t watchdog_millis; /* watchdog time; 0: not armed */
@@ -89,13 +89,13 @@ struct app {
     struct app_model draft; /* draft model that guesses the target's tokens */
     bool has_draft;
     struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
-                                              * together= ... */
-    struct replies replies;                  /* ... for /bench */
+                                              * together= */
+    struct replies replies;                  /* the replies that /bench runs in parallel */
     enum option at_fault; /* the option that the last error is about; OPTION_COUNT: none */
-    bool prompt_of_file;  /* prompt= comes from a preset, so no person has typed it here */
+    bool prompt_of_file;  /* prompt= comes from a preset, so nobody has typed the prompt here */
     bool gave_up;         /* boot options that were dropped so that a model could be loaded */
     bool talks;           /* a person is at the line: Ctrl-C stops long work */
-    struct chat chat;     /* its session is NULL while no model is loaded */
+    struct chat chat;     /* chat.session is NULL while no model is loaded */
     struct features features;
     struct app_leaving leaving;
     struct saved_chat saved; /* transfer for which /save or /load waits */
@@ -104,12 +104,12 @@ struct app {
     struct app_receive receive; /* a file that arrives over the line */
 };
 
-/* Start the cores and choose kernels as the options say. Call once. ERR_BAD_CHECKSUM: the
- * self-test found a kernel with wrong results. */
+/* Start the cores and choose the kernels; the options decide which. Call once. ERR_BAD_CHECKSUM:
+ * the self-test found a kernel with wrong results. */
 enum err app_start(struct app *a, const struct app_setup *setup);
 
-/* Find the model of the options and its draft, and plan them into the memory; loads nothing.
- * Errors of the files, of model_open and of speculative_check. */
+/* Find the model and the draft that the options name, and plan their place in memory. Loads
+ * nothing. Errors of the files, of model_open and of speculative_check. */
 enum err app_plan(struct app *a);
 
 /* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED: keys and
@@ -122,11 +122,11 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
     return i == 0 ? &a->target.session : &a->parallel[i - 1];
 }
 
-/* The name by which /model calls the open model. */
+/* The name of the open model, as /model takes it. */
 const char *app_model_name(const struct app *a);
 
-/* app_plan, app_load, and a conversation with the model. With a console, returns ERR_OK even
- * without a model if a person may load one; the log then says why there is none and lists the
+/* Run app_plan and app_load, and open a conversation with the model. With a console, returns ERR_OK
+ * even without a model if a person may load one; the log then says why there is none and lists the
  * models. A boot option that prevents loading is reported and dropped. */
 enum err app_open(struct app *a);
 
@@ -137,22 +137,22 @@ enum err app_run(struct app *a);
 /* Run only the conversation, until it ends. */
 void app_talk(struct app *a);
 
-/* Whether a model of that name can be asked for; prints the reason if not. */
+/* Whether app_change_model may be called with this name; prints the reason if not. */
 bool app_check_model(struct app *a, const char *name);
 
 /* Load another model in place of the open one, in a new conversation; app_check_model has
- * accepted the name. If loading fails, the old model is loaded again, or there is none. Prints
- * what happens. */
+ * accepted the name. If loading fails, the old model is loaded again; if that fails too, no model
+ * is loaded. Prints what happens. */
 void app_change_model(struct app *a, const char *name);
 
 enum { APP_WHY_BYTES = 320 };
-/* The same for another caller than the person at the line, while a line is read: typed text stays.
- * ERR_NOT_FOUND: there is no model of that name, and nothing was done; other errors are those of
- * the loading, after which the model before is back. why: their sentence. */
+/* As app_change_model, but not for the person at the line, whose typed text stays.
+ * ERR_NOT_FOUND: there is no model of that name, and nothing was done. Other errors come from
+ * loading; the old model is then loaded again. why: the message of the error. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
 
-/* Finish a save: it is written, or e is the error. False: it was not kept, and the files'
- * error_message() says why. */
+/* Finish a save that was written, or failed with error e. False: the file was not kept, and
+ * the files' error_message() says why. */
 bool app_end_save(struct app *a, enum err e);
 
 /* Call when core 0 is about to sleep until a byte arrives, and when it wakes: nothing feeds the

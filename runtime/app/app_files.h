@@ -14,7 +14,7 @@
 
 enum app_file {
     APP_MODEL,
-    APP_MODEL_BEFORE, /* the model that the last APP_MODEL replaced */
+    APP_MODEL_BEFORE, /* the model that the last change of model replaced */
     APP_DRAFT,
 };
 
@@ -24,14 +24,15 @@ struct app_files {
     void *context;
     const char *(*error_message)(void *context);
 
-    /* Resolve a model to *file, in place of the model asked for before, which is not read any
-     * more. name: "" is the first model. */
+    /* Resolve a model to *file. The file of the previous model is not read any more. name: "" is
+     * the first model. */
     enum err (*find_model)(void *context, enum app_file which, const char *name,
                            const struct file **file);
-    /* The names by which /model may call the model found last; asked: its name at that time. */
+    /* The name by which /model calls the model found last; asked: the name that was asked for
+     * then. */
     const char *(*model_name)(void *context, const char *asked);
-    /* Check a model's name before the current model is given up. NULL: the check happens when
-     * the model is looked up. */
+    /* Check a model's name before the current model is closed. NULL: find_model makes this
+     * check. */
     enum err (*check_model)(void *context, const char *name);
     /* Visit the available models. NULL: there is only the current one. */
     enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
@@ -49,16 +50,16 @@ struct app_files {
      * NULL: presets are not supported. */
     enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
 
-    /* The same for actions/NAME.txt. */
+    /* As read_preset, for actions/NAME.txt. */
     enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
 
-    /* The file of a saved conversation. bytes: the size to save, or 0 to load; where files of
-     * any length can be made, the returned one suffices for good. NULL: conversations cannot be
+    /* The file of a saved conversation. bytes: the size to save, or 0 to load. If the owner can
+     * make files of any length, the returned file always suffices. NULL: conversations cannot be
      * saved. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,
                           const struct file **file);
-    /* The file to which keys and values spill. *file is NULL if there is none, which suffices
-     * for a plan alone. */
+    /* The file to which keys and values spill. *file is NULL if there is no such file; a plan
+     * can be made without it. */
     enum err (*find_kv)(void *context, const struct file **file);
 
     /* The file of the prefix (runtime/features/prefix/chat_prefix.h). bytes: the size to save, 0
@@ -85,8 +86,8 @@ struct app_files {
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);
     enum err (*publish_file)(void *context);
 
-    /* Another chat section than the planned model's own, or NULL in *chat. NULL: the model's own
-     * is always used. */
+    /* Set *chat to a chat section that replaces the planned model's own, or to NULL. NULL: the
+     * model's own is always used. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
 };
 

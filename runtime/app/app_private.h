@@ -17,8 +17,8 @@ void app_watch(struct app *a, const char *doing);
 /* The features that all cores in use have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
-/* For the self-test: check signatures against published vectors, on machines that need signed
- * files, and log the result. */
+/* For the self-test: if this machine needs signed files, check the code of signatures against
+ * published vectors, and log the result. */
 bool app_check_signing(struct app *a);
 
 /* lock=: the line is locked from the start. */
@@ -28,17 +28,17 @@ void app_open_lock(struct app *a);
  * console's clock. */
 enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
 
-/* As app_open, at the start of a machine: an option that the model or the card cannot use (mem=,
- * ctx=, kv=, draft=) is named, dropped and noted in a->gave_up. */
+/* As app_open, but an option that the model or the card cannot use (mem=, ctx=, kv=, draft=) is
+ * reported, dropped and noted in a->gave_up. */
 enum err app_obey_options(struct app *a);
 
-/* app_plan for the model as `which`, and the two halves of app_load: say what is about to be
- * loaded, in the form that the program wants, and load it. */
+/* app_plan for the model that `which` means, and the two halves of app_load: print what is
+ * about to be loaded, in the program's form, and load it. */
 enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);
 
-/* The error is about an option, without which loading may succeed; returns e. */
+/* Note that the error is about this option, and that loading may succeed without it. Returns e. */
 enum err app_blame(struct app *a, enum err e, enum option which);
 
 #endif

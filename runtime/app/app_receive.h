@@ -30,7 +30,7 @@ struct app_receive {
         came[RECEIVE_BATCH]; /* files of the YMODEM batch; the line belongs to the sender until
                               * the batch ends */
     unsigned n_came;
-    bool replaced_model; /* the current model reads clusters that are free by now */
+    bool replaced_model; /* the current model reads clusters that have been freed */
 };
 
 /* Receive a file of so many bytes from a program that sends frames; baud: its fastest rate, 0:
@@ -40,8 +40,8 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
 /* Receive files by YMODEM; folder "": chosen by their names. Prints how it ended. */
 void app_receive_ymodem(struct app *a, const char *folder);
 
-/* For files that arrive by other ways than the line, while no transfer uses the line: reserve
- * room for one, then publish it on the card. After an error a->receive.error_message has the
+/* For a file that does not arrive over the line: reserve room for the file, then publish it on
+ * the card. No transfer may be using the line. After an error a->receive.error_message has the
  * message. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the file replaces the
  * loaded model; load another one first. */
 enum err app_receive_open(struct app *a, const char *path, uint64_t bytes,

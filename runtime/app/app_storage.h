@@ -10,7 +10,7 @@
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
     APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
-}; /* also the log, expert use and kept prompts, which need no table */
+}; /* with the log, expert use and kept prompts, which need no table */
 
 struct app_storage {
     struct app_files files; /* the application whose context this is */
@@ -18,7 +18,8 @@ struct app_storage {
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use, kept;                /* files in few pieces, which need no table */
+    struct file log, use, kept;                /* files that are in few pieces, so they need no
+                                                * table */
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 

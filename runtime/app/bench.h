@@ -6,8 +6,8 @@
 
 #include "runtime/app/app.h"
 
-/* Print tokens a second for a prompt and for a reply, measured after the conversation, which
- * stays. A model must be open. Ctrl-C stops it. False: an error was printed. */
+/* Measure and print tokens a second for a prompt and for a reply. The conversation stays
+ * unchanged. A model must be open. Ctrl-C stops it. False: an error was printed. */
 bool bench_print(struct app *a);
 
 #endif

@@ -18,9 +18,9 @@ struct bench_parallel {
     struct bench_round alone, parallel;
 };
 
-/* Run prompts of BENCH_PARALLEL_PROMPT tokens and as many new ones, first one sequence after the
- * other, then in parallel. The conversation is one of the sequences; it must have no pending
- * tokens and a mark, and ends up longer. Errors of replies_pass; a->chat.session->error_message. */
+/* Run prompts of BENCH_PARALLEL_PROMPT tokens and as many new tokens, first one sequence after
+ * another, then all in parallel. The conversation is one of the sequences: it must have a mark and
+ * no pending tokens, and it grows. Errors of replies_pass; a->chat.session->error_message. */
 enum err bench_parallel_run(struct app *a, struct bench_parallel *b);
 
 /* Whether both rounds gave the same tokens with the same logits. */

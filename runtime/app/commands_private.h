@@ -6,15 +6,15 @@
 
 #include "runtime/app/commands.h"
 
-/* The names of /set, as the end of a sentence: "temp, top_p ... quiet or stop". */
+/* The names that /set takes, as the end of a sentence: "temp, top_p ... quiet or stop". */
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
 /* The sink of messages of options.h: the console. */
 struct options_report commands_report(struct app *a);
 
-/* The file NAME.sav ("chat" for ""), to save `bytes` to, or to load if bytes is 0. NULL: the
- * reason was printed. */
+/* Find the file NAME.sav ("chat" for "") to save `bytes` to, or to load from if bytes is 0. NULL:
+ * the reason was printed. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
 /* Prints how a save ended, with a->saved.error_message. True: the file was saved. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);

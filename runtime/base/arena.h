@@ -1,5 +1,5 @@
-/* The one arena: the RAM after the image, cut once into named regions. Nothing is freed by
- * itself; arena_reset starts over (for another model) and keeps the high-water marks. */
+/* The one arena: the RAM after the image, cut once into named regions. No region is freed
+ * alone; arena_reset drops all regions (for another model) and keeps the high-water marks. */
 #ifndef INGOT_RUNTIME_ARENA_H
 #define INGOT_RUNTIME_ARENA_H
 
@@ -16,7 +16,7 @@ enum arena_region_name {
     ARENA_IO,      /* stream slots */
     ARENA_KV,      /* key and value cache */
     ARENA_SCRATCH, /* activations, logits, and work space of sampler and tokenizer */
-    ARENA_LEARN,   /* with learn=on: what was learnt, and its work space */
+    ARENA_LEARN,   /* with learn=on: what the model learnt, and work space for learning */
     ARENA_N_REGIONS
 };
 
@@ -50,7 +50,7 @@ enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t byte
  * because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* How far arena_take(bytes) advances: for the plan. */
+/* How many bytes arena_take(bytes) uses; for the plan. */
 size_t arena_take_bytes(size_t bytes);
 
 const char *arena_region_text(enum arena_region_name name);

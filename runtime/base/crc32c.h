@@ -13,21 +13,22 @@
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* The CRC of a header that contains its own CRC: of bytes from header on, with *field, which lies in them, taken as zero. */
+/* The CRC of a header (bytes) that contains its own CRC: *field, which lies in the header, counts
+ * as zero. */
 uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *field);
 
-/* Combine two CRCs. A has any bytes; B has the n_stripes * CRC32C_STRIPE bytes after them; both
- * CRCs were begun with 0. The CRC of A followed by B is crc32c_shift(crc of A, n_stripes) ^ (crc
- * of B). */
+/* Combine the CRCs of A and of B, which follows A in the data. A has any length, B has n_stripes
+ * * CRC32C_STRIPE bytes; both CRCs were begun with 0. The CRC of A followed by B is
+ * crc32c_shift(crc of A, n_stripes) ^ (crc of B). */
 enum { CRC32C_STRIPE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 
-/* The same for B of any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
+/* For B of any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
 uint32_t crc32c_power(uint64_t bytes);
 uint32_t crc32c_times(uint32_t crc, uint32_t power);
 
-/* From now on compute CRCs with this kernel; without a call, with the reference. The choice
- * holds for the whole process, also with several models, because every kernel gives the same
+/* Compute CRCs with this kernel from now on. Before the first call the reference computes them. The
+ * choice holds for the whole process, also with several models, because every kernel gives the same
  * CRC. Any thread, at any time. */
 void crc32c_use(const struct kernels *k);
 

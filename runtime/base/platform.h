@@ -41,8 +41,8 @@ struct platform_memory {
 struct platform_cores {
     void *context;
     unsigned n; /* 1 .. BOARD_MAX_CORES. With 1, start, wait and wake may be NULL */
-    /* How long a worker core polls its word before it sleeps, in microseconds: longer than a
-     * wake-up takes if every core has a processor of its own; 0 if cores share processors. */
+    /* How many microseconds a worker core polls for a job before it sleeps. If every core has
+     * its own processor: longer than a wake-up takes. If cores share processors: 0. */
     uint32_t spin_micros;
     const char *name; /* "Cortex-A72", for messages */
     const uint32_t
@@ -50,8 +50,8 @@ struct platform_cores {
     size_t cache_bytes; /* size of core 0's second-level cache, shared or not; 0:
                                          * unknown */
     const struct kernel_tuning *tuning; /* tuning of core 0 (kernels/tuning.h); never NULL */
-    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common; all of them are running by
-     * then. Never NULL. */
+    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common. Called when all these cores
+     * run. Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
     /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
      * on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
@@ -65,7 +65,7 @@ struct platform_cores {
     void (*rest)(void *context, uint32_t micros);
     /* Any core: let other programs use this processor, in a waiting loop. May be NULL. */
     void (*yield)(void *context);
-    /* Thousandths of a processor, over all processors, that no program used since the last call;
+    /* Unused time of all processors since the last call, in thousandths of one processor;
      * negative: unknown. May be NULL. */
     int (*idle_processors)(void *context);
 };
@@ -73,15 +73,15 @@ struct platform_cores {
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    /* Text from here on is log and progress lines (on), or the conversation again (off). NULL:
-     * both go the same way. */
+    /* The following text is log and progress lines (on), or the conversation (off). NULL: both
+     * go to the same place. */
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, or -1; never NULL */
     void (*idle)(void *context);        /* sleeps until a byte may have arrived; may be NULL */
     void (*nap)(void *context);         /* sleeps at most some hundredths of a second; may be
                                          * NULL */
-    bool (*interrupted)(void *context); /* called once for each Ctrl-C that getc leaves out; may
-                                         * be NULL */
+    bool (*interrupted)(void *context); /* whether getc left out a Ctrl-C, asked once for each;
+                                         * may be NULL */
     uint32_t (*lost)(void *context);    /* received bytes that were lost since the last call; may be
                                       * NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; may be NULL */
@@ -97,8 +97,8 @@ struct platform_console {
 /* A display that shows what the console writes. */
 struct platform_screen {
     void *context;
-    uint32_t columns, rows; /* size in characters; 0: there is none, and the rest is NULL */
-    /* Take a byte that goes to a terminal, also of a control sequence. Cheap: draws nothing. */
+    uint32_t columns, rows; /* size in characters; 0: no display, and the functions are NULL */
+    /* Take a byte of what a terminal gets, control sequences included. Cheap: draws nothing. */
     void (*show)(void *context, char c);
     /* Draw now, or only if enough time has passed since the last drawing. */
     void (*refresh)(void *context, bool now);
@@ -109,29 +109,30 @@ struct platform_storage {
     /* Find devices once, cards before flash: fills devices[], returns how many. NULL: there are
      * no devices. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* After find, while no read is waiting: returns a device that is new, whose `error_message`
-     * has changed, or that is unusable and is only named; NULL: there is none. It reads in_use
-     * of the known devices; the slot of one that is not in use may be reused. The function
-     * itself may be NULL if devices never come or go. */
+    /* Call after find, while no read is waiting. Returns a device that is new, that has another
+     * `error_message`, or that can only be named because it is unusable; NULL: none. Reads
+     * in_use of the known devices; the slot of a device that is not in use may be reused. The
+     * function itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
     /* Open a file of a server on the network, "http://HOST[:PORT]/PATH", as a device that holds one
-     * .ingot. It may take a minute. NULL: *why says why not. A device that it returned earlier is
-     * used again for another file, unless one of the n_open files is on it. The function itself is NULL
+     * .ingot. It may take a minute. NULL: *why says why not. The function reuses a device that it
+     * returned earlier, unless one of the n_open files is on that device. The function is NULL
      * without a network. */
     struct block_device *(*fetch)(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open,
                                   const char **why);
-    /* Call before find: from now on a core moves the data of cards, not DMA. NULL: there is no
-     * choice. */
+    /* Call before find: a core, not DMA, moves the data of cards from now on. NULL: the machine
+     * has no choice. */
     void (*use_pio)(void *context);
     /* Call before find: the DMA of cards only reaches addresses below `end`. NULL: it has no
      * limit. */
     void (*limit_dma)(void *context, uint64_t end);
-    /* Call before find: the highest generation of the PCIe link, 2 or 3. NULL: there is no
-     * choice. */
+    /* Call before find: set the highest generation of the PCIe link, 2 or 3. NULL: the
+     * generation is fixed. */
     void (*set_pcie)(void *context, unsigned generation);
-    /* A core moves the data of some device (if use_pio is not NULL: after it was called). One of
-     * several cores may then leave the workers to do only that (runtime/storage/io_core.h). */
+    /* A core moves the data of some device (if use_pio is not NULL: after use_pio was called). One
+     * of several cores may then leave the workers and only move data
+     * (runtime/storage/io_core.h). */
     bool needs_cpu;
 };
 
@@ -141,7 +142,8 @@ struct platform_power {
      * never. doing: a constant text for the log of the next start. May be NULL. */
     void (*watchdog)(void *context, uint32_t millis, const char *doing);
     void (*alive)(void *context); /* core 0 is alive; cheap. May be NULL */
-    void (*last_run)(void *context, struct board_last_run *last); /* how it ended. Or NULL */
+    void (*last_run)(void *context, struct board_last_run *last); /* how the last run ended; may be
+                                                                   * NULL */
     bool (*is_emulated)(void *context);                           /* NULL if watchdog is NULL */
     void (*restart)(void *context);         /* restarts; returns if the machine cannot. May be
                                              * NULL */
@@ -161,8 +163,8 @@ struct platform_pins {
     /* A read from a card begins (true) or ends. Reads overlap, and each one that begins also
      * ends. Cheap. May be NULL. */
     void (*activity)(void *context, bool active);
-    /* Lines by the board's numbers. Either all four are set, or all are NULL: there are no
-     * lines. Only runtime/features/acting/pins.c calls the last three. */
+    /* Lines by the board's numbers. Either all four are set, or the board has no lines and
+     * all are NULL. Only runtime/features/acting/pins.c calls the last three. */
     const char *(*error_message)(void *context,
                                  unsigned line); /* why a line must not be used; NULL: it may be
                                                   * used */
@@ -172,11 +174,11 @@ struct platform_pins {
     bool (*read)(void *context, unsigned line);
 };
 
-/* I2C buses by the board's numbers. Either all three are set, or all are NULL: there are no
- * buses. Only runtime/features/acting/sensors.c calls them. */
+/* I2C buses by the board's numbers. Either all three are set, or the board has no buses and
+ * all are NULL. Only runtime/features/acting/sensors.c calls them. */
 struct platform_i2c {
     void *context;
-    /* Claim the bus for sensors. Returns NULL, or the reason why not, a sentence without a full
+    /* Claim the bus for sensors. Returns NULL, or why it failed, as a sentence without a full
      * stop. */
     const char *(*claim)(void *context, unsigned bus);
     /* Transfer 1 to 16 bytes with a device on a claimed bus. ERR_NO_DEVICE: no device answers;
@@ -187,7 +189,7 @@ struct platform_i2c {
 };
 
 /* Ethernet frames by polling: from the destination address on, without the checksum at the end.
- * Either all are set, or all are NULL: we have no driver for a network of this board. */
+ * Either all are set, or all are NULL because Ingot has no driver for this board's network. */
 struct platform_network {
     void *context;
     /* Find the device and start it; address: its MAC address. NULL: success; otherwise the

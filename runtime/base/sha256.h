@@ -24,7 +24,8 @@ void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 /* Begin, add and end in one call. */
 void sha256(uint8_t digest[SHA256_BYTES], const void *data, size_t bytes);
 
-/* From now on hash blocks with this kernel; without a call, with the reference. See crc32c_use. */
+/* Hash blocks with this kernel from now on. Before the first call the reference hashes them. See
+ * crc32c_use. */
 void sha256_use(const struct kernels *k);
 
 #endif

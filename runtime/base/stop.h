@@ -1,4 +1,4 @@
-/* How long-running work learns that it should stop: it asks between two layers or two requests. */
+/* Long-running work asks here, between two layers or two requests, whether it should stop. */
 #ifndef INGOT_RUNTIME_STOP_H
 #define INGOT_RUNTIME_STOP_H
 
@@ -10,7 +10,7 @@ struct stop {
     void *context;
 };
 
-/* s may be NULL: never. */
+/* s NULL: work is never asked to stop. */
 static inline bool stop_is_asked(const struct stop *s)
 {
     return s != NULL && s->asked != NULL && s->asked(s->context);

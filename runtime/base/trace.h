@@ -1,5 +1,5 @@
-/* The work of the card and the cores over time: the latest events, in a struct that the owner of
- * the workers holds. While tracing is off, an event costs one test of a flag.
+/* Record the work of the card and the cores over time. The owner of the workers holds the struct
+ * with the latest events. While tracing is off, an event costs one test of a flag.
  * runtime/console/trace_print.h prints them. */
 #ifndef INGOT_RUNTIME_TRACE_H
 #define INGOT_RUNTIME_TRACE_H
@@ -10,7 +10,7 @@
 
 #include "runtime/base/platform.h"
 
-enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* listed with the cores */ };
+enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* the card's number in `on`, next to the cores */ };
 enum trace_kind {
     TRACE_LAYER,
     TRACE_HEAD,
@@ -40,15 +40,15 @@ struct trace {
 /* Make the trace empty and off. The clock must outlive it. */
 void trace_open(struct trace *t, const struct platform_clock *clock);
 
-/* In the next three, t may be NULL: nothing is kept. */
+/* In the next three functions t may be NULL; then nothing is recorded. */
 
-/* Forget all events, and from now on keep the latest ones. Core 0, between passes. */
+/* Forget all events, and record from now on. Core 0, between passes. */
 void trace_start(struct trace *t);
 
-/* The time at which an event begins; 0 if nothing is kept. Any core. */
+/* The time at which an event begins; 0 while nothing is recorded. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* The number of an event about an expert, on the card or on a core. */
+/* The number that an event about an expert gets, on the card or on a core. */
 static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
 {
     return layer << 16 | expert;

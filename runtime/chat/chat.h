@@ -30,10 +30,10 @@ struct chat_commands {
     /* Visit the available models. NULL: success, otherwise the reason. */
     const char *(*list)(void *context, chat_model_fn *visit, void *visit_context);
     void *context;
-    const char *stays; /* answer to Ctrl-D at an empty prompt; NULL: Ctrl-D ends the conversation */
+    const char *stays; /* printed at Ctrl-D on an empty line; NULL: Ctrl-D ends the conversation */
 };
 
-/* Counts since the model was loaded. */
+/* Totals since the model was loaded. */
 struct chat_totals {
     uint32_t turns;
     uint64_t prompt_tokens, new_tokens;
@@ -41,18 +41,18 @@ struct chat_totals {
 
 /* A program on the line (mode=json), and its running request. */
 struct chat_program {
-    bool announced;       /* `ready` was sent for this model, or for none */
+    bool announced;       /* `ready` was sent for this model, or says that there is no model */
     bool answered;        /* the request's last event was sent */
-    uint32_t protocol;    /* the protocol that the program asked for, 1 or 2; 0: it did not ask,
-                           * so 1 */
-    bool wants_scores;    /* scores of each token, and ... */
-    uint32_t n_likeliest; /* ... of this many alternatives */
+    uint32_t protocol;    /* the protocol that the program asked for, 1 or 2; 0: the program did
+                           * not ask and gets 1 */
+    bool wants_scores;    /* events have the scores of each token */
+    uint32_t n_likeliest; /* and the scores of this many alternatives */
     struct json_biases biases;
     struct chat_messages messages;
 };
 
-/* Work for which somebody waits: n tokens, from the session's token `start` on; label: of its
- * progress line. */
+/* Work for which somebody waits: n tokens, from the session's token `start` on; label: text of
+ * the progress line. */
 struct chat_wait {
     bool is_shown; /* somebody is on the line: long prompts show their progress */
     const char *what;
@@ -60,8 +60,8 @@ struct chat_wait {
     char label[40];
 };
 
-/* The beginning of conversations: the session's copy, and the ids that it should have, while a
- * first turn is put. */
+/* The tokens with which conversations begin: the session's copy, and, while a first turn is put,
+ * the ids that the copy should have. */
 struct chat_opening {
     struct session_prefix prefix;
     uint32_t ids[SESSION_PREFIX_TOKENS];
@@ -76,10 +76,10 @@ struct chat {
     struct features *features; /* NULL: there are none */
     struct sampler sampler;
     struct speculative speculative;
-    const struct ingot_chat *template; /* the template's strings */
+    const struct ingot_chat *template; /* strings of the chat template */
     uint32_t think_end;                /* the token that ends thoughts, or INGOT_NO_TOKEN */
     uint32_t reply_start;              /* start of the last reply, in ids */
-    bool started;                      /* the session holds a whole turn */
+    bool started;                      /* the session contains a complete turn */
     struct turns turns;                /* turns, with a model that has a template */
     struct chat_totals totals;
     struct chat_program program;
@@ -88,9 +88,9 @@ struct chat {
     char line[CHAT_LINE_BYTES];
 };
 
-/* session is open; so is draft, a model that guesses its tokens, or draft is NULL. template: a
- * checked chat section in place of the image's, or NULL. All must outlive the chat. Warns about
- * options that the template cannot follow. */
+/* Open a conversation. session is open. draft is an open model that guesses the session's tokens,
+ * or NULL. template: a checked chat section in place of the image's, or NULL. All must outlive the
+ * chat. Warns about options that the template cannot follow. */
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
@@ -106,8 +106,8 @@ void chat_close(struct chat *c);
  * the oldest turns after the system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
-/* As chat_reply, for a text of which only the last `said` bytes are a person's words; 0: none
- * are. chat_reply takes the whole text for a person's words. An action (docs/ACTING.md) runs
+/* As chat_reply, for a text in which only the last `said` bytes (0: none) are a person's words.
+ * chat_reply takes the whole text for a person's words. An action (docs/ACTING.md) runs
  * only if a person's words ask for it. */
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
 
@@ -121,33 +121,32 @@ void chat_say_no_model(struct console *c);
 /* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 
-/* As chat_clear, when somebody else takes over the line: a system message from a request is
- * dropped, too. */
+/* As chat_clear, for a new person at the line: also drops a system message from a request. */
 void chat_forget(struct chat *c);
 
-/* Call when the weights change (adapters): what was said stays, and is computed again with the
- * next line. */
+/* Call when the weights change (adapters). The conversation stays, and the next line computes it
+ * again. */
 void chat_weights_changed(struct chat *c);
 
-/* Take back the last turn, with the turns about actions that it led to; the log notes each.
- * False: there is none, or the model has no template. */
+/* Take back the last turn, and the turns about actions that it caused; the log notes each turn.
+ * False: there is no turn, or the model has no template. */
 bool chat_undo(struct chat *c);
 
-/* Take back the last turn and answer it again. ERR_NOT_FOUND: there is none; otherwise as
- * chat_reply. */
+/* Take back the last turn and answer it again. ERR_NOT_FOUND: there is no turn. Other
+ * errors as chat_reply. */
 enum err chat_retry(struct chat *c);
 
-/* A turn that looks back at the others and is removed afterwards. It is shown like any turn;
- * features that judge turns or answer from memory skip it. ERR_NOT_FOUND: there is no turn;
- * otherwise as chat_reply. */
+/* Run a turn that looks back at the conversation, and remove the turn afterwards. The turn is
+ * printed like any other; features that judge turns or answer from memory skip it. ERR_NOT_FOUND:
+ * there is no turn; otherwise as chat_reply. */
 enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes);
 
 /* Whether the line is a command: a slash and a letter. A line that begins with "//" is for the
  * model, with "/" in front. */
 bool chat_is_command(const char *line, size_t bytes);
 
-/* Whether the end of the input ends the conversation. It does not after Ctrl-D if the commands
- * say what stays, which is then printed. */
+/* Whether the end of the input ends the conversation. If chat_commands.stays is set, Ctrl-D
+ * prints that text and does not end the conversation. */
 bool chat_input_ends(struct chat *c);
 
 /* Prompt, read a line, and reply or run a command, until the input ends or a command ends it. */
@@ -155,7 +154,7 @@ void chat_loop(struct chat *c, const struct chat_commands *commands);
 
 enum { CHAT_WAIT_PENDING = 0 };
 
-/* Begin to wait for n tokens that the session computes, or for the pending ones; what: "prompt".
+/* Begin to wait for n tokens that the session computes, or for its pending tokens; what: "prompt".
  * While somebody talks to the chat, chat_wait_stop shows the progress; its context is the chat.
  * console_progress_end() ends the wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);

@@ -1,6 +1,6 @@
-/* A whole conversation in one request, in messages with the roles that chat programs use.
- * Results that the session has for it stay. The tokens depend only on the messages, so a reply
- * does not depend on earlier requests. */
+/* A whole conversation in one request, as messages with the roles that chat programs use.
+ * The session's results for this conversation are used again. The tokens depend only on the
+ * messages, so a reply does not depend on earlier requests. */
 #ifndef INGOT_RUNTIME_CHAT_MESSAGES_H
 #define INGOT_RUNTIME_CHAT_MESSAGES_H
 
@@ -25,11 +25,12 @@ struct chat_message {
 };
 
 struct chat_messages {
-    const char *system; /* NULL: no message has one, and the current one stays */
+    const char *system; /* system prompt; NULL: no message has one, and the current one stays */
     unsigned n;         /* user, assistant, user, ...: the last is the user's and wants a reply */
     struct chat_message list[CHAT_MESSAGES];
-    const char *error_message; /* the message after the reader failed */
-    bool changed_system;       /* set by the messages of an earlier request, with this position: */
+    const char *error_message; /* why the reader failed */
+    bool changed_system;       /* an earlier request's messages set the system prompt that lies
+                                * here: */
     bool had_system;
     char before[OPTIONS_SYSTEM_BYTES];
     size_t before_bytes;
@@ -39,17 +40,18 @@ struct chat_messages {
  * is overwritten and keeps the texts. False: m->error_message says why not. */
 bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 
-/* Set the system prompt of the messages, or, if they have none, restore the one from before any
- * messages. */
+/* Set the system prompt of the messages. If they have none, restore the system prompt from before
+ * any messages. */
 void chat_messages_set_system(struct chat *c, struct chat_messages *m);
 
-/* The system prompt that chat_messages_set_system would set, for chat_check_fits: changes
- * nothing. */
+/* Get the system prompt that chat_messages_set_system would set, for chat_check_fits;
+ * changes nothing. */
 void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *said);
 
 /* Make all messages but the last the conversation, with a model that has a template. If they do
- * not fit, the oldest turns are dropped, and so is a turn that does not fit alone. Errors of
- * tokenizer_encode_parts but ERR_TOO_LONG; the conversation then has what was put. */
+ * not fit, the oldest turns are dropped; a turn that is too long by itself is dropped, too.
+ * Errors of tokenizer_encode_parts except ERR_TOO_LONG; the conversation keeps the turns put
+ * before. */
 enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
 
 #endif

@@ -15,13 +15,13 @@ struct chat_turn {
     const char *text; /* (bytes) the user's text */
     size_t bytes;
     bool first;         /* the first turn; otherwise it closes the reply before it */
-    bool no_thinking;   /* if the template can express it */
+    bool no_thinking;   /* ask for a reply without thoughts, if the template can */
     const char *system; /* (system_bytes) of the first turn; NULL: the template's own prompt */
     size_t system_bytes;
-    bool instructed; /* it has the system prompt although it is not the first turn, if the
-                     * template allows that */
-    bool unspoken;   /* the reply follows nothing that a person said */
-    bool past;       /* it has its reply already, without thoughts */
+    bool instructed; /* the turn has the system prompt although it is not the first one, if
+                     * the template allows that */
+    bool unspoken;   /* no person said anything before the reply */
+    bool past;       /* the turn has its reply already, without thoughts */
 };
 
 /* Whether the section has a template at all. */
@@ -30,13 +30,13 @@ bool chat_has_template(const struct ingot_chat *chat);
 /* Whether a turn ends within the model's thoughts, if it asks for them. */
 bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 
-/* The parts in order, up to the beginning of the reply; what a person wrote is untrusted. They
- * point into chat and turn. Returns how many there are. */
+/* Write the turn's parts in order, up to the beginning of the reply. The person's text is marked
+ * untrusted. Parts point into chat and turn. Returns how many there are. */
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
-/* The first of these parts, up to the person's text: equal in all conversations with the same
- * system prompt. */
+/* The parts in front of the person's text: equal in all conversations with the same system
+ * prompt. */
 size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
                          struct tokenizer_part parts[CHAT_TURN_PARTS]);
 

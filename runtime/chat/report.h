@@ -21,8 +21,8 @@ bool report_selftest(struct console *c, struct kernels *k, uint32_t features, ui
 /* Log the clock, the temperature and what slows the cores, if the board knows. */
 void report_health(struct console *c);
 
-/* Log the model and the plan in a few lines, for the first screen. name: what /model calls it,
- * here and below. */
+/* Log the model and the plan in a few lines, for the first screen. name: what /model calls the
+ * model, here and below. */
 void report_summary(struct console *c, const struct model *m, const char *name);
 
 /* Log which key has signed the model, and how long the check took. */
@@ -32,15 +32,15 @@ void report_signature(struct console *c, const struct model *m);
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
-/* For boards: log the rates that the plan used and the times that it predicts, as far as they
- * were measured. */
+/* For boards: log the rates that the plan used, if they were measured, and the times that it
+ * predicts. */
 void report_rates(struct console *c, const struct model *m);
 
-/* Log how long it took until the prompt, how much of that was loading (load_ms), and the card's
- * rate for weights. since_ms: when /model was asked for; 0: the machine's start. */
+/* Log the time until the prompt, the part of it that was loading (load_ms), and the card's rate
+ * for weights. since_ms: when /model was asked for; 0: the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
-/* Log the line of a draft: how much RAM it takes, before the model's plan. */
+/* Log how much RAM a draft takes, before the model's plan. */
 void report_draft(struct console *c, const struct model *m, const char *name);
 
 /* Log the largest use of each region. */
@@ -50,14 +50,14 @@ void report_high_water(struct console *c, const struct model *m);
  * temperature and what slows it, if the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
-/* For a model with a cache of experts: its part of that line, and the lines of /stats for each
- * layer. */
+/* For a model with a cache of experts: the cache's part of that line, and the lines of /stats
+ * for each layer. */
 void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
-/* For a plan with a cache of experts: how often the cache has what a token needs, also for other
- * cache sizes. */
+/* For a plan with a cache of experts: print how often the cache has the experts of a token, also
+ * for other cache sizes. */
 void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
 
 /* Write a temperature, "-3.5". Returns text. */

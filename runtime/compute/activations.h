@@ -12,7 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/compute/attention.h"
 
-enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
+enum { ACTIVATIONS_SAVED = 9 }; /* rows of `saved`: one token and a draft of eight */
 
 /* For each kind of quantized input, the types whose matrices take it: bits 1 << enum ingot_type. */
 enum {
@@ -48,7 +48,7 @@ struct activations {
     float *x;     /* (chunk, dim) residual stream */
     float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
     float *norm;  /* (chunk, dim) input of a block */
-    float *out;   /* (chunk, dim) its result */
+    float *out;   /* (chunk, dim) output of a block */
     float *q;     /* (chunk, queries) */
     float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
@@ -58,22 +58,23 @@ struct activations {
     float *zeros;          /* (head_dim) */
     float *rows_per_layer; /* (chunk, n_layers * per_layer_dim) from the table per layer; NULL:
                           * none */
-    float *per_layer; /* the same size: each layer's share of it, and of the token's embedding */
-    float *gathered;  /* (chunk, dim) of the tokens that take an expert; NULL: no experts */
-    uint8_t *work;    /* (chunk, work_bytes) for the layer's blocks */
-    /* The quantized input of a matrix, in the forms that the model's types take: tokens one by
-     * one, and in groups of four for a gemm. Rows follow each other without a gap. */
+    float *per_layer;      /* the same size; each layer's vector, from this table and the token's
+                       * embedding */
+    float *gathered;       /* (chunk, dim) of the tokens that take an expert; NULL: no experts */
+    uint8_t *work;         /* (chunk, work_bytes) for the layer's blocks */
+    /* The quantized input of a matrix, in the forms that the model's types take: single tokens,
+     * and groups of four tokens for a gemm. Rows follow each other without a gap. */
     struct block_q8 *q8;
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
-    struct block_q8 *kept_q8; /* (chunk, dim) put aside for the experts; NULL: no experts */
+    struct block_q8 *kept_q8; /* (chunk, dim) input kept for the experts; NULL: no experts */
     struct block_q8k *kept_q8k;
     uint8_t *
         unpacked; /* (BOARD_MAX_CORES, unpacked_bytes) weights for packed_rows (packed.h); NULL: no packed types */
     size_t unpacked_bytes;
     float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) for each kind of rotation */
-    float *cos_sin_query[INGOT_MAX_ROPES]; /* the same times attn_scale */
+    float *cos_sin_query[INGOT_MAX_ROPES]; /* cos_sin times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     size_t logits_stride;
     float *logits; /* (rows of logits, vocab) */
@@ -85,21 +86,21 @@ struct activations_request {
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
-    size_t work_bytes;    /* bytes for a token, as the layer's blocks' own work space */
+    size_t work_bytes;    /* bytes a token of the layers' own work space */
     uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
-    uint32_t inner_dim;   /* width of the widest recurrent mixer, whose result is the input of a
+    uint32_t inner_dim;   /* width of the widest recurrent mixer; its result is the input of a
                            * matrix */
     uint32_t queries;     /* the largest total width of all heads of a layer */
 };
 
-/* How many bytes of ARENA_SCRATCH activations_take takes. The image reader bounds all
+/* Bytes of ARENA_SCRATCH that activations_take takes. The image reader bounds all
  * dimensions, so nothing overflows 64 bits. */
 size_t activations_bytes(const struct activations_request *r);
 
 /* Bytes of a token's widest matrix input, in the form that a gemm reads. */
 size_t activations_input_bytes(const struct activations_request *r);
 
-/* Take and zero them. */
+/* Take the buffers from ARENA_SCRATCH and zero them. */
 void activations_take(struct activations *a, const struct activations_request *r,
                       struct arena *arena);
 

@@ -1,6 +1,6 @@
-/* Query rows of one kv head over the cached positions, tile by tile with an online softmax
- * (FlashAttention, arXiv 2205.14135). Decode and prefill use the same function: a row's result
- * depends only on its query and the cache, not on the rows computed with it. */
+/* Attention of one kv head: query rows over the cached positions, tile by tile with an online
+ * softmax (FlashAttention, arXiv 2205.14135). Decode and prefill use the same function: a row's
+ * result depends only on its query and the cache, not on the rows computed with it. */
 #ifndef INGOT_RUNTIME_ATTENTION_H
 #define INGOT_RUNTIME_ATTENTION_H
 
@@ -16,7 +16,7 @@ enum { ATTENTION_ROWS = 32 }; /* query rows of a block at most */
 struct attention_work {
     struct score_row *scores; /* (ATTENTION_ROWS), 64-byte aligned */
     float *q;                 /* (ATTENTION_ROWS, head_dim): the block's queries, in order */
-    float *out;               /* (ATTENTION_ROWS, value_dim): their results, before 1 / sum */
+    float *out;               /* (ATTENTION_ROWS, value_dim): results, not yet divided by the sum */
     struct block_q8 *blocks;  /* (ATTENTION_ROWS, kv_blocks(head_dim)) for integer_query */
 };
 
@@ -34,8 +34,8 @@ struct attention_block {
     const float *sinks; /* (rows_per_token) an additional logit in each head's sum; NULL: none */
 };
 
-/* work->q holds the queries, rotated and scaled. Afterwards row r of the result is work->out[r]
- * / work->scores[r].sum. */
+/* Compute the attention of a block. work->q holds the queries, rotated and scaled. Row r of the
+ * result is work->out[r] / work->scores[r].sum. */
 void attention_run(const struct kernels *k, const struct attention_block *b,
                    const struct attention_work *work);
 

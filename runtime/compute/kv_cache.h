@@ -19,8 +19,8 @@ struct kv_pages;
 struct kv_part {
     size_t at;         /* from the layer's memory to the first tile */
     size_t tile_bytes; /* a multiple of 16 */
-    size_t head_bytes; /* from one head to the next, ... */
-    size_t step_bytes; /* ... from one tile of a head to the next */
+    size_t head_bytes; /* from one head to the next */
+    size_t step_bytes; /* from one tile of a head to the next */
 };
 
 /* The location of a layer's tiles in a tier other than the hot one. */
@@ -30,32 +30,33 @@ struct kv_tier_place {
 };
 
 /* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then the same of values,
- * or as described in kv_pages.h. A layer that reads another layer's cache has that layer's
- * place. */
+ * or as described in kv_pages.h. A layer that reads another layer's cache has the same
+ * `place` as that layer. */
 struct kv_layer {
     uint8_t *place; /* NULL: none, or on a card until the layer's turn */
     struct kv_part keys, values;
     uint32_t n_kv_heads;
     uint32_t head_dim;  /* of keys */
-    uint32_t value_dim; /* for latent keys, fewer: the first numbers of each key are its value */
-    bool own;           /* this layer writes them */
+    uint32_t value_dim; /* width of a value; smaller for latent keys: a value is the first numbers
+                         * of its key */
+    bool own;           /* this layer writes the keys and values */
     struct kv_tier_place warm, cold;
 };
 
 /* How far tiles have moved between tiers (kv_tiers.h). */
 struct kv_tiers {
     uint32_t tile;          /* the tile of the last pass; it decides how each tile is stored */
-    uint32_t hot_from;      /* the first tile whose copy in the hot tier still exists, ... */
-    uint32_t warm_from;     /* ... and in the warm one */
-    uint32_t n_hot, n_warm; /* tiles for which the layers have room there */
+    uint32_t hot_from;      /* the first tile that the hot tier still holds */
+    uint32_t warm_from;     /* the first tile that the warm tier still holds */
+    uint32_t n_hot, n_warm; /* room in the hot and the warm tier, in tiles */
 };
 
 struct kv_cache {
     struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
-    struct kv_tiers tiers;  /* all 0: there are none */
-    struct kv_pool *pool;   /* NULL: tile i is in slot i; otherwise ... */
-    struct kv_table *table; /* ... a table of the pool's slots, for the current sequence */
+    struct kv_tiers tiers;  /* all 0: no tiers */
+    struct kv_pool *pool;   /* NULL: tile i is in slot i */
+    struct kv_table *table; /* the pool's slots of the current sequence */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;
@@ -75,22 +76,23 @@ bool kv_cache_keeps(const struct ingot_layer *l);
 /* How many numbers of a value the cache stores. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
-/* The size for the layers that keep keys and values. context is rounded up to whole tiles. */
+/* Bytes of the cache for the layers that keep keys and values. context is rounded up to whole
+ * tiles. */
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
-/* One tile of keys and of values of all heads of a layer, rounded up to whole sectors (512). 0:
- * the layer keeps none. */
+/* Bytes of a page: one tile of keys and of values of all heads of a layer, rounded up to whole
+ * sectors (512). 0: the layer keeps none. */
 size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
-/* The page of the layer that has the largest one. */
+/* Bytes of the largest page of any layer. */
 size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
 
 /* memory: kv_cache_bytes() bytes, 64-byte aligned; any place if kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    struct kv_types types, void *memory);
 
-/* The page of tile i follows that of tile i - 1; each has the keys of all heads, then the
- * values. */
+/* Store a layer in pages: one page after another, one for each tile, with the keys of all
+ * heads and then the values. */
 void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
 
 /* Sequences share slots from now on: the pool manages the whole memory. Not for caches with
@@ -101,8 +103,8 @@ void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
 /* Write one position of one head of one layer: key and value are f32, 16-byte aligned. work: as
- * long as the longer of them, 16-byte aligned; must be a third buffer. The session knows which
- * positions are valid. */
+ * long as the longer of key and value, 16-byte aligned, not overlapping them. The session knows
+ * which positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value, float *work);
 
@@ -112,14 +114,14 @@ struct kv_tile {
     void *data;
 };
 
-/* Whether queries are needed in int8, too. */
+/* Whether the cache needs queries in int8 as well as in f32. */
 bool kv_cache_integer_query(const struct kv_cache *c);
 
 struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 
-/* The block size in which kv_rotate turns a layer's keys (and queries), and its values (and the
- * attended sum); 1: no rotation. */
+/* The block sizes in which kv_rotate rotates a layer's keys (and queries), and its values (and
+ * the attended sum); 1: no rotation. */
 uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer);
 uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer);
 

@@ -15,11 +15,11 @@
 enum kv_type {
 #define KV_TYPE(NAME, number, ...) KV_##NAME = (number),
 #include "flash_image/format/kv_types.def"
-    KV_N_NUMBERS = 14 /* including those of tests/bench/kv */
+    KV_N_NUMBERS = 14 /* also counts the types of tests/bench/kv */
 };
 
-/* For keys and for values; or for tiers by age (kv_tiers.h) if hot_tiles is not 0, whose first
- * tier has the same type for both. */
+/* The types of keys and values. If hot_tiles is not 0, the types of tiers by age (kv_tiers.h):
+ * the hot tier has one type for both. */
 struct kv_types {
     uint8_t keys, values; /* enum kv_type; of the hot tier */
     uint8_t warm, cold;   /* types of the other two tiers */
@@ -45,7 +45,7 @@ struct kv_queries {
 
 enum { KV_BLOCK = 32 };
 
-/* How many blocks of that size a head of width d takes. */
+/* How many blocks of KV_BLOCK numbers a head of width d takes. */
 static inline uint32_t kv_blocks(uint32_t d)
 {
     return (d + KV_BLOCK - 1) / KV_BLOCK;
@@ -60,12 +60,12 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
                     uint32_t d);
 
 struct kv_format {
-    const char *name; /* NULL: there is none */
+    const char *name; /* NULL: this number has no format */
 
     /* Numbers that share a scale. The last block of a head is padded with zeros; for formats of
      * tests/bench/kv it has the rest of the width. */
     uint32_t block;
-    bool rotated;       /* stores what kv_rotate made of a head */
+    bool rotated;       /* stores heads that kv_rotate has rotated */
     bool integer_query; /* score reads q8 */
 
     /* The least mean cosine between normally distributed numbers and the stored ones. */
@@ -80,12 +80,12 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* Used if put_key is NULL: write all positions of a tile, which `keys` holds in another
-     * format. work: (3, d). Otherwise NULL. */
+    /* Used if put_key is NULL, otherwise NULL: write all positions of a tile that `keys`
+     * holds in another format. work: (3, d). */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
 
-    /* Read position j < KV_TILE, which was put before: x (d). */
+    /* Read position j < KV_TILE, which put_key or pack_keys has written: x (d). */
     void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
     void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
 
@@ -98,15 +98,15 @@ struct kv_format {
 
 extern const struct kv_format kv_formats[KV_N_NUMBERS];
 
-/* In the form of kv=: "f16", "rot_q8,f16" if keys and values differ,
+/* The name of types in the form of kv=: "f16", "rot_q8,f16" if keys and values differ,
  * "tiers:256,1792,f16,q8,kivi": hot and warm positions, multiples of KV_TILE, the first not 0,
  * then the types. */
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* One type for both, or the type of keys, a comma, and that of values; flat16, flat8; tiers: ruv
- * (or tiers), or as above, or with only the cold type after f16 and q8. False: there is no such
- * type, or it cannot be used by itself (put_key is NULL). */
+/* Read a name: one type for both, or the type of keys, a comma, and the type of values; flat16,
+ * flat8; tiers: ruv (or tiers), or as above, or with only the cold type after f16 and q8. False:
+ * there is no such type, or the type cannot be used alone (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

@@ -1,7 +1,7 @@
 /* kivi (arXiv 2402.02750): keys of four bits whose channels have a range of their own over the
- * positions of a tile, so that a channel of large numbers does not cost the others their steps.
+ * positions of a tile, so that a channel of large numbers does not make the steps of others coarse.
  * A tile is made of 64 positions at once from a tile of another type. Tiers of a cache use it;
- * kv= alone does not offer it. Its values are those of uniform_4b. */
+ * kv= does not offer kivi by itself. Values are stored as in uniform_4b. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_KIVI_H
 #define INGOT_RUNTIME_KV_FORMAT_KIVI_H
 
@@ -15,8 +15,8 @@ void kv_pack_keys_kivi(void *tile, uint32_t d, const struct kv_format *from, con
                        float *work);
 void kv_get_key_kivi(const void *tile, uint32_t d, uint32_t j, float *x);
 
-/* q.k = sum (q_i scale_i) k_i + sum q_i middle_i: the first sum in integers, with the query
- * times the scales rounded to int8 for each tile; the second once a row. */
+/* q.k = sum (q_i scale_i) k_i + sum q_i middle_i: the first sum is in integers, with the
+ * products of query and scales rounded to int8 for each tile; the second is computed once a row. */
 void kv_score_kivi(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                    const void *keys, size_t n_q, size_t n, size_t d);
 

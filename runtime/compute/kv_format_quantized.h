@@ -1,5 +1,5 @@
-/* Rows of kv_formats whose keys and values are integers of a few bits, which attention uses
- * directly; kernels.h describes the layouts. */
+/* Formats whose keys and values are integers of a few bits, which attention uses directly;
+ * kernels.h describes the layouts. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 #define INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 

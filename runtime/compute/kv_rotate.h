@@ -13,12 +13,12 @@
  * divides d, from 64 to 512. 1: such a head is not rotated. */
 uint32_t kv_rotation(uint32_t d);
 
-/* x (n heads of width d), in place. Blocks of `block` = kv_rotation(d) or 1. Additions in the
- * order of the butterfly with ascending strides, then one product: the same bits on every
- * machine. */
+/* Rotate x (n heads of width d) in place, in blocks of `block` = kv_rotation(d) or 1. Additions
+ * follow the butterfly with ascending strides, then comes one product: the same bits on
+ * every machine. */
 void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
 
-/* As kv_rotate, by the reference, which takes blocks of any power of two. */
+/* As kv_rotate_heads, by the reference, which takes blocks of any power of two. */
 void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block);
 
 #endif

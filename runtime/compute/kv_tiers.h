@@ -5,9 +5,10 @@
  *   age in tiles    0 .. hot_tiles - 1    .. hot_tiles + warm_tiles - 1    older
  *   tier            hot                   warm                             cold
  *
- * Before a pass in a new tile the oldest warm tile becomes cold, then the oldest hot one warm: a tile moves
- * twice at most. Hot and warm tiles lie in rings, with room for KV_TIERS_KEPT more than count, so that
- * a sequence can be cut back over as many borders and find what it was; farther back it begins anew. */
+ * Before a pass in a new tile the oldest warm tile becomes cold, then the oldest hot tile becomes
+ * warm: a tile moves twice at most. Hot and warm tiles lie in rings with room for KV_TIERS_KEPT
+ * more tiles, so that a sequence can be cut back over that many tile borders and find its old
+ * tiles. If it is cut back farther, it is computed anew. */
 #ifndef INGOT_RUNTIME_KV_TIERS_H
 #define INGOT_RUNTIME_KV_TIERS_H
 
@@ -19,16 +20,17 @@
 enum kv_tier { KV_TIER_HOT, KV_TIER_WARM, KV_TIER_COLD };
 enum { KV_TIERS_KEPT = 4 };
 
-/* One tier as if it were alone; without tiers, the first tier is everything. */
+/* The types of one tier as if it were the whole cache; without tiers, the first tier is the whole
+ * cache. */
 struct kv_types kv_tier_types(struct kv_types types, enum kv_tier tier);
 
 /* How many tiles of a head a tier has room for, in a context of n_tiles. */
 size_t kv_tier_slots(struct kv_types types, enum kv_tier tier, uint32_t n_tiles);
 
-/* An empty sequence. */
+/* Begin with an empty sequence. */
 void kv_tiers_open(struct kv_cache *c);
 
-/* The location of tile i < n_tiles when the pass is in `tile` >= i. */
+/* The location of tile i < n_tiles during a pass in `tile` >= i. */
 struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                              uint32_t tile);
 struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
@@ -44,8 +46,8 @@ void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t positi
 /* Go back to n positions. Returns how many there are: n, or 0 if the old tiles are gone. */
 uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
 
-/* The tile of the last pass of n positions: a saved cache has its tiers as after that pass; and
- * mark n positions as loaded in this state. */
+/* The tile of the last pass over n positions: a saved cache has its tiers as they are after that
+ * pass. The second function marks n positions as loaded in this state. */
 uint32_t kv_tiers_tile(uint32_t n);
 void kv_tiers_loaded(struct kv_cache *c, uint32_t n);
 

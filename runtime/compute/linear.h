@@ -17,8 +17,7 @@ struct linear_input {
     const float *x; /* (n_tokens, stride), zeros beyond the matrix's columns */
     size_t stride;  /* floats */
     uint32_t n_tokens;
-    uint32_t first; /* index of the first one among the prepared tokens; may be other than 0 only
-                     * for one token */
+    uint32_t first; /* index of the first token among the prepared ones; 0 unless n_tokens is 1 */
 };
 
 /* Quantize tokens [first, last) for matrices of `types` (bits 1 << enum ingot_type), into the
@@ -26,34 +25,35 @@ struct linear_input {
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last);
 
-/* The same in steps, for a block that uses some tokens' input again and again: put aside what
- * was prepared for tokens [first, last), in rows of dim_stride; ... */
+/* The next three functions are for a block that uses the input of some tokens several times.
+ * Keep the prepared input of tokens [first, last), in rows of dim_stride. */
 void linear_keep(const struct activations *a, uint32_t types, size_t first, size_t last);
 
-/* ... make row `row` of the quantized input that of a token put aside; ... */
+/* Copy the kept input of a token to row `row` of the quantized input. */
 void linear_take(const struct activations *a, uint32_t types, size_t row, size_t token);
 
-/* ... and group rows [first, last) for a gemm, as linear_prepare does. */
+/* Group rows [first, last) for a gemm, as linear_prepare does. */
 void linear_group(const struct kernels *k, const struct activations *a, uint32_t types,
                   const struct linear_input *in, size_t first, size_t last);
 
 /* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
- * rows: row 0 of w, or of the part of it with which y starts. The input was prepared for
+ * rows: row 0 of w, or of the part of w with which y starts. The input was prepared for
  * w->type. */
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);
 
-/* The same for n rows and one token, on one core by itself: x has zeros up to w->cols_padded,
+/* As linear_rows for n rows and one token, on one core: x has zeros up to w->cols_padded,
  * blocks (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type). */
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n);
 
-/* Row `row` of the rows at `rows` (whole interleaved groups), as floats to x (w->cols_padded). */
+/* Write row `row` of the rows at `rows` (whole interleaved groups) as floats to x
+ * (w->cols_padded). */
 void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
                 size_t row);
 
-/* The same for a type that is not packed (image_type_is_packed). */
+/* As linear_row, for a type that is not packed (image_type_is_packed). */
 void linear_wide_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
                      const void *rows, size_t row);
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* out[2i] = cos(position * base^(-2i/d) / factor[i]), out[2i+1] = sin(...), i < d/2, d even, as
- * f32; factors NULL: 1 throughout. Computed in binary64 by +, -, *, / and fma alone, so every
+ * f32; factors NULL: 1 throughout. Computed in binary64 with only +, -, *, / and fma, so every
  * machine gives the same bits; absolute error below 1e-7 (f32 rounding) for positions up to 2^20.
  * base > 1. */
 void rope_table_row(float *out, uint32_t position, uint32_t d, float base, const float *factors);

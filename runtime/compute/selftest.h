@@ -9,16 +9,16 @@
 #include "board/machine.h"
 #include "kernels/kernels.h"
 
-/* The listener that is told about the progress. */
+/* Receives the progress and the results. */
 struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* Receives the results while the test runs. */
     void (*fault)(void *context,
-                  const char *line); /* what differed; called before the line of its kernel */
+                  const char *line); /* tells what differed; called before the kernel's line */
 };
 
 /* Compare every kernel that `features` allows with its reference, report a line for each and one
- * at the end, and replace a kernel that fails by the reference: slower, with the same results.
+ * at the end, and replace a kernel that fails by its reference, which is slower.
  * `seed` repeats a run. work is overwritten; it takes a little over 700 KiB. False: work is too
  * small, or a reference itself fails, so that nothing can be trusted; the report has said so. */
 bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work,

@@ -1,8 +1,8 @@
 /* How much of each job every core gets. At first the parts are equal, or follow the device tree
  * if its cores are unequal. When measurements show that some cores take longer, parts follow the
- * measured speeds, whatever makes a core slow: another kind of core, its clock, or a card whose
- * bytes it moves; and they follow again when that changes. Only whole steps of a job change
- * hands, so no bit of a result depends on the parts. A file of its own, without threads:
+ * measured speeds. The cause may be another kind of core, its clock, or a card whose bytes it
+ * moves. Parts change again when the speeds do. Only whole steps of a job move to
+ * another core, so no bit of a result depends on the parts. This file uses no threads;
  * workers.c calls it. */
 #ifndef INGOT_RUNTIME_SHARES_H
 #define INGOT_RUNTIME_SHARES_H
@@ -21,8 +21,8 @@ struct shares {
     uint32_t n_jobs;                      /* jobs since the last measured one */
     uint32_t every;                       /* one job in this many is measured */
     uint32_t n_samples;
-    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* share of all cores' time in a job, of
-                                                       * 65535 */
+    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's share of all cores' time in a
+                                                       * job, of 65535 */
 };
 
 /* Begin with cores 0 .. n_cores - 1 and no measurements. capacity (n_cores): the relative speed
@@ -36,8 +36,8 @@ unsigned shares_percent(const struct shares *s, unsigned core);
 /* A job begins. Returns whether to measure it. */
 bool shares_measures(struct shares *s);
 
-/* A measured job has ended; busy (n_cores): how long each core worked in it, in any unit; given
- * (n_cores): how much of the job it got, in any unit, because whole steps do not match the
+/* Call when a measured job has ended. busy (n_cores): how long each core worked, in any unit.
+ * given (n_cores): how much of the job it got, in any unit; whole steps do not match the
  * shares exactly. Jobs that are too short, or in which a core got nothing, do not count. */
 void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given);
 

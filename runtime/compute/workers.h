@@ -24,9 +24,9 @@ struct worker_start {
 };
 
 struct worker {
-    uint64_t waited; /* ticks of work in the measured job, ... */
-    uint64_t busy;   /* ... and ticks of waiting: its own until the job's end, then core 0's */
-    uint32_t given;  /* its part of the items, of 65536 for each division */
+    uint64_t waited; /* ticks of work in the measured job */
+    uint64_t busy;   /* ticks of waiting: the core's own until the job ends, then core 0's */
+    uint32_t given;  /* its part of the items, in 65536ths for each division */
     struct contention_stalls stalls;
 };
 
@@ -39,9 +39,9 @@ struct workers {
     workers_fn *work;
     void *arg;
     bool measures;                /* this job */
-    struct shares shares;         /* core 0 changes them between jobs */
+    struct shares shares;         /* core 0 changes the shares between jobs */
     struct contention contention; /* used if the platform says that other programs run */
-    bool rests;                   /* the absent core left on its advice */
+    bool rests;                   /* the absent core left on the advice of `contention` */
     _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
     _Atomic uint32_t job;         /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;     /* cores at the current barrier */
@@ -50,7 +50,8 @@ struct workers {
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* the core that has to do lent_work, or its progress; 0: none */
+    _Atomic uint32_t lent;    /* the core that has to do lent_work, or how far that work is; 0:
+                               * none */
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
@@ -60,7 +61,7 @@ struct workers {
 
 /* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait for
  * their answers, at most two seconds each. A core that refuses or does not answer is left out,
- * and the next one is started: see workers->n_cores. The platform must outlive the workers,
+ * and the next core is started: see workers->n_cores. The platform must outlive the workers,
  * which use its cores and clock. */
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
@@ -73,13 +74,13 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
 /* The last core leaves the workers (n_cores is at least 2 and decreases by one) and runs
  * work(arg), while the others continue without it. stop(arg), called on core 0, makes work
- * return, unless it has returned by itself, after which the core waits. Core 0, outside
+ * return. If work returns earlier by itself, the core waits. Core 0, outside
  * workers_run; only one core can be away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 
-/* Stop that work and take the core back; does nothing if no core is away. Core 0, outside
- * workers_run. */
+/* Stop the work of workers_lend and take the core back; does nothing if no core is away. Core 0,
+ * outside workers_run. */
 void workers_take_back(struct workers *workers);
 
 /* Call back a core that rests because other programs use its time: n_cores counts it again. Core
@@ -89,13 +90,13 @@ void workers_gather(struct workers *workers);
 /* Wait until every worker is here. Afterwards each sees the memory that the others wrote before. */
 void workers_barrier(struct workers *workers, unsigned core);
 
-/* Between these two calls this core waits for something else, such as a card, which does not
- * count as being slow. */
+/* Between these two calls this core waits for something else, such as a card; this wait does
+ * not count as slowness. */
 uint64_t workers_wait_begin(const struct workers *workers);
 void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin);
 
-/* This core's share [*first, *last) of n items, in whole steps of `step` items: constant during
- * a job for the same n and step. */
+/* This core's share [*first, *last) of n items, in whole steps of `step` items. For equal n and
+ * step the share stays the same during a job. */
 void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
                    size_t *last);
 

@@ -5,7 +5,7 @@
 #include "runtime/compute/workers.h"
 #include "runtime/base/crc32c.h"
 
-enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; core 0 computes fewer alone */
+enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; core 0 alone computes shorter data */
 
 /* crc32c(crc, data, bytes), of which each core computes a part. Core 0 only, outside
  * workers_run. */

@@ -28,8 +28,8 @@ enum {
 /* The kind of the far end. Only a terminal gets control sequences: colours, and lines that are
  * redrawn. */
 enum console_terminal {
-    CONSOLE_AUTO,  /* the console has asked; no terminal until it answers, or sends a key that
-                    * only a terminal has */
+    CONSOLE_AUTO,  /* the console has asked. The far end counts as a terminal once it answers,
+                    * or sends a key that only terminals have */
     CONSOLE_PLAIN, /* none */
     CONSOLE_VT,    /* a terminal that obeys ECMA-48 */
 };
@@ -45,7 +45,7 @@ struct console_setup {
 struct console_json {
     bool on;
     bool open;    /* an event has begun */
-    bool of_line; /* inside text that belongs to no event, which a newline ends */
+    bool of_line; /* inside text that belongs to no event; a newline ends this text */
     bool in_text; /* written text is part of the event's text */
     bool has_id, id_is_text;
     char id[CONSOLE_ID_BYTES]; /* id of the running request, in every event */
@@ -57,7 +57,7 @@ struct console_json {
 struct console_wait {
     bool waiting;
     bool drawn; /* the progress line is the current line */
-    bool told;  /* without a terminal: a line of this wait was written */
+    bool told;  /* without a terminal: a line about this wait was written */
     uint64_t start_ms, drawn_ms;
     uint64_t done, total;
     bool counts_bytes;
@@ -68,13 +68,15 @@ struct console_wait {
 /* The received bytes and the line that they form (console_input.c). */
 struct console_input {
     bool reading; /* console_read_line() handles Ctrl-C itself */
-    bool editing; /* and a prompt is shown with the typed text, ... */
-    bool left;    /* ... except for log lines below it */
+    bool editing; /* a prompt is shown with the typed text */
+    bool left;    /* log lines have been written below the prompt */
     bool aborted;
     bool closed;
     uint32_t silence_ms; /* silence of a program that ends the wait for its line; 0: no limit */
-    bool asked;          /* whether it is a terminal; its answer may say so at any time */
-    unsigned head, tail; /* counts of bytes taken out and put in; they differ by at most the size */
+    bool asked;          /* the far end was asked whether it is a terminal; it may answer at any
+                          * time */
+    unsigned head, tail; /* counts of bytes taken out and put in; the difference is at most the
+                          * ring's size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
 };
@@ -84,10 +86,9 @@ struct console {
     bool serial;
     bool in_line; /* there is text on the current line */
     enum console_style style;
-    struct shown_text shown; /* where written text goes on its way to the device: through word wrap
-                              * ... */
-    struct word_wrap wrap;   /* ... by way of this */
-    bool whole_lines;        /* ... or without it */
+    struct shown_text shown; /* written text passes through here on its way to the device */
+    struct word_wrap wrap;   /* wraps words, if the width is known */
+    bool whole_lines;        /* lines are written without word wrap */
     struct console_wait wait;
     struct console_json json;
     struct console_input input;
@@ -95,22 +96,24 @@ struct console {
     size_t log_end; /* bytes logged so far */
 };
 
-/* Start with an empty ring and no terminal; before that, a zeroed console writes and reads
- * nothing. platform outlives c; its clock's start is where log times count from. */
+/* Start with an empty ring and no terminal. A zeroed console that was not opened writes and
+ * reads nothing. platform outlives c; log times count from the start of its clock. */
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
-/* CONSOLE_AUTO asks how wide the terminal is, and does not wait: when the answer comes, it is a
- * terminal from then on. Other bytes that arrive meanwhile are input. Needs a line of its own. */
+/* CONSOLE_AUTO asks for the terminal's width and does not wait. Once the answer comes, the far
+ * end counts as a terminal. Other bytes that arrive meanwhile are input. The cursor must be on an
+ * empty line. */
 void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
 
-/* Whether lines from here on stay in one piece on a terminal, too, because programs look for
- * them: figures, ids. */
+/* From now on, wrap lines or (on) keep each line whole even on a terminal: programs look for
+ * lines such as figures and ids. */
 void console_whole_lines(struct console *c, bool on);
 
-/* The terminal's width; 0: unknown. A terminal that was asked reports it, also after a change. */
+/* The terminal's width; 0: unknown. A terminal that was asked reports its width, also after a
+ * change. */
 void console_set_columns(struct console *c, uint32_t columns);
 
 /* The style of the following text on a terminal. Log lines, and texts of console_printf that
@@ -122,8 +125,8 @@ void console_style(struct console *c, enum console_style style);
 void console_speak_json(struct console *c);
 void console_speak_text(struct console *c);
 
-/* Write text (bytes), LF as CR LF on a serial line. The text may come from anybody: what a
- * terminal would obey becomes U+FFFD (runtime/text/shown_text.h), also in text that is printed
+/* Write text (bytes), LF as CR LF on a serial line. The text may come from anybody: control
+ * characters become U+FFFD (runtime/text/shown_text.h), also in text that is printed
  * or logged; in JSON it becomes an escape. On a terminal of known width, rows break between
  * words, except in log lines and figures. */
 void console_write(struct console *c, const char *text, size_t bytes);
@@ -144,12 +147,12 @@ __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const 
  * again below them. */
 void console_resume_line(struct console *c);
 
-/* Text from here on is not part of replies: it goes where log lines go if the platform separates
- * them (on), or back to where replies go (off). */
+/* on: the following text is not part of replies; it goes where log lines go, if the platform
+ * separates them. off: text goes to where replies go again. */
 void console_to_log(struct console *c, bool on);
 
-/* Another person takes over: forget the typed lines and the kept events, and erase what a terminal
- * (with its scrollback) and a display show. Call between two lines. */
+/* Prepare for another person: forget the typed lines and the kept events, and erase the terminal
+ * (with its scrollback) and the display. Call between two lines. */
 void console_forget(struct console *c);
 
 /* Write the last CONSOLE_LOG_BYTES of log lines again, from a whole line on. */
@@ -158,10 +161,10 @@ void console_repeat_log(struct console *c);
 /* Thousandths of a second since start_ticks. */
 uint64_t console_millis(const struct console *c);
 
-/* Report that `done` of `total` bytes are there, the rate, and the time left. A terminal shows
- * nothing in the first half second; then one line is redrawn at most ten times a second, as far
- * as the terminal is wide, until the wait ends or something else is written. Without a terminal,
- * a line comes after a second, and further ones at growing intervals. */
+/* Show that `done` of `total` bytes have arrived, with the rate and the time left. A terminal shows
+ * nothing in the first half second; then one line, at most as long as the terminal is wide, is
+ * redrawn up to ten times a second until the wait ends or something else is written. Without a
+ * terminal, a line comes after a second, and further ones at growing intervals. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
 /* As console_progress, in the form that loading and saving call (stream_progress_fn), with the
@@ -177,15 +180,15 @@ void console_progress_share(struct console *c, const char *label, uint64_t done,
 void console_progress_end(struct console *c);
 
 /* Move arrived bytes into the ring; never waits. Call it at least every few milliseconds while
- * working. If the ring is full, the rest stays with the device. */
+ * working. If the ring is full, further bytes stay in the device. */
 void console_poll(struct console *c);
 
 /* Polls; true once Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
  * taken out of the input; what was typed before and after it stays. */
 bool console_aborted(struct console *c);
 
-/* Whether a request that waits in the ring (console_has_input() fills it) cancels the request
- * with this id, which begins now. Once a request is running, its cancellation counts as Ctrl-C
+/* Whether a request in the ring (console_has_input() fills the ring) cancels the request with
+ * this id, which begins now. Once a request is running, its cancellation counts as Ctrl-C
  * as soon as it arrives. */
 bool console_is_cancelled(const struct console *c, const char *id, bool is_text);
 
@@ -195,8 +198,8 @@ bool console_is_closed(const struct console *c);
 /* True when a byte waits in the ring. */
 bool console_has_input(struct console *c);
 
-/* If a program sends no byte for so long while its line is awaited, it is gone; 0: never. A
- * platform that can only sleep until a byte comes does not notice. */
+/* A program that sends no byte for this long while the console waits for its line counts as gone;
+ * 0: no limit. A platform that can only sleep until a byte comes cannot apply the limit. */
 void console_set_silence(struct console *c, uint32_t ms);
 
 /* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
@@ -205,9 +208,9 @@ void console_set_silence(struct console *c, uint32_t ms);
  * its end; *bytes is 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C),
  * ERR_NO_DEVICE (end of input: Ctrl-D on an empty line, or the port is closed).
  *
- * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they
- * came; empty lines are ignored. ERR_TIMEOUT: no byte came for as long as console_set_silence()
- * says. */
+ * prompt NULL: a program is at the other end. Then there is no prompt, echo or editing, bytes
+ * stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the time set
+ * by console_set_silence(). */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

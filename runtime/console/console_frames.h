@@ -10,7 +10,7 @@
 
 enum {
     CONSOLE_FRAMES_KEPT = 8192, /* bytes of the latest events, a power of two */
-    CONSOLE_FRAME_END = 8,      /* bytes of "*hh" and the newline, and more */
+    CONSOLE_FRAME_END = 8,      /* at least the bytes of "*hh" and the newline */
     CONSOLE_CHECK_BYTES = 3,    /* of "*hh" */
 };
 
@@ -30,21 +30,21 @@ uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 /* Off: events have no checks; numbers start again, and no event is kept. */
 void console_frames_set(struct console_frames *f, bool on);
 
-/* Call between two events: earlier ones cannot be sent again. Numbers continue. */
+/* Call between two events. Earlier events cannot be sent again; numbers continue. */
 void console_frames_forget(struct console_frames *f);
 
-/* The steps of an event: it begins, gets these bytes, and ends. Returns how many bytes of `end`,
- * with a newline, follow it. */
+/* Call when an event begins, for each piece of its bytes, and when it ends. The last call returns
+ * how many bytes to write from `end`, newline included. */
 void console_frames_begin(struct console_frames *f);
 void console_frames_take(struct console_frames *f, const char *text, size_t bytes);
 size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END]);
 
 /* Whether a line (bytes) has a correct check, or needs none; *bytes is then the length without
- * it. */
+ * the check. */
 bool console_frames_check(const struct console_frames *f, const char *line, size_t *bytes);
 
-/* The kept bytes from event `first` on, in two pieces. False: that event does not exist yet, or
- * is no longer kept. */
+/* Find the kept bytes from event `first` on, in two pieces. False: that event does not exist yet,
+ * or is no longer kept. */
 struct console_frames_past {
     const char *text[2];
     size_t bytes[2];

@@ -1,5 +1,5 @@
 /* The console's output as JSON lines (mode=json, docs/SERIAL.md): every line is one event,
- * {"event":"NAME", ...}. Texts are valid UTF-8 whatever was written. */
+ * {"event":"NAME", ...}. Texts are always valid UTF-8, even if other bytes were written. */
 #ifndef INGOT_RUNTIME_CONSOLE_JSON_H
 #define INGOT_RUNTIME_CONSOLE_JSON_H
 
@@ -11,14 +11,15 @@ enum { CONSOLE_EVENT_BYTES = 1024 }; /* bytes that one format makes */
 bool console_is_json(const struct console *c);
 
 /* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A
- * format that ends with a quote opens a text, and what console_write() and similar functions
- * write belongs to it until the end. Text that needs escapes has to be written this way. */
+ * format that ends with a quote opens a text; everything that console_write() and similar
+ * functions write until the event ends belongs to this text. Text that needs escapes must be
+ * written this way. */
 __attribute__((format(printf, 2, 3))) void console_event_begin(struct console *c,
                                                                const char *format, ...);
 void console_event_end(struct console *c);
 
-/* Continue the open event outside its texts: fields, as above, or parts of a list; or a text in
- * quotes with escapes. */
+/* Continue the open event outside its texts: with fields (see console_event_begin) or parts of a
+ * list, or with a text in quotes with escapes. */
 __attribute__((format(printf, 2, 3))) void console_event_more(struct console *c, const char *format,
                                                               ...);
 void console_event_text(struct console *c, const char *text, size_t bytes);
@@ -27,15 +28,16 @@ void console_event_text(struct console *c, const char *text, size_t bytes);
  * the next call. It is copied, up to CONSOLE_ID_BYTES; NULL: none. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 
-/* Send the kept events from number `first` on again, unchanged. False: see console_frames_find. */
+/* Send the kept events from number `first` on again, unchanged. False as in console_frames_find. */
 bool console_resend(struct console *c, uint32_t first);
 
-/* Begin and end an event whose text comes from a token; UINT32_MAX: from no token. On a console
- * for people nothing happens: text in between is written as it is. */
+/* Begin and end an event with the text of a token; UINT32_MAX: the text belongs to no token. On a
+ * console for people these do nothing, and the text between them is written as it is. */
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 
-/* As above, on a console that speaks JSON, before the text: fields may follow, then `,'text':'`. */
+/* As console_token_begin, only on a console that speaks JSON, but leaves the event open for fields;
+ * then write `,'text':'`. */
 void console_token_open(struct console *c, uint32_t id);
 
 #endif

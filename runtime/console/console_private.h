@@ -1,6 +1,6 @@
 /* Shared declarations of the console's files; no other folder includes it. console.c,
  * console_input.c and console_json.c call each other on purpose: a line that is read is echoed,
- * and a byte that is written may belong to an event. */
+ * and a written byte may belong to an event. */
 #ifndef INGOT_RUNTIME_CONSOLE_PRIVATE_H
 #define INGOT_RUNTIME_CONSOLE_PRIVATE_H
 
@@ -10,10 +10,10 @@
  * a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
-/* As above, for a control sequence that moves the cursor to the beginning of a row. */
+/* As console_put, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
-/* While it is not known whether there is a terminal: take its answer, if it has come. */
+/* If the console has asked whether there is a terminal: take the answer, if it has come. */
 void console_look_for_answer(struct console *c);
 
 /* Make a display show what was written: now, or if it is time. */
@@ -22,13 +22,14 @@ void console_refresh(const struct console *c, bool now);
 /* Erase a drawn progress line. */
 void console_progress_erase(struct console *c);
 
-/* console_put() where there may be a progress line: the write function of the line editor. */
+/* The write function of the line editor: console_put(), after erasing a progress line if one is
+ * drawn. */
 void console_put_editor(void *context, const char *text, size_t bytes);
 
 bool console_text_begins(const char *text, size_t bytes, const char *word);
 
-/* Events: what console_write(), console_log() and the progress become when a program is at the
- * far end. */
+/* When a program is at the far end, console_write(), console_log() and the progress use these
+ * functions to write events. */
 void console_json_start(struct console *c);
 void console_json_write(struct console *c, const char *text, size_t bytes);
 void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);

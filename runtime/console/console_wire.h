@@ -1,4 +1,4 @@
-/* A console's line, byte by byte, while a file comes over it: no editing, no echo, and written
+/* A console's line, byte by byte, while a file comes over it: without editing or echo; written
  * bytes go out unchanged. */
 #ifndef INGOT_RUNTIME_CONSOLE_WIRE_H
 #define INGOT_RUNTIME_CONSOLE_WIRE_H
@@ -9,8 +9,8 @@
 
 #include "runtime/console/console.h"
 
-/* From here on Ctrl-C is an ordinary byte; with `all`, so are XON and XOFF. Written text is sent
- * before the following bytes. */
+/* From now on Ctrl-C is an ordinary byte; with `all`, XON and XOFF are, too. Text written before
+ * is sent first. */
 void console_wire_begin(struct console *c, bool all);
 
 /* Back to lines; flow: with XON/XOFF. */

@@ -1,9 +1,9 @@
-/* Editing of one line on a terminal, and the history of lines: bytes in, text out and, on a
- * terminal, ECMA-48 control sequences. Knows no device; core 0 only.
+/* Editing of one line, and the history of lines. Takes bytes; writes text and, for a
+ * terminal, ECMA-48 control sequences. Does not know the device; core 0 only.
  *
- * A far end that is not known to be a terminal gets plain text: what is typed is echoed at the
- * end of the line, and deleted by BS, space, BS. A terminal has the whole line redrawn if the
- * cursor is not at its end, over as many rows as it takes. */
+ * A far end that may not be a terminal gets plain text: typed text is echoed at the end of the
+ * line, and deleted by BS, space, BS. On a terminal the whole line is redrawn if the
+ * cursor is not at its end, over all its rows. */
 #ifndef INGOT_RUNTIME_LINE_EDITOR_H
 #define INGOT_RUNTIME_LINE_EDITOR_H
 
@@ -26,7 +26,7 @@ enum line_event {
     LINE_TOO_LONG, /* Enter, but the line was too long: it has the beginning */
     LINE_ABORTED,  /* Ctrl-C */
     LINE_END,      /* Ctrl-D on an empty line */
-    LINE_SILENT,   /* nothing came for too long; not returned by line_editor_take() */
+    LINE_SILENT,   /* no byte came for too long; not returned by line_editor_take() */
 };
 
 struct line_editor {
@@ -35,10 +35,10 @@ struct line_editor {
     void *context;
     bool echo;        /* the far end does not echo by itself; false: write nothing */
     bool terminal;    /* obeys control sequences; also set by the first key that only a terminal
-                       * has ... */
-    bool plain;       /* ... unless it is known not to be a terminal: then such keys do nothing */
+                       * has */
+    bool plain;       /* the far end is known not to be a terminal: such keys do nothing */
     uint32_t columns; /* width of the terminal; 0: LINE_DEFAULT_COLUMNS */
-    uint32_t most_columns; /* width of a display that shows the same; 0: no display */
+    uint32_t most_columns; /* width of a display that also shows the text; 0: no display */
 
     /* The line. */
     const char *prompt; /* ASCII, at column 0 */
@@ -50,7 +50,7 @@ struct line_editor {
     bool pasting;  /* within a bracketed paste: CR and LF are text */
     bool after_cr; /* the LF of a CR LF is not a line of its own; outlives the line */
 
-    /* The terminal's contents; the first row is the prompt's. */
+    /* The terminal as the editor drew it; row 0 is the prompt's row. */
     uint32_t row;                   /* where its cursor is */
     uint32_t last_row, last_column; /* where the line ends */
 
@@ -77,8 +77,8 @@ enum line_event line_editor_close(struct line_editor *e);
  * write them below. */
 void line_editor_redraw(struct line_editor *e);
 
-/* Something else is about to be written: go below the line. The second writes prompt and line
- * again, at column 0. */
+/* Call when something else is about to be written: goes below the line. The second function
+ * writes prompt and line again, at column 0. */
 void line_editor_leave(struct line_editor *e);
 void line_editor_resume(struct line_editor *e);
 
