@@ -129,7 +129,7 @@ SOURCES = [
     ("runtime/session/repetition.h", "REPETITION_TOKENS", 1, [("docs/DESIGN.md", "at least three times, for {} tokens")]),
     ("runtime/screen/screen.h", r"SCREEN_REST = (\d+),", lambda rest: 100 / rest, [("docs/DESIGN.md", "at most {} % of the time on any display")]),
     ("runtime/screen/screen.h", r"SCREEN_HZ = (\d+),", lambda hz: 1000 / hz, [("docs/DESIGN.md", "80 t, at least {} ms")]),
-    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "hangs for {} s"), ("docs/HARDWARE.md", "It is set to {} s,"), ("docs/HARDWARE.md", "if core 0 does not feed it for {} s")]),
+    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "hangs for {} s"), ("docs/HARDWARE.md", "The watchdog is set to {} s,"), ("docs/HARDWARE.md", "if core 0 does not feed it for {} s")]),
     ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "for one read, each of {} KiB")]),
     ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "two buffers of {} KiB")]),
     # ---- others ----
