@@ -5,7 +5,7 @@ usage: seeds.py [ROW ...] [-o FILE]     if rows are given, FILE keeps its other 
 
 A command that prints TAP is counted; otherwise its row has a pattern. A command that fails, or prints no figure, fails the run. A row with
 only skipped lines is skipped with their reason, for example missing models (INGOT_ASSETS). Times are this computer's, and emulated times
-say nothing about a board."""
+say nothing about a board. FILE shows a command of more than 120 characters as `tests/seeds.py ROW`."""
 
 import os
 import re
@@ -15,6 +15,7 @@ import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 LIMIT = 420  # seconds of a command
+SHOWN = 120  # longest command that the page shows
 DEMO = "models/demo-q8_0.ingot"
 SMOL = "build/seeds-smol135.ingot"
 CHAT = f"build/host/ingot chat {DEMO} --json -q"
@@ -32,7 +33,7 @@ ROWS = [
      "checks of FIG4 and the other tables; losses and instructions in docs/experiments"),
     (5, "hardware detection, one binary per ISA", "L", f"{RUN} -p Hi -n 1 2>&1 | grep kernels:", r"kernels: (.*)", "{}"),
     (6, "arena, no malloc; memory plan by region", "L R", f"""printf '{{"prompt":"Hi","n":8}}\\n{{"stats":true}}\\n' | {CHAT} | grep '"stats"'""",
-     r'"weights","used_bytes":(\d+),"bytes":(\d+)\}.*"scratch","used_bytes":(\d+),"bytes":(\d+)', "weights {} of {} bytes, scratch at the most {} of {}"),
+     r'"weights","used_bytes":(\d+),"bytes":(\d+)\}.*"scratch","used_bytes":(\d+),"bytes":(\d+)', "weights {} of {} bytes, scratch at most {} of {}"),
     (7, "weights in place, layers streamed", "L R", f"{RUN} -p Hi -n 4 --mmap 2>&1 | tail -1; {RUN} -p Hi -n 4 --mem 900K 2>&1 | tail -1",
      r"(in place)[^]]*\][\s\S]*(streamed, read [^,]*)", "{}; {}"),
     (8, "threads over rows, one barrier a step", "L Q S",
@@ -45,7 +46,7 @@ ROWS = [
     (11, "own format, GGUF; converters", "L A", "tests/make/pack.t", None, "checks of packing; families in docs/MODELS.md"),
     (12, "BPE, SentencePiece, vocabularies of 248K; 1 MB/s", "L Q", "tests/golden/tokenizers.t", None, "checks against published tokenizers"),
     (13, "lora_fused, ranks 4 to 32", "A", "tests/golden/adapters.t", None, "checks: fused, swapped, two at once, the same bits on boards"),
-    (14, "Memory Fabric: five gated namespaces", "L", "tests/golden/fabric.t", None, "checks: facts, gates, what they change in replies"),
+    (14, "Memory Fabric: five gated namespaces", "L", "tests/golden/fabric.t", None, "checks: facts, gates, changed replies"),
     (15, "hot swap of adapters, up to rank 32", "A R", "tests/golden/adapters.t | grep -E 'to another adapter|# SKIP'", r"to another adapter in memory in ([^\n]*)[\s\S]*in memory in ([^\n]*)", "{} (arm64), {} (riscv64), emulated; what they add to a token is in docs/experiments"),
     (16, "hot reload of weights without a restart", "L", f"""printf '{{"load":"demo-q4_0"}}\\n{{"prompt":"What is 7 plus 8?","temp":0}}\\n' | {CHAT} | grep -E 'ready|"text"'""",
      r'"model":"(demo-q4_0[^"]*)"', "{} after a request; `ingot send --load` brings one over the wire first (tests/boot/send.t)"),
@@ -81,7 +82,7 @@ ROWS = [
     (40, "Qwen3.5: delta rule and attention", "Q", "tests/golden/hybrids.t", None, "checks on this computer and boards"),
     (41, "Q8 weights a quarter of F32; embedding streamed", "Q", f"build/host/ingot info {DEMO} | grep -i -E 'bytes|weights|MiB' | head -3", r"([\d.]+ MiB)", "{}, of 4.7 in F32"),
     (42, "integer attention", "Q", "make -s build/tests/unit/compute/attention.t && build/tests/unit/compute/attention.t", None, "checks; instructions in docs/experiments"),
-    (43, "eight types of keys and values, apart", "Q", "grep -c '^| [a-z_0-9]* | [0-9]' docs/KV.md", r"(\d+)", "{} types in the table of docs/KV.md (`make bench-kv`)"),
+    (43, "eight types of keys and values, set separately", "Q", "grep -c '^| [a-z_0-9]* | [0-9]' docs/KV.md", r"(\d+)", "{} types in the table of docs/KV.md (`make bench-kv`)"),
     (44, "copy on write, branches, beams", "Q", "make -s build/tests/unit/session/session_sequences.t build/tests/unit/session/beams.t && build/tests/unit/session/session_sequences.t && build/tests/unit/session/beams.t",
      None, "checks: pages that lines share"),
     (45, "sanitizers, edge cases, named errors", "Q", "FUZZ_SECONDS=1 tests/fuzz/fuzz.t", None, "parsers fuzzed under ASan and UBSan; all unit tests run under them"),
@@ -92,8 +93,8 @@ ROWS = [
     (50, "speculative decoding, lossless", "S", f"""printf '{{"prompt":"Tell me a story about a cat.","temp":0,"n":200}}\\n' | {CHAT} --spec ngram | grep done""",
      r'"decode_passes":(\d+),"guessed_tokens":(\d+),"right_guesses":(\d+)', "{} passes for the reply, {} guesses, {} right"),
 ]
-NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX", "no such core; the AVX rows are the host program's"),
-            ("vLLM integration", "it is a server for GPUs; `ingot serve` speaks the same API"), ("100 concurrent sequences", "memory: eight share a pass, the others wait"),
+NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX", "no board has it; the rows with AVX are about the host program"),
+            ("vLLM integration", "it is a server for GPUs; `ingot serve` speaks the same API"), ("100 concurrent sequences", "memory is too small: eight sequences share a pass, the others wait"),
             ("NUMA", "no board has it")]
 
 
@@ -180,12 +181,13 @@ def main():
             failed += [row[0]] * (also is False)
             good = False if also is False else good
             figure += "; " + second
-        command = "`, `".join(c.replace("|", "\\|") for c in commands)
+        shown = [c if len(c) <= SHOWN else f"tests/seeds.py {row[0]}" for c in commands]
+        command = "`, `".join(c.replace("|", "\\|") for c in dict.fromkeys(shown))
         lines.append(f"| {row[0]} | {row[1]} | {row[2]} | {'**fails**: ' if good is False else ''}{figure} | `{command}` |")
         print(f"{row[0]:2} {'ok  ' if good else 'skip' if good is None else 'FAIL'} {row[1]}: {figure} [{time.monotonic() - start:.0f} s]", flush=True)
     text = ("# What the founding documents ask for\n\nFor engineers: what the founding documents ask for, with a command and a figure each.\n\nFive documents describe the system: L (an engine in assembly and C with a memory), A (inference on CPUs with adapters), R (a runtime "
-            "that learns), Q\n(compressed keys and values, Qwen3.5), S (an optimization plan). `make seeds` runs one command a row and writes this table; tests count their checks. Times\n"
-            "are of the computer that ran it, and emulated ones no board's.\n\n| # | asked for | in | figure | command |\n|---|---|---|---|---|\n" +
+            "that learns), Q\n(compressed keys and values, Qwen3.5), S (an optimization plan). `make seeds` runs each row's command and writes this table. The figure of a test is its\n"
+            "number of checks. Times were measured on the computer that wrote the table; times in an emulator are not those of a board.\n\n| # | asked for | in | figure | command |\n|---|---|---|---|---|\n" +
             "\n".join(lines) + "\n\nThese do not apply:\n\n" + "".join(f"- {what}: {why}.\n" for what, why in NOT_HERE))
     if out and wanted and os.path.exists(out):
         text = with_rows(out, lines)

@@ -110,7 +110,7 @@ SOURCES = [
     ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "The model reads up to four memories, {} bytes with the text")]),
     ("runtime/features/reflection/reflection_grammar.h", r"REFLECTION_BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
-    ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),
+    ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "the turn was longer than {} KB")]),
     # ---- the image and its memory ----
     ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
     ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and {} MiB unpacked")]),
@@ -149,7 +149,7 @@ SOURCES = [
 
 # Facts from others: (page, heading or sentence, origin). A heading covers its section and those below it.
 GIVEN = [
-    ("docs/FABRIC.md", "asked greedily with {} tokens", "tests/golden/recall.t asks so"),
+    ("docs/FABRIC.md", "questions greedily, with {} tokens", "tests/golden/recall.t asks so"),
     ("docs/HARDWARE.md", "# ", "the manuals and trees that each row names; its seconds are drivers' constants that a manual asks for"),
     ("CONTRIBUTING.md", "Functions aim at {} lines", "a rule for people"),
     ("CONTRIBUTING.md", "under {} characters, for example", "a rule for people"),
