@@ -218,7 +218,7 @@ def line_of(f):
     return f"{f['bytes'] / 1e6:.1f} MB, KL {f['kl']:.4f} +- {f['kl_error']:.4f}, {100 * f['top']:.1f} %, {f['perplexity']:.2f} +- {f['perplexity_error']:.2f}"
 
 
-HEAD = ("| {} | MB | KL | same first token | perplexity |", "|---|---|---|---|---|")
+HEAD = ("| {} | MB | KL | same first token, % | perplexity |", "|---|---|---|---|---|")
 WHO = ("ingot", "llama.cpp", "ingot, calibrated", "llama.cpp, calibrated")
 
 
@@ -235,8 +235,8 @@ def table(kept, part, title):
         if at == part:
             rows.setdefault(name, {})[who] = figures
     order = list(TYPES) + list(KV) + list(rows)
-    forms = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f"{f['kl']:.4f} +- {f['kl_error']:.4f}",
-             lambda f: f"{100 * f['top']:.1f} %", lambda f: f"{f['perplexity']:.2f} +- {f['perplexity_error']:.2f}")
+    forms = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f"{f['kl']:.4f}±{f['kl_error']:.4f}",
+             lambda f: f"{100 * f['top']:.1f}", lambda f: f"{f['perplexity']:.2f}±{f['perplexity_error']:.2f}")
     return [HEAD[0].format(title), HEAD[1]] + [f"| {name} | " + " | ".join(cell(figures, form) for form in forms) + " |"
                                                for name, figures in sorted(rows.items(), key=lambda row: order.index(row[0]))]
 

@@ -110,15 +110,13 @@ def check_hello():
         tap.ok(len(f.readlines()) < 40, "in under 40 lines")
 
 
-def check_page():
-    """The program of docs/LIBRARY.md, unchanged: two turns, two threads."""
-    source, program = os.path.join(WORK, "library-page.c"), os.path.join(WORK, "library-page")
-    with open(os.path.join(ROOT, "docs/LIBRARY.md"), encoding="utf-8") as page, open(source, "w", encoding="utf-8") as f:
-        f.write(re.search(r"^```c\n(.*?)^```", page.read(), re.M | re.S)[1])
+def check_threads():
+    """examples/threads.c: two turns, two threads."""
+    source, program = os.path.join(ROOT, "examples/threads.c"), os.path.join(WORK, "library-threads")
     said = output("gcc", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", os.path.dirname(HEADER), source,
                   library("host"), "-o", program)
     status, text = run([program, MODEL, QUESTION, "What is 7 plus 8?"], timeout=60) if said == "" else (None, said)
-    tap.ok(status == 0 and f"{answer}\n" in text and "15" in text, f"docs/LIBRARY.md: {text.strip()!r}", text)
+    tap.ok(status == 0 and f"{answer}\n" in text and "15" in text, f"threads: {text.strip()!r}", text)
 
 
 def firmware(board, machine):
@@ -145,7 +143,7 @@ answer = reply.text.strip()
 tap.ok(status == 0 and reply.hash is not None and answer != "", f"ingot run: {answer}", console)
 check_examples()
 check_hello()
-check_page()
+check_threads()
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     booted = dict(zip(CELLS, pool.map(lambda cell: firmware(*cell), CELLS.values())))
 for name, (status, said) in booted.items():

@@ -97,11 +97,11 @@ def make_files(where):
         shutil.copy(kept, os.path.join(where, name))
     for name in ("model.ingot", "small.ingot", "large.ingot", "x.ingot"):
         shutil.copy(ROOT + "/models/demo-q8_0.ingot", os.path.join(where, name))
+    shutil.copy(ROOT + "/examples/threads.c", os.path.join(where, "program.c"))
     for name in hf_folders():
         if not os.path.exists(os.path.join(where, name)):
             os.symlink(ROOT + "/models/demo", os.path.join(where, name))
-    for name, content in (("text.txt", "The cat sat on the mat. " * 40), ("light.json", example("docs/GRAMMARS.md", "json")),
-                          ("program.c", example("docs/LIBRARY.md", "c"))):
+    for name, content in (("text.txt", "The cat sat on the mat. " * 40), ("light.json", example("docs/GRAMMARS.md", "json"))):
         with open(os.path.join(where, name), "w", encoding="utf-8") as f:
             f.write(content)
 

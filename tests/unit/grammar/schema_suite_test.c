@@ -233,8 +233,8 @@ static void print_table(void)
     struct tally all = { .n = 0 };
 
     printf(
-        "| file of the suite | instances | valid and refused | not valid, allowed, and named in a "
-        "warning | not valid and allowed |\n|---|---|---|---|---|\n");
+        "| file of the suite | instances | valid but refused | invalid but allowed, with a warning | "
+        "invalid but allowed, without one |\n|---|---|---|---|---|\n");
     for (unsigned i = 0; i < n_tallies; i++) {
         const struct tally *t = &tallies[i];
 
