@@ -10,7 +10,7 @@
 
 A line is a serial device (by pyserial if it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), a board on
 the network as http://HOST with its token in the environment's INGOT_TOKEN, or a command as a list, such as
-["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's. The client is one file on purpose, so that people can
+["ingot", "chat", "model.ingot", "--json"]. docs/SERIAL.md describes the protocol. The client is one file, so that people can
 copy it into a project. As a program: ingot.py LINE PROMPT."""
 
 import argparse
@@ -25,21 +25,21 @@ import time
 
 __all__ = ["Ingot", "IngotError", "Reply"]
 
-ASK_SECONDS = 1.5  # between two questions whether a board is there
-QUIET_SECONDS = 0.7  # before one
-DEAF_SECONDS = 10  # of silence: what a board does says more often how far it is, so a Ctrl-C ends nothing of use
-LOST_SECONDS = 2  # of silence, after which a noisy line is asked for what was lost ...
-GAP_SECONDS = 0.3  # ... and after what is known to have been
-BUSY_SECONDS = 0.5  # until a board on the network that had no place is asked again
+ASK_SECONDS = 1.5  # seconds between two questions whether a board is there
+QUIET_SECONDS = 0.7  # seconds before such a question
+DEAF_SECONDS = 10  # seconds of silence: a working board reports more often, so a Ctrl-C ends nothing of use
+LOST_SECONDS = 2  # seconds of silence, after which lost events are requested again ...
+GAP_SECONDS = 0.3  # ... and the same if an event is known to be lost
+BUSY_SECONDS = 0.5  # seconds until a busy board on the network is asked again
 CTRL_C = b"\x03"
-ENQUIRY = b"\x05\n"  # a board answers when it has nothing else to do: with ready, or with a new prompt
+ENQUIRY = b"\x05\n"  # an idle board answers with ready, or with a new prompt
 XON, XOFF = 0x11, 0x13
 SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "repeat_last_n", "presence_penalty", "frequency_penalty", "logit_bias", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset",
             "conversation", "logprobs"}
 
 
 def crc8(data):
-    """The check of a line: CRC-8 with the polynomial x^8 + x^2 + x + 1."""
+    """The checksum of a line: CRC-8 with the polynomial x^8 + x^2 + x + 1."""
     value = 0
     for byte in data:
         value ^= byte
@@ -49,7 +49,7 @@ def crc8(data):
 
 
 class IngotError(Exception):
-    """A request that a board refuses or cannot do; name is its kind: json, field, value, line, failed, ... or gone, timeout."""
+    """A request that a board refuses or cannot carry out; name is the kind of error: json, field, value, line, failed, ... or gone, timeout."""
 
     def __init__(self, name, text):
         super().__init__(text)
@@ -57,9 +57,9 @@ class IngotError(Exception):
 
 
 class Reply(str):
-    """The text of a reply. reason: end, limit, stop, stopped, context, repetition, grammar; figures: those of the `done` event; usage: those of
-    protocol 2, prompt_tokens, cached_tokens, completion_tokens; tokens: (id, text, logprob, others) of each, if logprobs= asked for them, others
-    being (id, text, logprob)."""
+    """The text of a reply. reason: end, limit, stop, stopped, context, repetition or grammar; figures: the figures of the `done` event; usage:
+    prompt_tokens, cached_tokens and completion_tokens of protocol 2; tokens: if logprobs= asked for them, (id, text, logprob, others) of each
+    token; others is a list of (id, text, logprob)."""
 
     reason = ""
     figures = {}
@@ -68,14 +68,14 @@ class Reply(str):
 
 
 class _Descriptor:
-    """A line that is a file descriptor, or two."""
+    """A line that reads and writes file descriptors: one for both, or two."""
 
     def __init__(self, reads, writes, close):
         self.reads, self.writes, self._close = reads, writes, close
         self.paused = False
 
     def read(self, seconds):
-        """Some bytes; b"" if none arrive. IngotError: the line is gone."""
+        """Read some bytes; b"" if none arrive. IngotError: the line is gone."""
         if not select.select([self.reads], [], [], seconds)[0]:
             return b""
         try:
@@ -85,7 +85,7 @@ class _Descriptor:
         if not data:
             raise IngotError("gone", "nobody is at the line any more: was the adapter pulled out?")
         for byte in data:
-            if byte in (XON, XOFF):  # where no terminal driver obeys them
+            if byte in (XON, XOFF):  # here no terminal driver handles them
                 self.paused = byte == XOFF
         return bytes(b for b in data if b not in (XON, XOFF))
 
@@ -146,7 +146,7 @@ def _open_command(words):
 
 
 class _Network:
-    """A board on the network as a line: each line that is written goes to its /line by POST, and its events come back."""
+    """A board on the network as a line: sends each written line to the board's /line by POST, and reads the events of the answer."""
 
     def __init__(self, url):
         host, _, port = url[7:].rstrip("/").rpartition(":") if url.count(":") > 1 and not url.rstrip("/").endswith("]") else (url[7:].rstrip("/"), "", "80")
@@ -154,7 +154,7 @@ class _Network:
         self.lines, self.answer, self.http, self.out = [], None, None, b""
 
     def _post(self, line):
-        """The events of the answer are read as they come. A board that has no place for the request is asked again."""
+        """Send a request and read the events of the answer as they arrive. If the board is busy, ask again."""
         self.http = http.client.HTTPConnection(self.host, self.port, timeout=30)
         try:
             self.http.request("POST", "/line", line, {"Authorization": "Bearer " + self.token} if self.token else {})
@@ -207,7 +207,7 @@ class _Network:
         return data
 
     def write(self, data):
-        """A Ctrl-C ends the request at work: its connection is closed."""
+        """Send a line. A Ctrl-C closes the connection of the running request, which ends it."""
         if data == CTRL_C:
             self._end()
             self.lines.clear()
@@ -230,16 +230,16 @@ def _open(line, baud):
 
 
 class Ingot:
-    """A board. wait: seconds for it to answer at the beginning; silence: seconds without a sign of it in a reply. on_event gets every event
-    unchanged, as a dictionary. check: lines have a check both ways, and what noise spoils is sent again. ready is what the board said of itself:
+    """A board. wait: seconds within which it has to answer at the beginning; silence: longest silence during a reply, in seconds. on_event gets every
+    event unchanged, as a dictionary. check: lines have checksums in both directions, and damaged lines are sent again. ready describes the board:
     board, model, context_limit_tokens, ..."""
 
     def __init__(self, line, baud=115200, wait=60, silence=300, on_event=None, check=False):
         self.silence, self.on_event, self.ready = silence, on_event, None
         self._bytes, self._id, self._heard = b"", 0, time.monotonic()
-        self._checks, self._next, self._gap = False, 1, False  # the number of the next event; whether it is known to be lost
-        self._told = False  # the board talked to people, and was told to talk to programs
-        self._asked = 0.0  # when lost ones were asked for
+        self._checks, self._next, self._gap = False, 1, False  # number of the next event; whether this event is known to be lost
+        self._told = False  # the board was in chat mode, and was switched to JSON
+        self._asked = 0.0  # when lost events were requested
         self._line = _open(line, baud)
         try:
             self._greet(wait, asks=isinstance(line, str))
@@ -255,18 +255,18 @@ class Ingot:
         self.close()
 
     def close(self):
-        """The board talks to people again, if it did when it was found."""
+        """Close the line. A board that was in chat mode before returns to chat mode."""
         if self._told and self.ready is not None:
             try:
                 self._put({"command": "/mode chat"})
             except OSError:
-                pass  # it is gone
+                pass  # the board is gone
         self._line.close()
 
     # ---- events
 
     def _event(self, seconds):
-        """The next event; None: none within that time."""
+        """The next event, or None if none arrives within that time."""
         late = time.monotonic() + seconds
         while True:
             line, newline, rest = self._bytes.partition(b"\n")
@@ -285,7 +285,7 @@ class Ingot:
                 self._bytes += data
 
     def _parsed(self, line):
-        """None: no event, but firmware's text, or a board's that talks to people; or one that noise has spoilt, or that was seen."""
+        """The event of a line, or None: text of the firmware or of a board in chat mode, a damaged event, or an event that was already seen."""
         line = line.rstrip(b"\r")
         if self._checks:
             if line[-3:] != b"*%02x" % crc8(line[:-3]):
@@ -313,7 +313,7 @@ class Ingot:
         return event
 
     def _greet(self, wait, asks):
-        """Until the board is ready; one that talks to people is told to talk to programs."""
+        """Wait until the board is ready; switch a board in chat mode to JSON."""
         late, asked = time.monotonic() + wait, 0
         while self.ready is None:
             now = time.monotonic()
@@ -327,7 +327,7 @@ class Ingot:
             self._event(0.1)
 
     def _hello(self, check):
-        """Protocol 2. Noise may take the words that ask for checks, too: they are said again, after a Ctrl-C, which ends both."""
+        """Begin protocol 2. If noise damages the request for checksums, send it again after a Ctrl-C, which ends checksums on both sides."""
         if not check:
             for _ in self._answer({"hello": 2}):
                 pass
@@ -350,14 +350,14 @@ class Ingot:
         self._line.write(line + (b"*%02x\n" % crc8(line) if self._checks else b"\n"))
 
     def _ask_again(self):
-        """For the events from the next one on, which noise has spoilt, or which there are none of."""
+        """Ask the board to repeat the next event and all later ones, because they were damaged or did not arrive."""
         if time.monotonic() - self._asked > (GAP_SECONDS if self._gap else LOST_SECONDS):
             self._asked = time.monotonic()
             self._put({"id": f"resend {self._id}", "resend": self._next})
 
     def _next_event(self, begun, request):
-        """The next event of an answer; on a line with checks lost events are requested again, and a damaged request is sent again. begun: the answer
-        has."""
+        """The next event of an answer. On a line with checksums, ask again for lost events and send a damaged request again. begun: the answer has
+        begun."""
         late = time.monotonic() + self.silence
         while time.monotonic() < late:
             event = self._event((GAP_SECONDS if self._gap else LOST_SECONDS) if self._checks else self.silence)
@@ -367,7 +367,7 @@ class Ingot:
                 self._ask_again()
             elif event["event"] == "error" and not begun and (
                     (event.get("name") == "check" and "id" not in event) or event.get("id") == f"resend {self._id}"):
-                self._put(request)  # noise came into it, or the board has not seen it
+                self._put(request)  # the request was damaged or did not arrive
             else:
                 return event
         if event is None:
@@ -383,11 +383,11 @@ class Ingot:
         while True:
             event = self._next_event(begun, request)
             if "hello" in request and "id" not in event:
-                continue  # answers to questions whether it is there
+                continue  # answers to questions whether the board is there
             if event["event"] == "ready" and "id" not in event:
                 raise IngotError("gone", "the board began anew in the middle of the reply")
             if event.get("id", None if self._checks else self._id) != self._id:
-                continue  # of one that was left
+                continue  # events of a request that was abandoned
             begun = True
             if event["event"] == "error":
                 error = IngotError(event.get("name", "failed"), event.get("text", ""))
@@ -400,10 +400,10 @@ class Ingot:
     # ---- requests that a program may send
 
     def stream(self, prompt=None, *, messages=None, raw=None, ids=None, **settings):
-        """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text to continue; ids,
-        tokens to continue. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty, frequency_penalty,
-        logit_bias, seed, stop, think, grammar,
-        system, reset, conversation, logprobs. Returns the Reply when it ends; close the generator, and the reply is stopped."""
+        """Yield pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text to continue;
+        ids, tokens to continue. docs/SERIAL.md describes the settings: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty,
+        frequency_penalty, logit_bias, seed, stop, think, grammar,
+        system, reset, conversation, logprobs. Returns the Reply at its end. Closing the generator stops the reply."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
             raise TypeError("one of prompt, messages, raw and ids")
@@ -444,7 +444,7 @@ class Ingot:
                 return
 
     def ask(self, prompt=None, **more):
-        """The whole reply, a Reply; as stream()."""
+        """Return the whole Reply. The arguments are those of stream()."""
         pieces = self.stream(prompt, **more)
         while True:
             try:
@@ -456,22 +456,22 @@ class Ingot:
         return [e for e in self._answer(request) if e["event"] == kind]
 
     def tokenize(self, text):
-        """Its tokens' ids, without what a model puts before the first."""
+        """The ids of a text's tokens, without the token that a model puts in front."""
         return self._only("tokens", {"tokenize": text})[0]["ids"]
 
     def embed(self, text):
-        """The mean of its last hidden states, a list of numbers: near where texts are near, by their cosine."""
+        """The mean of a text's last hidden states, a list of numbers: similar texts have a high cosine."""
         found = self._only("embedding", {"embedding": text})
         if not found:
             raise IngotError("stopped", "the embedding was stopped")
         return found[0]["values"]
 
     def models(self):
-        """(name, bytes, whether it is loaded) of each that there is."""
+        """(name, bytes, whether it is loaded) of each model on the board."""
         return [(e["model"], e["bytes"], e["loaded"]) for e in self._only("model", {"models": True})]
 
     def load(self, name):
-        """Another model; ready is its own report."""
+        """Load another model; afterwards ready describes it."""
         for _ in self._answer({"load": name}):
             pass
         return self.ready
@@ -485,11 +485,11 @@ class Ingot:
         return self._only("plan", {"plan": True})[0]
 
     def command(self, text):
-        """A command of the chat, such as "/stats": the lines that it prints."""
+        """Run a command of the chat, such as "/stats", and return the lines that it prints."""
         return [e["text"] for e in self._answer({"command": text}) if e["event"] == "text"]
 
     def stop(self):
-        """End the reply that is at work; from another thread, or in the middle of stream()."""
+        """Stop the running reply, from another thread or in the middle of stream()."""
         self._line.write(CTRL_C)
 
 
