@@ -237,7 +237,7 @@ def table(kept, part, title):
     order = list(TYPES) + list(KV) + list(rows)
     forms = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f"{f['kl']:.4f}±{f['kl_error']:.4f}",
              lambda f: f"{100 * f['top']:.1f}", lambda f: f"{f['perplexity']:.2f}±{f['perplexity_error']:.2f}")
-    return [HEAD[0].format(title), HEAD[1]] + [f"| {name} | " + " | ".join(cell(figures, form) for form in forms) + " |"
+    return [HEAD[0].format(title), HEAD[1]] + [f"| {name.replace('in the bytes of', 'in the size of')} | " + " | ".join(cell(figures, form) for form in forms) + " |"
                                                for name, figures in sorted(rows.items(), key=lambda row: order.index(row[0]))]
 
 
