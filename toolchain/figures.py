@@ -80,12 +80,12 @@ SOURCES = [
     ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),
     ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit into {} bytes")]),
     ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "from the last {} KiB")]),
-    ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("docs/SERIAL.md", "Silence of {} s ends a transfer")]),
-    ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("docs/SERIAL.md", "Without one for {} s the board")]),
+    ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("runtime/transfer/README.md", "Silence of {} s ends a transfer")]),
+    ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "Without a `p` for {} s the board")]),
     ("runtime/app/commands_settings.c", r"SILENCE_LEAST = (\d+)", 1, [("docs/SERIAL.md", "for 60 seconds ({} to")]),
     ("runtime/app/commands_settings.c", r"SILENCE_MOST = (\d+)", 1, [("docs/SERIAL.md", "(5 to {}) while the board")]),
     ("runtime/options/lock_value.h", "LOCK_PIN_MOST", 1, [("docs/SIGNING.md", "Use a longer PIN (up to {} characters)")]),
-    ("host/line/send_frames.c", "MEET_MS", 1000, [("docs/SERIAL.md", "the program after {} s")]),
+    ("host/line/send_frames.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "the program after {} s")]),
     ("host/line/cmd_send.c", "FAST_BAUD", 1, [("docs/CARDS.md", "switches to `--fast` ({})")]),
     # ---- grammars and templates ----
     ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STEPS_MOST", 1000000, [("docs/GRAMMARS.md", "compiled in {} million steps at most")]),
@@ -158,7 +158,6 @@ GIVEN = [
     ("docs/BRINGUP.md", "## `diag`", "the border that the Pis' firmware names"),
     ("docs/CARDS.md", "The tokens are always saved, {} bytes each", "the size of a uint32_t"),
     ("docs/SERIAL.md", "for the last {} bytes of the", "the example's own number"),
-    ("docs/SERIAL.md", "## A file", "the frames, as tests/boot/send.t sends them"),
     ("docs/PORTING.md", "(a multiple of {} MiB after the firmware)", "Linux's image header for arm64 and riscv64"),
     ("docs/PORTING.md", "may be above {} GiB", "32-bit addresses"),
 ]

@@ -1,5 +1,5 @@
 "use strict";
-// Frames that carry a file to a board: docs/SERIAL.md, "A file"; the other end is runtime/transfer, and host/line/send_frames.c is this in C.
+// Frames that carry a file to a board (runtime/transfer/README.md, which is the other end); host/line/send_frames.c does the same in C.
 
 const STEP_BYTES = 65536; // where a transfer may go on
 const HEAD_BYTES = 9; // kind, number
