@@ -78,7 +78,7 @@ static void begin_news(struct board *b, const struct board_event *e)
 {
     struct api_figures now;
 
-    serve_figures_read(&now, e->root);
+    api_line_figures(&now, e->root);
     pthread_mutex_lock(&serve_pool.lock);
     b->context = now.list[API_CONTEXT_LIMIT_TOKENS];
     b->plan[0] = b->stats[0] = b->models[0] = '\0';
@@ -133,7 +133,7 @@ static void finish(struct board *b, const struct board_event *e)
     serve_pool.stats.running--;
     serve_pool.stats.passes += e->passes;
     b->state.replies += b->error.status == 0;
-    serve_figures_read(&w->job->of.figures, e->root);
+    api_line_figures(&w->job->of.figures, e->root);
     w->job->of.figures.list[API_CONTEXT_LIMIT_TOKENS] = b->context;
     w->job->of.line = b->path;
     if (b->error.status == 0) {
@@ -211,7 +211,7 @@ static void take_news(struct board *b, const struct board_event *e)
         board_event_text(e->kind == BOARD_PLAN ? b->plan : b->stats, e);
     }
     if (e->kind == BOARD_STATS) {
-        serve_figures_read(&now, e->root);
+        api_line_figures(&now, e->root);
         b->state.figures.list[API_TEMPERATURE_C] = now.list[API_TEMPERATURE_C];
     }
     pthread_mutex_unlock(&serve_pool.lock);

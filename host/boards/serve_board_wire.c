@@ -8,35 +8,11 @@
 #include <cjson/cJSON.h>
 
 #include "flash_image/source/source.h"
-#include "host/api/serve_scores.h"
 #include "host/api/serve_text.h"
 #include "runtime/api/api_line.h"
 #include "runtime/text/base64.h"
 
 /* ---- from the board -------------------------------------------------------------------------- */
-
-static const char *text_of(const cJSON *root, const char *name)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
-}
-
-/* A whole number up to 2^52, exact in a double; 0: there is none. */
-static uint64_t number_of(const cJSON *root, const char *name)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
-
-    if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= 0x1p52)) {
-        return 0;
-    }
-    return (uint64_t)v->valuedouble;
-}
-
-static uint32_t count_of(const cJSON *root, const char *name)
-{
-    uint64_t n = number_of(root, name);
-
-    return n <= UINT32_MAX ? (uint32_t)n : 0;
-}
 
 static enum board_event_kind kind_of(const char *event)
 {
@@ -57,6 +33,31 @@ static enum board_event_kind kind_of(const char *event)
     return BOARD_OTHER;
 }
 
+static bool is_true(const struct api_json *event, const char *name)
+{
+    return api_json_is(api_json_get(event, name), JSON_TRUE);
+}
+
+/* A copy of the line, and its values, each of which takes at least two of its bytes. NULL: it is
+ * not JSON. */
+static const struct api_json *read_line(struct board_event *e, const char *line, size_t bytes)
+{
+    size_t values = (bytes / 2 + 2) * sizeof(struct api_json), at;
+    struct api_json *root = NULL;
+    struct api_memory m;
+    char *text;
+
+    e->memory = malloc(values + bytes + 1);
+    if (e->memory == NULL) {
+        return NULL;
+    }
+    text = (char *)e->memory + values;
+    memcpy(text, line, bytes);
+    text[bytes] = '\0';
+    api_memory_open(&m, e->memory, values);
+    return api_json_read(&root, text, bytes, &m, &at) == API_JSON_GOOD ? root : NULL;
+}
+
 bool board_event_read(struct board_event *e, const char *line, size_t bytes)
 {
     const char *event;
@@ -65,39 +66,43 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes)
     if (bytes == 0 || line[0] != '{') {
         return false;
     }
-    e->root = cJSON_ParseWithLength(line, bytes);
-    event = text_of(e->root, "event");
+    e->root = read_line(e, line, bytes);
+    event = api_json_text_of(e->root, "event");
     if (event == NULL) {
         board_event_free(e);
         return false;
     }
     e->kind = kind_of(event);
-    e->id = number_of(e->root, "id");
-    e->text = text_of(e->root, "text");
-    e->name = text_of(e->root, "name");
-    e->model = text_of(e->root, "model");
-    e->board = text_of(e->root, "board");
-    e->reason = text_of(e->root, "reason");
-    e->prompt_tokens = count_of(e->root, "prompt_tokens");
-    e->cached_tokens = count_of(e->root, "cached_tokens");
-    e->completion_tokens = count_of(e->root, "completion_tokens");
-    e->passes = count_of(e->root, "decode_passes");
-    e->line_limit = count_of(e->root, "line_limit_bytes");
-    e->tokens = count_of(e->root, "tokens");
-    e->knows_penalties = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "penalties"));
-    e->knows_said = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "said"));
+    e->id = api_line_number(e->root, "id");
+    e->text = api_json_text_of(e->root, "text");
+    e->name = api_json_text_of(e->root, "name");
+    e->model = api_json_text_of(e->root, "model");
+    e->board = api_json_text_of(e->root, "board");
+    e->reason = api_json_text_of(e->root, "reason");
+    e->prompt_tokens = api_line_count(e->root, "prompt_tokens");
+    e->cached_tokens = api_line_count(e->root, "cached_tokens");
+    e->completion_tokens = api_line_count(e->root, "completion_tokens");
+    e->passes = api_line_count(e->root, "decode_passes");
+    e->line_limit = api_line_count(e->root, "line_limit_bytes");
+    e->tokens = api_line_count(e->root, "tokens");
+    e->knows_penalties = is_true(e->root, "penalties");
+    e->knows_said = is_true(e->root, "said");
     return true;
 }
 
 void board_event_free(struct board_event *e)
 {
-    cJSON_Delete(e->root);
+    free(e->memory);
     memset(e, 0, sizeof *e);
 }
 
 void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
 {
-    if (!cJSON_PrintPreallocated(e->root, text, SERVE_EVENT_BYTES, false)) {
+    struct api_text t;
+
+    api_text_open(&t, text, SERVE_EVENT_BYTES);
+    api_json_put(&t, e->root);
+    if (t.failed) {
         text[0] = '\0';
     }
 }
@@ -109,7 +114,7 @@ void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
     char text[SERVE_EVENT_BYTES];
 
     cJSON_AddStringToObject(one, "name", e->model != NULL ? e->model : "");
-    cJSON_AddNumberToObject(one, "bytes", (double)number_of(e->root, "bytes"));
+    cJSON_AddNumberToObject(one, "bytes", (double)api_line_number(e->root, "bytes"));
     if (e->model != NULL && strlen(e->model) < API_MODEL_BYTES &&
         cJSON_PrintPreallocated(one, text, sizeof text, false) &&
         n + strlen(text) + sizeof "[]" < SERVE_EVENT_BYTES) {
@@ -121,58 +126,27 @@ void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
 
 bool board_vector_read(struct api_text *out, const struct board_event *event)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(event->root, "values"), *v;
+    const struct api_json *list = api_json_get(event->root, "values"), *v;
 
-    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0) {
+    if (!api_json_is(list, JSON_LIST) || list->n == 0) {
         return false;
     }
-    cJSON_ArrayForEach(v, list)
+    api_json_each(v, list)
     {
-        float value = cJSON_IsNumber(v) ? (float)v->valuedouble : 0;
+        float value = (float)api_json_number(v);
 
-        if (!cJSON_IsNumber(v) || !serve_text_add(out, (const char *)&value, sizeof value)) {
+        if (!api_json_is(v, JSON_NUMBER) ||
+            !serve_text_add(out, (const char *)&value, sizeof value)) {
             return false;
         }
     }
     return true;
 }
 
-/* Read an object with token, logprob and text. False: it is something else. */
-static bool score_of(const cJSON *object, struct api_score *s)
-{
-    const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),
-                *logprob = cJSON_GetObjectItemCaseSensitive(object, "logprob");
-    const char *text = text_of(object, "text");
-
-    if (!cJSON_IsNumber(id) || text == NULL) {
-        return false;
-    }
-    *s = (struct api_score){ .id = count_of(object, "token"),
-                             .logprob = cJSON_IsNumber(logprob) ? logprob->valuedouble
-                                                                : (double)__builtin_nanf(""),
-                             .text = text,
-                             .bytes = strlen(text) };
-    return true;
-}
-
 void board_scores_read(struct api_text *out, const struct board_event *event)
 {
-    struct api_score taken, likeliest[API_SCORES_MOST];
-    const cJSON *one;
-    uint32_t n = 0;
-
-    if (cJSON_GetObjectItemCaseSensitive(event->root, "logprob") == NULL ||
-        !score_of(event->root, &taken)) {
-        return;
-    }
-    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(event->root, "top_logprobs"))
-    {
-        if (n != API_SCORES_MOST && score_of(one, &likeliest[n])) {
-            n++;
-        }
-    }
     serve_text_grows(out);
-    (void)api_scores_add(out, &taken, likeliest, n);
+    (void)api_line_scores(out, event->root);
 }
 
 /* Names and bounds of a model's defaults. */
@@ -191,12 +165,11 @@ static const struct {
 
 void board_defaults_read(struct ingot_sampling *s, const struct board_event *event)
 {
-    const cJSON *all = cJSON_GetObjectItemCaseSensitive(event->root, "defaults");
+    const struct api_json *all = api_json_get(event->root, "defaults");
 
     memset(s, 0, sizeof *s);
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        const cJSON *v = cJSON_GetObjectItemCaseSensitive(all, defaults[i].name);
-        double value = cJSON_IsNumber(v) ? v->valuedouble : -1;
+        double value = api_json_number(api_json_get(all, defaults[i].name));
 
         if (value >= defaults[i].least && value <= defaults[i].most) {
             const struct ingot_sampling one = { .given = (uint32_t)defaults[i].bit,
@@ -227,7 +200,7 @@ void board_defaults_put(struct api_request *q, const struct ingot_sampling *s)
 
 void board_error_read(struct api_error *e, const struct board_event *event)
 {
-    api_line_error(e, event->name, event->text, text_of(event->root, "field"));
+    api_line_error(e, event->name, event->text, api_json_text_of(event->root, "field"));
 }
 
 /* ---- to the board ---------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "flash_image/format/format.h"
 #include "host/serve/serve_backend.h"
+#include "runtime/api/api_line.h"
 
 enum board_event_kind {
     BOARD_OTHER, /* an event that is ignored here */
@@ -19,11 +20,10 @@ enum board_event_kind {
     BOARD_DONE,
 };
 
-struct cJSON;
-
 /* Texts live until board_event_free; NULL: absent. */
 struct board_event {
-    struct cJSON *root;
+    const struct api_json *root;
+    void *memory; /* of root */
     enum board_event_kind kind;
     uint64_t id; /* id of the request that it answers; 0: none */
     const char *text, *name, *model, *board, *reason;

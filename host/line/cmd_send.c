@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cjson/cJSON.h>
-
 #include "flash_image/format/adapter.h"
 #include "flash_image/format/format.h"
 #include "flash_image/source/map_file.h"
@@ -15,6 +13,7 @@
 #include "host/line/send_frames.h"
 #include "host/line/send_http.h"
 #include "host/args/shown_streams.h"
+#include "runtime/api/api_line.h"
 #include "runtime/storage/fat32_write.h"
 #include "runtime/storage/storage_new.h"
 
@@ -99,25 +98,16 @@ static bool choose_path(struct sending *s)
 
 /* ---- the board ------------------------------------------------------------------------------- */
 
-static uint32_t number_of(const struct board_event *e, const char *field)
-{
-    const cJSON *n = cJSON_GetObjectItemCaseSensitive(e->root, field);
-
-    return cJSON_IsNumber(n) && n->valuedouble >= 0 && n->valuedouble <= UINT32_MAX
-               ? (uint32_t)n->valuedouble
-               : 0;
-}
-
 static void take_event(void *context, const struct board_event *e)
 {
     struct sending *s = context;
-    const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(e->root, "event"));
+    const char *kind = api_json_text_of(e->root, "event");
 
     if (kind != NULL && strcmp(kind, "receive") == 0) {
         s->begins = true;
-        s->frames.window = number_of(e, "window_bytes");
-        s->frames.frame = number_of(e, "frame_bytes");
-        s->frames.baud = number_of(e, "baud");
+        s->frames.window = api_line_count(e->root, "window_bytes");
+        s->frames.frame = api_line_count(e->root, "frame_bytes");
+        s->frames.baud = api_line_count(e->root, "baud");
     } else if (kind != NULL && strcmp(kind, "text") == 0 && e->text != NULL) {
         printf("%s\n", name_shown(e->text));
     }

@@ -4,17 +4,6 @@
 
 #include <cjson/cJSON.h>
 
-void serve_figures_read(struct api_figures *f, const struct cJSON *event)
-{
-    for (unsigned i = 0; i < API_N_FIGURES; i++) {
-        const cJSON *v = cJSON_GetObjectItemCaseSensitive(event,
-                                                          api_figure_name((enum api_figure)i));
-        bool known = cJSON_IsNumber(v) && v->valuedouble >= -1e15 && v->valuedouble <= 1e15;
-
-        f->list[i] = known ? v->valuedouble : (double)NAN;
-    }
-}
-
 void serve_figures_add(struct cJSON *object, const struct api_figures *f)
 {
     for (unsigned i = 0; i < API_N_FIGURES; i++) {

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
+#include "runtime/api/api_line.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/console/console_json.h"
 
@@ -83,14 +82,17 @@ void serve_told_open(struct serve_told *t, struct app *app)
 void serve_told_figures(struct serve_told *t, const struct session *s,
                         const struct generate_result *r, struct api_figures *f)
 {
+    uint64_t room[SERVE_EVENT_BYTES]; /* more than it has values */
     char event[SERVE_EVENT_BYTES];
-    cJSON *done;
+    struct api_json *done;
+    struct api_memory m;
+    size_t at;
 
     begin(t, event);
     chat_json_reply(&t->console, s, r, "end");
     end(t);
-    done = cJSON_Parse(event);
-    serve_figures_read(f, done);
-    cJSON_Delete(done);
+    api_memory_open(&m, room, sizeof room);
+    (void)api_json_read(&done, event, strlen(event), &m, &at);
+    api_line_figures(f, done);
     f->list[API_CONTEXT_LIMIT_TOKENS] = s->context;
 }

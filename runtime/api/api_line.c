@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "flash_image/format/format.h"
+#include "runtime/api/api_scores.h"
 
 static void put_text(struct api_text *out, const char *name, const struct api_text *text)
 {
@@ -156,4 +157,62 @@ void api_line_error(struct api_error *e, const char *name, const char *text, con
     (void)api_refuse(e, failed ? 500 : 400, field != NULL ? api_line_param(field) : NULL,
                      too_long ? "context_length_exceeded" : NULL, "%s",
                      text != NULL ? text : "the board says that it failed");
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+uint64_t api_line_number(const struct api_json *event, const char *name)
+{
+    double n = api_json_number(api_json_get(event, name));
+
+    return n >= 0 && n <= 0x1p52 ? (uint64_t)n : 0;
+}
+
+uint32_t api_line_count(const struct api_json *event, const char *name)
+{
+    uint64_t n = api_line_number(event, name);
+
+    return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+/* For an object with token, logprob and text. False: it has no score. */
+static bool score_of(const struct api_json *object, struct api_score *s)
+{
+    const struct api_json *text = api_json_get(object, "text");
+
+    if (!api_json_is(api_json_get(object, "token"), JSON_NUMBER) || !api_json_is(text, JSON_TEXT)) {
+        return false;
+    }
+    *s = (struct api_score){ .id = api_line_count(object, "token"),
+                             .logprob = api_json_number(api_json_get(object, "logprob")),
+                             .text = text->text,
+                             .bytes = text->bytes };
+    return true;
+}
+
+bool api_line_scores(struct api_text *scores, const struct api_json *event)
+{
+    struct api_score taken, likeliest[API_SCORES_MOST];
+    const struct api_json *one;
+    uint32_t n = 0;
+
+    if (api_json_get(event, "logprob") == NULL || !score_of(event, &taken)) {
+        return true;
+    }
+    api_json_each(one, api_json_get(event, "top_logprobs"))
+    {
+        if (n != API_SCORES_MOST && score_of(one, &likeliest[n])) {
+            n++;
+        }
+    }
+    return api_scores_add(scores, &taken, likeliest, n);
+}
+
+void api_line_figures(struct api_figures *f, const struct api_json *event)
+{
+    for (unsigned i = 0; i < API_N_FIGURES; i++) {
+        double value = api_json_number(api_json_get(event, api_figure_name((enum api_figure)i)));
+
+        f->list[i] = value >= -1e15 && value <= 1e15 ? value : (double)__builtin_nanf("");
+    }
 }

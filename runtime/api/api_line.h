@@ -1,9 +1,10 @@
-/* A request of OpenAI's API as a line of mode=json (docs/SERIAL.md): for the chat of this machine, or
- * for a board at another end. */
+/* A request of OpenAI's API as a line of mode=json (docs/SERIAL.md), for the chat of this machine or
+ * for a board at another end, and the events that answer it. */
 #ifndef INGOT_RUNTIME_API_LINE_H
 #define INGOT_RUNTIME_API_LINE_H
 
-#include "runtime/api/api_request.h"
+#include "runtime/api/api_job.h"
+#include "runtime/api/api_json.h"
 
 /* Append the line, without its end: it has every setting, whatever earlier requests set. id: 0 is
  * none; seed: of the sampler. A request for embeddings has a line for each text, of which this is
@@ -16,5 +17,16 @@ const char *api_line_param(const char *field);
 
 /* Why an event `error` of the line ends the request. NULL: it has no such member. */
 void api_line_error(struct api_error *e, const char *name, const char *text, const char *field);
+
+/* A whole number of an event up to 2^52, exact in a double, or up to 2^32 - 1; 0: it has none. */
+uint64_t api_line_number(const struct api_json *event, const char *name);
+uint32_t api_line_count(const struct api_json *event, const char *name);
+
+/* Append the score of a token's event, if it has one, and those of the likeliest others. False:
+ * there is no room. */
+bool api_line_scores(struct api_text *scores, const struct api_json *event);
+
+/* The figures of an event `done`, `ready` or `stats`; those that it lacks are not numbers. */
+void api_line_figures(struct api_figures *f, const struct api_json *event);
 
 #endif

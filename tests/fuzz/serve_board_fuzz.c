@@ -33,7 +33,7 @@ static void take_news(const struct board_event *e)
     again = cJSON_Parse(text);
     must(text[0] == '\0' || cJSON_IsObject(again));
     cJSON_Delete(again);
-    serve_figures_read(&figures, e->root);
+    api_line_figures(&figures, e->root);
     must(isnan(figures.list[API_TEMPERATURE_C]) || fabs(figures.list[API_TEMPERATURE_C]) <= 1e15);
     serve_figures_add(object, &figures);
     must(cJSON_GetArraySize(object) == 7);
