@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Every type of keys and values: bytes, cosines, perplexity, instructions. The table of docs/KV.md.
+"""Prints bytes, cosines, perplexity and instructions of every type of keys and values: the tables of docs/KV.md and tests/bench/kv/README.md.
 
-usage: kv_table.py [TYPE ...]     of these alone; without: of all that there are, and of KEYS,VALUES"""
+usage: kv_table.py [TYPE ...]     only these types; otherwise all types, and rot_q8,rot_q4"""
 
 import array
 import math
