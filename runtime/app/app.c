@@ -46,7 +46,7 @@ enum err app_run(struct app *a)
 
     app_watch(a, "talking");
     if (options_given(o, OPTION_PROMPT)) {
-        a->chat.wait.is_shown = true; /* waits show how long they take */
+        a->chat.wait.is_shown = true; /* long work shows its progress */
         e = chat_reply_said(&a->chat, o->reply.prompt, o->reply.prompt_bytes, true,
                             a->prompt_of_file ? 0 : o->reply.prompt_bytes);
     } else {

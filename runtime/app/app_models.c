@@ -143,7 +143,7 @@ static enum err plan_draft(struct app *a)
     return ERR_OK;
 }
 
-/* Report a plan that was refused. */
+/* The option to blame for a plan that was refused. */
 static enum option word_of_plan(const struct app *a, enum err e)
 {
     const struct options_load *o = &a->setup.options->load;
@@ -171,7 +171,7 @@ static enum option word_of_plan(const struct app *a, enum err e)
     return o->ctx != 0 ? OPTION_CTX : OPTION_COUNT;
 }
 
-/* How often the target's experts were used, if somebody has saved it. */
+/* Find the saved counts of how often the target's experts were used. */
 static void find_use(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -256,7 +256,7 @@ static enum err load_model(struct app *a, struct app_model *m)
     return ERR_OK;
 }
 
-/* The conversation has the first one. */
+/* Open the parallel sequences; the first one belongs to the conversation. */
 static void open_sequences(struct app *a)
 {
     const struct model *m = &a->target.model;

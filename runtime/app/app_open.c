@@ -27,8 +27,8 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
     return ERR_OK;
 }
 
-/* Load what was planned, and begin a conversation with it. A caller has been waiting since
- * since_ms. */
+/* Load the planned model, and begin a conversation with it. The caller has been waiting
+ * since since_ms. */
 static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint64_t since_ms)
 {
     struct session *draft = NULL;
@@ -114,7 +114,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* If a person is there, prints how to ask for a model. */
+/* If a person is at the line, print how to ask for a model. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);
@@ -177,7 +177,7 @@ bool app_check_model(struct app *a, const char *name)
     return true;
 }
 
-/* No read may still arrive in memory that is planned anew. */
+/* Close the model: no read may still arrive in memory that is about to be planned anew. */
 static void leave_model(struct app *a)
 {
     if (a->chat.session == NULL) {
@@ -190,7 +190,8 @@ static void leave_model(struct app *a)
     chat_close(&a->chat);
 }
 
-/* The memory starts over. why: room for the error's sentence (APP_WHY_BYTES), since the model before overwrites it; or NULL. */
+/* Plan the memory anew and load the other model. why: room for a copy of the error's message
+ * (APP_WHY_BYTES), which reloading the old model overwrites; or NULL. */
 static enum err change_model(struct app *a, const char *name, char *why)
 {
     struct options *o = a->setup.options;
@@ -230,7 +231,8 @@ void app_change_model(struct app *a, const char *name)
     (void)change_model(a, name, NULL);
 }
 
-/* The conversation opens again, and so do the line being typed and what the loop has put there. */
+/* Opening the conversation again resets the console's line and the chat's state, so both are
+ * restored. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES])
 {
     static char typed[CHAT_LINE_BYTES];

@@ -1,4 +1,4 @@
-/* Boot options that are well formed, but that this model or this card cannot use. */
+/* Handle boot options that are well formed, but that this model or this card cannot use. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -7,7 +7,7 @@
 
 enum { OPTION_BYTES = OPTIONS_MODEL_BYTES + 8 };
 
-/* In the unit in which it was probably given. */
+/* Write mem= in the unit in which it was probably given. */
 static void describe_mem(uint64_t bytes, char option[OPTION_BYTES])
 {
     static const char units[] = "\0KMG";
@@ -20,7 +20,7 @@ static void describe_mem(uint64_t bytes, char option[OPTION_BYTES])
     format_text(option, OPTION_BYTES, "mem=%llu%.1s", (unsigned long long)bytes, units + unit);
 }
 
-/* The option as it may have been written, and the default that replaces it. */
+/* Describe an option as it may have been written, and the default that replaces it. */
 static const char *describe(const struct options_load *load, enum option which,
                             char option[OPTION_BYTES])
 {

@@ -111,7 +111,7 @@ enum err app_receive_close(struct app *a)
     return ERR_OK;
 }
 
-/* The current file is complete. */
+/* Describe the current file, which is complete. */
 static struct app_received received(const struct app *a)
 {
     const struct app_receive *r = &a->receive;
@@ -183,7 +183,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     error_message = frames_error_message(a, e);
     if (!transfer_conclude(&r->transfer, error_message) && error_message != NULL &&
         a->setup.options->line.silence_s != 0) {
-        chat_json_leave(&a->chat); /* when the sender is gone, its mode ends */
+        chat_json_leave(&a->chat); /* the sender is gone, so its mode ends */
     }
     if (baud != 0) {
         wire_slow(a);

@@ -12,8 +12,8 @@
 
 enum { WATCHDOG_SECONDS = 15 };
 
-/* Core 0 calls this many times a second, so only a machine that hangs restarts. Off by default
- * in an emulator, whose watchdog fires at once. */
+/* The default is off in an emulator, whose watchdog fires at once. Core 0 feeds the watchdog
+ * many times a second, so only a machine that hangs restarts. */
 static uint32_t watchdog_seconds(const struct app *a)
 {
     const struct platform_power *power = &a->setup.platform->power;
@@ -53,7 +53,7 @@ void app_wakes(struct app *a)
     }
 }
 
-/* Also log the rows of each core, if the tree says that cores differ. */
+/* Also log each core's share of rows, if the device tree says that cores differ. */
 static void say_cores(const struct app *a)
 {
     const struct workers *w = &a->workers;
@@ -144,7 +144,7 @@ enum err app_start(struct app *a, const struct app_setup *setup)
 
     memset(a, 0, sizeof *a);
     a->setup = *setup;
-    a->chat.console = setup->console; /* such a program talks without a model, too */
+    a->chat.console = setup->console; /* a console program can talk without a model */
     a->chat.options = setup->options;
     if (setup->features != NULL) {
         features_open(&a->features, setup->features, setup->n_features, a);
@@ -157,7 +157,7 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     start_workers(a);
     present = app_cpu_features(a);
     choose_kernels(a, present);
-    /* All features of the CPU, whatever isa= says; the memory is still empty. */
+    /* Test the kernels of all CPU features, whatever isa= says. The memory is still unused. */
     if (setup->options->machine.selftest &&
         !(report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
                           a->ram) &&

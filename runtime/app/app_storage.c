@@ -14,8 +14,8 @@ static const char *error_message(void *context)
     return s->storage.error_message;
 }
 
-/* A name means the same file, whatever was asked for in between; the previous model has no other
- * name. */
+/* The same name always means the same file, whatever was asked for in between; the previous model
+ * keeps its name. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -29,7 +29,7 @@ static enum err find_model(void *context, enum app_file which, const char *name,
     *file = &s->file[i];
     e = storage_find_model(&s->storage, name, &s->tables[i], &s->file[i]);
     if (e != ERR_OK) {
-        s->file[i].device = NULL; /* it has no name */
+        s->file[i].device = NULL; /* a model that was not found has no name */
     }
     return e;
 }
@@ -142,7 +142,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
-/* Terminate a text that was read, and drop a byte order mark. */
+/* Put a NUL after a text that was read, and drop a byte order mark. */
 static void end_text(char *text, size_t bytes)
 {
     size_t mark = utf8_mark_bytes(text, bytes);
@@ -151,7 +151,7 @@ static void end_text(char *text, size_t bytes)
     text[bytes - mark] = '\0';
 }
 
-/* The last sector has room for the terminator. */
+/* The last sector has room for the NUL. */
 static enum err read_preset(void *context, const char *name, char *text, size_t room)
 {
     struct app_storage *s = context;

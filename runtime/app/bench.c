@@ -58,7 +58,7 @@ static enum err bench_both(struct bench *b)
     return e;
 }
 
-/* For several sequences, after the conversation's first `length` tokens. */
+/* Measure several sequences, after the conversation's first `length` tokens. */
 static enum err bench_sequences(struct bench *b, struct session *s, uint32_t length,
                                 const struct session_hash *hash)
 {
@@ -75,7 +75,7 @@ static enum err bench_sequences(struct bench *b, struct session *s, uint32_t len
     return e;
 }
 
-/* Measured after the conversation, which stays; its pending tokens are put aside. */
+/* Measure after the conversation, which stays; its pending tokens are saved and restored. */
 static enum err bench_apart(struct bench *b, struct session *s)
 {
     uint32_t length = s->n_cached, pending = s->n_ids - length, kept[BENCH_PROMPT];

@@ -44,7 +44,7 @@ static void keep(struct bench_round *r, struct app *a, uint32_t i)
     r->hash[i] = s->hash.value;
 }
 
-/* Sequences [first, first + n) in parallel. */
+/* Run sequences [first, first + n) in parallel. */
 static enum err run_some(const struct start *from, uint32_t first, uint32_t n,
                          struct bench_round *round)
 {

@@ -63,8 +63,8 @@ static const struct chat_command commands[] = {
     { "quit", GROUP_LINE, NULL, NULL, false, command_exit },
 };
 
-/* The position of a walk over all commands: at a row of the table, or, for a row that stands for a
- * group, among the features' commands. */
+/* A position in the list of all commands: a row of the table, or, at a row that stands for a group,
+ * one of the features' commands. */
 struct walk {
     size_t row;
     unsigned feature, command;
@@ -109,8 +109,8 @@ static const struct chat_command *next(const struct app *a, struct walk *w)
     return NULL;
 }
 
-/* The commands of a locked line: nothing that makes a lasting change, reads or writes a file, or
- * shows another person's words. */
+/* Whether a locked line may use a command: it must not make a lasting change, read or write a
+ * file, or show another person's words. */
 static bool is_of_locked(const char *name)
 {
     static const char *const names[] = {
@@ -138,7 +138,7 @@ static void explain(struct app *a, const struct chat_command *c)
     console_printf(a->setup.console, "  %-24s %s\n", left, c->help);
 }
 
-/* A row of names. */
+/* Print the names of a group's commands in one row. */
 static void list_group(struct app *a, enum command_group group)
 {
     const struct chat_command *c;

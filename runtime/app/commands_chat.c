@@ -60,7 +60,7 @@ enum command_result command_retry(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* How the next conversation begins. */
+/* Print how the next conversation begins. */
 static void show_system(struct app *a)
 {
     const struct options *o = a->setup.options;
@@ -223,7 +223,8 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-/* Feature i, if the word is one of its own for /save or, with `loads`, for /load. */
+/* The entry of feature i for this word of /save or, with `loads`, of /load; NULL: the word is not
+ * the feature's. */
 static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
                                             bool loads)
 {
@@ -276,7 +277,7 @@ enum command_result command_save(struct app *a, char *argument)
     return move_word(a, argument, false) ? COMMAND_DONE : save_chat(a, argument);
 }
 
-/* The fate of the conversation that was to be replaced. */
+/* Print what happened to the conversation that should have been replaced. */
 static void say_not_loaded(struct app *a, enum err e)
 {
     struct console *console = a->setup.console;
@@ -300,8 +301,8 @@ static void say_not_loaded(struct app *a, enum err e)
     }
 }
 
-/* Tokens for which the file had no room. After every load the last few tokens are pending and
- * are computed with the next line. */
+/* Compute the tokens for whose states the file had no room. The last few tokens are pending
+ * after every load, and are computed with the next line. */
 static void compute_missing(struct app *a)
 {
     struct stop stop = { chat_wait_stop, &a->chat };

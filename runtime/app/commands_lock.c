@@ -1,6 +1,6 @@
 /* /lock and /unlock: with lock= the line only chats until somebody enters the PIN. commands.c
- * lists the commands of a locked line, chat/chat_json.c the fields of its requests; nothing else
- * is allowed. */
+ * lists the commands of a locked line, chat/chat_json.c the fields of its requests; a locked line
+ * may use nothing else. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -8,9 +8,9 @@
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 
-enum { MOST_DOUBLINGS = 6 /* doublings of a second: 64 s between two guesses */ };
+enum { MOST_DOUBLINGS = 6 /* the wait of a second doubles this often: up to 64 s */ };
 
-/* A PIN that cannot be used locks as well: nothing opens it. */
+/* If lock= has an unusable value, the line is locked all the same, and no PIN opens it. */
 void app_open_lock(struct app *a)
 {
     struct options *o = a->setup.options;
@@ -73,7 +73,7 @@ enum command_result command_unlock(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* A line that is locked already stays locked for the next visitor. */
+/* A line that is already locked stays locked, also for the next visitor. */
 enum command_result command_lock(struct app *a, char *argument)
 {
     struct options *o = a->setup.options;

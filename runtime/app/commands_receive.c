@@ -3,7 +3,7 @@
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console_json.h"
 
-/* A number in decimal digits that is the whole text. */
+/* Read a number; the whole text must be decimal digits. */
 static bool read_number(const char *text, uint64_t *number)
 {
     bool some = text[0] != '\0';

@@ -18,7 +18,7 @@ static void show_char(struct console *out, char c)
     }
 }
 
-/* In quotes, as a user would type it. */
+/* Print a text in quotes, as a user would type it. */
 static void show_quoted(struct console *out, const char *text)
 {
     console_printf(out, "\"");
@@ -93,8 +93,8 @@ static void show_all(struct app *a)
 
 /* ---- setting -------------------------------------------------------------------------------- */
 
-/* Text in quotes may have escapes, as in the boot arguments. Each further text is added; an
- * empty text, or off, removes all. */
+/* Set stop strings. Text in quotes may have escapes, as in boot arguments. Each text is added
+ * to the list; an empty text, or off, removes all. */
 static enum err set_stop(struct app *a, const char *value)
 {
     struct options_report report = commands_report(a);
@@ -129,7 +129,7 @@ static void refuse_name(struct app *a, const char *name)
     }
 }
 
-/* An option with a value, which is not empty. */
+/* Set an option to a value that is not empty. */
 static void set_one(struct app *a, const char *name, const char *value)
 {
     struct options_report report = commands_report(a);
@@ -165,7 +165,7 @@ static char *cut_name(char *text, char **value)
     return text;
 }
 
-/* An option of a feature. False: no feature has it. */
+/* Set an option of a feature. False: no feature has this option. */
 static bool set_of_feature(struct app *a, const char *name, const char *value)
 {
     const char *accepts;
@@ -200,7 +200,7 @@ enum command_result command_set(struct app *a, char *argument)
 
 enum { SILENCE_LEAST = 5, SILENCE_MOST = 3600 }; /* seconds in /mode json SECONDS */
 
-/* "" or the seconds. False: it is neither. */
+/* Read "" or a number of seconds. False: the text is neither. */
 static bool read_silence(const char *text, uint32_t *seconds)
 {
     bool none = *text == '\0';

@@ -32,8 +32,8 @@ enum command_result command_models(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* A person may not know that another model starts a new conversation: say so, and do it when
- * asked again. A program that asks means it. */
+/* A person may not know that another model starts a new conversation: print this, and change
+ * the model only if asked again. A program needs no confirmation. */
 static bool is_confirmed(struct app *a, const char *name)
 {
     struct app_leaving *l = &a->leaving;
@@ -109,7 +109,7 @@ enum command_result command_bench(struct app *a, char *argument)
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-/* Measured in the memory that the models leave free. */
+/* Run the self-test in memory that the models leave free. */
 enum command_result command_selftest(struct app *a, char *argument)
 {
     struct arena *arena = &a->target.model.arena;

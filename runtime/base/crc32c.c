@@ -1,4 +1,4 @@
-/* CRC-32C by the CPU's own kernel, or by the reference if there is none. */
+/* CRC-32C by a kernel for this CPU, or by the reference if there is no such kernel. */
 #include "runtime/base/crc32c.h"
 
 #include <stdatomic.h>
@@ -8,8 +8,8 @@
 #define POWER_BYTE 0x00800000u /* x^8 */
 #define POWER_NONE 0x80000000u /* 1 */
 
-/* NULL: the reference. It is atomic because threads with different models may choose and use it
- * at the same time; every choice gives the same CRC. */
+/* The chosen kernel; NULL: the reference. Atomic, because threads with different models may
+ * choose and use it at the same time. Every choice gives the same CRC. */
 static crc32c_u8_fn *_Atomic chosen;
 
 void crc32c_use(const struct kernels *k)
@@ -39,8 +39,7 @@ uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *fiel
     return crc32c(crc, after, (size_t)(first + bytes - after));
 }
 
-/* A CRC is a polynomial; the loop goes through its bits from the highest power, which is the
- * lowest bit. */
+/* A CRC is a polynomial. The loop starts at the highest power, which is the lowest bit. */
 uint32_t crc32c_times(uint32_t crc, uint32_t power)
 {
     uint32_t product = 0;

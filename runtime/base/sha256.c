@@ -1,4 +1,4 @@
-/* SHA-256 by the CPU's own kernel, or by the reference if there is none. */
+/* SHA-256 by a kernel for this CPU, or by the reference if there is no such kernel. */
 #include "runtime/base/sha256.h"
 
 #include <stdatomic.h>
@@ -6,7 +6,7 @@
 
 #include "board/min_max.h"
 
-/* NULL: the reference. Atomic for the same reason as in crc32c.c. */
+/* The chosen kernel; NULL: the reference. Atomic for the same reason as in crc32c.c. */
 static sha256_u8_fn *_Atomic chosen;
 
 void sha256_use(const struct kernels *k)
@@ -42,7 +42,7 @@ void sha256_add(struct sha256 *s, const void *data, size_t bytes)
 
         if (n == SHA256_BLOCK && (uintptr_t)p % SHA256_ALIGN == 0) {
             n = bytes - bytes % SHA256_BLOCK;
-            take_blocks(s, p, n / SHA256_BLOCK); /* where they lie */
+            take_blocks(s, p, n / SHA256_BLOCK); /* whole blocks are hashed in place */
         } else {
             memcpy(s->block + at, p, n);
             if (at + n == SHA256_BLOCK) {

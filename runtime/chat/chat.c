@@ -9,7 +9,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/features/feature.h"
 
-/* The only token of a text of the template, or INGOT_NO_TOKEN. */
+/* The token of a text of the template that is one token; otherwise INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
     struct session *s = c->session;
@@ -105,7 +105,8 @@ bool chat_input_ends(struct chat *c)
     return false;
 }
 
-/* Obeys /mode. A program is told what it talks to; a person gets the earlier terminal back. */
+/* Carry out /mode. A program gets a description of this side; a person gets the earlier terminal
+ * back. */
 static void change_mode(struct chat *c)
 {
     bool json = c->options->line.mode == MODE_JSON;
@@ -126,7 +127,7 @@ static void change_mode(struct chat *c)
 
 void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
-    /* The mode for which the line was opened; a caller without options may have set another one. */
+    /* Start in the mode for which the line was opened; options may still have another mode. */
     c->options->line.mode = console_is_json(c->console) ? MODE_JSON : MODE_CHAT;
     for (;;) {
         size_t bytes;

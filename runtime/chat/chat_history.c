@@ -8,7 +8,7 @@
 #include "runtime/features/feature.h"
 #include "runtime/session/session_drop.h"
 
-enum { NEWEST = KV_TILE / 2 }; /* tokens that stay after the sinks, at least */
+enum { NEWEST = KV_TILE / 2 }; /* least number of tokens that stay after the sinks */
 
 void chat_clear(struct chat *c)
 {
@@ -64,12 +64,11 @@ bool chat_take_back(struct chat *c)
         return false;
     }
     for (unsigned question = chat_question(c); t->n > question + 1;) {
-        turns_pop(t); /* the turns that it led to */
+        turns_pop(t); /* also pop the turns to which the question led */
     }
     start = t->list[t->n - 1].start;
     turns_pop(t);
-    if (t->n == 0) { /* otherwise the turns before it are dropped: they cannot stay without their
-                      * marks */
+    if (t->n == 0) { /* if no turn stays, drop everything: text without its marks cannot stay */
         chat_clear(c);
         return true;
     }
@@ -97,8 +96,8 @@ static unsigned turns_to_drop(const struct chat *c, unsigned keep)
     return n;
 }
 
-/* Encode the first turn that stays again, with the system prompt; everything after it moves up
- * to it. */
+/* Encode the first turn that stays again, now with the system prompt. Everything after this turn
+ * moves up. */
 static bool retell(struct chat *c, const struct turn *first, bool past, size_t *opening)
 {
     struct session *s = c->session;
@@ -106,21 +105,21 @@ static bool retell(struct chat *c, const struct turn *first, bool past, size_t *
     const char *said = c->turns.text + first->text;
     enum err e;
 
-    (void)session_cut(s, 0); /* the ids stay where they are */
+    (void)session_cut(s, 0); /* the ids stay in memory */
     if (past) {
         e = chat_encode_past(c, said, first->bytes, true, s->ids, from, opening);
     } else {
         e = chat_encode(c, said, first->bytes, true, true, s->ids, from, opening);
     }
     if (e != ERR_OK) {
-        return false; /* the system prompt has grown since: the rest cannot be kept */
+        return false; /* the system prompt is longer now, so the rest cannot be kept */
     }
     memmove(s->ids + *opening, s->ids + from, n * sizeof *s->ids);
     return session_put(s, s->ids, *opening + n) == ERR_OK;
 }
 
-/* How many of the first tokens are always attended: the tiles with the conversation's opening,
- * if that leaves room, and at least the first tile. */
+/* How many of the first tokens always stay: the tiles with the conversation's opening, if they
+ * leave enough room, and at least the first tile. */
 static uint32_t count_sinks(struct chat *c)
 {
     const struct session *s = c->session;
@@ -133,9 +132,9 @@ static uint32_t count_sinks(struct chat *c)
     return tiles * KV_TILE <= s->context / 4 ? tiles * KV_TILE : KV_TILE;
 }
 
-/* Drop tokens between the sinks and the newest ones, in whole tiles: half of all tokens, if the
- * sinks leave so many. This way a key is seldom rotated twice. False: tokens cannot be dropped,
- * so turns must be. */
+/* Drop tokens between the sinks and the newest tokens, in whole tiles: half of all tokens, if
+ * there are that many. With such large steps few keys are rotated twice. False: tokens cannot be
+ * dropped, so turns must be. */
 static bool drop_middle(struct chat *c, unsigned keep)
 {
     struct session *s = c->session;
@@ -161,7 +160,8 @@ static bool drop_middle(struct chat *c, unsigned keep)
     return true;
 }
 
-/* Drop the first n > 0 turns. False: nothing can stay, so the last `keep` had to go, too. */
+/* Drop the first n > 0 turns. False: nothing can stay, so the last `keep` turns were dropped,
+ * too. */
 static bool drop_turns(struct chat *c, unsigned n, unsigned keep)
 {
     struct turns *t = &c->turns;

@@ -54,7 +54,7 @@ static void say_model(const struct chat *c)
     end_with(c->console, name, strlen(name));
 }
 
-enum { ENQUIRY = 5 }; /* A line with only ENQ: the program asks whether somebody is there. */
+enum { ENQUIRY = 5 }; /* A line with only ENQ: the program asks whether the board answers. */
 
 static void say_ready(struct chat *c)
 {
@@ -66,7 +66,7 @@ static void say_ready(struct chat *c)
     c->program.announced = true;
 }
 
-/* Sent once for each model. */
+/* Send `ready`, once for each model. */
 static void announce(struct chat *c)
 {
     if (!c->program.announced) {
@@ -99,7 +99,7 @@ static bool set_option(struct chat *c, struct json_request *r, enum json_field f
     return r->values[field] == NULL || json_request_set(r, field, c->options, &report) == ERR_OK;
 }
 
-/* Set all of them, or none if one is refused. */
+/* Set all options of the request, or none if one is refused. */
 static bool set_options(struct chat *c, struct json_request *r)
 {
     struct options_kept before;
@@ -109,14 +109,15 @@ static bool set_options(struct chat *c, struct json_request *r)
     for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
         good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
     }
-    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last, because nothing undoes it */
+    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last, because this cannot be undone */
     if (!good) {
         options_put_back(c->options, &before);
     }
     return good;
 }
 
-/* A field of a feature. NULL: the request has none, or no feature knows it. */
+/* The description of a feature's field. NULL: the request does not have the field, or no feature
+ * knows it. */
 static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
                                             enum json_field field, void **state)
 {
@@ -124,7 +125,7 @@ static const struct feature_field *field_of(const struct chat *c, const struct j
                                     : features_field(c->features, json_field_name(field), state);
 }
 
-/* The features that act after everything else is set. */
+/* Call the features whose fields take effect after everything else is set. */
 static void enter(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
@@ -137,7 +138,7 @@ static void enter(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Apply the settings in the conversation that is named. */
+/* Apply the settings in the conversation that the request names. */
 static void begin(struct chat *c, const struct json_request *r)
 {
     c->sampler.params = c->options->sampler;
@@ -155,7 +156,8 @@ static void begin(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Begin with settings that may fail, such as missing files: then nothing is set. */
+/* Apply settings that may fail first, for example because a file is missing; then nothing is
+ * set. */
 static bool apply(struct chat *c, const struct json_request *r)
 {
     const char *error_message = NULL;
@@ -264,7 +266,7 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
     return false;
 }
 
-/* If a person comes to a line in JSON mode, typing this switches back. */
+/* Whether a person typed the command that switches a line in JSON mode back. */
 static bool is_way_back(const struct chat *c)
 {
     return !c->console->json.frames.on && strcmp(c->line, "/mode chat") == 0;
@@ -333,7 +335,7 @@ static bool take_end(struct chat *c, enum err error)
         return false;
     }
     console_frames_set(&c->console->json.frames, false); /* unknown to the program */
-    say_ready(c); /* Ctrl-C without anything to stop asks whether we are there */
+    say_ready(c); /* a Ctrl-C with nothing to stop asks whether the board answers */
     return false;
 }
 
@@ -401,7 +403,8 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Another conversation is open; without room for two, the current one is empty. */
+/* Switch to the guest's conversation. If there is no room for two, the current one becomes
+ * empty. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;
@@ -415,7 +418,7 @@ static void enter_conversation(struct chat *c, const char *name)
     }
 }
 
-/* Fields that would change more than a guest's conversation. */
+/* Whether a field would change more than the guest's conversation. */
 static bool is_for_hosts(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_COMMAND, JSON_FIELD_LOAD,
@@ -432,7 +435,7 @@ static bool is_for_hosts(struct chat *c, const struct json_request *r)
     return false;
 }
 
-/* A request that does not ask for a reply. */
+/* Answer a request that does not ask for a reply. */
 static bool answer_question(struct chat *c, const struct json_request *r, const char **reason)
 {
     bool asks = r->values[JSON_FIELD_MODELS] != NULL || r->values[JSON_FIELD_STATS] != NULL ||
@@ -446,7 +449,7 @@ static bool answer_question(struct chat *c, const struct json_request *r, const 
     return asks ? chat_json_ask(c, r, reason) : r->values[JSON_FIELD_HELLO] != NULL;
 }
 
-/* False: no reply was made, for *reason. */
+/* False: there was no reply; *reason says why. */
 static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, const char **reason)
 {
     static char conversation[] = CHAT_GUEST_CONVERSATION;

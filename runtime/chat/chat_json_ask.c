@@ -1,4 +1,4 @@
-/* Programs' requests that are not for a reply. */
+/* Programs' requests that do not ask for a reply. */
 #include "runtime/chat/chat_json_private.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ enum { MODEL_COMMAND_BYTES = 256 };
 
 /* ---- a text's tokens ---- */
 
-/* Encode to session_room(); bos: after BOS, if the model wants one. False: the error was
- * printed. */
+/* Encode a text to session_room(); bos: BOS comes first, if the model wants BOS. False: an
+ * error was printed. */
 static bool encode(struct chat *c, const struct json_request *r, enum json_field field, bool bos,
                    size_t *n)
 {

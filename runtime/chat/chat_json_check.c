@@ -131,8 +131,8 @@ static bool has_model(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* Everything that a request of a locked line may have (lock=). A command is checked where it is
- * run, which has its own list. */
+/* Whether a request on a locked line (lock=) may have this field. Commands are checked when they
+ * run, by their own list. */
 static bool is_of_locked(enum json_field field)
 {
     static const uint64_t fields =
@@ -152,7 +152,7 @@ static bool is_of_locked(enum json_field field)
     return (fields >> field & 1) != 0;
 }
 
-/* Whether a locked line may send it, judging by its fields; otherwise the error is sent. */
+/* Whether a locked line may send this request, judged by its fields; if not, sends the error. */
 static bool is_allowed(struct chat *c, const struct json_request *r)
 {
     if (!c->options->line.locked) {
@@ -188,7 +188,8 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
                                .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
 }
 
-/* Ask before a conversation is dropped or started anew for it: changes nothing. */
+/* Whether the text fits; changes nothing. Asked before a conversation is dropped or started anew
+ * for this text. */
 static bool fits(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_PROMPT, JSON_FIELD_RAW,

@@ -1,4 +1,4 @@
-/* The event that ends an answer, with a reply's figures. */
+/* Send the event that ends an answer, with a reply's figures. */
 #include "runtime/chat/chat_json.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static const char *temperature(const struct console *c, struct number *n)
 /* Times of a reply, in ticks; all 0 if it ended before the first token. */
 struct reply_times {
     uint64_t hz, prefill, decode, all;
-    uint64_t decoded, decoding; /* tokens after the first one, and their time; 0, 0: none */
+    uint64_t decoded, decoding; /* tokens after the first one, and their time; both 0: none */
 };
 
 static struct reply_times times_of(const struct console *c, const struct generate_result *r)
@@ -57,7 +57,7 @@ static struct reply_times times_of(const struct console *c, const struct generat
     return t;
 }
 
-/* The card's work during the reply. */
+/* Add the card's work during the reply. */
 static void put_card(const struct console *c, const struct model *m,
                      const struct generate_result *r, const struct reply_times *t, char *out,
                      size_t bytes)
@@ -107,7 +107,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
     console_event_end(c);
 }
 
-/* Names that programs know from other services. */
+/* The reason by the name that other services use. */
 static const char *finish_reason(const char *reason)
 {
     static const char *const lengths[] = { "limit", "context", "repetition" };
@@ -120,7 +120,7 @@ static const char *finish_reason(const char *reason)
     return strcmp(reason, "stopped") == 0 || strcmp(reason, "error") == 0 ? reason : "stop";
 }
 
-/* Tokens of the context before the reply, and how many of them were computed already. */
+/* Add the tokens before the reply, and how many of them were already computed. */
 static void put_usage(struct chat *c, const struct generate_result *r, const char *reason)
 {
     uint32_t prompt = r != NULL ? r->first_new : 0, kept = 0;

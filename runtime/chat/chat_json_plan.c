@@ -6,7 +6,7 @@
 #include "runtime/stream/plan.h"
 #include "runtime/text/format_text.h"
 
-/* This many in this many nanoseconds, or null without a prediction. */
+/* Write a rate of n in `ns` nanoseconds, or null without a prediction. */
 static const char *per_second(char *out, uint64_t n, uint64_t ns)
 {
     return ns == 0 ? "null" : format_ratio(out, n * 1000000000, ns, 1);

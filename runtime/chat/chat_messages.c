@@ -47,7 +47,8 @@ static bool read_members(struct chat_messages *m, struct json_value *object, str
     return true;
 }
 
-/* True: the whole content is a person's words; a number: that many bytes at its end are. */
+/* Read `said`. true: the whole content is a person's words; a number: this many bytes at its end
+ * are. */
 static bool read_said(struct chat_messages *m, const struct members *all, uint32_t *said)
 {
     const struct json_value *v = &all->said;
@@ -171,10 +172,11 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
 struct put {
     struct chat *chat;
     uint32_t at;   /* tokens of the session that match the messages so far */
-    bool diverged; /* nothing follows them */
+    bool diverged; /* no tokens follow the matching ones */
 };
 
-/* The n tokens at session_room() come next: those that are there already stay. */
+/* The n tokens at session_room() come next: tokens that the session already has at this place
+ * stay. */
 static enum err join(struct put *p, const uint32_t *ids, size_t n)
 {
     struct session *s = p->chat->session;
@@ -186,7 +188,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
         same++;
     }
     if (same < n) {
-        /* what is cut lies before `ids`, which stays where it is */
+        /* the cut tokens lie before `ids`, which stays in memory */
         (void)session_cut(s, p->at + (uint32_t)same);
         p->diverged = true;
         e = session_put(s, ids + same, n - same);
@@ -195,7 +197,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
     return e;
 }
 
-/* First the part after the matching tokens makes room, then the oldest turns do. */
+/* Make room: first drop the part after the matching tokens, then the oldest turns. */
 static bool make_room(struct put *p)
 {
     struct session *s = p->chat->session;
@@ -212,7 +214,7 @@ static bool make_room(struct put *p)
     return true;
 }
 
-/* Neither that turn nor any before it has room. */
+/* Leave out this turn and all turns before it, because there is no room. */
 static void leave_out(struct put *p)
 {
     struct chat *c = p->chat;
@@ -227,8 +229,8 @@ static void leave_out(struct put *p)
     p->diverged = true;
 }
 
-/* Put a turn and its reply in the form that later turns have. ERR_TOO_LONG: they do not fit an
- * empty context. */
+/* Put a turn and its reply in the form of past turns. ERR_TOO_LONG: they do not fit an empty
+ * context. */
 static enum err put_pair(struct put *p, const struct chat_message *said,
                          const struct chat_message *reply)
 {

@@ -39,19 +39,19 @@ static uint32_t after_thoughts(const struct chat *c)
     return from;
 }
 
-/* Thoughts are not part of the conversation: go back to where the last reply began, and make the
- * text after the thoughts pending. */
+/* Drop thoughts, which are not part of the conversation: cut at the start of the last reply, and
+ * make the text after the thoughts pending. */
 static void forget_thoughts(struct chat *c, uint32_t from)
 {
     struct session *s = c->session;
     uint32_t end = s->n_ids;
 
-    (void)session_cut(s, c->reply_start); /* the ids stay where they are */
+    (void)session_cut(s, c->reply_start); /* the ids stay in memory */
     (void)session_put(s, s->ids + from, end - from);
 }
 
-/* Whether a past turn differs from the beginning of its reply: by the marks of thoughts, or by
- * the system prompt that goes with the last turn. */
+/* Whether a past turn is encoded differently than for its reply: by marks of thoughts, or by a
+ * system prompt that belongs only to the last turn. */
 static bool tells_past(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -62,8 +62,8 @@ static bool tells_past(const struct chat *c)
             (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
-/* How many tokens a reply's opening can have at most, beyond the turn encoded again: a system
- * prompt set since is not included. */
+/* The most tokens that a reply's opening can have in addition to the turn that is encoded
+ * again. A system prompt that was set since then is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -75,7 +75,8 @@ static uint32_t most_of_start(const struct chat *c)
            1;
 }
 
-/* Encode the last turn again, followed by its reply from `from` on. False: it stays as it is. */
+/* Encode the last turn again as a past turn, followed by its reply from `from` on. False: the turn
+ * stays unchanged. */
 static bool tell_past(struct chat *c, uint32_t from)
 {
     struct session *s = c->session;
@@ -96,7 +97,7 @@ static bool tell_past(struct chat *c, uint32_t from)
         return false;
     }
     memcpy(ids + n, s->ids + from, kept * sizeof *ids);
-    (void)session_cut(s, last->start + same); /* the ids stay where they are */
+    (void)session_cut(s, last->start + same); /* the ids stay in memory */
     (void)session_put(s, ids + same, n - same + kept);
     last->reply = c->reply_start = last->start + (uint32_t)n;
     return true;

@@ -75,7 +75,7 @@ enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool f
     return encode(c, parts, chat_turn_parts(c->template, &turn, parts), first, ids, room, n);
 }
 
-/* Tokens of the text in front of a reply, including the template around it. */
+/* Count the tokens of the text in front of a reply, with the template around it. */
 static enum err count(struct chat *c, const struct chat_said *said, const char *text, size_t bytes,
                       size_t *n)
 {
@@ -96,7 +96,8 @@ static enum err count(struct chat *c, const struct chat_said *said, const char *
 enum err chat_check_fits(struct chat *c, const struct chat_said *said)
 {
     struct session *s = c->session;
-    bool drops = c->options->reply.overflow == OVERFLOW_SINKS; /* also part of the prompt itself */
+    bool drops = c->options->reply.overflow == OVERFLOW_SINKS; /* overflow=sinks also drops parts of
+                                                                * a prompt */
     size_t most = s->context - !drops, whole, around, room;
     enum err e = count(c, said, said->text, said->bytes, &whole);
 
@@ -133,7 +134,8 @@ size_t chat_encode_opening(struct chat *c)
 
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
-    session_rope_settle(c->session); /* now, because the cache only grows while it waits */
+    session_rope_settle(c->session); /* settle now, so that the count of cached tokens only grows
+                                      * during the wait */
     c->wait.what = what;
     c->wait.start = c->session->n_cached;
     c->wait.n = n_tokens == CHAT_WAIT_PENDING ? c->session->n_ids - c->session->n_cached : n_tokens;
@@ -148,7 +150,7 @@ bool chat_wait_stop(void *chat)
     uint32_t layers = s->model->image.header->params.n_layers;
 
     if (c->wait.is_shown) {
-        uint32_t done = (t->layer + 1) % layers; /* tokens of the chunk: this one is next */
+        uint32_t done = (t->layer + 1) % layers; /* how many layers of the current chunk are done */
 
         format_text(c->wait.label, sizeof c->wait.label, "%s, layer %u of %u", c->wait.what,
                     (unsigned)done + 1, (unsigned)layers);

@@ -2,7 +2,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/wire/json_ids.h"
 
-/* With the first turn: also what the next conversations will begin with. */
+/* Put ids. The first turn also sets the prefix with which the next conversations begin. */
 static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
 {
     enum err error = session_put(c->session, ids, n);

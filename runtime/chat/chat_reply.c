@@ -23,12 +23,12 @@ static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
 
 struct reply {
     struct feature_turn turn;
-    const char *ids;                   /* used in place of its text: a list of tokens
-                                        * (json_ids.h) */
-    const struct token_scores *scores; /* scores of the next token; NULL: not wanted */
+    const char *ids;                   /* a list of tokens (json_ids.h), used in place
+                                        * of the text */
+    const struct token_scores *scores; /* scores of the next token; NULL: none */
     struct thoughts thoughts;
-    struct hidden_tags tags;  /* after the features */
-    struct feature_text text; /* where the text of the reply goes first */
+    struct hidden_tags tags;  /* receives text after the features */
+    struct feature_text text; /* the first receiver of the reply's text */
 };
 
 /* ---- output of a reply ---------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static void reply_text(void *context, const char *text, size_t bytes)
     r->text.write(r->text.context, text, bytes);
 }
 
-/* The text that no feature has held back: features are told of tags, which are never shown. */
+/* Take text that no feature has held back. Tags in it are passed to features and never shown. */
 static void reply_untagged(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
@@ -119,8 +119,8 @@ static void dim(void *context, bool on)
     console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-/* Drop the oldest turns in the middle of a reply, all of which is in the session; or, with
- * overflow=sinks, drop the oldest tokens, also of this reply. */
+/* Make room in the middle of a reply: drop the oldest turns; or, with overflow=sinks, the
+ * oldest tokens, even of this reply. The whole reply is in the session. */
 static enum err reply_make_room(void *context, uint32_t *first_new)
 {
     struct reply *r = context;
@@ -165,8 +165,8 @@ static void set_params(const struct reply *r, struct generate_params *p)
                          !features_is_quiet(c->features, true);
 }
 
-/* The text of the reply goes through the features, which take out tags, then through the
- * thoughts, and then to the console. */
+/* Connect the receivers of the reply's text: features, then tags are taken out, then
+ * thoughts, then the console. */
 static void open_text(struct reply *r)
 {
     struct chat *c = r->turn.chat;
@@ -191,8 +191,8 @@ static enum err prepare(struct reply *r, const struct stop *stop)
     return features_pass_begins(f, &r->turn, stop);
 }
 
-/* Compute what was put, and show the reply. After an error in the prompt, it is as if the turn
- * had never begun. */
+/* Compute the pending tokens, and show the reply. An error in the prompt leaves everything as if
+ * the turn had never begun. */
 static enum err compute(struct reply *r)
 {
     struct feature_turn *t = &r->turn;
@@ -229,8 +229,8 @@ static enum err compute(struct reply *r)
 
 /* ---- the end of a reply --------------------------------------------------------------------- */
 
-/* After the reply, on a line of its own. Remarks about a reply are not part of it, so they go
- * where the log goes, if that is separate. */
+/* Print remarks after the reply, on a separate line. They are not part of the reply, so they go
+ * to the log's destination, if the platform has one. */
 static void print_end(const struct reply *r)
 {
     struct console *c = r->turn.chat->console;
@@ -331,7 +331,7 @@ static void close_reply(struct reply *r, enum err error)
         }
         print_end(r);
     }
-    if (r->turn.result.first != 0) { /* neither stopped nor failed before the first token */
+    if (r->turn.result.first != 0) { /* the first token came before any stop or failure */
         print_stats(r);
     }
     if (console_is_json(c->console)) {
@@ -362,7 +362,7 @@ void chat_say_no_model(struct console *c)
     console_printf(c, "error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
-/* Check this before anything is dropped for it. */
+/* Check that the text fits, before anything is dropped for it. */
 static enum err check_fits(const struct reply *r)
 {
     struct chat *c = r->turn.chat;
@@ -370,7 +370,7 @@ static enum err check_fits(const struct reply *r)
                               .bytes = r->turn.told_bytes,
                               .as_turn = r->turn.as_turn };
 
-    if (r->turn.n_led != 0) { /* the turn that led to it stays */
+    if (r->turn.n_led != 0) { /* the turn that led to this one stays */
         said.kept = c->session->n_ids - c->turns.list[c->turns.n - 1].start +
                     max_size(chat_encode_opening(c), 1);
     }
@@ -390,7 +390,8 @@ static enum err put(struct reply *r)
         features_tell(r->turn.chat->features, &r->turn);
     }
     e = check_fits(r);
-    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* then with nothing in front */
+    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* if that is too long, without the
+                                                              * text that features put in front */
         r->turn.told = r->turn.text;
         r->turn.told_bytes = r->turn.bytes;
         e = check_fits(r);
@@ -400,7 +401,7 @@ static enum err put(struct reply *r)
     }
     if (r->turn.as_turn) {
         chat_settle_reply(r->turn.chat);
-        if (r->turn.n_led == 0) { /* otherwise the question stays, with its consequences */
+        if (r->turn.n_led == 0) { /* otherwise the question stays, with the turns that it led to */
             chat_keep_turns(r->turn.chat);
         }
         return chat_put_turn(r->turn.chat, r->turn.told, r->turn.told_bytes, r->turn.n_led != 0,
@@ -483,7 +484,7 @@ enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes)
         return ERR_NOT_FOUND;
     }
     e = answer(&r);
-    if (r.turn.result.first != 0) { /* it became a turn */
+    if (r.turn.result.first != 0) { /* the turn is part of the conversation */
         (void)chat_take_back(c);
     }
     return e;

@@ -1,4 +1,4 @@
-/* The last turn, answered again. */
+/* Answer the last turn again. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -48,7 +48,7 @@ static void row(struct console *c, const char *region, size_t bytes, const char 
     console_log(c, "  %-8s %10s  %s", region, format_bytes(size, bytes), what);
 }
 
-/* Appends to `text`: how many experts are in the cache, for the layer that has most of them. */
+/* Append to `text` how many experts the cache holds for the layer with the most experts. */
 static void experts_text(const struct model *m, char *text, size_t bytes)
 {
     uint32_t slots = 0, experts = 0;
@@ -122,7 +122,7 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 p->head.tiled ? rest : "", format_bytes(pass, model_planned_bytes(m)));
 }
 
-/* It is not a region: its bytes are on the card. */
+/* The table per layer is not a region: its bytes are on the card. */
 static void table_text(const struct plan *p, char *text, size_t bytes)
 {
     char read[FORMAT_NUMBER_BYTES];
@@ -131,7 +131,7 @@ static void table_text(const struct plan *p, char *text, size_t bytes)
                 format_bytes(read, p->table.bytes), (unsigned)p->table.n);
 }
 
-/* Layers with a state of a fixed size, in addition to keys and values or in place of them. */
+/* Count the layers with a state of fixed size, in addition to or in place of keys and values. */
 static uint32_t count_states(const struct image *image)
 {
     uint32_t n = 0;
@@ -192,7 +192,7 @@ bool report_selftest(struct console *c, struct kernels *k, uint32_t features, ui
     return selftest_run(k, features, seed, work, &report);
 }
 
-/* The core that moves the card's data, if one does. */
+/* Name the core that moves the card's data, if a core does. */
 static void mover_text(const struct plan *p, char *text, size_t bytes)
 {
     const char *rest = ", which computes for prompts only";
@@ -314,7 +314,7 @@ void report_signature(struct console *c, const struct model *m)
         format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
 }
 
-/* The cost so far of memory that DMA does not reach. */
+/* Report what memory that DMA does not reach has cost so far. */
 static void report_bounce(struct console *c, const struct model *m)
 {
     const struct bounce *b = storage_bounce(m->file->device);
@@ -376,7 +376,7 @@ void report_ready(struct console *c, const struct model *m, uint64_t since_ms, u
         format_text(read, sizeof read, ", %s at %s MB/s", format_bytes(size, bytes),
                     format_ratio(speed, bytes, load_ms * 1000, 1));
     }
-    /* A card that fails now and then is known before it fails for good. */
+    /* Repeated requests warn of a card before it fails completely. */
     if (retries != 0) {
         format_text(again, sizeof again, ", %lu %s", (unsigned long)retries,
                     plural((unsigned long)retries, "retry", "retries"));

@@ -1,4 +1,4 @@
-/* The work of the cache of experts: in a reply's line, and for each layer. */
+/* Report the work of the cache of experts: in a reply's line, and for each layer. */
 #include "runtime/chat/report.h"
 
 #include "runtime/console/console.h"
@@ -61,7 +61,7 @@ void report_expert_layers(struct console *c, const struct model *m)
     }
 }
 
-/* Percent of a token's experts that a cache of so many slots has, in thousandths. */
+/* The percentage, in thousandths, of a token's experts that a cache with this many slots has. */
 static uint64_t there(const struct plan *p, const struct image *image, uint32_t n_slots)
 {
     uint64_t missing = 0, all = 0;

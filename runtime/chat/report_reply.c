@@ -51,7 +51,8 @@ static void print_stream_stats(struct console *c, const struct model *m,
     console_printf(c, " at %s MB/s, stalled %s %% of the time",
                    format_ratio(rate, millions, now->busy_ticks - before->busy_ticks, 1),
                    format_ratio(stalled, (now->stall_ticks - before->stall_ticks) * 100,
-                                platform_ticks(clock) - r->start, 1)); /* and a failed pass */
+                                platform_ticks(clock) - r->start, 1)); /* also the time of a failed
+                                                                        * pass */
     if (m->plan.experts.n_slots != 0) {
         report_experts(c, now, r);
     }
@@ -92,7 +93,7 @@ const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegr
     return text;
 }
 
-/* ", 61.2 C, under-voltage": the temperature, what slows the cores now, and what has slowed them
+/* ", 61.2 C, under-voltage": the temperature, and what slows the cores now or slowed them
  * before. */
 static const char *condition(char text[CONDITION_BYTES], const struct board_health *h)
 {
@@ -153,7 +154,7 @@ void report_stats(struct console *c, const struct model *m, const struct generat
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES], first[FORMAT_NUMBER_BYTES];
 
     if (decoded != 0) {
-        decoded--; /* the first one belongs to the prompt */
+        decoded--; /* the first token belongs to the prompt */
     }
     console_style(c, CONSOLE_DIM);
     console_printf(c,

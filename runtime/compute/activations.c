@@ -29,7 +29,7 @@ static void set_strides(struct activations *a, const struct activations_request 
     a->logits_stride = round_up(p->vocab, PADDING);
 }
 
-/* One list for counting and for taking, so that they cannot differ. arena == NULL: only count. */
+/* The same code counts and takes memory, so that both always agree. arena NULL: only count. */
 struct taker {
     struct arena *arena;
     size_t total;
@@ -75,7 +75,7 @@ static void take_blocks(struct activations *a, const struct activations_request 
     }
 }
 
-/* The additional room for experts. */
+/* Take the additional memory for experts. */
 static void take_gathered(struct activations *a, const struct activations_request *r,
                           struct taker *t)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LANES = 16 }; /* positions that score kernels take at a time */
+enum { LANES = 16 }; /* positions that a score kernel computes at a time */
 
 static uint32_t n_rows(const struct attention_block *b)
 {
@@ -23,7 +23,7 @@ static uint32_t value_dim(const struct attention_block *b)
     return b->kv->layers[b->layer].value_dim;
 }
 
-/* A sink is a position without a value: the softmax begins with it. */
+/* The softmax begins with the sink, which is a score without a value. */
 static void begin_row(const struct attention_block *b, uint32_t row, struct score_row *score)
 {
     score->max = -INFINITY;
@@ -78,7 +78,7 @@ static struct span visible(const struct attention_block *b, uint32_t tile, uint3
     return s;
 }
 
-/* Rows that see nothing of this tile keep their result: factor 1, weights 0. */
+/* Rows that see no position of this tile keep their result: factor 1, weights 0. */
 static void leave_rows(struct score_row *rows, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
@@ -87,8 +87,8 @@ static void leave_rows(struct score_row *rows, uint32_t n)
     }
 }
 
-/* The rows of one token. Positions before its window have the score minus infinity, whose
- * exponential is 0. */
+/* Compute the softmax of one token's rows. Positions before its window get the score minus
+ * infinity, whose exponential is 0. */
 static void softmax_token(const struct kernels *k, const struct attention_block *b,
                           struct score_row *rows, struct span span)
 {

@@ -39,7 +39,7 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)
     if (!kv_cache_keeps(l)) {
         return 0;
     }
-    /* A page goes to a card as it is, so it has whole sectors. */
+    /* A page is written to a card as it is, so it has whole sectors. */
     bytes = l->n_kv_heads * (key_bytes(l, types) + value_bytes(l, types));
     return (bytes + SECTOR - 1) / SECTOR * SECTOR;
 }
@@ -54,7 +54,7 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
-/* For a layer, over all its tiles. */
+/* Bytes of a layer for all its tiles. */
 static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct kv_types types)
 {
     size_t bytes = 0;
@@ -92,7 +92,7 @@ void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes)
     l->keys.step_bytes = l->values.step_bytes = page_bytes;
 }
 
-/* Begins after `at` bytes; returns the size. */
+/* Lay out a tier after `at` bytes; returns its size. */
 static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, enum kv_tier tier,
                        size_t at, struct kv_tier_place *place)
 {
@@ -105,7 +105,7 @@ static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, en
     return n * kv_cache_page_bytes(l, types);
 }
 
-/* A layer with a cache of its own, at `place`. */
+/* Lay out a layer that has its own cache, at `place`. */
 static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, struct kv_layer *k)
 {
     uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);
@@ -137,7 +137,8 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
         }
-        if (!kv_cache_keeps(l)) { /* an earlier layer, as the reader has checked */
+        if (!kv_cache_keeps(l)) { /* the layer that it reads is earlier, as the reader has
+                                   * checked */
             *k = c->layers[l->kv_layer];
             k->own = false;
             continue;
@@ -162,7 +163,7 @@ static uint32_t slot_of(const struct kv_cache *c, uint32_t i)
     return c->table != NULL ? c->table->slots[i] : i;
 }
 
-/* For all layers and heads. */
+/* Copy a slot for all layers and heads. */
 static void copy_slot(void *context, uint32_t to, uint32_t from)
 {
     const struct kv_cache *c = context;
@@ -217,7 +218,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
                              l->place + tile_offset(&l->values, head, slot_of(c, i)) };
 }
 
-/* With tiers, all are rotated if one is. */
+/* Whether heads are rotated. With tiers, all tiers are rotated if one is. */
 static bool rotates(const struct kv_cache *c, uint8_t type)
 {
     bool tiers = c->types.hot_tiles != 0;
@@ -265,7 +266,7 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
-    /* Rotated in blocks of the rotation's width, if the type wants it. */
+    /* The key is rotated first, if its type wants that. */
     keys.format->put_key(k, keys.data, l->head_dim, j,
                          rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,

@@ -66,14 +66,13 @@ void kv_get_value_q8(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* The location of dimension i of position j, in values in which `wide` positions are
- * interleaved. */
+/* The index of dimension i of position j in values that interleave `wide` positions. */
 static size_t value_place(uint32_t block, uint32_t i, uint32_t j, uint32_t wide)
 {
     return ((size_t)(i / block * KV_TILE + j / 4 * 4) * block + i % block * 4) * wide / 4;
 }
 
-/* The blocks of dimensions that share a value's scale. */
+/* The number of dimensions that share a value's scale. */
 static uint32_t value_block(uint32_t d)
 {
     return (uint32_t)kv_values_block((size_t)kv_blocks(d) * KV_BLOCK);
@@ -107,7 +106,7 @@ static float half_of(uint8_t byte, bool upper)
     return (float)(half ^ 8u) - 8.0f;
 }
 
-/* With `middles` (KV_TILE per block), the stored number is the difference to them. */
+/* With `middles` (KV_TILE per block), the stored numbers are differences to these. */
 static void get_key(const void *tile, const float *middles, uint32_t d, uint32_t j, float *x)
 {
     const uint16_t *scales = tile;

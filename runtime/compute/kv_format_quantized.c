@@ -6,10 +6,10 @@
 
 enum {
     MOST_BLOCK = 64, /* values that share a scale */
-    AT_ONCE = 64,    /* blocks of weights that are prepared before the kernel takes them */
+    AT_ONCE = 64,    /* blocks of weights that are prepared together before the kernel runs */
 };
 
-/* How many numbers a head of width d takes. */
+/* The stored numbers of a head of width d, with padding. */
 static uint32_t padded(uint32_t d)
 {
     return kv_blocks(d) * KV_BLOCK;
@@ -22,7 +22,7 @@ static size_t at_most(size_t a, size_t b)
 
 /* ---- rounding -------------------------------------------------------------------------------- */
 
-/* The number of largest magnitude; the first one if several are equal. */
+/* The number of largest magnitude; the first of several equal ones. */
 static float largest(const float *x, uint32_t n)
 {
     float most = 0.0f;
@@ -53,9 +53,9 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     }
 }
 
-/* The scale of x (n), of either sign: the largest number is -8 or -7 steps; for the integers
- * that the others become, take the scale of least squares. Take the candidate
- * with the smaller error: |x|^2 - (x . q)^2 / |q|^2. */
+/* Find the scale of x (n), of either sign. In two candidates the largest number is -8 or -7
+ * steps; the integers then determine the scale with the least squares. Take the
+ * candidate with the smaller error: |x|^2 - (x . q)^2 / |q|^2. */
 static float fit_least_squares(const float *x, uint32_t n)
 {
     float most = largest(x, n), best = 0.0f, scale = 0.0f;
@@ -79,8 +79,8 @@ static float fit_least_squares(const float *x, uint32_t n)
     return scale;
 }
 
-/* The scale of x (n). With a middle, x becomes its difference to the middle, so that 16 steps
- * reach from the least to the largest: x ~ least + (q + 8 + 1/2) scale. */
+/* Find the scale of x (n). With a middle, x becomes the difference to the middle, so that 16
+ * steps reach from the least to the largest number: x ~ least + (q + 8 + 1/2) scale. */
 static float fit(float *x, uint32_t n, float *middle)
 {
     float least = x[0], most = x[0], scale;
@@ -92,7 +92,7 @@ static float fit(float *x, uint32_t n, float *middle)
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
-    /* 16 steps, with the values in their middles. */
+    /* 16 steps; values are in the middle of a step. */
     scale = (most - least) / 16.0f;
     scale = scale < 0x1p-100f ? 0.0f : scale;
     *middle = least + 8.5f * scale;
@@ -102,7 +102,7 @@ static float fit(float *x, uint32_t n, float *middle)
     return scale;
 }
 
-/* The lower or the upper half of a byte. */
+/* Write the lower or the upper half of a byte. */
 static void put_half(uint8_t *byte, bool upper, int8_t q)
 {
     unsigned half = (uint8_t)q & 15u;
@@ -117,7 +117,7 @@ size_t kv_key_bytes_q4(uint32_t d)
     return (size_t)KV_TILE * kv_blocks(d) * (sizeof(uint16_t) + KV_BLOCK / 2);
 }
 
-/* With `middles` (KV_TILE per block), the difference to them is rounded. */
+/* With `middles` (KV_TILE per block), the differences to these are rounded. */
 static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const float *x)
 {
     uint16_t *scales = tile;
@@ -130,7 +130,7 @@ static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const fl
         float y[KV_BLOCK];
         int8_t q[KV_BLOCK];
 
-        /* A copy, from which the middle is subtracted. */
+        /* Copy the block, because the middle is subtracted from it. */
         memcpy(y, kv_block(x, d, b, room), sizeof y);
         scales[place] = bf16_from_f32(fit(y, KV_BLOCK, middles == NULL ? NULL : middles + place));
         round_q4(q, y, KV_BLOCK, f32_from_bf16(scales[place]));
@@ -264,7 +264,7 @@ struct values {
     size_t block_bytes;
 };
 
-/* A row's weights times a block's scales, in int8. */
+/* Multiply a row's weights by a block's scales, and round to int8. */
 static void weigh(const struct kernels *k, struct block_q8 w[2], const struct score_row *s,
                   const float *scales)
 {
@@ -292,7 +292,7 @@ static void accumulate_rows(const struct kernels *k, const struct values *t, flo
     }
 }
 
-/* A row whose width ends within a block, block by block; also a row that does not fit into w. */
+/* Compute a row block by block if its width ends within a block, or if it does not fit into w. */
 static void accumulate_blocks(const struct kernels *k, const struct values *t, float *o,
                               const struct score_row *s, size_t d)
 {
@@ -340,7 +340,7 @@ void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row 
 {
     struct values t = values_of(values, d, 4);
 
-    (void)n; /* weights from here on are 0 */
+    (void)n; /* weights from n on are 0 */
     t.accumulate = k->accumulate_f32_q4_q8;
     accumulate(k, &t, o, s, n_q, d);
 }

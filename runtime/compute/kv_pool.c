@@ -51,7 +51,7 @@ static void give_back(struct kv_pool *p, uint32_t slot)
     }
 }
 
-/* The other holders keep the old slot. */
+/* Copy a shared slot; the other holders keep the old one. */
 static uint32_t copy(struct kv_pool *p, uint32_t slot)
 {
     uint32_t own = take(p);
@@ -61,7 +61,7 @@ static uint32_t copy(struct kv_pool *p, uint32_t slot)
     return own;
 }
 
-/* How many slots the tiles from .. to of the table take. */
+/* How many new slots the table needs to write tiles from .. to. */
 static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, uint32_t from,
                              uint32_t to)
 {
@@ -73,7 +73,7 @@ static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, 
     return needed;
 }
 
-/* With all other tables empty, any sequence has room. */
+/* Once all other tables are empty, any sequence has room. */
 static void make_room(struct kv_pool *p, const struct kv_table *t, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; count_needed(p, t, from, to) > p->n_free; i++) {

@@ -124,7 +124,7 @@ static void move_values(const struct kernels *k, struct kv_tile to, struct kv_ti
     }
 }
 
-/* For all layers and heads. */
+/* Move a tile of all layers and heads. */
 static void move_tile(const struct kv_cache *c, const struct kernels *k, uint32_t i,
                       enum kv_tier from, enum kv_tier to, float *work)
 {
@@ -140,7 +140,7 @@ static void move_tile(const struct kv_cache *c, const struct kernels *k, uint32_
     }
 }
 
-/* The pass is in the next tile: first move the oldest warm tile, then the oldest hot one. */
+/* Advance to the next tile: first move the oldest warm tile, then the oldest hot tile. */
 static void step(struct kv_cache *c, const struct kernels *k, float *work)
 {
     struct kv_tiers *t = &c->tiers;

@@ -1,4 +1,4 @@
-/* Types of keys and values, as kv= names them. */
+/* Read and write the types of keys and values that kv= names. */
 #include <string.h>
 
 #include "runtime/compute/kv_format.h"
@@ -45,7 +45,7 @@ const char *kv_types_name(struct kv_types t, char name[KV_TYPES_NAME_BYTES])
     return name;
 }
 
-/* The type whose name the text begins with, up to a comma or the end; advances past it. */
+/* Read the name of a type, which ends at a comma or at the end of the text; advances past it. */
 static bool read_type(const char **text, uint8_t *type)
 {
     const char *comma = memchr(*text, ',', strlen(*text));
@@ -63,7 +63,7 @@ static bool read_type(const char **text, uint8_t *type)
     return false;
 }
 
-/* A number of positions followed by a comma, in tiles; advances past both. */
+/* Read a number of positions and a comma, and advance past both; returns the number in tiles. */
 static bool read_tiles(const char **text, uint16_t *tiles)
 {
     uint32_t n = 0;
@@ -80,7 +80,7 @@ static bool read_tiles(const char **text, uint16_t *tiles)
     return true;
 }
 
-/* "HOT,WARM,COLD" or "HOT,WARM,TYPE,TYPE,TYPE". */
+/* Read "HOT,WARM,COLD" or "HOT,WARM,TYPE,TYPE,TYPE". */
 static bool parse_tiers(const char *text, struct kv_types *t)
 {
     uint8_t list[3];

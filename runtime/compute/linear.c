@@ -16,7 +16,7 @@ static size_t k_blocks(size_t cols)
     return (cols + K_COLS - 1) / K_COLS;
 }
 
-/* The next row begins where this one ends, so a copy provides the zeros of a last half block. */
+/* Rows follow each other without gaps, so a last half block is copied to get its zeros. */
 static void quantize_q8k(const struct kernels *k, struct block_q8k *blocks, const float *x,
                          size_t cols)
 {
@@ -220,12 +220,12 @@ static bool has_pair(const struct kernels *k, uint8_t type)
     return k->gemm_pairs && (type == INGOT_Q4_0 || type == INGOT_Q8_0);
 }
 
-/* How many tokens are left after a gemm has computed the others. One token would cost a gemm as
- * much as four, so it goes through gemv for half of that or less; this does not hold for a gemm
- * of pairs. If gemms have loops for two and three tokens, two after others stay together, but
- * three do so only after four: after eight, the gemm's own loop is as fast. Two tokens of
- * another type go through two gemvs, except Q6_K, whose gemv is expensive
- * (docs/experiments/two-to-eight-tokens.md). */
+/* How many tokens are left after a gemm has computed the others. A gemm would need as much time
+ * for one token as for four, and a gemv needs half of that or less, so one token goes through
+ * gemv, except if the gemm takes pairs. If gemms have loops for two and three tokens, two
+ * tokens after others stay together, but three only after four: after eight, the gemm's own
+ * loop is as fast. Two tokens of another type go through two gemvs, except for Q6_K, whose gemv is
+ * expensive (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;
@@ -281,7 +281,7 @@ static void multiply(const struct kernels *k, const struct activations *a,
     }
 }
 
-/* If several kernels read the same rows, take so few at a time that they stay in the cache. */
+/* If several kernels read the same rows, take few enough at a time to keep them in the cache. */
 static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, uint8_t type,
                            size_t row_bytes, size_t n)
 {

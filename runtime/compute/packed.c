@@ -6,18 +6,19 @@
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 
-/* Rows that are unpacked together: two groups, as many as the widest gemv takes at once. IQ4_XS: eight groups of one block, so
- * that the call of a kernel is a small part of its work. */
+/* Rows that are unpacked together: two groups, as many as the widest gemv takes at once. IQ4_XS:
+ * eight groups of one block, so that calling a kernel takes little of the time. */
 enum { ROWS = 16, SCALED_ROWS = 64 };
 enum { SUB_BLOCKS = BLOCK_K_COLS / BLOCK_COLS };
 
 static const struct packed {
-    uint8_t wide;   /* the type whose kernels multiply; IQ4_XS: those of a block's sub-blocks */
-    uint16_t cols;  /* of a block */
-    uint16_t bytes; /* of a block of eight rows */
-    uint16_t wide_bytes; /* of a block of the other layout ... */
+    uint8_t wide;        /* the type whose kernels multiply; IQ4_XS: type of the sub-blocks */
+    uint16_t cols;       /* of a block */
+    uint16_t bytes;      /* bytes of a block of eight rows */
+    uint16_t wide_bytes; /* bytes of a block in the layout that kernels take */
     uint16_t
-        wide_blocks; /* ... and how many come of one. If several, their sum is multiplied by a scale of the block */
+        wide_blocks; /* such blocks for one packed block; if several, their sum is multiplied by the
+                      * packed block's scale */
 } packed_types[INGOT_N_TYPES] = {
 #define TYPE_PACKED(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, WIDE, wide, \
                     ...) \
@@ -47,7 +48,7 @@ size_t packed_space_bytes(uint32_t types, size_t widest)
     return most;
 }
 
-/* n blocks of eight rows. */
+/* Unpack n blocks of eight rows. */
 static void unpack(const struct kernels *k, unsigned type, void *space, const void *blocks,
                    size_t n)
 {
@@ -62,7 +63,7 @@ static void unpack(const struct kernels *k, unsigned type, void *space, const vo
     }
 }
 
-/* n rows, at most ROWS, whose groups are at `groups`. */
+/* Multiply n rows, at most ROWS, whose groups are at `groups`. */
 static void multiply(const struct kernels *k, const struct activations *a,
                      const struct ingot_tensor *w, const uint8_t *groups,
                      const struct linear_input *in, float *y, size_t y_stride, size_t n,
@@ -105,12 +106,14 @@ static void multiply_scaled(const struct kernels *k, const struct activations *a
                             BLOCK_K_COLS, &table);
         return;
     }
-    /* A group of four tokens has its blocks of all columns in turn: of these, eight are taken. */
+    /* A group of four tokens has the blocks of all columns in order; eight of them are taken
+     * here. */
     k->gemm_f32_t4x8_q8x4(sums, space, a->q8x4 + t / LINEAR_GROUP * blocks + b * SUB_BLOCKS, &shape,
                           &table);
 }
 
-/* n rows, at most SCALED_ROWS: y = sum over blocks of d p, blocks ascending from +0. */
+/* Multiply n rows, at most SCALED_ROWS: y = sum of d p over blocks, in ascending order, starting at
+ * +0. */
 static void multiply_blocks(const struct kernels *k, const struct activations *a,
                             const struct ingot_tensor *w, const uint8_t *groups,
                             const struct linear_input *in, float *y, size_t y_stride, size_t n,

@@ -4,13 +4,14 @@
 
 enum {
     RARELY = 8,         /* jobs from one measured job to the next, while the parts fit */
-    LEAST_TICKS = 64,   /* share of all cores' work: a smaller part says nothing */
+    LEAST_TICKS = 64,   /* ticks of work; shorter measurements are ignored */
     WHOLE = 65535,      /* sum of the speeds of all cores */
     WEIGHTS = 1 << 16,  /* sum over all cores, once they differ */
-    LEAST_WEIGHT = 512, /* a core without work could not show that it is fast again ... */
-    LEAST_PART = 16,    /* ... and with many cores, this fraction of an equal share */
+    LEAST_WEIGHT = 512, /* least weight, because a core without work cannot show that it is fast
+                         * again */
+    LEAST_PART = 16,    /* with many cores: this fraction of an equal share */
     DEAD_BAND =
-        10, /* equal parts stay until a core is off by 1 / 10; until then few jobs are measured */
+        10, /* equal parts stay until a core differs by 1 / 10; until then few jobs are measured */
     ALIKE = 20, /* cores that differ by less than 1 / 20 get equal parts again */
 };
 
@@ -40,13 +41,14 @@ void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity)
     s->n_jobs = 0;
     s->every = 1;
     s->n_samples = 0;
-    /* Equal shares until something is known. */
+    /* Parts are equal until speeds are known. */
     for (unsigned i = 0; i <= n_cores; i++) {
         s->before[i] = i;
     }
     /* The device tree may give the relative speeds of the cores. */
     for (unsigned i = 0; i < n_cores && capacity != NULL; i++) {
-        speed[i] = (uint64_t)capacity[i] << 24; /* weigh divides; 128 of them still fit */
+        speed[i] = (uint64_t)capacity[i] << 24; /* weigh divides by the sum; 128 such numbers do not
+                                                 * overflow */
         differ = differ || capacity[i] != capacity[0];
     }
     if (differ) {
@@ -73,7 +75,8 @@ bool shares_measures(struct shares *s)
     return true;
 }
 
-/* The median: a core that another program or an interrupt held up in some jobs is not slow. */
+/* The median: a core is not slow because another program or an interrupt delayed it in a few
+ * jobs. */
 static uint32_t middle(uint16_t *speeds)
 {
     /* Insertion sort, because there are only a few samples. */
@@ -102,7 +105,8 @@ static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expecte
     return true;
 }
 
-/* Each core's part of the speeds and of the weights, and an equal part: each sum is 1 << 32. */
+/* For each core: its part of all speeds, its part of all weights, and an equal part. Each sums up
+ * to 1 << 32. */
 struct core_parts {
     uint64_t speed[BOARD_MAX_CORES], weight[BOARD_MAX_CORES], equal[BOARD_MAX_CORES];
 };
@@ -141,8 +145,8 @@ static void decide(struct shares *s)
         s->every = RARELY;
         return;
     }
-    /* Parts that almost fit are improved further: by a mean of many measurements, in which new
-     * ones count more. */
+    /* Parts that almost fit are improved with a mean of many measurements, in which new ones
+     * count more. */
     for (unsigned i = 0; i < s->n_cores && fits; i++) {
         b.speed[i] = (3 * b.weight[i] + b.speed[i]) / 4;
     }
@@ -182,7 +186,7 @@ void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given)
     }
 }
 
-/* Whether core a would finish one step more before core b. */
+/* Whether core a would finish one more step earlier than core b would. */
 static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, unsigned b)
 {
     uint64_t its = s->before[a + 1] - s->before[a], other = s->before[b + 1] - s->before[b];
@@ -190,8 +194,8 @@ static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, u
     return (count[a] + 1) * other < (count[b] + 1) * its;
 }
 
-/* Steps of each core, to count (n_cores): the whole steps of its weight; each leftover step goes
- * to the core that finishes it first. */
+/* Write the steps of each core to count (n_cores): the whole steps of its weight; each leftover
+ * step goes to the core that would finish it first. */
 static void cut_steps(const struct shares *s, size_t steps, size_t *count)
 {
     size_t left = steps;

@@ -4,8 +4,8 @@
 
 enum {
     LOOKS = 200,            /* polls of the word before the clock is read */
-    AWAY = BOARD_MAX_CORES, /* values of `lent`, from when the core has begun */
-    WANTED_BACK,            /* until it is back */
+    AWAY = BOARD_MAX_CORES, /* values of `lent` from the time when the core has begun */
+    WANTED_BACK,            /* until the core is back */
     GIVEN_WHOLE = 1 << 16,
 };
 #define LEFT_OUT UINT32_MAX /* a core number that no job has */
@@ -20,9 +20,9 @@ static int look(const _Atomic uint32_t *word, uint32_t old)
     return 0;
 }
 
-/* A step of a small model takes microseconds; a wake-up by the system or by firmware takes ten
- * times as long. Cores that have a processor each therefore meet at a barrier without sleeping.
- * The bound is a time, because the cost of a wake-up is a time. */
+/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times
+ * as long. So cores with their own processors wait at a barrier without sleeping, up to a limit.
+ * The limit is a time, because a wake-up costs a time. */
 static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform *platform = workers->platform;
@@ -41,8 +41,9 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
     return 0;
 }
 
-/* A sleeper counts itself before its last look at the word, and the waker changes the word
- * before it reads the count, both sequentially consistent: one of the two sees the other. */
+/* A sleeper counts itself before it reads the word for the last time; the waker changes the
+ * word before it reads the count. Both are sequentially consistent, so at least one of the two sees
+ * the other. */
 static void wait_long(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -80,8 +81,8 @@ static void change(struct workers *workers, _Atomic uint32_t *word)
     wake_sleepers(workers, word);
 }
 
-/* True for the last core to arrive, which releases the others. n_cores may change once all are
- * here: one leaves, or comes back. */
+/* True for the last core to arrive, which releases the others. n_cores may change once all cores
+ * are here, because a core leaves or returns. */
 static int arrive(struct workers *workers)
 {
     uint32_t n_cores = workers->n_cores;
@@ -155,7 +156,8 @@ static void do_part(struct workers *workers, unsigned core)
     }
 }
 
-/* Its work may end before core 0 wants the core back: until then jobs run without it. */
+/* The lent core does its other work. This may end before core 0 wants the core back; until then
+ * jobs run without it. */
 static void work_elsewhere(struct workers *workers)
 {
     atomic_store(&workers->lent, AWAY);
@@ -163,9 +165,9 @@ static void work_elsewhere(struct workers *workers)
     wait_change(workers, &workers->lent, AWAY);
 }
 
-/* Only the cores of a job are waited for at its barrier. A core that is away, or that was not
- * counted, therefore reads atomic members only: core 0 writes the others for the next job
- * without it. */
+/* A barrier waits only for the cores of the job. So a core that is away, or was not counted,
+ * reads only atomic members: core 0 writes all other members for the next job without
+ * waiting for it. */
 static void member_main(void *arg)
 {
     struct worker_start *me = arg;
@@ -184,15 +186,15 @@ static void member_main(void *arg)
         }
         if (core == atomic_load(&workers->lent)) {
             work_elsewhere(workers);
-            seen = atomic_load(&workers->job); /* core 0 waits: no job begins meanwhile */
+            seen = atomic_load(&workers->job); /* core 0 waits, so no job begins meanwhile */
             atomic_store(&workers->lent, 0);
             continue;
         }
         if (core >= atomic_load(&workers->counted)) {
-            continue; /* it answered after the two seconds, so it may not join */
+            continue; /* the core answered too late, so it may not join */
         }
         do_part(workers, core);
-        (void)arrive(workers); /* core 0 waits for all; the others wait for the next job only */
+        (void)arrive(workers); /* only core 0 waits for all; other cores wait for the next job */
     }
 }
 
@@ -217,7 +219,8 @@ static void share_among(struct workers *workers, unsigned n_cores)
                  workers->platform->cores.capacity != NULL ? workers->capacity : NULL);
 }
 
-/* The platform's core becomes the workers' core n_cores, unless it refuses or does not answer. */
+/* Start a core of the platform as the workers' core n_cores, unless it refuses or does not
+ * answer. */
 static void start_core(struct workers *workers, unsigned platform_core)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -294,7 +297,7 @@ static struct contention_stalls take_stalls(struct workers *workers)
     return most;
 }
 
-/* The time since the last call; while all cores are here, nobody asks. */
+/* The unused processor time since the last call; nobody asks while all cores work. */
 static int idle_processors(const struct workers *workers)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -302,7 +305,7 @@ static int idle_processors(const struct workers *workers)
     return cores->idle_processors != NULL ? cores->idle_processors(cores->context) : -1;
 }
 
-/* Between jobs: the last core leaves for a while, or comes back. */
+/* Between jobs: let the last core leave for a while, or return. */
 static void heed_contention(struct workers *workers, uint64_t now)
 {
     struct contention_stalls most = take_stalls(workers);
@@ -319,7 +322,7 @@ static void heed_contention(struct workers *workers, uint64_t now)
     }
 }
 
-/* A core that is away for its own work does not change the others. */
+/* Contention is not judged while a core is lent for other work. */
 static bool may_be_contended(const struct workers *workers)
 {
     return workers->platform->cores.yield != NULL &&
@@ -376,8 +379,9 @@ void workers_stop(struct workers *workers)
     share_among(workers, 1);
 }
 
-/* A job starts the core that leaves; the others meet at its barrier without it. Wait until it
- * has left: if it were taken back before, it would join the next job as one of the others. */
+/* A job starts the core that leaves; the others meet at the job's barrier without it. Wait
+ * until the core has left: if it were taken back earlier, it would join the next job as a normal
+ * worker. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg)
 {

@@ -3,7 +3,7 @@
 struct parts {
     const uint8_t *data;
     size_t stripes; /* bytes that the cores share, in whole stripes */
-    size_t rest;    /* bytes before these, for core 0 as well */
+    size_t rest;    /* bytes before these stripes, for core 0 */
     uint32_t before;
     _Atomic uint32_t sum;
 };

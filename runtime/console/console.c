@@ -59,7 +59,7 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* A character that takes no column does not set in_line. */
+/* Characters without width do not set in_line. */
 static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {
@@ -75,7 +75,7 @@ void console_put_sequence(struct console *c, const char *sequence)
 }
 
 /* Select Graphic Rendition (ECMA-48, 8.3.117): sent to a terminal, and always to a display. A
- * word with two styles does not move to the next row as a whole. */
+ * word with two styles counts as two words when rows are wrapped. */
 static void put_style(struct console *c, const char *codes)
 {
     if (!console_is_terminal(c)) {
@@ -105,7 +105,7 @@ void console_style(struct console *c, enum console_style style)
     c->style = style;
 }
 
-/* The style of a text that begins so, or else `other`. */
+/* The style of a text that begins with "error:" or "warning:", otherwise `other`. */
 static enum console_style style_of(const char *text, size_t bytes, enum console_style other)
 {
     if (bytes != 0 && *text == '\n') {
@@ -132,7 +132,7 @@ void console_speak_text(struct console *c)
     c->json.on = false;
 }
 
-/* One whole character of foreign text. */
+/* Write one whole character of text from others. */
 static void put_shown(void *context, const char *text, size_t bytes)
 {
     struct console *c = context;
@@ -169,7 +169,7 @@ void console_to_log(struct console *c, bool on)
     }
 }
 
-/* A window that was made narrower shows the line on several rows. */
+/* If the window was made narrower, the line takes several rows. */
 void console_progress_erase(struct console *c)
 {
     uint32_t columns = c->input.editor.columns;
@@ -264,7 +264,7 @@ uint64_t console_millis(const struct console *c)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-/* Printed text is also kept. JSON lines get their stamp and their end elsewhere. */
+/* Print and keep log text. In JSON, the time and the end of the line are written elsewhere. */
 static void log_text(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -324,7 +324,7 @@ void console_log(struct console *c, const char *format, ...)
 void console_forget(struct console *c)
 {
     static const char erase[] =
-        "\33[H\33[2J\33[3J"; /* CUP, ED; 3: the scrollback, as xterm has it */
+        "\33[H\33[2J\33[3J"; /* CUP and ED; 3 clears the scrollback, as in xterm */
 
     console_event_end(c);
     console_progress_erase(c);

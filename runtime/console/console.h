@@ -183,7 +183,7 @@ void console_progress_end(struct console *c);
  * working. If the ring is full, further bytes stay in the device. */
 void console_poll(struct console *c);
 
-/* Polls; true once Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
+/* Polls. True if Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
  * taken out of the input; what was typed before and after it stays. */
 bool console_aborted(struct console *c);
 

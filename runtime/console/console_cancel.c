@@ -1,5 +1,5 @@
-/* Requests that cancel another one, in the ring of a program's input: they take effect while
- * they wait there, and are answered in their turn like any other request. */
+/* Find requests that cancel another request while they still wait in the ring of a program's
+ * input. They are answered later, in order, like any other request. */
 #include <string.h>
 
 #include "runtime/console/console_private.h"
@@ -14,7 +14,8 @@ static bool is_end(const struct console_input *in, unsigned at)
     return byte == '\n' || byte == '\r';
 }
 
-/* The member `cancel` of a line in the ring, [from, end). JSON_END: the line has none. */
+/* Read the member `cancel` of a line in the ring, [from, end). JSON_END: the line has no such
+ * member. */
 static enum json_kind read_cancel(const struct console *c, unsigned from, unsigned end,
                                   char line[LINE_BYTES], struct json_value *v)
 {

@@ -70,7 +70,7 @@ size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END])
     return n;
 }
 
-/* 16: it is not a digit. */
+/* The value of a hexadecimal digit; 16: c is not a digit. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -107,13 +107,13 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
         return false;
     }
     for (uint32_t left = f->latest - first + 1; at > least;
-         at--) { /* back over this many line ends */
+         at--) { /* go back over this many line ends */
         if (f->kept[(at - 1) % CONSOLE_FRAMES_KEPT] == '\n' && left-- == 0) {
             break;
         }
     }
     if (at == least && least != 0) {
-        return false; /* its beginning is gone, or may be gone */
+        return false; /* the event's beginning is no longer kept, or may not be */
     }
     from = at % CONSOLE_FRAMES_KEPT;
     bytes = f->end - at;

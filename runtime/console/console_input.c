@@ -77,8 +77,7 @@ void console_poll(struct console *c)
             in->aborted |= console_line_cancels(c);
         }
         if (byte == ANSWER_END && !in->reading && (console_is_terminal(c) || in->asked)) {
-            (void)take_answer(c); /* there is a terminal, or its window has another size from
-                                   * here on */
+            (void)take_answer(c); /* a terminal answered, or its window has a new size */
         }
     }
 }
@@ -100,7 +99,7 @@ bool console_aborted(struct console *c)
     p = &c->platform->console;
     console_poll(c);
     if (p->interrupted != NULL && p->interrupted(p->context)) {
-        c->input.aborted = true; /* after more bytes than the ring holds */
+        c->input.aborted = true; /* Ctrl-C after more bytes than the ring holds */
     }
     return c->input.aborted;
 }
@@ -118,7 +117,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     c->input.asked = kind == CONSOLE_AUTO && c->input.editor.echo;
     if (c->input.asked) {
         line_editor_ask_width(&c->input.editor);
-        console_put(c, "\r", 1); /* written over the question, if the far end shows it */
+        console_put(c, "\r", 1); /* overwrites the question, if the far end shows it */
     }
 }
 
@@ -133,7 +132,7 @@ static void sleep_a_while(const struct console *c)
     }
 }
 
-/* The next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: none came within silence_ms. */
+/* Wait for the next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: no byte came within silence_ms. */
 static int wait_byte(struct console *c)
 {
     uint64_t start = console_millis(c);
@@ -151,7 +150,7 @@ static int wait_byte(struct console *c)
     return c->input.ring[c->input.head++ % CONSOLE_RING_BYTES];
 }
 
-/* A Ctrl-C that arrives after the line is meant for what the line starts. */
+/* A Ctrl-C that arrives after the line is meant for the work that the line starts. */
 static void take_interrupts(struct console *c)
 {
     unsigned kept = c->input.head;
@@ -198,7 +197,7 @@ static enum line_event edit_line(struct console *c)
     return event;
 }
 
-/* As above, for a program; the editor holds the line. */
+/* Collect a line from a program; the editor's buffer holds it. */
 static enum line_event collect_line(struct console *c)
 {
     struct line_editor *e = &c->input.editor;
@@ -263,7 +262,8 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
     c->input.editor.most_columns = c->platform->screen.columns;
     if (prompt != NULL) {
         if (c->input.editor.terminal) {
-            line_editor_ask_width(&c->input.editor); /* it may have changed since the last line */
+            line_editor_ask_width(&c->input.editor); /* the width may have changed since the last
+                                                      * line */
         }
         line_editor_begin(&c->input.editor, prompt, line, max);
         c->input.editing = true;

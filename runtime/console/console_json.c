@@ -15,7 +15,7 @@ static void emit(struct console *c, const char *text, size_t bytes)
     console_put(c, text, bytes);
 }
 
-/* One whole character, from the UTF-8 writer. */
+/* Write one whole character from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     char out[JSON_ESCAPE_BYTES];
@@ -68,7 +68,7 @@ static void put_id(struct console *c)
     }
 }
 
-/* Fields in which ' stands for every quote. */
+/* Write fields in which ' stands for every quote. */
 static void put_fields(struct console *c, char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ void console_event_more(struct console *c, const char *format, ...)
     c->json.in_text = opens_text(format);
 }
 
-/* Does nothing if another event has ended this one. */
+/* End the event, unless another event has already ended it. */
 void console_event_end(struct console *c)
 {
     char end[CONSOLE_FRAME_END];
@@ -196,8 +196,8 @@ bool console_text_begins(const char *text, size_t bytes, const char *word)
     return bytes > n && memcmp(text, word, n) == 0;
 }
 
-/* Write a line as an event if it is an error. Returns how much of the text the event itself
- * says. */
+/* If a line is an error, begin its event. Returns how much of the text the event's name
+ * replaces. */
 static size_t begin_error(struct console *c, const char *text, size_t bytes)
 {
     static const char error[] = "error: ";

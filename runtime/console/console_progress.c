@@ -1,4 +1,5 @@
-/* The progress of a wait: one redrawn line on a terminal, or a line now and then elsewhere. */
+/* Show the progress of a wait: one redrawn line on a terminal, otherwise a new line now and
+ * then. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -13,7 +14,7 @@ enum {
     PROGRESS_BYTES = 120,
     PLAIN_FIRST_MS = 1000,
     PLAIN_STEP_MS = 5000,
-    PLAIN_STEP_PART = 8, /* of the elapsed time */
+    PLAIN_STEP_PART = 8, /* the next line comes after this fraction of the elapsed time */
 };
 
 static unsigned percent_of(uint64_t done, uint64_t total)
@@ -64,7 +65,7 @@ struct row {
     size_t width, most;
 };
 
-/* One whole character of it. */
+/* Add one whole character to the row. */
 static void put_in_row(void *context, const char *text, size_t bytes)
 {
     struct row *row = context;

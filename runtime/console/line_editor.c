@@ -29,8 +29,8 @@ enum control {
     DELETE = 127
 };
 
-/* Take line[from, to) out; the cursor goes to `from`. A line that is too long has lost its end,
- * and the shown end is not the typed one: such a line goes whole or not at all. */
+/* Remove line[from, to); the cursor moves to `from`. A line that is too long has lost its end, so
+ * the shown end is not what was typed: such a line is removed completely or not at all. */
 static void remove_text(struct line_editor *e, size_t from, size_t to)
 {
     unsigned columns;
@@ -53,7 +53,7 @@ static void remove_text(struct line_editor *e, size_t from, size_t to)
     }
 }
 
-/* One whole character, from the UTF-8 writer. */
+/* Insert one whole character from the UTF-8 writer. */
 static void insert(void *context, const char *text, size_t bytes)
 {
     struct line_editor *e = context;
@@ -85,7 +85,7 @@ static void move_to(struct line_editor *e, size_t at)
     }
 }
 
-/* A line of the history; NULL: there is none. */
+/* Show a line of the history; NULL: there is no such line. */
 static void show_line(struct line_editor *e, const char *text)
 {
     size_t bytes;
@@ -131,7 +131,7 @@ static void ask_for_brackets(struct line_editor *e)
     line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn instead of many */
 }
 
-/* From here on the line that is being edited is a terminal's. */
+/* Treat the far end as a terminal from now on, also for the current line. */
 static void find_terminal(struct line_editor *e)
 {
     e->terminal = true;
@@ -163,7 +163,7 @@ static void press(struct line_editor *e, enum line_key key)
     }
 }
 
-/* Brackets around pasted text count even if the far end is known not to be a terminal. */
+/* The marks around pasted text are obeyed even if the far end is known not to be a terminal. */
 static void take_key(struct line_editor *e, enum line_key key)
 {
     if (key == KEY_NONE) {
@@ -200,7 +200,7 @@ static void take_sequence(struct line_editor *e)
         return;
     }
     if (e->terminal && !was_terminal) {
-        find_terminal(e); /* before anything was typed */
+        find_terminal(e); /* nothing was typed yet */
     } else if (e->columns != columns && e->n != 0 && e->terminal) {
         line_screen_rewrap(e, columns);
     }
@@ -227,8 +227,8 @@ static void take_sequence_byte(struct line_editor *e, char byte)
     take_sequence(e);
 }
 
-/* The history does not keep a PIN, so that the next user of the cursor keys does not see it,
- * also if /unlock was mistyped. */
+/* Whether the history must not keep a line because it may have a PIN, even if /unlock was
+ * mistyped. */
 static bool is_secret(const char *line)
 {
     line += strspn(line, " ");
@@ -360,7 +360,7 @@ void line_editor_redraw(struct line_editor *e)
     }
     e->terminal = true;
     line_editor_ask_width(e);
-    line_screen_write(e, "\33[H\33[2J", 7); /* to the first row, erase all (CUP, ED) */
+    line_screen_write(e, "\33[H\33[2J", 7); /* go to the first row and erase all (CUP, ED) */
     e->row = 0;
     line_screen_draw(e);
 }
@@ -381,7 +381,8 @@ void line_editor_resume(struct line_editor *e)
     line_screen_write(e, e->line, e->n);
 }
 
-/* Save the cursor, move far right, ask for its position, restore it (DECSC, CUF, DSR 6, DECRC). */
+/* Save the cursor, move it far right, ask for its position, and restore it (DECSC, CUF, DSR 6,
+ * DECRC). */
 void line_editor_ask_width(struct line_editor *e)
 {
     static const char question[] = "\33"

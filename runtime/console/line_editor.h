@@ -85,7 +85,8 @@ void line_editor_resume(struct line_editor *e);
 /* Ask how wide the terminal is. The answer comes as input and shows that there is a terminal. */
 void line_editor_ask_width(struct line_editor *e);
 
-/* text, NUL-terminated, followed an ESC. True if it is the answer, which is then taken. */
+/* text, NUL-terminated, followed an ESC. True if text is the terminal's answer, which is then
+ * used. */
 bool line_editor_take_answer(struct line_editor *e, const char *text);
 
 #endif

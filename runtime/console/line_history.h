@@ -1,4 +1,4 @@
-/* The lines that a line editor remembers, and the one that it shows (line_history.c). */
+/* The lines that a line editor remembers, and which of them it shows (line_history.c). */
 #ifndef INGOT_RUNTIME_LINE_HISTORY_H
 #define INGOT_RUNTIME_LINE_HISTORY_H
 
@@ -20,11 +20,11 @@ void line_history_add(struct line_history *h, const char *line, size_t n);
 /* Forget all lines. */
 void line_history_clear(struct line_history *h);
 
-/* Show the line being typed. */
+/* Return from old lines to the line being typed. */
 void line_history_rewind(struct line_history *h);
 
-/* The next line to show, NUL-terminated and valid until something is added: "" for the line
- * being typed. NULL: there is none. Typed text is lost, as in a shell without undo. */
+/* Return the older or newer line, NUL-terminated and valid until a line is added; "" for the
+ * line being typed. NULL: there is no such line. Text typed so far is lost. */
 const char *line_history_older(struct line_history *h);
 const char *line_history_newer(struct line_history *h);
 

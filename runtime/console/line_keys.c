@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 10000 }; /* further digits are dropped */
+enum { MOST_COLUMNS = 10000 }; /* larger numbers are cut to this */
 
 /* VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers ";5" Ctrl and ";3"
  * Alt), and rxvt and the Linux console where they differ. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum line_key {
-    KEY_NONE, /* a sequence that is none of our keys */
+    KEY_NONE, /* a sequence that is not one of these keys */
     KEY_UP,
     KEY_DOWN,
     KEY_LEFT,
@@ -24,7 +24,7 @@ enum line_key {
 enum line_key line_keys_find(const char *sequence);
 
 /* The cursor's column, from 1, if ESC followed by sequence is a terminal's answer to the
- * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: it is something else. */
+ * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: the sequence is something else. */
 uint32_t line_keys_answered_column(const char *sequence);
 
 #endif

@@ -1,6 +1,6 @@
-/* The location of each character of the line, and the control sequences (ECMA-48, section 8.3)
- * that draw it. We end rows ourselves, one column before the terminal would wrap, so that the
- * terminal's way of wrapping does not matter. */
+/* Compute where each character of the line is, and write the control sequences (ECMA-48, section
+ * 8.3) that draw it. This code ends rows itself, one column before the terminal would wrap, so
+ * that the terminal's way of wrapping does not matter. */
 #include "runtime/console/line_screen.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ void line_screen_prompt(const struct line_editor *e)
     }
 }
 
-/* ESC [ n final; nothing if n == 0. */
+/* Write ESC [ n final, or nothing if n == 0. */
 static void write_sequence(const struct line_editor *e, uint32_t n, char final)
 {
     char text[16];
@@ -57,8 +57,8 @@ static size_t character_bytes(const char *text, size_t n)
 }
 
 /* The position after the character at text, which is at `at` of a terminal of this width; the
- * end of a row is the beginning of the next. *early: it did not fit after the previous
- * character. */
+ * end of a row is the beginning of the next. *early: the character did not fit into the
+ * previous row. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
 {
@@ -76,7 +76,8 @@ static struct place step(uint32_t columns, struct place at, const char *text, si
     return at;
 }
 
-/* Write line[from, to), which begins at `at`; draw false: only compute where it ends. */
+/* Write line[from, to), which begins at the place `at`; draw false: only compute where the text
+ * ends. */
 static struct place write_text(const struct line_editor *e, struct place at, size_t from, size_t to,
                                bool draw)
 {
@@ -113,7 +114,7 @@ static void note_end(struct line_editor *e, struct place end)
     e->last_column = end.column;
 }
 
-/* Move from row `row` to a position above it or on it. */
+/* Move the cursor from row `row` to a place on this row or above. */
 static void go_to(struct line_editor *e, uint32_t row, struct place to)
 {
     if (to.row > row) {
@@ -140,7 +141,7 @@ void line_screen_draw(struct line_editor *e)
     }
 }
 
-/* Rows that one of our rows takes on a terminal of this width. */
+/* How many terminal rows of this width one row of the line takes. */
 static uint32_t rows_of(uint32_t row_columns, uint32_t columns)
 {
     return max_u32(1, (row_columns + columns - 1) / columns);

@@ -10,13 +10,13 @@ void line_screen_write(const struct line_editor *e, const char *text, size_t byt
 /* Write the prompt, which is highlighted on a terminal. */
 void line_screen_prompt(const struct line_editor *e);
 
-/* The line has changed anywhere: redraw it and place the cursor. */
+/* Redraw the whole line after any change, and place the cursor. */
 void line_screen_draw(struct line_editor *e);
 
 /* The terminal was `columns` wide, and is e->columns now: redraw the line. This assumes that the
- * terminal has wrapped the old rows that no longer fit, with the cursor in its place among them,
- * as most terminals do, and erases them. On a terminal that cuts rows off instead, as many rows
- * above the prompt are lost. */
+ * terminal has wrapped rows that no longer fit, and kept the cursor on its character, as most
+ * terminals do; it erases these rows. On a terminal that cuts rows off instead, the same number
+ * of rows above the prompt is lost. */
 void line_screen_rewrap(struct line_editor *e, uint32_t columns);
 
 /* The cursor has moved within the line. */

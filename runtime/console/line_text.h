@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* The start of the previous or the next character, with the marks that join it. Before 0 is 0,
- * after n is n. */
+/* The start of the previous or the next character; marks that join a character belong to it. The
+ * result stays within 0 .. n. */
 size_t line_text_character_before(const char *line, size_t n, size_t at);
 size_t line_text_character_after(const char *line, size_t n, size_t at);
 

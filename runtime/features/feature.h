@@ -1,10 +1,10 @@
 /* A feature can be switched off without changing anything else. Its folder has all of it: state,
  * commands, its section of saved files, and its hooks at fixed points of a start and of a turn.
- * features.inc has a row for each; chat and app walk the rows at these points and name none. If no
- * feature is on, a point costs one test.
+ * features.inc has a row for each feature; chat and app walk the rows at these points and name no
+ * feature. If no feature is on, a point costs one test.
  *
  * Hooks get the feature's own state, which is zeroed once, at the start. Hooks of a conversation
- * and of a turn are called only while the feature is on (features_switch); the others always. A
+ * and of a turn are called only while the feature is on (features_switch); other hooks always. A
  * hook that is NULL is not called. */
 #ifndef INGOT_RUNTIME_FEATURE_H
 #define INGOT_RUNTIME_FEATURE_H
@@ -23,14 +23,14 @@ struct model_setup;
 
 enum {
     FEATURES_MOST = 32,
-    FEATURES_STATE_BYTES = 192 << 10, /* sum over all features */
+    FEATURES_STATE_BYTES = 192 << 10, /* sum of the states of all features */
     FEATURE_TURN_BYTES = 1024,        /* bytes of a turn's text that a feature begins */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum command_result {
-    COMMAND_DONE, /* or refused with a message */
+    COMMAND_DONE, /* done, or refused with a message */
     COMMAND_ENDS, /* the conversation ends: /off */
 };
 
@@ -49,23 +49,23 @@ enum command_group {
 struct chat_command {
     const char *name;
     enum command_group group;
-    const char *arguments, *help; /* NULL: not in the list */
+    const char *arguments, *help; /* NULL: /help does not list the command */
     bool needs_model;             /* refused while no model is loaded */
     enum command_result (*run)(struct app *a, char *argument);
 };
 
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
-/* /save WORD, /load WORD and /undo WORD: commands with an argument (/undo alone takes a turn back, see
- * `undone` below). Features may share a word. Then /save and /load apply to those that are active,
- * and /undo to all that have `undo`; each reports itself if it is off. */
+/* /save WORD, /load WORD and /undo WORD: commands with an argument (plain /undo takes a turn back,
+ * see `undone` below). If features share a word, /save and /load apply to the active ones, and
+ * /undo to all that have `undo`; a feature that is off says so. */
 struct feature_saved {
     const char *word;
-    const char *off; /* the error while none of them is active; NULL: always active */
+    const char *off; /* the error if no feature with this word is active; NULL: always active */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* otherwise it is saved only if no other one has been, to
-                                     * give the error */
+                    struct app *a); /* whether it is active; if no feature with the word is, the
+                                     * first one gives the error */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
@@ -73,20 +73,23 @@ struct feature_saved {
 
 /* ---- a field of requests (docs/SERIAL.md) ---------------------------------------------------- */
 
-/* Each gets the field's value and returns NULL, or a sentence that says why it is wrong. */
+/* Each function gets the field's value and returns NULL, or a sentence that says why it is
+ * wrong. */
 struct feature_field {
     const char *name;
     const char *(*check)(void *state, struct chat *c, const char *value); /* changes nothing */
-    const char *(*set)(void *state, struct chat *c, const char *value); /* before options are set */
-    void (*enter)(void *state, struct chat *c, const char *value); /* afterwards; it was checked */
+    const char *(*set)(void *state, struct chat *c, const char *value); /* called before options are
+                                                                         * set */
+    void (*enter)(void *state, struct chat *c, const char *value);      /* called after that, with a
+                                                                    * checked value */
 };
 
 /* ---- an option ------------------------------------------------------------------------------- */
 
-/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). NULL: it is
- * set; otherwise what it accepts. This is for a feature that a program adds by itself, as
- * tests/unit/features/word_count.h does. A built-in feature has rows in an options.def of its folder
- * instead, which also make the flags, the help and the page of options. */
+/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). NULL:
+ * success; otherwise the accepted values. This is for features that a program adds, as
+ * tests/unit/features/word_count.h does. A built-in feature has rows in an options.def of its
+ * folder instead, which also make the flags, the help and the page of options. */
 struct feature_option {
     const char *name;
     const char *(*set)(void *state, const char *value);
@@ -99,25 +102,25 @@ struct feature_turn {
     const char *text; /* (bytes) the person's text */
     size_t bytes;
     const char
-        *told; /* (told_bytes) the same with what a feature puts in front of it; the model reads
-               * this */
+        *told; /* (told_bytes) what the model reads: the text, with what features put in front of
+               * it */
     size_t told_bytes;
-    size_t said;     /* how many bytes at its end are a person's */
+    size_t said;     /* how many bytes at the end of text are a person's */
     bool as_turn;    /* in the model's template */
-    bool leads;      /* its reply may lead to another turn, ... */
-    unsigned n_led;  /* ... like this many before it, for the same question */
-    bool looks_back; /* it does not become part of the conversation */
+    bool leads;      /* its reply may lead to another turn */
+    unsigned n_led;  /* earlier turns that led to this one, for the same question */
+    bool looks_back; /* the turn does not become part of the conversation */
     uint32_t own;    /* index of its first token in the session */
-    bool thinks;     /* the text belongs to thoughts */
+    bool thinks;     /* the current text belongs to thoughts */
     struct generate_result result;
 
-    /* For the hooks of the end: */
+    /* For the hooks at the end of a turn: */
     bool hidden;        /* nothing of the reply was shown */
-    bool leads_on;      /* its reply leads to another turn, which next_turn makes */
+    bool leads_on;      /* the reply leads to another turn, which next_turn makes */
     const char *reason; /* why the reply ended; NULL: as in result */
 };
 
-/* The destination of the text of a reply. */
+/* The next receiver of a reply's text. */
 struct feature_text {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
@@ -134,9 +137,10 @@ struct feature {
     const struct feature_field *field;
     const struct feature_option *option;
 
-    /* Hooks of a start, in order: the options are read; a model will be planned with setup; the
-     * model is open, and asks for this much of ARENA_LEARN; its weights are loaded (an error
-     * refuses the model: a->error_message); a conversation with it is open. */
+    /* Hooks of a start, called in this order: after the options are read; before a model is
+     * planned with setup; when the model is open, for the bytes of ARENA_LEARN that the
+     * feature needs; when its weights are loaded (an error refuses the model: a->error_message);
+     * when a conversation with it is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);
@@ -144,32 +148,34 @@ struct feature {
     void (*loaded)(void *state, struct app *a);
 
     /* Hooks of a conversation: */
-    void (*reset)(void *state, struct chat *c);   /* another model's begins; all before is gone */
-    void (*cleared)(void *state, struct chat *c); /* it is empty */
-    void (*changed)(void *state, struct chat *c); /* another kept one continues */
-    void (*weights_changed)(void *state, struct chat *c); /* of the model */
-    void (*undone)(void *state, struct chat *c); /* its last turn will be taken back: /undo, and
-                                                  * /retry, which answers it again */
-    /* Its last turn was judged. Returns where that is noted ("in the log"), or NULL. */
+    void (*reset)(void *state, struct chat *c);   /* a conversation with another model begins;
+                                                   * forget everything */
+    void (*cleared)(void *state, struct chat *c); /* the conversation is empty now */
+    void (*changed)(void *state, struct chat *c); /* another kept conversation continues */
+    void (*weights_changed)(void *state, struct chat *c); /* the model's weights have changed */
+    void (*undone)(void *state, struct chat *c); /* the last turn will be taken back: by /undo, or
+                                                  * by /retry, which answers it again */
+    /* The last turn was judged. Returns where the judgement is noted ("in the log"), or NULL. */
     const char *(*rated)(void *state, struct chat *c, enum feature_rating rating);
-    /* Its last turn will be answered again, or (begins false) was. */
+    /* The last turn will be answered again, or (begins false) was answered again. */
     void (*retried)(void *state, struct chat *c, bool begins);
 
-    /* A prompt is built: with this system prompt (NULL: the template's own), in at most so much
-     * of the context, for a text that the feature itself made as a turn. */
+    /* A prompt is built. The hooks may change the system prompt (NULL: the template's own) and
+     * the room in the context, and say whether the feature itself made the text. */
     void (*system)(void *state, struct chat *c, const char **text, size_t *bytes);
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
 
-    /* The text of a turn with something in front, valid until the next call, *bytes long; NULL:
-     * nothing comes in front. */
+    /* The text of a turn with the feature's text in front, valid until the next call, *bytes
+     * long; NULL: the feature adds nothing. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
-    /* Hooks of a turn, in order: its tokens are pending, and nothing is computed (also for a
-     * plain text, and for a turn that looks back); some of it may be computed (errors of
-     * session_run); its sampling parameters; where its text goes, in front of *to; its first
-     * token came, so the turn is part of the conversation; a tag came in its text, which is not
-     * shown (runtime/text/hidden_tags.h); the reply ended; a line that says why; it is answered. */
+    /* Hooks of a turn, called in this order: its tokens are pending, and nothing is computed
+     * (also for a plain text, and for a turn that looks back); the hook may compute a part
+     * (errors of session_run); it may change sampling parameters; it may put itself in front
+     * of *to, the receiver of the text; the first token came, so the turn is part of the
+     * conversation; a tag came in the text (runtime/text/hidden_tags.h); the reply ended; a line
+     * may say why; the turn is over. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);
     void (*chooses)(void *state, struct feature_turn *t, struct generate_params *p,
@@ -183,7 +189,7 @@ struct feature {
     /* After leads_on: do what the reply asks for, and write the text of the next turn; returns
      * its length. */
     size_t (*next_turn)(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES]);
-    /* Whether the current turn, or (at_work false) the last one, asks for a reply without
+    /* Whether the current turn, or (at_work false) the last turn, asks for a reply without
      * thoughts. */
     bool (*is_quiet)(void *state, bool at_work);
 };
@@ -210,8 +216,8 @@ struct features {
 /* The rows of features.inc. */
 extern const struct feature *const features_built_in[FEATURES_BUILT_IN];
 
-/* f is zeroed; rows (n) begin with the features of features.inc. All are off. app may be NULL:
- * then no hook of a start is called. */
+/* Open the features; all are off. f is zeroed; rows (n) begin with the features of features.inc.
+ * app may be NULL: then no hook of a start is called. */
 void features_open(struct features *f, const struct feature *const *rows, unsigned n,
                    struct app *app);
 
@@ -226,18 +232,18 @@ static inline bool features_is_on(const struct features *f, enum feature_number 
     return (f->on >> number & 1) != 0;
 }
 
-/* The next row from i on that has the hook and is on. NULL: there are no features. */
+/* The next row from i on that is on and has the hook. f NULL: there are no features. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
-/* The hooks of a start, in the order of the rows, also for features that are off. features_ready
- * ends with the first error. */
+/* The hooks of a start, in the order of the rows, called for features that are off, too.
+ * features_ready ends with the first error. */
 void features_start(struct features *f);
 void features_planned(struct features *f, struct model_setup *setup);
 size_t features_memory(struct features *f, const struct image *image);
 enum err features_ready(struct features *f);
 void features_loaded(struct features *f);
 
-/* Those of conversations and turns, as `struct feature` describes; f may be NULL. */
-void features_reset(struct features *f, struct chat *c); /* also for features that are off */
+/* The hooks of conversations and turns, as `struct feature` describes; f may be NULL. */
+void features_reset(struct features *f, struct chat *c); /* called for features that are off, too */
 void features_cleared(struct features *f, struct chat *c);
 void features_changed(struct features *f, struct chat *c);
 void features_weights_changed(struct features *f, struct chat *c);
@@ -261,7 +267,7 @@ size_t features_next_turn(struct features *f, struct feature_turn *t,
 bool features_is_quiet(struct features *f, bool at_work);
 /* The last feature's hook runs first, so that the text passes row 0 first. */
 void features_show(struct features *f, struct feature_turn *t, struct feature_text *to);
-/* The feature that has this field of requests; NULL: none has it. */
+/* The description of this field of requests; NULL: no feature has it. */
 const struct feature_field *features_field(struct features *f, const char *name, void **state);
 /* Set an option that is not in options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT:
  * *accepts says what it accepts. */

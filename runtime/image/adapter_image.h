@@ -19,7 +19,8 @@ enum err adapter_check_header(const struct adapter_header *h, uint64_t file_byte
 /* Bytes of the table of pairs with its padding, which follows the header. */
 uint64_t adapter_table_bytes(const struct adapter_header *h);
 
-/* Check the table, 8-byte aligned: its checksum, order, ranks and places. Errors as above. */
+/* Check the table, 8-byte aligned: its checksum, order, ranks and places. Errors as
+ * adapter_check_header. */
 enum err adapter_check_pairs(const struct adapter_header *h, const struct adapter_pair *pairs,
                              char *error_message);
 
@@ -28,8 +29,8 @@ enum err adapter_check_pairs(const struct adapter_header *h, const struct adapte
 enum err adapter_check_base(const struct adapter_header *h, const struct adapter_pair *pairs,
                             const struct image *base, char *error_message);
 
-/* Whether a role can have an adapter: a matrix that is multiplied with tokens and belongs to no
- * expert. */
+/* Whether a role can have an adapter: it must be a matrix that is multiplied with tokens, but not
+ * an expert's. */
 bool adapter_takes_role(enum ingot_role role);
 
 /* Numbers of a pair's A and B, zeros included; bytes of n numbers of a type, rounded up to

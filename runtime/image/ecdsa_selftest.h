@@ -1,9 +1,10 @@
-/* The check of signatures against published vectors, and bad ones. */
+/* Check signature verification against published vectors, and against bad signatures. */
 #ifndef INGOT_RUNTIME_ECDSA_SELFTEST_H
 #define INGOT_RUNTIME_ECDSA_SELFTEST_H
 
-/* RFC 6979, A.2.5, with SHA-256; each of them damaged in every way that a verifier must see; a
- * key that is no point. NULL: all is well; else what went wrong, a noun. */
+/* Check the signatures of RFC 6979, A.2.5, with SHA-256; each of them damaged in every way that
+ * a verifier must detect; and a key that is not a point of the curve. NULL: success; otherwise a
+ * noun that names the failed case. */
 const char *ecdsa_selftest(void);
 
 #endif

@@ -20,13 +20,15 @@ struct image {
     const struct ingot_header *header;
     const uint8_t *tokenizer;             /* struct ingot_tokenizer and its arrays */
     const struct ingot_chat *chat;        /* and its strings */
-    const float *factors;                 /* (header->rope.count) which header->ropes names */
+    const float *factors;                 /* (header->rope.count) factors to which header->ropes
+                                           * refer */
     const struct ingot_layer *layers;     /* (n_layers) */
     const struct ingot_segment *segments; /* embedding, layers, head */
-    const struct ingot_tensor *tensors;   /* in order of roles, those of a layer in sequence */
+    const struct ingot_tensor *tensors;   /* in order of roles; the tensors of a layer are
+                                           * adjacent */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
-    uint32_t first_row;                   /* number of rows; checksum of token 0 in the table per
-                                           * layer */
+    uint32_t first_row;                   /* first row of the table per layer: checksum of token
+                                           * 0 */
     char error_message[96];               /* after an error: a message that names the field */
 };
 
@@ -36,9 +38,9 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* Parts of the checks for a packer, before it multiplies anything: the parameters; n (at most
- * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers, except
- * where their weights are. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* Parts of the checks, for a packer before it multiplies anything: the parameters; n (at most
+ * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers without
+ * the places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
@@ -66,56 +68,57 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
                                         enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
-/* Whether every expert of a layer has one, in its own extent; one entry of the tensor table
- * describes all. */
+/* Whether every expert of a layer has such a tensor, in its own extent; one entry of the
+ * tensor table describes all of them. */
 bool image_role_is_expert(enum ingot_role role);
 
-/* Whether it is a matrix, which is quantized and multiplied; the others are norms and biases
- * (F32) and positions. */
+/* Whether the role is a matrix, which is quantized and multiplied. Other roles are norms and
+ * biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
 /* The kind of layer number `layer` (< n_layers). */
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
 /* The table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for others.
- * NULL: there is none. */
+ * NULL: there is no such tensor. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* The type after which a model is named: that of a feed-forward's first matrix, or else of the
- * output. */
+/* The type after which a model is named: the type of a feed-forward's first matrix, or else of
+ * the output. */
 unsigned image_main_type(const struct image *img);
 
-/* The most experts that a token takes in a layer; 0: there are none. */
+/* The most experts that a token takes in a layer; 0: no experts. */
 uint32_t image_most_experts(const struct image *img);
 
-/* The width of the widest recurrent mixer; 0: there is none. */
+/* The width of the widest recurrent mixer; 0: no recurrent mixer. */
 uint32_t image_inner_dim(const struct image *img);
 
-/* The largest sum of numbers over a layer's heads: of a token's queries, or of the attended
- * values. */
+/* The most numbers that all heads of a layer have together: for a token's queries, or for the
+ * attended values. */
 uint32_t image_queries(const struct image *img);
 
-/* The longest sequence for which LongRoPE's short factors are; 0: the model has none. */
+/* The longest sequence that uses LongRoPE's short factors; 0: the model does not use LongRoPE. */
 uint32_t image_long_context(const struct image *img);
 
-/* The last layer that writes a state of its sequence: keys and values of its own, or a recurrent
- * mixer's. After it a token does not affect others. */
+/* The last layer that writes a state: its own keys and values, or a recurrent mixer's state. In
+ * later layers a token does not affect other tokens. */
 uint32_t image_last_written(const struct image *img);
 
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* How many segments there are, and the numbers of three: the token embedding; a layer's tensors
- * that it always needs; the output norm with an untied output. layer < n_layers. */
+/* The number of segments, and the numbers of three segments: the token embedding; the tensors
+ * that a layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
-uint32_t image_front_segments(const struct ingot_params *p); /* before those of the layers */
+uint32_t image_front_segments(const struct ingot_params *p); /* segments before the segments of
+                                                              * layers */
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
 /* The table per layer: where a token's rows begin in the file, their bytes, and their checksum.
- * Only for a model that has one. */
+ * Only for a model that has this table. */
 uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
 uint32_t image_table_crc(const struct image *img, uint32_t token);
 
@@ -132,7 +135,7 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);
 
-/* "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
+/* The name "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
 const char *image_mixer_name(unsigned mixer);
 const char *image_ffn_name(unsigned ffn);
 
@@ -150,30 +153,31 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* The 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 share one for
- * all tensors, FIG4 has one for each. NULL: there is no table. */
+/* The 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 have one table
+ * for all tensors, FIG4 has one for each tensor. NULL: there is no table. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 
-/* Whether a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, the
- * others need whole blocks. */
+/* Whether a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, other
+ * types need whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
-/* Whether a matrix of which each head has its own rows can have the type: it must multiply
- * floats, or Q8. */
+/* Whether the type suits a matrix whose rows belong to heads: the type must multiply floats,
+ * or Q8. */
 bool image_type_suits_head(unsigned type);
 
-/* Whether a product has to unpack it (runtime/compute/packed.h). */
+/* Whether a product has to unpack the type (runtime/compute/packed.h). */
 bool image_type_is_packed(unsigned type);
 
 /* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
  * that does not allow the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
-/* The tensor's shape that parameters and layer (as above) require: rows and cols. */
+/* The shape that parameters and layer require of a tensor: rows and cols. Layer as for
+ * image_role_presence. */
 void image_role_shape(const struct ingot_params *p, const struct ingot_layer *l,
                       enum ingot_role role, uint32_t *rows, uint32_t *cols);
 
-/* A chat string of *bytes bytes, not terminated; of the image, or of a section by itself. */
+/* A chat string of *bytes bytes, not NUL-terminated, from the image or from a separate section. */
 const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_string which,
                             uint32_t *bytes);
 const char *image_chat_string(const struct image *img, enum ingot_chat_string which,

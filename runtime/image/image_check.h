@@ -29,7 +29,7 @@ static inline bool image_in_range(const struct image_range *r)
     return r->value >= r->low && r->value <= r->high;
 }
 
-/* The layer that a check of the table of layers is at. */
+/* The layer that is being checked in the table of layers. */
 struct image_checked {
     struct image *img;
     const struct ingot_params *params;
@@ -51,12 +51,12 @@ enum err image_layer_ranges(const struct image_checked *c, const struct image_ra
 enum err image_check_attention(const struct image_checked *c);
 enum err image_check_recurrent(const struct image_checked *c);
 
-/* Check the table of layers, after the header; and later the phases against the tensors. Errors:
+/* Check the table of layers, after the header; later check the phases against the tensors. Errors:
  * ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_segments(struct image *img);
 enum err image_check_tensors(struct image *img);
 
-/* n cannot overflow: the file's size bounds every size. */
+/* n rounded up to a multiple. Cannot overflow, because the file's size bounds every size. */
 static inline uint64_t image_round_up(uint64_t n, uint64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;

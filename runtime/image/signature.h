@@ -14,13 +14,13 @@ enum err signature_check_block(const struct signing *g, const struct signature_b
 /* The signed bytes: the head of the block, and the digests. */
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);
 
-/* The name of a public key, as 16 hexadecimal digits, NUL-terminated; and as bytes. */
+/* Write the name of a public key as 16 hexadecimal digits, NUL-terminated, or as bytes. */
 enum { SIGNATURE_NAME_BYTES = 2 * SIGNATURE_ID_BYTES + 1 };
 void signature_key_id(uint8_t id[SIGNATURE_ID_BYTES], const uint8_t *key);
 char *signature_id_text(char text[SIGNATURE_NAME_BYTES], const uint8_t *id);
 
-/* Whether a block with this beginning is a signature, judging by its first fields; for programs
- * that show it. */
+/* Whether the first fields of a block are those of a signature; for programs that show
+ * signatures. */
 bool signature_is_block(const struct signature_block *b);
 
 #endif

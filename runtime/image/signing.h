@@ -1,6 +1,6 @@
-/* Signed files: how an image with a key, or a program that was given one, checks them. The key
- * and the functions are passed down in one struct, so that an image without a key contains none
- * of it; only the code that makes one names the functions. */
+/* How an image with a key, or a program that was given a key, checks signed files. The key and
+ * the functions are passed down in one struct. Only the code that makes the struct names the
+ * functions, so an image without a key does not contain them. */
 #ifndef INGOT_RUNTIME_SIGNING_H
 #define INGOT_RUNTIME_SIGNING_H
 
@@ -15,7 +15,7 @@ enum { SIGNING_ERROR_MESSAGE_BYTES = 160 };
 
 struct workers;
 
-/* For the current part of the file (runtime/compute/tree_digest.h). */
+/* Digest of the current part of the file (runtime/compute/tree_digest.h). */
 struct tree_digest {
     struct sha256 whole; /* hash of the leaves' digests */
     struct sha256 leaf;

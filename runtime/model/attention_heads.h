@@ -1,4 +1,4 @@
-/* The work of attention for each head by itself: it prepares query, key and value, and turns the
+/* The part of attention that is separate for each head: prepare query, key and value, and turn the
  * attended sum into a part of the mixer's result. */
 #ifndef INGOT_RUNTIME_ATTENTION_HEADS_H
 #define INGOT_RUNTIME_ATTENTION_HEADS_H
@@ -10,18 +10,18 @@ static inline bool attention_has(const struct transformer *t, enum ingot_feature
     return (t->data->features & (uint32_t)feature) != 0;
 }
 
-/* The query of a head and token of the chunk to q (head_dim), rotated and scaled. The core's
- * work space except q is overwritten. */
+/* Write the query of a head and a token of the chunk to q (head_dim), rotated and scaled.
+ * Overwrites the core's work space. */
 void attention_query(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                      float *q);
 
-/* The key of a kv head and token, in its row of act.k, becomes the stored one. Returns its
- * value. */
+/* Turn the key of a kv head and token, in its row of act.k, into the key to store. Returns
+ * the value that belongs to it. */
 const float *attention_key_value(const struct transformer *t, uint32_t head, uint32_t token,
                                  float **key);
 
-/* A head's result for a token, times 1 / sum, to its place in act.attended. The core's q is
- * overwritten. */
+/* Write a head's result for a token, times 1 / sum, to its place in act.attended. Overwrites
+ * the core's q. */
 void attention_result(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                       const float *out, float sum);
 

@@ -8,11 +8,11 @@
 
 /* Fill the rates of computing in m->request.rates. For each type among the model's matrices, one
  * matrix is multiplied for 5 ms, for one token and for a few. Whole layers run for 10 ms (at
- * least one), to measure the time outside their matrices. The shortest times count. While the
- * two shortest differ, because others use the cores, the measurement continues for up to ten
- * times as long, and finally sets rates.disturbed. A checksum is timed, too. All cores work,
- * over `memory`, which stands in for weights (its contents are lost). m is planned and not
- * loaded: its stream and transformer are borrowed. A rate stays 0 if its work does not fit the
+ * least one), to measure the time outside their matrices. The shortest times count. If the two
+ * shortest times differ, because other programs use the cores, the measurement continues for
+ * up to ten times as long, and then sets rates.disturbed. A checksum is timed, too. All cores
+ * work on `memory` in place of weights; its contents are lost. m is planned but not loaded:
+ * its stream and transformer are borrowed. A rate stays 0 if its work does not fit the
  * memory. */
 void calibrate_compute(struct model *m, struct workers *workers, struct memory_range memory);
 

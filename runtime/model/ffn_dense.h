@@ -6,10 +6,11 @@
 
 extern const struct layer_block ffn_dense;
 
-/* Its run function, for experts with a dense part. */
+/* The run function of the dense feed-forward, for experts with a dense part. */
 bool ffn_dense_run(const struct transformer *t, unsigned core);
 
-/* Apply the layer's activation to n numbers: of gate and up, or only of up, to gate. */
+/* Apply the layer's activation to n numbers of gate and up, or only of up; the result goes to
+ * gate. */
 void ffn_activate(const struct transformer *t, float *gate, const float *up, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Experts: some of many feed-forwards, chosen for each position by a router, optionally in
- * addition to a dense one that all positions share. */
+/* Experts: some of many feed-forwards, chosen for each position by a router, optionally with
+ * a dense feed-forward that all positions share. */
 #ifndef INGOT_RUNTIME_FFN_EXPERTS_H
 #define INGOT_RUNTIME_FFN_EXPERTS_H
 

@@ -24,7 +24,7 @@ static inline size_t experts_work_bytes(const struct ingot_layer *l)
            padded(l->n_experts_used * sizeof(struct router_choice));
 }
 
-/* As it would be in layer l. */
+/* The same work space as layer l would lay it out. */
 static inline struct token_work work_of_layer(const struct transformer *t,
                                               const struct ingot_layer *l, size_t token)
 {
@@ -40,38 +40,39 @@ static inline struct token_work work_of(const struct transformer *t, size_t toke
     return work_of_layer(t, t->data, token);
 }
 
-/* Whether experts come from a cache, and not with the layer. */
+/* Whether experts come from a cache instead of with the layer. */
 static inline bool is_cached(const struct transformer *t)
 {
     return t->stream->experts.all != NULL;
 }
 
-/* ffn_experts_choose.c: the choices of this core's tokens; ... */
+/* ffn_experts_choose.c: choose the experts of this core's tokens. */
 void experts_choose(const struct transformer *t, unsigned core);
 
-/* ... after a barrier, a token's weight of an expert, or NULL if it does not take it; ... */
+/* After a barrier: a token's weight of an expert; NULL: the token does not take this expert. */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
-/* ... how many tokens take it; and core 0 requests all experts that any token takes. */
+/* After a barrier: how many tokens take an expert; and core 0 requests all experts that any token
+ * takes. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 
-/* ffn_experts_wait.c; i: the index among those that any token takes. Whether it can be computed
- * without waiting; ... */
+/* ffn_experts_wait.c; i: index among the experts that any token takes. Whether expert i can be
+ * computed without waiting. */
 bool expert_is_there(const struct transformer *t, uint32_t i);
 
-/* ... its location, then or after ... */
+/* Its location, when it can be computed. */
 const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t expert);
 
-/* ... a barrier, when all of it is there (false: it will not come), ... */
+/* A barrier at which all of the expert has arrived (false: it will not come). */
 bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
 
-/* ... or when the unchecked part is there that its hidden values need; only for one from the
- * cache. */
+/* A barrier at which the unchecked part has arrived that its hidden values need; only for an
+ * expert from the cache. */
 bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
-/* ffn_experts_next.c: what the next layer's router would choose from this layer's x; and core 0
- * requests it, after a barrier. */
+/* ffn_experts_next.c: predict what the next layer's router chooses, from this layer's x. After a
+ * barrier core 0 requests these experts. */
 void experts_choose_next(const struct transformer *t);
 void experts_ask_next(const struct transformer *t);
 

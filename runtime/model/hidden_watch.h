@@ -1,5 +1,5 @@
-/* Sees the hidden states after the last norm, or changes them before the head reads them: for
- * code that learns from a model and adapts it, without being part of it (transformer_watch). */
+/* See the hidden states after the last norm, or change them before the head reads them. This is
+ * for code outside the model that learns from it and adapts it (transformer_watch). */
 #ifndef INGOT_RUNTIME_HIDDEN_WATCH_H
 #define INGOT_RUNTIME_HIDDEN_WATCH_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct hidden_watch {
-    /* Sees the state (dim) of the token at `position` in a pass of one sequence, before it is
-     * adapted; NULL: not wanted. */
+    /* Gets the state (dim) of the token at `position` in a pass of one sequence, before it is
+     * adapted; NULL: the watcher needs no states. */
     void (*see)(void *context, uint32_t position, const float *hidden);
-    const bool *sees; /* whether it wants to see the passes now; NULL: always */
+    const bool *sees; /* whether `see` is called at present; NULL: always */
     /* Changes a state (dim) on its way to the head; NULL: changes none. */
     void (*adapt)(void *context, float *hidden);
     void *context;

@@ -8,12 +8,13 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/transformer.h"
 
-/* Why this is not possible, as the end of a sentence; NULL: it is. */
+/* Why kv_drop is not possible, as the end of a sentence; NULL: it is possible. */
 const char *kv_drop_error_message(const struct image *image, const struct kv_cache *c);
 
-/* With `end` positions, remove from .. from + n, both multiples of KV_TILE, from + n <= end. A
- * key is converted once more by its type; a value keeps its bytes. Core 0 only, between passes.
- * Source: the rotation of ALGORITHMS' rope composed with itself; sinks as in arXiv 2309.17453. */
+/* Remove positions from .. from + n of `end`; both borders are multiples of KV_TILE, from + n <=
+ * end. Later keys are converted to their type once more; values keep their bytes. Core 0 only,
+ * between passes. Source: the rotation of ALGORITHMS' rope composed with itself; sinks as in arXiv
+ * 2309.17453. */
 void kv_drop(const struct transformer *t, const struct kv_cache *c, uint32_t from, uint32_t n,
              uint32_t end, bool is_long);
 

@@ -1,6 +1,6 @@
 /* A layer of a model, run from its data: norm, mixer, add, norm, feed-forward, add. Each kind of
- * mixer or feed-forward has a file of its own (mixer_*.c, ffn_*.c) that ends in a struct
- * layer_block; layer_kinds.c lists these rows. Every worker runs this between two barriers of
+ * mixer or feed-forward has its own file (mixer_*.c, ffn_*.c), which defines a struct
+ * layer_block; layer_kinds.c lists them. Every worker runs this between two barriers of
  * transformer.c. Only the files of this folder include it. */
 #ifndef INGOT_RUNTIME_LAYER_H
 #define INGOT_RUNTIME_LAYER_H
@@ -17,59 +17,61 @@ enum { ROW_STEP = 8 }; /* rows are distributed in whole interleaved groups */
 struct layer_block {
     uint8_t kind; /* enum ingot_mixer or enum ingot_ffn */
     const char *name;
-    uint64_t needs; /* roles that it needs to run */
-    uint64_t reads; /* those of them that are matrices of the normed input */
-    uint64_t waits; /* roles before which it calls layer_wait: a phase may begin only with these */
+    uint64_t needs; /* roles that the block needs to run */
+    uint64_t reads; /* needed roles that are matrices of the normed input */
+    uint64_t waits; /* roles for which the block calls layer_wait; only these may begin a phase */
 
     /* The state that a layer of this kind keeps for a sequence; NULL: none. */
     const struct layer_state_kind *state;
 
-    /* Bytes of act.work that a token needs; NULL: none in addition to the activations. */
+    /* Bytes of act.work that a token needs; NULL: none. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
-    /* This core's part of y = block(x). x is act.norm (n_tokens, dim), also in the quantized
-     * forms of act for `reads`, and does not change. y goes to act.out: this core's rows of
-     * every token, as layer_multiply distributes them. All cores have passed a barrier before.
-     * False: a part of the weights will not come. */
+    /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim), also in the
+     * quantized forms of act for `reads`, and does not change. y goes to act.out: this core's rows
+     * of every token, as layer_multiply distributes them. All cores pass a barrier before the call.
+     * False: a part of the weights will not arrive. */
     bool (*run)(const struct transformer *t, unsigned core);
 
-    /* Do only what `run` adds to the state, for the same x; with t->has_keys set, run leaves it
-     * out. NULL: this cannot be separated. Only for whole layers: it waits for nothing. */
+    /* Do only the part of `run` that adds to the state, for the same x; if t->has_keys is set,
+     * run leaves this part out. NULL: the parts cannot be separated. Only for complete layers,
+     * because this does not wait. */
     void (*keys)(const struct transformer *t, unsigned core);
 };
 
-/* The existing kinds, each list ended by NULL. A program that links this may have its own lists
- * (layer_kinds.c has nothing else in it). */
+/* The existing kinds, each list ended by NULL. A program may link its own lists instead, because
+ * layer_kinds.c has nothing else. */
 extern const struct layer_block *const layer_mixers[];
 extern const struct layer_block *const layer_ffns[];
 
-/* The row of a layer's kind; NULL: there is none, as always for INGOT_..._NONE. */
+/* The block of a layer's kind; NULL: no such kind, or INGOT_..._NONE. */
 const struct layer_block *layer_mixer(const struct ingot_layer *l);
 const struct layer_block *layer_parallel(const struct ingot_layer *l);
 const struct layer_block *layer_ffn(const struct ingot_layer *l);
 
-/* Make `layer` the current layer: core 0, before the workers start on it. */
+/* Make `layer` the current layer. Core 0, before the workers start on the layer. */
 void layer_enter(struct transformer *t, uint32_t layer);
 
 /* Set the adapters of all current parts to a layer, or to none (INGOT_NO_LAYER). */
 void layer_enter_adapters(const struct transformer *t, uint32_t layer);
 
-/* The first half of adapters, for tokens [first, last) of an input of the matrices in these
- * roles. */
+/* Compute the first half of adapters for tokens [first, last) of an input of the matrices in
+ * these roles. */
 void layer_shrink(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                   size_t first, size_t last);
 
-/* The second half: add their part to n rows of w that have just been computed, from row r of
- * those at y. Matrices of experts, whose inputs are not the pass's tokens, have none. */
+/* Compute the second half of adapters: add their part to the n rows at y of w's result, from
+ * row r on, which have just been computed. Experts have no adapters, because their inputs are not
+ * the pass's tokens. */
 void layer_expand(const struct transformer *t, const struct ingot_tensor *w, size_t r, size_t n,
                   float *y, size_t y_stride, const struct linear_input *in);
 
 /* Run the layer, whose weights are at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
-/* The same in two steps, with all of its weights present: first what states take from every
- * token, then the rest for the tokens that the pass continues with, whose part in the states is
- * done already (t->has_keys). */
+/* As layer_run in two steps, once all weights of the layer are present: first what states
+ * take from every token, then the rest for the tokens that continue. Their part in the states is
+ * already done (t->has_keys). */
 void layer_run_first(const struct transformer *t, unsigned core);
 void layer_run_rest(const struct transformer *t, unsigned core);
 
@@ -80,7 +82,7 @@ static inline const struct ingot_params *params(const struct transformer *t)
     return &t->image->header->params;
 }
 
-/* The current part to which a token belongs. */
+/* The part of the pass to which a current token belongs. */
 static inline const struct transformer_part *layer_part(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = t->parts;
@@ -99,7 +101,7 @@ static inline uint32_t layer_position(const struct transformer *t, size_t token)
     return p->position + (uint32_t)(token - p->first);
 }
 
-/* The floats of a norm or bias of the current layer; NULL: it has none. */
+/* The floats of a norm or bias of the current layer; NULL: the layer has no such tensor. */
 static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
 {
     const struct ingot_tensor *w = t->tensors[role];
@@ -110,32 +112,32 @@ static inline const float *layer_vector(const struct transformer *t, enum ingot_
     return (const float *)(const void *)(t->segment + w->offset);
 }
 
-/* This core's share of the n_rows rows of w at `rows` (whole interleaved groups): y = W x for
- * the tokens of the input, which was prepared for w->type (linear.h); y (n_tokens, n_rows) f32,
+/* Compute this core's share of y = W x: n_rows rows of w at `rows` (whole interleaved groups),
+ * for the tokens of the input, which was prepared for w->type (linear.h); y (n_tokens, n_rows) f32,
  * with y_stride floats from one token's row to the next. Core 0 keeps the card busy meanwhile. */
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride);
 
-/* The same for the layer's matrix in a role; adds its bias if there is one. */
+/* As layer_multiply, for the layer's matrix in a role; adds its bias if there is one. */
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
-/* Whether each core prepares one token's input for itself, in its own rows of the activations:
- * otherwise all would wait for one core, which takes as long and costs a barrier. False: cores
+/* Whether each core prepares the input itself, in its own rows of the activations. It does for a
+ * single token: if one core prepared it, all others would wait and need a barrier. False: cores
  * share the tokens. */
 bool layer_alone(const struct transformer *t);
 
 /* The block's normed input, as this core multiplies it. */
 struct linear_input layer_normed(const struct transformer *t, unsigned core);
 
-/* A barrier, if other cores need what each has prepared of the chunk. */
+/* Pass a barrier if cores have shared the tokens. */
 void layer_step_shared(const struct transformer *t, unsigned core);
 
 /* This core's tokens [first, last) of the chunk, as layer_quantize distributes them. */
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
-/* The tokens of an input that this core prepares: its share, or the only one. */
+/* The tokens of an input that this core prepares: its share, or the only token. */
 void layer_own_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
 /* Floats from one token's row to the next in an input of the matrix in the role. A gemm needs
@@ -143,7 +145,7 @@ void layer_own_tokens(const struct transformer *t, unsigned core, size_t *first,
 size_t layer_stride(const struct transformer *t, enum ingot_role role);
 
 /* Write zeros beyond the columns of the matrix in the role, in this core's rows: an earlier,
- * wider layer may have left something there, and a block of 32 has one scale. */
+ * wider layer may have left something there, and the numbers of a block of 32 share one scale. */
 void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
                enum ingot_role role);
 
@@ -152,24 +154,25 @@ void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t s
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in);
 
-/* A barrier, at which core 0 keeps the card busy. */
+/* Pass a barrier, at which core 0 keeps the card busy. */
 void layer_step(const struct transformer *t, unsigned core);
 
-/* The same; afterwards the tensor in the role and all before it have arrived. False: it will not
- * come. */
+/* Pass a barrier as layer_step; afterwards the tensor in the role and all tensors before it have
+ * arrived. False: the tensor will not arrive. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
 
-/* `rows` (n_tokens, stride) are the input of the matrix in the role, for which layer_wait waits;
- * this core's tokens are complete. Pads and quantizes them; *in: as this core multiplies them. */
+/* Take `rows` (n_tokens, stride), in which this core's tokens are complete, as the input of the
+ * matrix in the role. Waits for the matrix (layer_wait); pads and quantizes the rows. *in: the
+ * input as this core multiplies it. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in);
 
-/* The same for rows that all cores have made together; stride as from layer_stride. If norm is
- * not NULL, their first n columns are normed. */
+/* As layer_take, for rows that several cores have made; stride as from layer_stride. If norm is
+ * not NULL, the first n columns are normed. */
 bool layer_ready(const struct transformer *t, unsigned core, enum ingot_role role,
                  const float *norm, size_t n, float *rows, struct linear_input *in);
 
-/* The same for everything that the layer has, including its experts. */
+/* As layer_wait, for everything that the layer has, including its experts. */
 bool layer_wait_rest(const struct transformer *t, unsigned core);
 
 #endif

@@ -1,11 +1,11 @@
-/* Embeddings of each layer (Gemma 4): a token adds a small vector of its own to every layer,
- * from a table that stays on the card. Only the files of this folder include it. */
+/* Embeddings of each layer (Gemma 4): every layer adds a small vector for each token, from a
+ * table that stays on the card. Only the files of this folder include it. */
 #ifndef INGOT_RUNTIME_LAYER_EMBEDDING_H
 #define INGOT_RUNTIME_LAYER_EMBEDDING_H
 
 #include "runtime/model/layer.h"
 
-/* Call when the pass's tokens are known: requests their rows, and later gives them as floats in
+/* Call when the pass's tokens are known: requests their rows, and later puts them as floats into
  * act.rows_per_layer. Core 0. Errors of the stream. */
 void layer_embedding_ask(struct transformer *t, const uint32_t *tokens, uint32_t n);
 enum err layer_embedding_read(struct transformer *t, uint32_t n);
@@ -15,7 +15,7 @@ enum err layer_embedding_read(struct transformer *t, uint32_t n);
 void layer_embedding_begin(const struct transformer *t, unsigned core);
 
 /* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. False: a part of the
- * weights will not come. */
+ * weights will not arrive. */
 bool layer_embedding_add(const struct transformer *t, unsigned core);
 
 #endif

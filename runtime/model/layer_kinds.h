@@ -1,5 +1,4 @@
-/* The requirements of the kinds of mixers and feed-forwards listed in layer_kinds.c, for code that
- * opens a model. */
+/* The needs of the mixers and feed-forwards in layer_kinds.c, for code that opens a model. */
 #ifndef INGOT_RUNTIME_LAYER_KINDS_H
 #define INGOT_RUNTIME_LAYER_KINDS_H
 
@@ -15,8 +14,8 @@ enum err layer_check(struct image *image);
 /* Bytes of work space that a token needs in any layer, in addition to the activations. */
 size_t layer_work_bytes(const struct image *image);
 
-/* How many states a sequence has: one for each layer, and, if some layer has a second mixer,
- * another one for each after them. */
+/* How many states a sequence has: one for each layer; and if some layer has a second mixer, as
+ * many again after these. */
 uint32_t layer_state_count(const struct image *image);
 
 /* The kind of state number i; state_none if nothing is remembered. */
@@ -25,8 +24,8 @@ const struct layer_state_kind *layer_state_kind(const struct image *image, uint3
 /* The layer to which state number i belongs. */
 uint32_t layer_state_layer(const struct image *image, uint32_t i);
 
-/* Bytes of memory of state number i: 0 if it uses the cache of keys and values, or has none. And
- * the sum over all, as an arena allocates them. */
+/* Bytes of memory of state number i: 0 if it uses the cache of keys and values, or needs no
+ * memory. The second function returns the sum of all states, as an arena allocates them. */
 size_t layer_state_bytes(const struct image *image, uint32_t i);
 size_t layer_states_bytes(const struct image *image);
 

@@ -1,7 +1,7 @@
-/* The state of one layer for a sequence, with one table of operations: keys and values for
- * attention, a matrix or some rows for a recurrent mixer. A session owns the states and knows
- * how many tokens are in them; only the session cuts, saves and loads them. Core 0 only, outside
- * workers_run. */
+/* The state of one layer for a sequence: keys and values for attention, a matrix or some
+ * rows for a recurrent mixer. Every kind has a table of the same operations. A session owns the
+ * states and knows how many tokens are in them; only the session cuts, saves and loads them. Core 0
+ * only, outside workers_run. */
 #ifndef INGOT_RUNTIME_LAYER_STATE_H
 #define INGOT_RUNTIME_LAYER_STATE_H
 
@@ -20,48 +20,49 @@ struct layer_state {
     void *self; /* the kind's own data: shared by all layers, or this layer's memory */
 };
 
-/* The other end of a state that is saved or loaded: the same calls in the same order for both. */
+/* The file to or from which a state moves. Saving and loading make the same calls in the same
+ * order. */
 struct layer_state_io {
     enum err (*move)(void *context, void *memory, size_t bytes);
     void *context;
     bool loads;    /* bytes go into memory */
-    bool discards; /* with loads: they are only read past, memory does not change */
+    bool discards; /* with loads: bytes are read and dropped; memory does not change */
 };
 
 enum layer_mark {
     LAYER_MARK_PASS,   /* valid until the next mark: the pass that begins may be undone */
     LAYER_MARK_KEPT,   /* a turn begins here; the latest few are kept */
-    LAYER_MARK_PREFIX, /* the common beginning of sequences ends here: kept until the next one,
-                        * or a cut before it */
+    LAYER_MARK_PREFIX, /* the common beginning of sequences ends here: kept until the next such
+                        * mark, or a cut before it */
 };
 
 struct layer_state_kind {
     const char *name;
 
-    /* Memory of a state of its own, 64-byte aligned, zeroed and passed to it as `self`. 0 or
-     * NULL: the kind has its own `self`. */
+    /* Bytes of memory that each state needs; they are 64-byte aligned, zeroed and passed as
+     * `self`. 0 or NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
-    /* Prepare the memory. NULL: nothing to do. */
+    /* Prepare the memory. NULL: no preparation is needed. */
     void (*open)(struct layer_state *st, const struct ingot_layer *l);
 
     /* Make the sequence empty. */
     void (*clear)(struct layer_state *st);
 
     /* A pass over tokens from `position` on begins: the kind may request data for the layer.
-     * NULL: it needs none. */
+     * NULL: the kind needs no data. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
     /* The pass has reached the layer: wait until the state may be read, and written from
-     * `position` on. Errors: of the device to which it spills. NULL: always ready. */
+     * `position` on. Errors: those of the device to which the state spills. NULL: always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
-    /* The layer is computed, and `end` tokens are in the state. Errors as above. NULL: nothing
-     * to do. */
+    /* The layer is computed, and `end` tokens are in the state. Errors as for enter. NULL:
+     * nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
-    /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL: it can
-     * return to any number. */
+    /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL: `cut`
+     * can return to any number of tokens. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
     /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0

@@ -1,8 +1,8 @@
 /* Adapters in use on a model: y = W x + sum s B (A x), one adapter after the other. The first
  * half, u = s A x, is computed where x is prepared for the matrix, by the core that prepares it;
  * the second half, y += B u, where a core has just computed its rows. No further barrier is
- * needed, and without adapters this costs one test. Bits: A x is a gemv of floats, times s; B u
- * is added by expand_f32, adapters in order, before the bias. */
+ * needed, and without adapters this costs one test. For equal bits everywhere: A x is a gemv of
+ * floats, times s; then expand_f32 adds B u, adapters in order, before the bias. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 
@@ -37,14 +37,14 @@ struct lora_pair {
     const struct adapter_pair *pair;
     const struct lora_adapter *adapter;
     float scale;    /* of both */
-    uint32_t first; /* where its numbers begin in a token's row of u */
+    uint32_t first; /* where the pair's numbers begin in a token's row of u */
 };
 
 struct lora {
     uint32_t n;
     struct lora_use uses[LORA_MOST];
     float *u;        /* (chunk, stride) */
-    uint32_t stride; /* at least the sum of most_ranks over all */
+    uint32_t stride; /* at least the sum of all adapters' most_ranks */
     /* For the layer given to lora_enter: the pairs of role r are pairs[first[r]] up to
      * pairs[first[r + 1]]. */
     struct lora_pair pairs[LORA_MOST * LORA_ROLES];
@@ -70,12 +70,13 @@ static inline bool lora_has(const struct lora *l, enum ingot_role role)
 void lora_shrink(const struct lora *l, const struct kernels *k, const struct activations *a,
                  uint64_t roles, const struct linear_input *in, size_t first, size_t last);
 
-/* Add to rows [first, first + n) of the role's matrix, first % 8 == 0, which are at y (tokens,
- * y_stride), for an input that lora_shrink has taken. */
+/* Add adapters to rows [first, first + n) of the result of the role's matrix, first % 8 == 0,
+ * which are at y (tokens, y_stride). lora_shrink has taken the input. */
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
                  size_t n, float *y, size_t y_stride, const struct linear_input *in);
 
-/* Add to the embedding's row of a token: x (dim) += scale s B A[token]. Its pairs were selected. */
+/* Add adapters to the embedding's row of a token: x (dim) += scale s B A[token]. lora_enter has
+ * selected the pairs of the embedding. */
 void lora_embed(const struct lora *l, const struct kernels *k, uint32_t token, float scale,
                 float *x);
 

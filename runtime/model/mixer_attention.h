@@ -1,4 +1,4 @@
-/* Attention: queries, keys and values of heads, over the positions of the cache. */
+/* Attention over the positions of the cache, by heads with queries, keys and values. */
 #ifndef INGOT_RUNTIME_MIXER_ATTENTION_H
 #define INGOT_RUNTIME_MIXER_ATTENTION_H
 

@@ -25,8 +25,8 @@
 
 enum {
     MODEL_ERROR_MESSAGE_BYTES = 400,
-    MODEL_MOST_GUESSES = 8, /* tokens by which one pass may run ahead */
-    MODEL_LEARN_ROWS = 4,   /* logits that are practised at once: fewer than the guesses' */
+    MODEL_MOST_GUESSES = 8, /* guessed tokens in one pass */
+    MODEL_LEARN_ROWS = 4,   /* rows of logits in one step of practice; fewer than for guesses */
     MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft at once */
 };
 
@@ -41,7 +41,8 @@ struct model_setup {
     const struct signing *signing; /* key by which the file must be signed; NULL: no signature is
                                     * needed */
     struct plan_limits limits;
-    const struct file *kv_file;   /* for what spills; must be writable. NULL: only for planning */
+    const struct file *kv_file;   /* file for keys and values that spill; writable. NULL: only for
+                                   * planning */
     bool experts_ahead;           /* request the likely experts of the next layer */
     uint32_t pins;                /* slots for a layer's experts */
     const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: unknown */
@@ -50,17 +51,18 @@ struct model_setup {
     enum model_guesses guesses;   /* whether the plan has room for logits ahead */
     stream_progress_fn *progress; /* progress of opening and loading; may be NULL */
     void *progress_context;
-    /* How much ARENA_SCRATCH a session needs in addition to its ids. */
+    /* Bytes of ARENA_SCRATCH that a session needs in addition to its ids. */
     size_t (*sequence_bytes)(const struct image *image);
-    uint32_t kept_sequences; /* number of sequences kept besides it (session_sequence.h), ... */
+    uint32_t kept_sequences; /* number of sequences kept besides the current one
+                              * (session_sequence.h) */
     size_t line_bytes;
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* as in struct plan_work */
-    /* How much of ARENA_LEARN the loaded model's features need; NULL: nothing. */
+    /* Bytes of ARENA_LEARN that the loaded model's features need; NULL: none. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
     uint32_t sequences; /* sessions that are computed in parallel; 0: one */
-    bool draft;         /* a draft: whole in memory, without texts of its own, with a short
-                         * chunk; a context beyond the model's is cut */
+    bool draft;         /* a draft: completely in memory, without its own texts, with a short
+                         * chunk; a context longer than the model's is cut */
 };
 
 struct model {
@@ -75,7 +77,8 @@ struct model {
     bool measured_late;           /* the plan has rates measured after loading */
     struct plan_use used;         /* of request.use */
     struct expert_use use;        /* transfer for which a plan or /save waits */
-    enum err use_error;           /* content of setup->use_file; its message is use.error_message */
+    enum err use_error;           /* result of reading setup->use_file; the message is
+                                   * use.error_message */
     struct plan plan;
     struct stream stream;
     struct transformer transformer;
@@ -84,13 +87,13 @@ struct model {
     char error_message[MODEL_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
 };
 
-/* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
- * be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables
+/* Read and check the header and tables, and make the plan. Nothing else is read yet, so the plan
+ * can be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables
  * are read, ERR_ABORTED by setup->progress; m->error_message says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
-/* Returns how many bytes at the beginning of setup->ram an open model and its session take. Another
- * model may have the rest. */
+/* How many bytes at the beginning of setup->ram an open model and its session take. Another model
+ * may use the rest. */
 size_t model_bytes(const struct model *m);
 
 /* Load the weights; afterwards a session may be opened. Errors of stream_load: m->error_message. */

@@ -1,4 +1,5 @@
-/* The states of one layer, for every sequence of the pass: each function handles all of them. */
+/* The states of one layer for every sequence of the pass; each function handles all these
+ * states. */
 #ifndef INGOT_RUNTIME_PASS_STATES_H
 #define INGOT_RUNTIME_PASS_STATES_H
 
@@ -8,8 +9,8 @@
 void pass_states_mark(const struct transformer *t, uint32_t layer);
 void pass_states_put_back(const struct transformer *t, uint32_t layer);
 
-/* Wait until they may be read and written; report that they hold the pass's tokens. Errors of
- * their pages on a card. */
+/* Wait until the states may be read and written; later report that they hold the pass's tokens.
+ * Errors of the card that holds their pages. */
 enum err pass_states_enter(const struct transformer *t, uint32_t layer);
 enum err pass_states_leave(const struct transformer *t, uint32_t layer);
 

@@ -1,11 +1,11 @@
-/* Common parts of the mixers with a recurrent state. The recurrence is computed as it is defined,
- * also in a prompt: all matrices run over the chunk, then convolution and state go from token to
- * token, on the core that owns the channels or the columns. A column of a state does not depend on
- * the others, so no sum crosses cores, and any number of cores, tokens or passes gives the same
- * bits.
+/* Common parts of the mixers with a recurrent state. The recurrence is computed token by token as
+ * it is defined, also in a prompt. All matrices run over the chunk; then convolution and state go
+ * from token to token, on the core that owns the channels or columns. A column of a state does not
+ * depend on other columns, so no sum crosses cores, and any number of cores, tokens or passes
+ * gives the same bits.
  *
- * On every core, call recurrence_copy before a barrier; recurrence_begin after it; then
- * recurrence_convolve for its channels, and compute the columns of its heads. */
+ * On every core call recurrence_copy, pass a barrier, call recurrence_begin, then
+ * recurrence_convolve for the core's channels, and compute the columns of its heads. */
 #ifndef INGOT_RUNTIME_RECURRENCE_H
 #define INGOT_RUNTIME_RECURRENCE_H
 
@@ -13,11 +13,11 @@
 #include "runtime/model/state_recurrent.h"
 
 enum {
-    RECURRENCE_STEP = 16, /* channels and columns are shared in steps of this, because no vector
+    RECURRENCE_STEP = 16, /* cores share channels and columns in steps of this, because no vector
                            * is longer */
     RECURRENCE_COLUMNS =
-        32, /* bytes of a state whose tokens are computed in one run: they stay in the first-
-             * level cache */
+        32, /* bytes of a state that all tokens pass in one run, so that they stay in the
+             * first-level cache */
 };
 
 /* Rows of floats in act.work, one for each token. */
@@ -26,7 +26,7 @@ struct recurrence_rows {
     size_t stride;
 };
 
-/* Floats of a row of n, padded like the input of a matrix. */
+/* Floats that a row of n takes, padded like the input of a matrix. */
 static inline size_t recurrence_stride(size_t n)
 {
     return (n + 31) / 32 * 32;
@@ -38,14 +38,14 @@ struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at
 /* The state of the current layer's recurrent mixer, for one sequence of the pass. */
 struct recurrent *recurrence_state(const struct transformer *t, const struct transformer_part *p);
 
-/* This core's part of the copy before the pass. */
+/* Make this core's part of the copy before the pass. */
 void recurrence_copy(const struct transformer *t, unsigned core);
 
-/* The layer's matrix in a role, without a bias, times the normed input. */
+/* Multiply the layer's matrix in a role, without a bias, with the normed input. */
 void recurrence_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
                          const struct recurrence_rows *y);
 
-/* The state changes from here on; all cores have copied. */
+/* Call when all cores have copied, before the state changes. */
 void recurrence_begin(const struct transformer *t, unsigned core);
 
 /* This core's share of n channels or columns. */
@@ -57,17 +57,19 @@ void recurrence_share(const struct transformer *t, unsigned core, size_t n, size
 void recurrence_convolve(const struct transformer *t, const struct recurrence_rows *y,
                          const struct recurrence_rows *x, size_t first, size_t last);
 
-/* The rows through SSM_OUT: the mixer's result. False: the weights will not come. */
+/* Multiply the rows with SSM_OUT, which gives the mixer's result. False: the weights will not
+ * arrive. */
 bool recurrence_finish(const struct transformer *t, unsigned core,
                        const struct recurrence_rows *rows);
 
-/* The columns of the states that a core owns, some columns of one head at a time. */
+/* Some adjacent columns of one head's state, which a core computes. */
 struct recurrence_columns {
     size_t head;
     size_t first, n; /* columns of the head */
 };
 
-/* The columns from number `at` of all heads on, at most RECURRENCE_COLUMNS, before `last`. */
+/* The next columns, from number `at` in the count over all heads, at most RECURRENCE_COLUMNS and
+ * before `last`. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
 /* The start of columns of a sequence's state, and their shape for the kernels. */

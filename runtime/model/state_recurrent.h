@@ -1,8 +1,8 @@
 /* The state of a layer with a recurrence: the latest rows before its convolution, and a matrix
  * for each inner head. Its size does not depend on the number of tokens, and tokens cannot be
- * removed from it. Copies are therefore kept: of the state before the current pass, at the
- * beginnings of the latest turns, and at the end of the common beginning of all conversations. A
- * cut goes back to the nearest copy. */
+ * removed from it. Therefore copies are kept: of the state before the current pass, at the
+ * beginnings of the latest turns, and after the common beginning of all conversations. A cut goes
+ * back to the nearest copy. */
 #ifndef INGOT_RUNTIME_STATE_RECURRENT_H
 #define INGOT_RUNTIME_STATE_RECURRENT_H
 
@@ -10,7 +10,7 @@
 
 enum { RECURRENT_KEPT = 2 }; /* turns whose beginnings are kept */
 
-/* A state after n tokens; 0: empty, except for the current one. */
+/* A copy of the state after n tokens. n 0: no copy; in `now`: an empty state. */
 struct recurrent_copy {
     float *values; /* (n_values) */
     uint32_t n;
@@ -18,9 +18,10 @@ struct recurrent_copy {
 
 struct recurrent {
     size_t n_values;
-    struct recurrent_copy now, pass, kept[RECURRENT_KEPT + 1]; /* the prefix is the last */
+    struct recurrent_copy now, pass, kept[RECURRENT_KEPT + 1]; /* kept[] ends with the copy after
+                                                                * the prefix */
     bool wanted;  /* copy the state before the next change */
-    bool touched; /* a pass has begun to change it and has not left the layer */
+    bool touched; /* a pass has begun to change the state and has not left the layer */
 
     float *rows;     /* (conv_taps - 1, channels) before the convolution, the oldest first */
     float *matrices; /* (inner_heads, state_dim, inner_dim / inner_heads) */
@@ -35,11 +36,11 @@ static inline size_t recurrent_channels(const struct ingot_layer *l)
 /* Bytes of one copy. */
 size_t recurrent_bytes(const struct ingot_layer *l);
 
-/* Copy values [first, last) for the copy before a pass, if one is needed: each core makes its
- * own part, and all pass a barrier before the state changes. */
+/* Copy values [first, last) for the copy before a pass, if a copy is needed: each core makes
+ * its own part, and all pass a barrier before the state changes. */
 void recurrent_copy_part(const struct recurrent *r, size_t first, size_t last);
 
-/* After that barrier, core 0: the state changes from here on. */
+/* Core 0 calls this after that barrier: the state changes from now on. */
 void recurrent_touch(struct recurrent *r);
 
 extern const struct layer_state_kind state_recurrent;

@@ -21,12 +21,13 @@
 struct layer_block;
 struct transformer;
 
-/* An MTP head (mtp.h): what it takes from the model whose tokens it guesses. */
+/* The data that an MTP head (mtp.h) takes from the model whose tokens it guesses. */
 struct transformer_mtp {
-    struct transformer *model; /* NULL: no head, or none that has its model yet */
-    struct transformer *seen;  /* whose last pass has the hidden states: the model's, or its own */
-    uint32_t row;              /* token of that pass whose state belongs to ... */
-    uint32_t position;         /* ... this position of the head, and so on */
+    struct transformer *model; /* NULL: no MTP head, or its model is not known yet */
+    struct transformer *seen;  /* the transformer whose last pass has the hidden states: the
+                                * model's, or the head's own */
+    uint32_t row;              /* token of that pass whose state belongs to `position` */
+    uint32_t position;         /* position of the head; later tokens belong to later positions */
 };
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
@@ -34,11 +35,12 @@ enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
 /* Tokens of a pass that are consecutive in one sequence. */
 struct transformer_part {
     uint32_t first, n;          /* number of the pass's tokens */
-    uint32_t position;          /* position of the first one: this many tokens are in each state */
+    uint32_t position;          /* position of the first token: this many tokens are in each
+                                 * state */
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on it; NULL: none */
-    bool is_long;               /* all its keys are rotated by the long factors of LongRoPE */
-    uint32_t skip; /* how many of its first tokens are not read after the pass: 0 .. n */
+    bool is_long;               /* the long factors of LongRoPE rotate all its keys */
+    uint32_t skip; /* how many of its first tokens have results that nobody needs: 0 .. n */
 };
 
 struct transformer {
@@ -56,23 +58,24 @@ struct transformer {
     const uint8_t *segment; /* its bytes */
     uint32_t layer;
     const struct ingot_layer *data;
-    const struct layer_block *mixer; /* NULL: it has none; so for the next ones */
+    const struct layer_block *mixer; /* NULL: the layer has none, also below */
     const struct layer_block *parallel;
     const struct layer_block *ffn;
-    const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
+    const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: the layer has no tensor in the
+                                                        * role */
     const struct transformer_part *parts; /* (n_parts) of the current pass, or rows of the head */
     uint32_t n_parts;
     struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
     uint32_t n_pass_parts, n_head_parts;
-    uint32_t n_tokens; /* tokens of the head: those whose logits are wanted */
-    /* The last layer that writes a state. After its keys and values only tokens that are read
-     * continue, and their rows of act.x are moved together: read_parts describes them. */
+    uint32_t n_tokens; /* tokens of the head: those whose logits are computed */
+    /* The last layer that writes a state. After its keys and values only tokens whose results
+     * are needed continue, and their rows of act.x become adjacent: read_parts describes them. */
     uint32_t last_written;
     struct transformer_part read_parts[TRANSFORMER_PARTS];
-    bool is_narrow; /* the pass has reached it */
+    bool is_narrow; /* the pass has left tokens out */
     bool has_keys;  /* the current layer has its keys and values already */
     struct transformer_mtp mtp;
-    /* For the head, whole or a tile. */
+    /* The rows of the head that are multiplied: all, or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
     uint32_t n_rows;
@@ -83,12 +86,12 @@ void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       const struct plan *plan, struct arena *arena);
 
-/* Cosines and sines of a position with which rotation number `rope` turns heads of length 1: row
- * (dims of it), without its magnitude. is_long: with the long factors, if the rotation has any. */
+/* Write the cosines and sines by which rotation number `rope` turns a position to row (its dims),
+ * without the rotation's magnitude. is_long: use the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
                           bool is_long, float *row);
 
-/* w sees and changes hidden states from now on, before earlier watchers; it must exist until
+/* Let w see and change hidden states from now on, before earlier watchers. w must exist until
  * transformer_unwatch, or until the model is closed. */
 void transformer_watch(struct transformer *t, struct hidden_watch *w);
 void transformer_unwatch(struct transformer *t, struct hidden_watch *w);
@@ -97,7 +100,8 @@ struct transformer_pass {
     const uint32_t *tokens; /* (n), ids below vocab */
     uint32_t n;             /* 1 .. chunk */
     const struct transformer_part
-        *parts; /* (n_parts) which have all tokens in order, each from its own sequence */
+        *parts; /* (n_parts) the parts: together all tokens in order, each part from its own
+                 * sequence */
     uint32_t n_parts;
     bool want_head; /* the pass continues with transformer_logits */
 };
@@ -111,33 +115,34 @@ struct transformer_pass {
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 
-/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of them skipped,
- * act.logits_stride apart, valid until the next call; n <= the plan's logits_rows. With a tiled
- * head, only once for each pass. Errors of the stream. */
+/* Compute the logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of
+ * them skipped. Rows are act.logits_stride apart and valid until the next call; n <= the plan's
+ * logits_rows. With a tiled head, call only once for each pass. Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm and
- * before it is adapted; valid until the next call. */
+/* The hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm, not
+ * adapted; valid until the next call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
-/* transformer_logits for tokens[0 .. n) of the pass, in ascending order. */
+/* As transformer_logits, for tokens[0 .. n) of the pass, in ascending order. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
 /* Whether the whole head is in memory, as the next functions require. */
 bool transformer_has_head(const struct transformer *t);
 
-/* The logits (n, vocab) for hidden states (n, dim) after the last norm, before they are adapted,
+/* Compute the logits (n, vocab) for hidden states (n, dim) after the last norm, not adapted,
  * act.logits_stride apart; n <= the plan's logits_rows. */
 enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
                                float **logits);
 
-/* The same for hidden states that are already adapted (transformer_adapt). */
+/* As transformer_logits_of, for hidden states that are already adapted (transformer_adapt). */
 enum err transformer_logits_of_adapted(struct transformer *t, const float *hidden, uint32_t n,
                                        float **logits);
 
-/* Only those of rows ids[0 .. n) of the head, without adapters of its own, from an adapted
- * hidden state; close enough for practice, but not the same bits. row: (cols_padded). */
+/* Compute only the logits of rows ids[0 .. n) of the head, without the head's adapters, from
+ * an adapted hidden state. They are close enough for practice, but not equal to the bit. row:
+ * (cols_padded). */
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
                                 const uint32_t *ids, uint32_t n, float *row, float *logits);
 
@@ -152,7 +157,7 @@ static inline bool transformer_is_plain(const struct transformer *t)
     return t->lora == NULL;
 }
 
-/* Row `id` of the head, to (cols_padded of it). */
+/* Write row `id` of the head to `to` (the head's cols_padded). */
 void transformer_head_row(const struct transformer *t, uint32_t id, float *row);
 
 #endif

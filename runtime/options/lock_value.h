@@ -1,4 +1,4 @@
-/* The value of lock=, with which a PIN is compared: SALT:HASH in hexadecimal digits
+/* The value of lock=, against which a PIN is checked: SALT:HASH in hexadecimal digits
  * (docs/SIGNING.md). */
 #ifndef INGOT_RUNTIME_LOCK_VALUE_H
 #define INGOT_RUNTIME_LOCK_VALUE_H
@@ -26,8 +26,9 @@ struct lock_value {
 bool lock_value_read(struct lock_value *w, const char *text);
 void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w);
 
-/* w->hash becomes the hash of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, then
- * LOCK_ROUNDS times SHA-256 of the previous digest, salt and PIN; the first bytes. */
+/* Set w->hash to the hash of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, then
+ * LOCK_ROUNDS times SHA-256 of the previous digest, salt and PIN. The hash is the first bytes of
+ * the result. */
 void lock_value_hash(struct lock_value *w, const char *pin, size_t n);
 
 /* Whether the PIN is right. */

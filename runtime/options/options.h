@@ -16,7 +16,7 @@
 #include "runtime/session/speculative.h"
 
 enum {
-    OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as are the three below */
+    OPTIONS_PROMPT_BYTES = 4096, /* includes the NUL, as do the three sizes below */
     OPTIONS_MODEL_BYTES = 256,
     OPTIONS_PRESET_BYTES = 64,
     OPTIONS_SYSTEM_BYTES = 2048,
@@ -33,7 +33,7 @@ enum {
     OPTIONS_TOGETHER = 8,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_ERROR_MESSAGE_BYTES = 256, /* longest error message of a report, with its NUL */
-    OPTIONS_VALUE_BYTES = 32,          /* length of a value as text, except texts */
+    OPTIONS_VALUE_BYTES = 32,          /* bytes of the value of an option that is not a text */
 };
 
 /* The options of options.def, in its order. */
@@ -46,7 +46,7 @@ enum option {
 /* How an option may be set after the start, as bits. */
 enum option_where { OPTION_BY_SET = 1, OPTION_IN_PRESET = 2, OPTION_IN_JSON = 4 };
 
-/* Texts that are among the options. */
+/* A set of options. */
 struct option_set {
     uint64_t bits[(OPTION_COUNT + 63) / 64];
 };
@@ -83,7 +83,7 @@ static inline bool option_set_is_empty(const struct option_set *s)
     return any == 0;
 }
 
-/* THINK_ON: as THINK_DIM on a terminal; elsewhere thoughts are shown unchanged. */
+/* THINK_ON: same as THINK_DIM on a terminal; elsewhere thoughts are shown unchanged. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* When the context is full, TURNS drops the oldest turns. SINKS drops tokens after the first
  * ones, which attract attention (arXiv 2309.17453), and computes nothing again. */
@@ -91,9 +91,11 @@ enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 /* LOOSE: no EWC penalty protects what was learnt before (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
-/* WATCH: it learns, but its choices are not used; EXPLORE: now and then it tries another choice. */
+/* WATCH: the policy learns, but its choices are not used. EXPLORE: now and then the policy tries
+ * another choice. */
 enum option_policy { POLICY_OFF, POLICY_WATCH, POLICY_ON, POLICY_EXPLORE };
-/* When to request experts: when a router names them, or also when the next router is likely to. */
+/* When to request experts: DEMAND when a router names them; AHEAD also when the next router
+ * probably will. */
 enum option_experts { EXPERTS_DEMAND, EXPERTS_AHEAD };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
@@ -102,11 +104,11 @@ enum option_mode { MODE_CHAT, MODE_JSON };
 
 struct options_kv {
     struct kv_types types;
-    bool card; /* they may spill to it */
+    bool card; /* keys and values may spill to the card */
 };
 
 /* The members of the structs below are the rows of options.def. OPTIONS_IN_GROUP(declaration)
- * keeps the member of a row of this group and leaves out those of others. */
+ * keeps the members of rows of this group and leaves out all others. */
 #define OPTIONS_TYPE_TEXT(bytes) __typeof__(char[bytes])
 #define OPTIONS_TYPE_SAID(bytes, length) __typeof__(char[bytes])
 #define OPTIONS_TYPE_LIST(bytes, check) __typeof__(char[bytes])
@@ -131,8 +133,9 @@ struct options_kv {
 #define OPTIONS_IN_sampler(...)
 #define OPTIONS_MEMBER(group, member, type) OPTIONS_IN_##group(OPTIONS_TYPE_##type member;)
 
-/* Which model, and its layout. Texts: "" is none. adapters: 0 is as much as the given ones need;
- * ctx: 0 is the model's own; beams: 1 samples; mem: 0 is all that is left. */
+/* Which model, and its layout. Texts: "" means none. adapters: 0 means as much as the given
+ * adapters need; ctx: 0 means the model's own; beams: 1 means sampling; mem: 0 means all memory
+ * that is left. */
 struct options_load {
 #undef OPTIONS_IN_load
 #define OPTIONS_IN_load(...) __VA_ARGS__
@@ -143,7 +146,7 @@ struct options_load {
 };
 
 /* The model's permissions. pins, sensors: lists that pin_list_read and sensor_list_read accept;
- * actions: lines if it contains a space, otherwise a file's name; said: enum action_need. */
+ * actions: lines if the text contains a space, otherwise a file's name; said: enum action_need. */
 struct options_acting {
 #undef OPTIONS_IN_acting
 #define OPTIONS_IN_acting(...) __VA_ARGS__
@@ -153,7 +156,8 @@ struct options_acting {
 #define OPTIONS_IN_acting(...)
 };
 
-/* The input of a reply, and its end. n: 0 is until the model ends or the context is full. */
+/* The input of a reply, and what ends the reply. n: 0 means until the model ends or the context is
+ * full. */
 struct options_reply {
 #undef OPTIONS_IN_reply
 #define OPTIONS_IN_reply(...) __VA_ARGS__
@@ -165,9 +169,9 @@ struct options_reply {
     uint32_t n_stops;
 };
 
-/* cores: 0 is all; isa: "" is the best of the CPU; dmaend: 0 is the hardware's limit; watchdog:
- * seconds, if given; keyboard: enum keyboard_layout_name of board/keyboard.h; net: "": without a
- * network; name, token, time: "" if not given. */
+/* cores: 0 means all; isa: "" means the best of the CPU; dmaend: 0 means the hardware's limit;
+ * watchdog: seconds, if given; keyboard: enum keyboard_layout_name of board/keyboard.h; net: ""
+ * means no network; name, token, time: "" if not given. */
 struct options_machine {
 #undef OPTIONS_IN_machine
 #define OPTIONS_IN_machine(...) __VA_ARGS__
@@ -177,7 +181,7 @@ struct options_machine {
 #define OPTIONS_IN_machine(...)
 };
 
-/* The serial line, and what is at its other end. baud: 0 is the board's; term: enum
+/* The serial line, and what is at its other end. baud: 0 means the board's rate; term: enum
  * console_terminal. */
 struct options_line {
 #undef OPTIONS_IN_line
@@ -186,9 +190,8 @@ struct options_line {
 #include "runtime/options/options.def"
 #undef OPTIONS_IN_line
 #define OPTIONS_IN_line(...)
-    bool locked;        /* at present: commands change it */
-    uint32_t silence_s; /* silence that ends mode=json, as requested by /mode json SECONDS; 0: it
-                    * stays */
+    bool locked;        /* whether the line is locked now; commands change it */
+    uint32_t silence_s; /* silence that ends mode=json, set by /mode json SECONDS; 0: no limit */
 };
 
 /* Output in addition to replies. */
@@ -201,7 +204,7 @@ struct options_show {
 #define OPTIONS_IN_show(...)
 };
 
-/* For features that have their own lists. log: enum option_log. */
+/* Options of features. log: enum option_log. */
 struct options_feature {
 #undef OPTIONS_IN_feature
 #define OPTIONS_IN_feature(...) __VA_ARGS__
@@ -225,15 +228,15 @@ struct options {
     char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes an option */
 };
 
-/* The sink of error messages. refused: a value that cannot be used; otherwise an unknown option,
- * which is passed over. An error message has no full stop, no newline and less than
+/* The sink of error messages. refused true: a value cannot be used; false: an option is unknown
+ * and ignored. An error message has no full stop, no newline and less than
  * OPTIONS_ERROR_MESSAGE_BYTES. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *error_message);
     void *context;
 };
 
-/* Nothing given: the defaults of the fields above. */
+/* Set the defaults: no option is given. */
 void options_init(struct options *o);
 
 static inline bool options_given(const struct options *o, enum option which)
@@ -241,13 +244,13 @@ static inline bool options_given(const struct options *o, enum option which)
     return option_set_has(&o->given, which);
 }
 
-/* Whether an option of that name was given with an unusable value. */
+/* Whether this option was given with an unusable value. */
 static inline bool options_refused(const struct options *o, enum option which)
 {
     return option_set_has(&o->refused, which);
 }
 
-/* How to guess tokens, according to spec= and draft=. */
+/* How to guess tokens, as spec= and draft= say. */
 static inline struct speculative_params options_speculative(const struct options *o)
 {
     return (struct speculative_params){ .mode = (enum speculative_mode)o->load.spec,
@@ -257,41 +260,42 @@ static inline struct speculative_params options_speculative(const struct options
 /* Read the options of args (NUL-terminated) into o, which options_init() has set. Options are
  * separated by white space; a value may be in double quotes, inside which \n, \t, \" and \\ are
  * escapes. Options that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
- * ignored silently. The later of two equal options counts, but each stop= adds one. A malformed
- * value leaves its option unchanged, and the following options are still read; o->refused notes
- * it until a later option of that name is valid. Errors: ERR_BAD_ARGUMENT (a message was
+ * ignored silently. The later of two equal options counts, but every stop= adds a string. A
+ * malformed value leaves its option unchanged, and the following options are still read; o->refused
+ * notes it until a later option of that name is valid. Errors: ERR_BAD_ARGUMENT (a message was
  * reported), ERR_TOO_LONG (a text does not fit). The first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
 /* Parse a preset: options that are already in o->given are skipped. running: set only options
- * that may change after the start; the report says that the others need a start. */
+ * that may change after the start; the report says that other options need a start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 
 /* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
- * argv. value is NULL for a flag. Errors as above; an unknown name gives ERR_NOT_FOUND without a
- * message. */
+ * argv. value is NULL for a flag. Errors as options_parse; an unknown name gives ERR_NOT_FOUND
+ * without a message. */
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
-/* The same for a text that a person typed: if it begins with a double quote, it has quotes and
- * escapes as in options_parse; otherwise it is taken unchanged. ERR_BAD_ARGUMENT also if the
- * closing quote is missing, or something follows it. */
+/* As options_set, for a text that a person typed: if it begins with a double quote, quotes and
+ * escapes work as in options_parse; otherwise the text stays unchanged. ERR_BAD_ARGUMENT also if
+ * the closing quote is missing, or something follows it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
-/* Set the sampling options that were not given to the model's defaults, or to the program's if the
- * model has none. They still count as not given, so that the next model's defaults replace them. */
+/* Set all sampling options that were not given to the model's defaults, or to the program's if the
+ * model has none. These options still count as not given, so that the next model's defaults replace
+ * them. */
 void options_take_sampling(struct options *o, const struct ingot_sampling *model);
 
-/* The given sampling options, as a model's defaults. */
+/* The sampling options that were given, in the form of a model's defaults. */
 struct ingot_sampling options_given_sampling(const struct options *o);
 
-/* Remove these options from a set. */
+/* Remove the sampling options from a set. */
 void options_drop_sampling(struct option_set *s);
 
-/* Saves the options that /set, presets and requests may change, for a request that is refused
- * halfway. */
+/* The options that /set, presets and requests may change. A copy restores them if a request is
+ * refused halfway. */
 #define OPTIONS_KEPT_START(...)
 #define OPTIONS_KEPT_SET_PRESET(...)
 #define OPTIONS_KEPT_PRESET_JSON(...)
@@ -304,11 +308,11 @@ struct options_kept {
     uint32_t n_stops;
 };
 
-/* Copy those members of *o to *kept, and back. */
+/* Copy these members of *o to *kept, and back. */
 void options_keep(struct options_kept *kept, const struct options *o);
 void options_put_back(struct options *o, const struct options_kept *kept);
 
-/* The option of a name; OPTION_COUNT: there is none. */
+/* The option of this name; OPTION_COUNT: there is none. */
 enum option options_of_name(const char *name);
 
 /* The text in front of an option's "=", and its values as the end of a sentence "NAME takes
@@ -316,21 +320,21 @@ enum option options_of_name(const char *name);
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 
-/* How it may be set after the start: bits of enum option_where. */
+/* How the option may be set after the start: bits of enum option_where. */
 unsigned options_where(enum option which);
 
-/* Its value in the form that /set takes: of a choice, a number or a flag. Returns text. */
+/* Write the value of a choice, a number or a flag in the form that /set takes. Returns text. */
 const char *options_value_text(const struct options *o, enum option which,
                                char text[OPTIONS_VALUE_BYTES]);
 
-/* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; beyond
- * that within a few ulp of f64) rounded to f32. False: not a number, or beyond f32; *value does
- * not change. */
+/* Read a decimal number, such as 12, -0.125 or 1e-3: the nearest f64 (up to 15 digits and
+ * 10^22; beyond that within a few ulp of f64), rounded to f32. False: not a number, or beyond f32;
+ * *value does not change. */
 bool options_read_float(const char *text, float *value);
 
-/* Decimal or 0x hexadecimal to 64 bits; with `sizes`, one of K, M, G (either case, with or
- * without iB or B after it) multiplies by a power of 1024. False: not a number, or beyond 64
- * bits; *value does not change. */
+/* Read a decimal or 0x hexadecimal number of up to 64 bits. With `sizes`, a K, M or G
+ * (either case, with or without iB or B after it) multiplies by a power of 1024. False: not a
+ * number, or beyond 64 bits; *value does not change. */
 bool options_read_u64(const char *text, bool sizes, uint64_t *value);
 
 #endif

@@ -29,9 +29,10 @@ struct rule {
     union {
         const char *choices; /* words separated by spaces, for KIND_CHOICE */
         const char *(*check)(
-            const char *); /* for KIND_LIST; NULL: the text is right, otherwise what is wrong */
+            const char *); /* for KIND_LIST; returns NULL if the text is right, otherwise what is
+                            * wrong */
     };
-    float least, most, initial; /* of a number */
+    float least, most, initial; /* range and default of a number */
     uint16_t field;             /* offset in struct options */
     uint16_t bytes;             /* size of a text field, with its NUL */
     uint16_t length;            /* offset of its size_t, for KIND_SAID */
@@ -41,20 +42,21 @@ struct rule {
 
 extern const struct rule options_rules[OPTION_COUNT];
 
-/* The default of a row that has one. */
+/* Set the default of a row that has one. */
 void options_set_initial(struct options *o, const struct rule *rule);
 
-/* An error message to the report, if there is one. */
+/* Send an error message to the report, if there is one. */
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);
 
 /* The beginning of an option for a message; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes);
 
-/* The option of a name (bytes), or OPTION_COUNT. */
+/* The option of this name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
-/* The index of a value among words separated by spaces. False: it is none of them. */
+/* Find the index of a value in a list of words separated by spaces. False: the value is not in the
+ * list. */
 bool options_find_choice(const char *choices, const char *value, uint32_t *place);
 
 /* Report what the option takes. Returns err. */

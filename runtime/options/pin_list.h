@@ -2,8 +2,8 @@
  *
  *   light:3,fan:4:low,door:5:in
  *
- * NAME:LINE, a line of the board's numbering; :out (as without it) or :in; :low where the line is at 0 V
- * when what it stands for is on. */
+ * NAME:LINE, a line by the board's number; :out (the default) or :in; :low if the line is at 0 V
+ * when the thing that it controls is on. */
 #ifndef INGOT_RUNTIME_ACTING_PIN_LIST_H
 #define INGOT_RUNTIME_ACTING_PIN_LIST_H
 
@@ -32,8 +32,8 @@ struct pin_list {
 /* Read a list; NULL: success. Otherwise a message without a full stop that says what is wrong,
  * and *l must not be used. */
 const char *pin_list_read(struct pin_list *l, const char *text);
-const char *pin_list_error_message(const char *text); /* the same for callers that do not need
-                                                       * the list */
+const char *pin_list_error_message(const char *text); /* as pin_list_read, for callers that do
+                                                       * not need the list */
 
 /* The index of a name (bytes), or PINS_MOST: there is none. */
 unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);

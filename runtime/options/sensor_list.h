@@ -2,7 +2,8 @@
  *
  *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
  *
- * NAME:BUS:ADDRESS:KIND, a bus of the board's numbering, an address of seven bits, a kind that there is a row for. */
+ * NAME:BUS:ADDRESS:KIND, a bus by the board's number, an address of seven bits, a kind from
+ * sensor_kinds. */
 #ifndef INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 #define INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 
@@ -16,13 +17,14 @@ enum {
     SENSORS_MOST = 4,
     SENSOR_LIST_BYTES = 192,
     SENSOR_BUSES = 10,        /* i2c0 to i2c9 */
-    SENSOR_ADDRESS_LEAST = 8, /* the others have special meanings (UM10204, 3.1.12) */
+    SENSOR_ADDRESS_LEAST = 8, /* lower and higher addresses have special meanings (UM10204,
+                               * 3.1.12) */
     SENSOR_ADDRESS_MOST = 0x77,
 };
 
-/* How a sensor stores a temperature: two bytes of a register, the higher first. The bits of
- * `mask` in the 16-bit word count; shifted up by `shift` it is in two's complement, with so many
- * units for a degree Celsius. */
+/* How a sensor stores a temperature: two bytes of a register, the higher first. In the 16-bit
+ * word only the bits of `mask` count. Shifted up by `shift`, the word is in two's complement, with
+ * `units` for a degree Celsius. */
 struct sensor_kind {
     const char *name;
     uint8_t reg;
@@ -46,7 +48,8 @@ struct sensor_list {
  * and *l must not be used. */
 const char *sensor_list_read(struct sensor_list *l, const char *text);
 const char *
-sensor_list_error_message(const char *text); /* the same for callers that do not need the list */
+sensor_list_error_message(const char *text); /* as sensor_list_read, for callers that do not need
+                                              * the list */
 
 /* The value of a sensor's register, in thousandths of a degree. */
 int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);

@@ -1,18 +1,22 @@
-/* Computed prompts, in blocks: a prompt that begins as an earlier one did computes only its new
- * tokens, in any sequence, and after a restart too. In memory first, and in a file where there is
- * one.
+/* Computed prompts, in blocks: a prompt that begins like an earlier prompt computes only its new
+ * tokens, in any sequence, also after a restart. Blocks are kept in memory, and in a file if there
+ * is one.
  *
- * A block is of `distance` tokens: their ids, their keys and values, and for models with a recurrence the state after
- * the last of them, its mark. It follows another one, its parent, which it names by a serial number that is never
- * given twice. So sequences share the blocks that they begin with, and two blocks with the same ids after different
- * beginnings are two. Blocks are found by a hash of model, parent and ids; the ids are then
- * compared. The memory is limited: the block that was used longest ago is dropped, and the end of a
- * sequence counts as older than its beginning.
+ * A block has `distance` tokens: their ids, their keys and values, and for models with a
+ * recurrence the state after the last token, called its mark. A block follows its parent, which it
+ * names by a serial number that is never used twice. So sequences share the blocks of a common
+ * beginning, and equal ids after different beginnings are different blocks. Blocks are found
+ * by a hash of model, parent and ids; then the ids are compared. The memory is limited: the block
+ * that was used longest ago is dropped, and the end of a sequence counts as older than its
+ * beginning.
  *
- *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values, marks, each filled up to whole
- *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a power cut the slot is not believed.
+ *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values,
+ *   marks, each filled up to whole
+ *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a
+ *         power cut the slot does not count as valid.
  *
- * A reader of the file sees what was said: it is as private as a saved conversation. Core 0 only, between passes. */
+ * Whoever reads the file sees the conversations: it is as private as a saved conversation. Core 0
+ * only, between passes. */
 #ifndef INGOT_RUNTIME_KEPT_H
 #define INGOT_RUNTIME_KEPT_H
 
@@ -25,29 +29,29 @@
 #include "runtime/storage/file.h"
 
 enum {
-    KEPT_DISTANCE = 64,      /* tokens of a block if all layers keep keys and values ... */
-    KEPT_MARKS_LEAST = 256,  /* ... and if a layer keeps a recurrent state, whose copy is larger
-                              * than those: */
-    KEPT_MARKS_MOST = 1024,  /* doubled until the mark is at most ... */
-    KEPT_MARKS_TIMES = 4,    /* ... this many times as large, up to this */
+    KEPT_DISTANCE = 64,      /* tokens of a block if all layers keep keys and values */
+    KEPT_MARKS_LEAST = 256,  /* if a layer keeps a recurrent state, whose copy is large: first
+                              * this, */
+    KEPT_MARKS_MOST = 1024,  /* doubled up to this, until the mark is at most */
+    KEPT_MARKS_TIMES = 4,    /* this many times as large as the keys and values */
     KEPT_BLOCKS_MOST = 4096, /* blocks in memory, and in the file */
     KEPT_ERROR_MESSAGE_BYTES = 320,
 };
 
 struct kept_block {
     uint64_t serial;              /* 0: free */
-    uint64_t parent;              /* 0: it is the first of its sequence */
+    uint64_t parent;              /* 0: the block is the first of its sequence */
     uint64_t hash;                /* hash of model, parent and ids */
     uint64_t used;                /* a higher number means used later */
     uint32_t model;               /* session_model_crc */
-    uint32_t end;                 /* tokens of the sequence up to its end */
-    bool has_mark;                /* or the model needs no mark */
-    bool wanted;                  /* in memory: it has to be written to the file */
+    uint32_t end;                 /* tokens of the sequence up to the block's end */
+    bool has_mark;                /* the block has its mark, or the model needs none */
+    bool wanted;                  /* in memory: the block has to be written to the file */
     uint32_t keys_crc, marks_crc; /* in the file: checksums of ids and keys, and of the marks */
 };
 
 struct kept_setup {
-    struct memory_range memory; /* for blocks and their lists; 64-byte aligned */
+    struct memory_range memory; /* memory for blocks and their lists; 64-byte aligned */
     const struct file *file;    /* NULL: none */
     uint32_t distance;          /* a multiple of KV_TILE; 0: chosen by the numbers above */
 };
@@ -55,7 +59,7 @@ struct kept_setup {
 struct kept {
     uint32_t distance;
     size_t keys_bytes,
-        marks_bytes; /* sizes in a slot: ids, keys and values; marks (0: none); whole sectors */
+        marks_bytes; /* sizes in a slot, in whole sectors: ids, keys and values; marks (0: none) */
     struct kept_block *memory; /* (n_memory) */
     uint8_t *slots;            /* (n_memory) */
     uint32_t n_memory;
@@ -66,30 +70,29 @@ struct kept {
     uint64_t serial; /* the latest serial number */
     uint64_t clock;
     uint64_t n_read, n_written; /* blocks of the file */
-    bool of_another; /* the file had prompts of another model, or of this one with other types,
-                     * and starts again */
+    bool of_another; /* the file had prompts of another model or of other types, and starts again */
     char error_message
-        [KEPT_ERROR_MESSAGE_BYTES]; /* a message for the user: why nothing is kept, or why no
-                                     * longer in the file; "" */
+        [KEPT_ERROR_MESSAGE_BYTES]; /* a message for the user: why nothing is kept, or why the
+                                     * file is no longer used; "" if all is well */
 };
 
 /* Open for sequences of s's model, which all have s's types of keys and values. False: nothing
- * is kept, k->error_message says why, and all calls below do nothing. If true with a problem
- * that is not empty, the file is not used: it stays unchanged if it is not a file of kept
+ * is kept, k->error_message says why, and all calls below do nothing. True with an
+ * error_message: the file is not used. It stays unchanged if it is not a file of kept
  * prompts, if its header is damaged, or if it has another version. A file of zeros is
- * initialized, and one of another model starts again. */
+ * initialized; a file of another model starts again. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
 
 /* The passes of a sequence have to end at multiples of this many tokens (struct session_group),
  * because its states are copied there. 0: anywhere. */
 uint32_t kept_step(const struct kept *k);
 
-/* The prompt that was put into s begins with kept blocks: move them into its states. Returns how
- * many of its tokens are then cached, fewer than all. */
+/* Call after a prompt was put into s: moves the kept blocks with which it begins into the states.
+ * Returns how many of its tokens are then cached, always fewer than all. */
 uint32_t kept_take(struct kept *k, struct session *s);
 
-/* Call after a pass: keeps what s has computed in whole blocks. Its first n_prompt tokens are a
- * prompt, which the file gets, too. */
+/* Call after a pass: keeps what s has computed, in whole blocks. The first n_prompt tokens are a
+ * prompt, which is also written to the file. */
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
 
 /* Call when there is time: writes a block to the file. False: there is nothing to write. */

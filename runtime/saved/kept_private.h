@@ -1,4 +1,4 @@
-/* Blocks in memory and those in a file: what kept.c and kept_file.c share. */
+/* Blocks in memory and in a file: declarations that kept.c and kept_file.c share. */
 #ifndef INGOT_RUNTIME_KEPT_PRIVATE_H
 #define INGOT_RUNTIME_KEPT_PRIVATE_H
 
@@ -12,14 +12,14 @@ static inline uint8_t *kept_slot(const struct kept *k, uint32_t i)
     return k->slots + i * (k->keys_bytes + k->marks_bytes);
 }
 
-/* The block with a serial number in a list (n). KEPT_NONE: it is not there. */
+/* The index of the block with this serial number in a list (n). KEPT_NONE: not found. */
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial);
 
-/* The free block of a list (n), or the one unused longest, but not one used after `since`, and
- * not `but`. KEPT_NONE: none. */
+/* A free block of a list (n), or the longest unused block; but not a block used after `since`,
+ * and not `but`. KEPT_NONE: none. */
 uint32_t kept_oldest(const struct kept_block *list, uint32_t n, uint64_t since, uint64_t but);
 
-/* Look at what the file has. Without a file, or if it has no room, k->n_card is 0. */
+/* Read what the file contains. Without a file, or if the file is too small, k->n_card is 0. */
 void kept_file_open(struct kept *k, const struct session *s);
 
 /* Read the file's block i into the slot of block `to` in memory. False: its checksum is wrong,

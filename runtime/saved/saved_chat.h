@@ -1,13 +1,14 @@
 /* A conversation in a file of the card, so that it continues after a restart: tokens, turns, keys
- * and values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without
- * turns. Or what a feature keeps (saved_section.h), without a token.
- * The file has two halves that take turns (runtime/storage/halves.h).
+ * and values. The file may instead hold a prefix, with which all conversations begin
+ * (chat_prefix.h) and which has no turns; or a feature's data (saved_section.h), which have no
+ * tokens. The file has two halves that are written alternately (runtime/storage/halves.h).
  *
- * A conversation's tokens are always saved, and the states of as many as the file has room for. The others are
- * computed after the load.
+ * All tokens of a conversation are saved, and the states of as many tokens as fit. The states of
+ * other tokens are computed after the load.
  *
- *   payload: the turns (runtime/saved/turns.h) and what was said; then what session_move gives: tokens,
- *   u32, and each layer's state; or what the section's move_all gives; zeros to the end of the
+ *   payload: the turns (runtime/saved/turns.h) with their texts; then the data of session_move:
+ *   tokens,
+ *   u32, and each layer's state; or the data of the section's move_all; zeros to the end of the
  *            sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
@@ -23,7 +24,7 @@
 
 enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_ERROR_MESSAGE_BYTES = 320 };
 
-/* Little-endian, as all that is on a card; begins as struct half_header does. */
+/* Little-endian, like everything on a card; begins like struct half_header. */
 struct saved_chat_header {
     char magic[8];       /* "INGOTSAV"; for a prefix "INGOTPRE"; a section has its own */
     uint32_t version;    /* SAVED_CHAT_VERSION */
@@ -34,10 +35,10 @@ struct saved_chat_header {
     uint32_t model_crc;           /* the model's own header_crc32c */
     uint16_t kv_keys, kv_values;  /* enum kv_type */
     uint32_t n_cached;            /* tokens in the states */
-    uint32_t n_ids;               /* and the pending ones after them, <= context */
+    uint32_t n_ids;               /* tokens in the states and pending tokens, <= context */
     uint32_t reply_start;         /* start of the last reply, <= n_ids */
     uint32_t started;             /* 1: the session holds a turn */
-    uint32_t n_turns, text_bytes; /* of the turns */
+    uint32_t n_turns, text_bytes; /* size of the turns */
     uint8_t kv_warm, kv_cold;     /* types of the tiers, as in struct kv_types; otherwise 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
@@ -49,12 +50,12 @@ _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one
 
 enum saved_kind {
     SAVED_CHAT,
-    SAVED_PREFIX,  /* no turns, and every token cached; a load that fails loses nothing */
-    SAVED_SECTION, /* a feature's: if a load fails after the file was checked, all of it is
+    SAVED_PREFIX,  /* no turns, and every token is cached; a failed load loses nothing */
+    SAVED_SECTION, /* a feature's data; if a load fails after the file was checked, they are
                     * forgotten */
 };
 
-/* The saved parts, and their destinations when they are loaded. */
+/* The parts that are saved, or into which a file is loaded. */
 struct saved_chat_state {
     struct session *session;
     uint32_t reply_start;
@@ -70,15 +71,14 @@ struct saved_chat_state {
 typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
 
-/* The fate of the previous conversation after a load that failed. */
+/* The state of the previous conversation after a failed load. */
 enum saved_chat_before {
     SAVED_CHAT_GOES_ON, /* unchanged */
-    SAVED_CHAT_PENDING, /* its tokens are there and are computed again: the card failed, or
-                         * somebody stopped the load, after the file was checked and while its
-                         * states were replacing the old ones */
-    SAVED_CHAT_LOST,    /* as above, but the session's work space is too small to keep the tokens
-                         * of such a long context: the session is empty, and there are no turns;
-                         * for a section: all is forgotten */
+    SAVED_CHAT_PENDING, /* its tokens are kept and are computed again: the load failed or was
+                         * stopped while it replaced the old states */
+    SAVED_CHAT_LOST,    /* as SAVED_CHAT_PENDING, but the session's work space is too small to keep
+                         * the tokens of such a long context: session and turns are empty; a
+                         * section's data are forgotten */
 };
 
 struct saved_chat {
@@ -89,26 +89,27 @@ struct saved_chat {
     enum saved_kind kind;                /* what the file is used for */
     const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
-    char
-        error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
-    enum saved_chat_before before;                     /* after an error of a load */
-    uint32_t n_kept; /* after a save: how many tokens of the conversation have their states in
-                      * the file */
-    bool is_older;   /* after a load: the file has a newer conversation, which is damaged */
+    char error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
+                                                        * helps */
+    enum saved_chat_before before;                      /* after an error of a load: the fate of the
+                                                        * previous conversation */
+    uint32_t n_kept; /* after a save: for how many tokens the file has the states */
+    bool is_older;   /* after a load: a newer conversation in the file is damaged */
 };
 
-/* Bytes that the file must have: for the whole state; for a conversation without any layer's
- * state, which is the minimum; and for any state that its context may come to hold. */
+/* Bytes that the file must have: for the whole state; at least, for a conversation without any
+ * layer's state; and at most, for a full context. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
-/* Save a conversation, with the states that fit (s->n_kept), and verify it: the card reads once
- * what it keeps, and once what it was given. ERR_NO_SPACE: the file is too small.
- * ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: it returns other bytes than
- * it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h; ERR_ABORTED by
- * progress, which may be NULL. The conversation saved before is still there after an error. */
+/* Save a conversation, with the states that fit (s->n_kept), and verify it by reading the file:
+ * once before the save, and once what was written. ERR_NO_SPACE: the file is too
+ * small. ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: the device returns
+ * other bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
+ * ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there after an
+ * error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);

@@ -1,4 +1,4 @@
-/* Common parts of writing and reading a saved conversation: its headers, and bytes on their way. */
+/* Common parts of writing and reading a saved conversation: headers, and moving bytes. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 
@@ -10,28 +10,28 @@ enum { SAVED_CHAT_VERSION = 4 };
 struct saved_chat_contents {
     const struct saved_chat_header *header;
     uint32_t vocab;
-    uint32_t id; /* bytes of an id that spans two bufferfuls */
+    uint32_t id; /* an id that begins in one buffer and ends in the next */
     bool wrong;
 };
 
-/* Fill the description of the state, except what depends on the payload's bytes and the file's
- * past. */
+/* Fill h with the description of the state, except what depends on the payload's bytes and on
+ * earlier saves. */
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
-/* The model of the file, and how its keys are rotated if it has keys. */
+/* The CRC of the file's model, and of how keys are rotated if the file has keys. */
 uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind);
-/* For the payload that h describes. */
+/* Bytes of the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h);
 /* Begin an operation on the file: nothing is moved yet. */
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context);
-/* This many more bytes will pass, for the progress. */
+/* Announce that this many more bytes will be moved, for the progress. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
-/* The command that writes the file. */
+/* The name of the command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
-/* The 8 bytes that its headers begin with. */
+/* The 8 bytes with which the file's headers begin. */
 const char *saved_chat_magic(const struct saved_chat *s);
 
 /* The header of a half, as it is on the card. */
@@ -40,8 +40,8 @@ const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s,
 /* Read both headers. Errors of halves_read. */
 enum err saved_chat_read_headers(struct saved_chat *s);
 
-/* Read the payload of a half, only for its CRC; contents may be NULL, and is set to what is
- * wrong with them. ERR_BAD_CHECKSUM: it does not match the header. Errors of file.h,
+/* Read the payload of a half, only to check its CRC; contents may be NULL. ERR_BAD_CHECKSUM:
+ * the CRC does not match the header. Errors of file.h,
  * ERR_ABORTED. */
 enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           const char *label, struct saved_chat_contents *contents);

@@ -1,5 +1,5 @@
-/* A section is what a feature keeps in a file of its own: how to count, move and check it.
- * saved_chat.h does the writing, the reading and the checks of a card, for all features alike. */
+/* A section is the data that a feature keeps in its own file: how to count, move and check
+ * them. saved_chat.h writes, reads and verifies the file for all features. */
 #ifndef INGOT_RUNTIME_SAVED_SECTION_H
 #define INGOT_RUNTIME_SAVED_SECTION_H
 
@@ -12,12 +12,12 @@
 struct saved_chat_state;
 struct saved_chat_header;
 
-/* The header's fields. dim must be equal when it is loaded. */
+/* Fields of the header. dim must be the same when the file is loaded. */
 struct saved_counts {
     uint32_t dim, examples, notes;
 };
 
-/* Passes memory on, or fills it. */
+/* Writes memory to a file, or fills it from a file. */
 typedef enum err saved_move_fn(void *context, void *memory, size_t bytes);
 
 /* data: the feature's own, saved_chat_state.data. */
@@ -27,7 +27,7 @@ struct saved_section {
     const char *what;    /* the contents: "what was learnt" */
     const char *needs;   /* what needs room: "lessons need" */
 
-    /* The present counts, and the highest possible ones. */
+    /* Gets the present counts, and the highest possible counts. */
     void (*count)(const void *data, struct saved_counts *now, struct saved_counts *most);
     /* The size of a payload with these counts. */
     uint64_t (*payload_bytes)(const void *data, const struct saved_counts *counts);
@@ -35,19 +35,19 @@ struct saved_section {
      * ERR_BAD_MODEL: impossible counts; errors of move, after which a load is incomplete: call
      * clear. */
     enum err (*move_all)(void *data, bool loads, saved_move_fn *move, void *context);
-    bool (*has_nothing)(const void *data); /* valid enough to be saved */
+    bool (*has_nothing)(const void *data); /* is_sound: the data may be saved */
     bool (*is_sound)(const void *data, uint32_t vocab);
     void (*clear_all)(void *data);
     /* Whether the counts of file `name` need more room than this start has (most), while a start
-     * with more memory could have it: text (bytes) then says so. NULL: all starts have the same
-     * room. */
+     * with more memory could have it: text (bytes) then gets a message. NULL: all starts have the
+     * same room. */
     bool (*lacks_room)(const struct saved_counts *counts, const struct saved_counts *most,
                        const char *name, char *text, size_t bytes);
 };
 
 /* For saved_chat*.c, by a file's header: write the present or the highest counts to h; whether
- * the counts of h are possible, need more room than there is (lacks_room), and are those in
- * memory now; bytes of a payload with them. */
+ * the counts of h are possible, whether they need more room (lacks_room), whether they equal
+ * the present counts; and the bytes of their payload. */
 void saved_section_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
 void saved_section_describe_most(const struct saved_chat_state *state, struct saved_chat_header *h);
 bool saved_section_fits(const struct saved_chat_state *state, const struct saved_chat_header *h);

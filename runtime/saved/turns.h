@@ -1,6 +1,6 @@
-/* The start of each turn of a conversation among its tokens, and what was said, so that the last
- * turn can be taken back and the oldest ones can be dropped. Handles neither tokens nor the
- * cache. */
+/* The turns of a conversation: where each begins in the tokens, and its text. With this the last
+ * turn can be taken back, and the oldest turns can be dropped. This code handles neither
+ * tokens nor the cache. */
 #ifndef INGOT_RUNTIME_TURNS_H
 #define INGOT_RUNTIME_TURNS_H
 
@@ -12,7 +12,7 @@ enum { TURNS_MOST = 64, TURNS_TEXT_BYTES = 32768 };
 struct turn {
     uint32_t start; /* index of its first token, including the end of the previous reply */
     uint32_t reply; /* index of its reply's first token */
-    uint32_t text;  /* offset in turns.text of what was said, with this many bytes */
+    uint32_t text;  /* the turn's text: offset and bytes in turns.text */
     uint32_t bytes;
 };
 
@@ -26,20 +26,21 @@ struct turns {
      * conversation since it began here; 0: none. Only these are searched for words that somebody
      * must have said (chat_act.c). */
     uint32_t said[TURNS_MOST];
-    /* The record of list[i] in the turn log, for later remarks about the turn; 0: it has none since
+    /* The record of list[i] in the turn log, for later judgements of the turn; 0: no record since
      * the start. */
     uint64_t logged[TURNS_MOST];
 };
 
-/* Add a turn. If there is no room, the oldest are forgotten: their tokens then count as the next
- * turn's, and dropping that one drops them. text has at most TURNS_TEXT_BYTES. */
+/* Add a turn. If there is no room, the oldest turns are forgotten: their tokens then belong to the
+ * next turn, and are dropped with it. text has at most TURNS_TEXT_BYTES. */
 void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *text, size_t bytes);
 
-/* The last `bytes` bytes of the newest turn's text are a person's words; after turns_push none
- * are. t->n > 0. */
+/* Mark the last `bytes` bytes of the newest turn's text as a person's words; after turns_push no
+ * bytes are marked. t->n > 0. */
 void turns_mark_said(struct turns *t, size_t bytes);
 
-/* The newest turn has record number n of the turn log; after turns_push it has none. t->n > 0. */
+/* Note that the newest turn has record number n in the turn log; after turns_push it has no record.
+ * t->n > 0. */
 void turns_mark_logged(struct turns *t, uint64_t n);
 
 /* Forget the records of all turns, because another start wrote them. */
@@ -51,16 +52,17 @@ void turns_forget_said(struct turns *t);
 /* Forget the newest turn; t->n > 0. */
 void turns_pop(struct turns *t);
 
-/* The oldest `n` <= t->n turns are gone, and their tokens with them: the reply of the new first
- * turn moved to `reply`, and everything after it by as much. The first turn starts at 0. */
+/* The oldest `n` <= t->n turns and their tokens were dropped. The reply of the new first turn
+ * moved to `reply`, and everything after it moved by the same distance. The first turn starts at
+ * 0. */
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
-/* Tokens from .. from + n are gone, and later ones have moved up. Turns that began before the
- * end of the gap are forgotten, but not the last `keep` (0 or 1): the rest of that one begins at
- * `from` at the latest. */
+/* Tokens from .. from + n were removed, and later tokens have moved up. Turns that began before the
+ * end of the gap are forgotten, but not the last `keep` (0 or 1) turns: what is left of such a
+ * turn begins at `from` at the latest. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
 
-/* The place of token number i afterwards: dropped tokens are at `from`. */
+/* The new index of token number i after turns_cut_out; for a dropped token: `from`. */
 uint32_t turns_moved(uint32_t i, uint32_t from, uint32_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* The screen that shows what the console writes: text_screen.h over screen_draw.h. Writing text
- * changes cells, not pixels. Pixels are drawn when there is time: for each tick of drawing, at
- * least SCREEN_REST ticks pass until the next drawing. Tokens therefore lose at most 1 /
- * SCREEN_REST of the time, with any display, model and board. */
+ * changes cells, not pixels. Pixels are drawn when there is time: after each drawing, at least
+ * SCREEN_REST times its duration passes before the next one. So drawing takes at most 1 /
+ * SCREEN_REST of the time from tokens, with any display, model and board. */
 #ifndef INGOT_RUNTIME_SCREEN_H
 #define INGOT_RUNTIME_SCREEN_H
 
@@ -40,10 +40,10 @@ size_t screen_bytes(const struct board_screen *board);
 void screen_open(struct screen *s, const struct board_screen *board,
                  const struct platform_clock *clock, void *memory);
 
-/* Write text with control characters, as a terminal gets it. */
+/* Write text with control characters, as for a terminal. */
 void screen_put(struct screen *s, const char *text, size_t bytes);
 
-/* Draw what was written: now, or only if it is time. */
+/* Draw what was written: now, or only if enough time has passed. */
 void screen_refresh(struct screen *s, bool now);
 
 #endif

@@ -10,7 +10,8 @@ enum { SCREEN_DRAW_MAX_SCALE = 4 };
 
 struct screen_draw {
     const struct board_screen *screen;
-    uint32_t scale; /* display pixels in a row of a glyph's pixel: more on a large display */
+    uint32_t scale; /* width and height of a glyph's pixel in display pixels; more on a large
+                     * display */
     /* Four pixels of a glyph in the colours of the last drawn cell, with the leftmost in the
      * highest bit. */
     uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
@@ -23,7 +24,7 @@ struct screen_draw {
 /* Make all pixels black. The screen outlives d. */
 void screen_draw_open(struct screen_draw *d, const struct board_screen *screen);
 
-/* The value of `scale` on a screen. */
+/* The value of `scale` that suits a screen. */
 uint32_t screen_draw_scale(const struct board_screen *screen);
 
 /* How many cells the screen has; screen and scale are set. */

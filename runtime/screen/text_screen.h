@@ -1,10 +1,10 @@
-/* A terminal without a device: bytes in, cells of characters with colours out. It understands the
- * part of ECMA-48 that our own console sends, and ignores the rest: foreign bytes can only change
- * cells and the cursor. Knows no pixels (screen_draw.h).
+/* A terminal without a device: takes bytes, and keeps cells of characters with colours. It
+ * understands the part of ECMA-48 that Ingot's console sends and ignores the rest, so other bytes
+ * can only change cells and the cursor. It does not handle pixels (screen_draw.h does).
  *
  * A row ends between words: a word that meets the right edge begins the next row. Rows that
- * leave at the top are gone. Changes are noted for each row, together with how far rows have
- * moved, so that drawing costs what the change does. */
+ * leave at the top are gone. Each row notes its changes, and the screen notes how far rows
+ * have moved, so that only changes are drawn. */
 #ifndef INGOT_RUNTIME_TEXT_SCREEN_H
 #define INGOT_RUNTIME_TEXT_SCREEN_H
 
@@ -53,19 +53,20 @@ struct text_screen {
     struct text_row *changed;
     uint32_t top;           /* the first row's index in the ring */
     uint32_t moved;         /* rows scrolled since the last drawing, at most `rows` */
-    struct text_place at;   /* column == columns: the next character begins a row */
+    struct text_place at;   /* the cursor; column == columns: the next character begins a row */
     struct text_place kept; /* saved by ESC 7 */
     uint32_t word;          /* where the word at the cursor begins */
-    bool after_wrap;        /* a row has ended by itself: a space there is left out */
+    bool after_wrap;        /* a row was just wrapped: a space at the start of the next row is left
+                             * out */
     struct text_look look;
 
-    /* Bytes of a character, and a control sequence. */
+    /* The bytes of an incomplete character, and an incomplete control sequence. */
     uint8_t held[4];
     uint8_t n_held;
     enum { TEXT_PLAIN, TEXT_ESCAPE, TEXT_SEQUENCE, TEXT_STRING, TEXT_STRING_ESCAPE } state;
     uint32_t numbers[TEXT_SCREEN_NUMBERS];
     uint32_t n_numbers;
-    bool foreign; /* the sequence has marks that none of ours has */
+    bool foreign; /* the sequence has marks that Ingot's console does not send */
 };
 
 /* Bytes for that many columns and rows, aligned as a struct text_cell. */

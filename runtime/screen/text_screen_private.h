@@ -7,10 +7,10 @@
 /* Make columns [from, to) of a row blank. */
 void text_screen_blank(struct text_screen *t, uint32_t row, uint32_t from, uint32_t to);
 
-/* Move the cursor there, or as near as the screen allows. */
+/* Move the cursor to a place, or as near as the screen allows. */
 void text_screen_go(struct text_screen *t, int64_t row, int64_t column);
 
-/* Compute the colours from the look. */
+/* Compute the colours from the current style. */
 uint8_t text_screen_front(const struct text_look *look);
 uint8_t text_screen_back(const struct text_look *look);
 

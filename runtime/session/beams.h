@@ -1,4 +1,4 @@
-/* Beam search: finds the most likely whole reply by carrying N candidates along, while sampling
+/* Beam search: finds the most likely whole reply by extending N candidates, while sampling
  * decides token by token. The beams are sequences of the session (session_sequence.h), which
  * share keys and values as far as they are equal. */
 #ifndef INGOT_RUNTIME_BEAMS_H
@@ -14,10 +14,10 @@
 
 enum { BEAMS_MOST = 4 };
 
-/* Sequences of a session for n beams: n - 1 besides the current one, and the best that has
- * ended. */
+/* Sequences of a session for n beams: n - 1 besides the current sequence, and the best
+ * sequence that has ended. */
 struct beams {
-    uint32_t n; /* beams; below 2: there is no search, and no sequence is needed */
+    uint32_t n; /* beams; below 2: no search, and no sequences */
     struct session_sequence sequences[BEAMS_MOST];
 };
 
@@ -26,13 +26,13 @@ struct beams_job {
     void *context;
     bool (*is_end)(void *context, uint32_t id); /* whether the token ends a reply, and is not
                                                  * part of it */
-    /* All beams have these n tokens next; the first are at ids. False: the reply ends with the
-     * last one that was taken; *taken is the number taken (n before the call). */
+    /* All beams continue with these n tokens. False: the reply ends with the last token that was
+     * taken; *taken is the number taken (n before the call). */
     bool (*settled)(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken);
     uint32_t limit; /* new tokens at most; 0: as many as fit the context */
     const struct stop *stop;
-    /* Only its biases and penalties count; its reply begins with the first new token. NULL:
-     * none. */
+    /* Only the sampler's biases and penalties count; its reply begins with the first new
+     * token. NULL: none. */
     const struct sampler *sampler;
 };
 
@@ -43,13 +43,13 @@ struct beams_result {
     uint32_t passes;
 };
 
-/* From a session whose logits are known, search until no beam can become better than the best
- * that has ended. Score: the mean of the logarithms of the tokens' probabilities, including the
+/* Search from a session whose logits are known, until no beam can become better than the best
+ * ended one. Score: the mean of the logarithms of the tokens' probabilities, including the
  * end's. Afterwards the sequence ends with the best reply, its last token pending as after
- * generate(). Equal scores: the older beam, then the lower id. Uses only + - * / and the
- * kernels, so that every board finds the same. Errors: those of session_run; ERR_ABORTED by the
- * stop; ERR_BAD_MODEL: the logits are not numbers. After an error, the sequence ends with what
- * was settled. */
+ * generate(). If scores are equal, the older beam wins, then the lower id. Uses only + - * / and
+ * the kernels, so that every board finds the same. Errors: those of session_run; ERR_ABORTED by the
+ * stop; ERR_BAD_MODEL: the logits are not numbers. After an error the sequence ends with the tokens
+ * passed to `settled`. */
 enum err beams_search(struct beams *b, struct session *s, const struct beams_job *job,
                       struct beams_result *r);
 

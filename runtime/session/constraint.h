@@ -1,7 +1,7 @@
-/* Holds a reply to something, such as a grammar (runtime/features/grammar/grammar_constraint.h).
- * A token is sampled first and checked alone: usually it is allowed, and nothing else is done.
- * Only if it is refused, the whole vocabulary is checked, banned tokens are removed from the
- * logits, and a token is drawn again; if only one is left, no random number is used. The same
+/* Constrains a reply, for example to a grammar (runtime/features/grammar/grammar_constraint.h). A
+ * token is sampled first, and only this token is checked: usually it is allowed, and nothing else
+ * is done. If it is refused, the whole vocabulary is checked, banned tokens are removed from the
+ * logits, and a token is drawn again; if only one token is left, no random number is used. The same
  * seed therefore gives the same text on every machine, and guesses ahead do not change it. */
 #ifndef INGOT_RUNTIME_CONSTRAINT_H
 #define INGOT_RUNTIME_CONSTRAINT_H
@@ -16,22 +16,22 @@ struct constraint {
     bool closes;         /* lead the text to its end by the shortest way: close */
 };
 
-/* Calls of one reply, in their order. */
+/* The calls for one reply, in order. */
 struct constraint_kind {
-    /* It begins; end_ids (n) and BOS end it, and stay valid. */
+    /* A reply begins. end_ids (n), which stay valid, and BOS end it. */
     void (*begin)(struct constraint *c, const uint32_t *end_ids, uint32_t n);
-    /* Before each token: how many may still come, including this one. Refuses nothing because of
-     * it if the text cannot be completed within them anyway. */
+    /* Before each token: how many tokens may still come, including this one. If the text cannot be
+     * completed within this number, the limit refuses nothing. */
     void (*limit)(struct constraint *c, uint32_t tokens);
-    /* From here on each token brings the text nearer to its end. False: it is complete, or no
-     * end is within reach. */
+    /* From now on each token brings the text nearer to its end. False: the text is complete, or
+     * cannot end. */
     bool (*close)(struct constraint *c);
-    /* Before the sampler destroys them: logits (vocab). */
+    /* Keep the logits (vocab), before the sampler destroys them. */
     void (*keep)(struct constraint *c, const float *logits);
     /* Whether the token may come next; if so, it is accepted. */
     bool (*takes)(struct constraint *c, uint32_t id);
-    /* logits (vocab) become the kept ones, with minus infinity for tokens that may not come
-     * next. Returns how many may; *only is one of them. 0 also if finding out took too long. */
+    /* Restore the kept logits (vocab), with minus infinity for tokens that may not come next.
+     * Returns how many may come; *only is one of them. 0 also if the check took too long. */
     uint32_t (*mask)(struct constraint *c, float *logits, uint32_t *only);
     /* Whether the text may end here; and whether nothing can come after it. */
     bool (*may_end)(struct constraint *c);

@@ -1,5 +1,5 @@
-/* Generates a reply: prompt in, tokens and text out to a sink. Neither prints nor reads input;
- * params->stop ends a run from outside. */
+/* Generates a reply from a prompt, and passes tokens and text to a sink. This code neither
+ * prints nor reads input; params->stop ends a run from outside. */
 #ifndef INGOT_RUNTIME_GENERATE_H
 #define INGOT_RUNTIME_GENERATE_H
 
@@ -17,30 +17,30 @@
 #include "runtime/session/speculative.h"
 #include "runtime/session/token_scores.h"
 
-/* The parts that generate: all open, all of one session. */
+/* The parts of a generator: all open, all for one session. */
 struct generator {
     struct session *session;
     struct speculative *speculative;
     struct sampler *sampler;
     struct beams
-        *beams; /* NULL, or n < 2: tokens are sampled; otherwise guesses are not used, and only
-                * biases and penalties of the sampler */
+        *beams; /* NULL, or n < 2: tokens are sampled. Otherwise beams search, with only the
+                * sampler's biases and penalties and without guesses */
 };
 
 struct generate_params {
     uint32_t limit;           /* new tokens at most; 0: until the model ends, or repeats itself */
     struct reply_stops stops; /* strings that end the reply */
-    const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, in addition to the vocabulary's
-                               * BOS */
+    const uint32_t *end_ids;  /* (n_end_ids) tokens that end the reply, in addition to the
+                               * vocabulary's BOS */
     uint32_t n_end_ids;
-    bool whole;                    /* no token ends it, not even BOS: for measurements */
-    bool inside_thoughts;          /* the prompt ends with the mark that opens them */
-    struct constraint *constraint; /* that constrains the answer; NULL: none. Not with beams */
-    bool wants_scores;             /* the sink gets each token's scores, and ... */
-    uint32_t n_likeliest; /* ... those of this many others, up to TOKEN_SCORES_MOST. Not with
-                           * beams */
+    bool whole;                    /* no token ends the reply, not even BOS: for measurements */
+    bool inside_thoughts;          /* the prompt ends with the mark that opens thoughts */
+    struct constraint *constraint; /* constrains the answer; NULL: none. Not with beams */
+    bool wants_scores;             /* the sink gets each token's scores */
+    uint32_t n_likeliest; /* and the scores of this many other tokens, up to TOKEN_SCORES_MOST.
+                           * Not with beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
-    const struct stop *stop;        /* the same for the reply, and after each token */
+    const struct stop *stop;        /* asked before each layer of the reply, and after each token */
 };
 
 /* Receives a reply. A function that is NULL is not called; `text` may not be NULL. */
@@ -48,25 +48,27 @@ struct generate_sink {
     void *context;
     /* The prompt is computed, the reply's first token comes. */
     void (*begin)(void *context);
-    /* Token `id` came; INGOT_NO_TOKEN: text that was held back at the end follows. Then comes
-     * its text, which may be empty or complete earlier tokens' characters, then token_end. */
+    /* Token `id` came; INGOT_NO_TOKEN: text follows that was held back at the end. Next comes
+     * the token's text, which may be empty, or complete a character of earlier tokens; then
+     * token_end. */
     void (*token_begin)(void *context, uint32_t id);
     void (*token_end)(void *context);
     void (*text)(void *context, const char *text, size_t bytes); /* whole UTF-8 characters */
     void (*think)(void *context,
-                  bool begins); /* the text from here on belongs to thoughts, or to the answer */
-    /* The context is full. Cut the session, put the tokens that stay and compute them, so that
-     * it can continue; *first_new: where the reply, or what is left of it, then begins.
+                  bool begins); /* the following text belongs to thoughts (begins), or to the
+                                 * answer */
+    /* The context is full. Cut the session, put the tokens that stay, and compute them, so that
+     * the reply can continue; *first_new: where the rest of the reply then begins.
      * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
     enum err (*make_room)(void *context, uint32_t *first_new);
-    /* For the token that comes with the next token_begin. */
+    /* The scores of the token that comes with the next token_begin. */
     void (*scores)(void *context, const struct token_scores *scores);
 };
 
 enum generate_end {
-    GENERATE_ENDED,      /* ended by the model */
+    GENERATE_ENDED,      /* the model ended the reply */
     GENERATE_LIMIT,      /* params->limit */
-    GENERATE_STOP,       /* a stop string */
+    GENERATE_STOP,       /* a stop string came */
     GENERATE_CONTEXT,    /* the context is full */
     GENERATE_REPETITION, /* the reply repeats itself */
     GENERATE_NO_WAY_ON,  /* no token is allowed by the constraint */
@@ -75,19 +77,19 @@ enum generate_end {
 struct generate_result {
     enum generate_end end;  /* valid if ERR_OK was returned */
     uint32_t first_new;     /* index of the first new token in the session's ids */
-    uint32_t prompt_tokens; /* prompt tokens that were computed, including the template's */
+    uint32_t prompt_tokens; /* prompt tokens that were computed, with the template's tokens */
     uint32_t new_tokens;
-    uint64_t start, first, last;   /* ticks: prompt in, first token out, last token out; first 0:
-                                  * no token came */
+    uint64_t start, first, last;   /* ticks at the prompt, at the first token and at the last
+                                  * token; first 0: no token came */
     struct stream_stats before;    /* the stream's counters at `start` */
     uint32_t passes;               /* decode passes, each of which reads the planned bytes */
-    uint64_t decode_bytes;         /* bytes streamed by these */
-    uint64_t decode_expert_stalls; /* and experts for which they waited */
+    uint64_t decode_bytes;         /* bytes streamed by the decode passes */
+    uint64_t decode_expert_stalls; /* experts for which the decode passes waited */
     bool speculates;
-    uint32_t guessed, right; /* guessed tokens in passes, and those that came next */
+    uint32_t guessed, right; /* guessed tokens in passes, and how many were right */
     uint32_t refused;        /* tokens that the constraint refused */
     uint64_t text_bytes,
-        shown; /* GENERATE_STOP: bytes of all pieces, and those before the string */
+        shown; /* GENERATE_STOP: bytes of all pieces, and bytes before the stop string */
 };
 
 /* Compute the pending tokens of the session, then sample a token, pass it on and compute it,

@@ -18,7 +18,8 @@ struct repetition {
                                        * before */
 };
 
-/* The text has one more token, *latest, after its others. True: it repeats itself. */
+/* Add one more token, *latest, which follows the earlier tokens in memory. True: the text repeats
+ * itself. */
 bool repetition_add(struct repetition *r, const uint32_t *latest);
 
 #endif

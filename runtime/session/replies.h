@@ -1,6 +1,6 @@
 /* Replies to several prompts in parallel: every pass advances each of them (session_group.h),
- * and a reply is the same as for its prompt alone. The caller accepts requests and waits: `ingot
- * batch`, /bench and ingot_generate_parallel are three callers. */
+ * and a reply is the same as for its prompt alone. The caller accepts requests and waits: Callers
+ * are `ingot batch`, /bench and ingot_generate_parallel. */
 #ifndef INGOT_RUNTIME_REPLIES_H
 #define INGOT_RUNTIME_REPLIES_H
 
@@ -9,8 +9,8 @@
 #include "runtime/session/session_group.h"
 
 enum {
-    /* Tokens after the copy of a state that was made for a prompt: what a template writes there
-     * for the reply may be written differently once the reply is part of the conversation. */
+    /* Tokens of a prompt after the copy of its states: the template may write the text around a
+     * reply differently once the reply is part of the conversation. */
     REPLIES_TAIL = 8,
 };
 
@@ -18,16 +18,18 @@ enum {
 struct reply_slot {
     struct session *session; /* the caller's */
     bool busy;               /* a reply is in progress */
-    bool begun;              /* ... whose prompt is computed */
+    bool begun;              /* the prompt of the reply is computed */
     uint32_t mark; /* tokens after which the states are copied, near the prompt's end; 0: no copy */
     struct sampler sampler;
     struct generate_result
-        result; /* the latest reply's, filled as by generate(); passes: those since its prompt,
-                 * which others may share; streamed bytes belong to no single reply */
+        result; /* result of the latest reply, as from generate(). passes: passes since its
+                 * prompt, which other replies may share; streamed bytes belong to no single
+                 * reply */
     struct reply_tokens tokens;
 };
 
-/* Zero it; then the caller sets each slot's session, all of one model, and n. It must not move. */
+/* The caller zeroes this struct, then sets n and each slot's session, all of one model. The struct
+ * must not move. */
 struct replies {
     struct reply_slot slots[GROUP_MOST];
     uint32_t n;
@@ -35,21 +37,23 @@ struct replies {
     const char *error_message; /* after an error: the message for the user */
 };
 
-/* The pending tokens in the slot's session, at least one, are a prompt; slot: not busy. params
- * and sink must stay until the reply ends; the stops in params belong to the pass, and the
- * sink's make_room is not called: a full context ends the reply. */
+/* Begin a reply in a slot that is not busy. The pending tokens of its session, at least one, are
+ * the prompt. params and sink must stay until the reply ends; the stops in params are ignored,
+ * because replies_pass has its own. The sink's make_room is not called: a full context ends the
+ * reply. */
 void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,
                    const struct sampler_params *sampler, const struct generate_sink *sink);
 
-/* Run one pass for all busy slots, at least one; then one more token for each whose prompt is
- * computed. Slots whose replies ended are no longer busy. Errors of session_group_pass, after
- * which another pass may continue; ERR_BAD_MODEL: logits that are not numbers. */
+/* Run one pass for all busy slots, at least one; then take one more token for each slot whose
+ * prompt is computed. Slots whose replies have ended are no longer busy. Errors of
+ * session_group_pass, after which another pass may continue; ERR_BAD_MODEL: logits that are not
+ * numbers. */
 enum err replies_pass(struct replies *r, const struct stop *stop);
 
-/* End a reply here: its slot is free. */
+/* End a reply now; its slot becomes free. */
 void replies_leave(struct replies *r, uint32_t slot);
 
-/* How many are busy. */
+/* How many slots are busy. */
 uint32_t replies_busy(const struct replies *r);
 
 #endif

@@ -1,10 +1,10 @@
-/* The text of a reply on its way out: whole characters, up to a stop string, thoughts separate from
- * the answer. Text that may be the beginning of a stop string or of a mark of thoughts is held back
- * until that is decided, wherever tokens begin and end.
+/* The text of a reply on its way to the sink: whole characters, up to a stop string, with thoughts
+ * and answer separate. Text that may be the beginning of a stop string or of a mark of thoughts is
+ * held back until this is decided, even across tokens.
  *
  * Thoughts are the text between a pair of marks such as <think> and </think>, marks included.
- * They come at the reply's beginning (ignoring white space); if the template has the first mark,
- * they go from the beginning to the second mark. A later mark is text. */
+ * They are only at the reply's beginning (ignoring white space); if the template has the first
+ * mark, they end at the second mark. A later mark is ordinary text. */
 #ifndef INGOT_RUNTIME_REPLY_TEXT_H
 #define INGOT_RUNTIME_REPLY_TEXT_H
 
@@ -16,7 +16,7 @@
 
 enum {
     REPLY_TEXT_STOPS = 16,      /* stop strings at most */
-    REPLY_TEXT_STOP_BYTES = 64, /* bytes of one, with its NUL */
+    REPLY_TEXT_STOP_BYTES = 64, /* bytes of a stop string, with its NUL */
 };
 
 struct reply_stops {
@@ -46,11 +46,11 @@ struct reply_text {
     enum reply_part part;
     bool stopped;   /* a stop string is complete: nothing more comes out */
     uint64_t bytes; /* bytes that were put */
-    uint64_t shown; /* those before the stop string, once stopped */
+    uint64_t shown; /* bytes before the stop string, once stopped */
     struct held_text stop, mark;
 };
 
-/* Begin a reply, or begin it `inside` its thoughts. stops and out outlive r. */
+/* Begin a reply; `inside`: the reply begins with its thoughts. stops and out outlive r. */
 void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool inside,
                      const struct reply_text_out *out);
 

@@ -1,12 +1,12 @@
-/* A reply token by token: what each adds to the text, and whether the reply ends with it. Used
- * for a single reply (generate.c) and for parallel ones (replies.c). */
+/* A reply token by token: the text that each token adds, and whether the reply ends with it.
+ * Used for a single reply (generate.c) and for parallel replies (replies.c). */
 #ifndef INGOT_RUNTIME_REPLY_TOKENS_H
 #define INGOT_RUNTIME_REPLY_TOKENS_H
 
 #include "runtime/session/generate.h"
 #include "runtime/session/repetition.h"
 
-/* The owner sets the first four. It must not move once it has begun. */
+/* The owner sets the first four members. The struct must not move once the reply has begun. */
 struct reply_tokens {
     struct session *session;
     const struct generate_params *params;
@@ -24,21 +24,21 @@ void reply_tokens_begin(struct reply_tokens *r);
 /* Whether id ends the reply, and is not part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
-/* With a constraint: call before the sampler destroys the logits (vocab). Then, for the token
- * sampled from them: returns it if it may come next, otherwise one that may; INGOT_NO_TOKEN:
- * none may, and result->end says so. */
+/* With a constraint: call keep before the sampler destroys the logits (vocab), then the second
+ * function with the sampled token. It returns this token if it may come next, otherwise
+ * another token that may; INGOT_NO_TOKEN: no token may, and result->end says so. */
 void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
 
-/* If the params ask for scores: from the logits before the sampler destroys them; and for the
- * picked token id, for the sink, which gets it next. */
+/* If the params ask for scores: read the scores from the logits before the sampler destroys
+ * them, and then pass the scores of the picked token id to the sink, which gets the token next. */
 void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores *s,
                               const float *logits);
 void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,
                              const struct sampler *sampler);
 
-/* Why a reply ended with its last token: by itself, or because its constraint was led to an end. */
+/* Why a reply ended with its last token: by itself, or because the constraint led it to an end. */
 enum generate_end reply_tokens_ended(const struct reply_tokens *r);
 
 /* id is the reply's next token: count it, and pass its text to the sink. */
@@ -47,7 +47,7 @@ void reply_tokens_take(struct reply_tokens *r, uint32_t id);
 /* Whether the reply ends with the taken token, *latest in the ids; result->end says why. */
 bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest);
 
-/* The reply has ended, perhaps by an error: write text that was held back. */
+/* Call when the reply has ended, perhaps by an error: writes text that was held back. */
 void reply_tokens_end(struct reply_tokens *r);
 
 #endif

@@ -1,8 +1,8 @@
 /* Requests that wait for a slot among parallel sequences (session_group.h), and their order.
- * Requests that run in parallel share best with the same adapters: a set takes work space, and
- * its matrices are in the cache for all of its tokens. Requests of a set in use therefore come
- * first, then those of the set for which most wait. Later requests cannot overtake forever: at most
- * in two rounds, where a round is as many requests as there are slots. */
+ * Parallel requests with the same adapters share best: a set of adapters takes work space, and
+ * its matrices stay in the cache for all tokens of these requests. So requests of a set in use
+ * come first, then requests of the set for which most requests wait. A request can be overtaken in
+ * at most two rounds; a round has as many requests as there are slots. */
 #ifndef INGOT_RUNTIME_REQUEST_QUEUE_H
 #define INGOT_RUNTIME_REQUEST_QUEUE_H
 
@@ -14,8 +14,8 @@ enum { REQUEST_QUEUE_MOST = 256, REQUEST_ROUND = 8, REQUEST_MOST_PASSED = 2 };
 struct request {
     uint32_t number; /* the caller's */
     uint32_t set;    /* of adapters */
-    uint32_t passed; /* rounds in which a later one overtook it, ... */
-    uint32_t round;  /* ... the last of them */
+    uint32_t passed; /* rounds in which a later request overtook it */
+    uint32_t round;  /* the last of these rounds */
 };
 
 /* Zero it. */
@@ -25,11 +25,11 @@ struct request_queue {
     uint32_t n_taken; /* count of all requests */
 };
 
-/* False: it is full. */
+/* Add a request. False: the queue is full. */
 bool request_queue_put(struct request_queue *q, uint32_t number, uint32_t set);
 
-/* One request leaves the queue for a free slot. sets: (n_sets) of the running requests. False:
- * nobody waits. */
+/* Take the next request for a free slot. sets: (n_sets) adapter sets of the running requests.
+ * False: no request waits. */
 bool request_queue_take(struct request_queue *q, const uint32_t *sets, uint32_t n_sets,
                         struct request *taken);
 

@@ -4,7 +4,7 @@
 
 #include "runtime/session/sampler.h"
 
-enum { SAMPLER_BLOCK = 64 }; /* logits that are looked at together */
+enum { SAMPLER_BLOCK = 64 }; /* logits that are examined together */
 
 struct candidate {
     float logit;
@@ -12,16 +12,17 @@ struct candidate {
 };
 
 /* Write all logits that top_k, top_p and min_p may keep, in any order, to c (vocab); logits are
- * clean. Returns how many; 0: there is no number. *mass: the sum of e^(logit - largest) over all
- * logits; 0: not computed. */
+ * clean. Returns how many; 0: all logits are NaN or minus infinity. *mass: the sum of e^(logit -
+ * largest) over all logits; 0: not computed. */
 size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
                           const struct sampler_params *p, float *mass, const struct kernels *k);
 
-/* Make c[0 .. n) a heap, with the best in c[0]: the largest logit, among equals the lower id. */
+/* Make c[0 .. n) a heap with the best candidate in c[0]: the largest logit, and the lower id of
+ * equals. */
 void candidates_build(struct candidate *c, size_t n);
 
-/* Move the best of the heap c[0 .. n) to c[n - 1]; the rest is a heap of n - 1. Returns the
- * best. */
+/* Move the best candidate of the heap c[0 .. n) to c[n - 1], and return it; the rest is a
+ * heap of n - 1. */
 struct candidate candidates_take(struct candidate *c, size_t n);
 
 #endif

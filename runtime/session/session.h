@@ -1,6 +1,6 @@
 /* One sequence of tokens over a model: the ids, how many of them are in the layers' states, and the
- * logits after the last. Only a session writes these counts and cuts the states; all other code
- * calls it to undo, keep or compute tokens.
+ * logits after the last token. Only a session writes these counts and cuts the states; all other
+ * code calls it to undo, keep or compute tokens.
  *
  *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
  *   in the states    pending: known,       guesses whose states and logits are there, should
@@ -23,14 +23,14 @@
 
 enum {
     SESSION_ERROR_MESSAGE_BYTES = 400,
-    SESSION_TEXT_BYTES =
-        16384,                /* longest text that is tokenized at once: a line with its template */
-    SESSION_HASHED_ROWS = 32, /* positions whose logits enter the hash */
+    SESSION_TEXT_BYTES = 16384, /* bytes of the longest text that is tokenized at once: a line with
+                               * its template */
+    SESSION_HASHED_ROWS = 32,   /* rows of logits that enter the hash */
 };
 
 /* FNV-1a 64 of the first SESSION_HASHED_ROWS rows of logits since session_clear. */
 struct session_hash {
-    bool on; /* true after session_open; false saves the time */
+    bool on; /* true after session_open; false saves time */
     uint32_t rows;
     uint64_t value;
 };
@@ -43,32 +43,34 @@ struct session_scratch {
 
 struct session {
     struct model *model;
-    struct lora *lora;          /* its adapters; NULL: those of the model, if it has any */
+    struct lora *lora;          /* the session's adapters; NULL: the model's adapters, if any */
     struct layer_state *states; /* (n_states), see layer_kinds.h */
     uint32_t n_states;
-    struct kv_cache kv;    /* keys and values of the attention layers ... */
-    struct kv_pages pages; /* ... and where they spill */
+    struct kv_cache kv;    /* keys and values of the attention layers */
+    struct kv_pages pages; /* the pages to which keys and values spill */
 
     uint32_t *ids; /* (context) */
     uint32_t context;
     uint32_t n_cached;
     uint32_t n_ids;
     uint32_t n_ahead;
-    uint32_t long_context; /* LongRoPE's limit (session_rope.h); 0: the model has none */
-    bool is_long;          /* the states' keys have its long factors */
-    uint32_t n_exact; /* the states of so many tokens depend only on their ids (session_drop) */
+    uint32_t long_context; /* LongRoPE's limit (session_rope.h); 0: the model does not use
+                            * LongRoPE */
+    bool is_long;          /* the keys in the states have LongRoPE's long factors */
+    uint32_t n_exact; /* the states of this many tokens depend only on their ids (session_drop) */
     float *logits;    /* (vocab) after the last token, when all are cached; NULL: not known */
     struct session_prefix *prefix;        /* NULL: no prefix is kept */
     const struct session_watch *watch;    /* NULL: nobody */
-    const struct session_watch *follower; /* needs the hidden states of all tokens; NULL: nobody */
+    const struct session_watch *follower; /* code that needs the hidden states of all tokens; NULL:
+                                           * none */
 
     struct session_hash hash;
     struct session_scratch scratch;
     char error_message[SESSION_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
 };
 
-/* How much ARENA_SCRATCH a session needs in addition to its ids, for model_setup. A draft needs
- * no work space for tokenizer and sampler. */
+/* Bytes of ARENA_SCRATCH that a session needs in addition to its ids, for model_setup. A draft
+ * needs no work space for tokenizer and sampler. */
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
@@ -84,7 +86,7 @@ void session_clear(struct session *s);
  * kept. */
 void session_weights_changed(struct session *s);
 
-/* For the model, and for the adapters in use on it: a state depends on both. */
+/* A CRC of the model and of the adapters in use on it: a state depends on both. */
 uint32_t session_model_crc(const struct session *s);
 
 /* Add n tokens to the end; they are pending. ids may be in s->ids at or after the end, where
@@ -94,7 +96,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n);
 /* The place for tokens of session_put, and how many fit. */
 uint32_t *session_room(struct session *s, uint32_t *n);
 
-/* Compute the pending tokens, in chunks; s->logits are those after the last token.
+/* Compute the pending tokens, in chunks; s->logits are the logits after the last token.
  * ERR_BAD_ARGUMENT: nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be
  * NULL) was set between two layers. Errors of the stream and of the states. After an error,
  * s->error_message describes it, s->logits is NULL, whole chunks before it are cached and the
@@ -104,50 +106,51 @@ enum err session_run(struct session *s, const struct stop *stop);
 /* session_put and session_run. */
 enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop);
 
-/* Cut the sequence after its first n tokens; a shorter one does not change. Returns how many of
- * them are cached: the others are pending, because some states can only go back to a mark. */
+/* Cut the sequence after its first n tokens; a shorter sequence does not change. Returns how many
+ * of these tokens are cached. The others are pending, because some states can only go back to a
+ * mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
-/* For session_prefix.c: only the states go back to n tokens or fewer, which are then cached. */
+/* For session_prefix.c: let only the states go back to n tokens or fewer, which are then cached. */
 uint32_t session_cut_states(struct session *s, uint32_t n);
 
-/* Guesses in the states do not belong to the sequence: drop them, after which n_cached may be
+/* Drop guesses from the states, because they do not belong to the sequence; n_cached may become
  * less. */
 void session_forget_guesses(struct session *s);
 
 /* A turn begins: later cuts can return to this point without computing tokens again. */
 void session_mark(struct session *s);
 
-/* session_run for the pending tokens with n guesses (at most model_most_guesses, and within the
- * context) in the same pass. The guesses are at session_room(). Afterwards the sequence, the
- * logits and the hash are as after session_run; errors as there. */
+/* As session_run, with n guesses (at most model_most_guesses, and within the context) in the same
+ * pass. The guesses are at session_room(). Afterwards the sequence, the
+ * logits and the hash are as after session_run. Errors as session_run. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
-/* Add id, as session_put does. True: it is the next guess, and session_take_guess computes it
- * without a pass. False: the other guesses are dropped. */
+/* Add id, as session_put does. True: id is the next guess, and session_take_guess computes it
+ * without a pass. False: all other guesses are dropped. */
 bool session_put_next(struct session *s, uint32_t id);
 void session_take_guess(struct session *s);
 
-/* session_append for n tokens that gives every position's logits to `visit`: for perplexity and
+/* As session_append, but passes the logits of every position to `visit`: for perplexity and
  * `ingot logits`. */
 typedef void session_visit_fn(void *context, uint32_t position, const float *logits);
 enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
                               session_visit_fn *visit, void *context);
 
-/* The mean of the last hidden states, after the last norm, of n >= 1 tokens at session_room(),
- * computed as if nothing came before them. *mean (dim) is valid until the session is used again.
- * The sequence stays, with all its tokens pending. Errors as session_run; the sequence stays
- * then, too. */
+/* Compute the mean of the last hidden states, after the last norm, of n >= 1 tokens at
+ * session_room(), as if no tokens came before them. *mean (dim) is valid until the session is used
+ * again. The sequence stays, with all its tokens pending, even after an error. Errors as
+ * session_run. */
 enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, const float **mean);
 
 /* ---- saving and loading ---- */
 
-/* Bytes that session_move moves for n_ids tokens of which n_cached are cached; without a cached
- * one, no states. */
+/* Bytes that session_move moves for n_ids tokens of which n_cached are cached; no states if
+ * n_cached is 0. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
 /* Move n_ids tokens and the states of the first n_cached through io: when saving, the whole
- * session. There may be no guesses in the states, and session_rope.h must have settled the
+ * session. The states must have no guesses, and session_rope.h must have settled the
  * factors. io->loads: the session is empty until session_restore. Errors of io->move and of the
  * states; s->error_message is empty if the error is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,

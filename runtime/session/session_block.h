@@ -1,6 +1,5 @@
-/* A part of a sequence's states, to copy it into another sequence that begins with the same
- * tokens: keys and values of some tokens, and, at a mark, what a layer remembers as a whole (a
- * recurrence). */
+/* Copy a part of a sequence's states into another sequence that begins with the same tokens:
+ * keys and values of some tokens, and, at a mark, states that cannot be split (of a recurrence). */
 #ifndef INGOT_RUNTIME_SESSION_BLOCK_H
 #define INGOT_RUNTIME_SESSION_BLOCK_H
 
@@ -12,24 +11,25 @@
 
 struct session;
 
-/* Why a session's states cannot be split, as the end of a sentence; NULL: they can. */
+/* Why a session's states cannot be copied in parts, as the end of a sentence; NULL: they can be. */
 const char *session_block_error_message(const struct session *s);
 
-/* Whether a layer remembers as a whole: a block of keys and values does not suffice then. */
+/* Whether a layer has a state that cannot be split, so that keys and values do not suffice. */
 bool session_block_has_marks(const struct session *s);
 
-/* Computed tokens, once the factors of the states are settled. */
+/* The number of computed tokens, after settling the factors of the states. */
 uint32_t session_block_ready(struct session *s);
 
-/* Move the keys and values of tokens first .. end, multiples of KV_TILE. When loading, they
- * replace the states of these tokens, and tokens 0 .. first must be there. Errors of io->move. */
+/* Move the keys and values of tokens first .. end; both are multiples of KV_TILE. When loading,
+ * they replace the states of these tokens, and tokens 0 .. first must be there. Errors of
+ * io->move. */
 enum err session_block_move_keys(struct session *s, uint32_t first, uint32_t end,
                                  const struct layer_state_io *io);
 
 /* Move the states that cannot be split, as they are after n tokens. Errors of io->move. */
 enum err session_block_move_marks(struct session *s, uint32_t n, const struct layer_state_io *io);
 
-/* The first n tokens, fewer than all, have been moved into the states: they are cached. */
+/* Count the first n tokens as cached: they have been moved into the states. n is less than all. */
 void session_block_take(struct session *s, uint32_t n);
 
 #endif

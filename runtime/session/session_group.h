@@ -1,7 +1,7 @@
 /* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
  * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
- * separate for each sequence. A token has the same bits as when its sequence is alone, whatever the
- * others are. */
+ * separate for each sequence. A token has the same bits as when its sequence runs alone, whatever
+ * the other sequences are. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 
@@ -14,21 +14,21 @@ enum {
 
 struct session_group {
     struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner adds and removes them */
-    uint32_t ends
-        [GROUP_MOST]; /* tokens of a sequence after which a pass ends if it gets there; 0: none */
+    uint32_t
+        ends[GROUP_MOST]; /* a pass that reaches this token of the sequence ends there; 0: none */
     uint32_t n;
-    struct transformer_part parts[GROUP_MOST]; /* parts of the current pass, ... */
-    struct session *of_part[GROUP_MOST];       /* ... and the sequences to which they belong */
+    struct transformer_part parts[GROUP_MOST]; /* parts of the current pass */
+    struct session *of_part[GROUP_MOST];       /* the sequences to which the parts belong */
     uint32_t n_parts;
     uint32_t tokens[GROUP_TOKENS];
-    uint32_t step; /* a pass of a sequence ends at a multiple of this at the latest; 0: anywhere */
+    uint32_t step; /* a pass ends at the next multiple of this, at the latest; 0: anywhere */
     uint64_t n_passes;
     uint64_t n_tokens; /* count of all passes */
 };
 
-/* One pass over pending tokens: at least one of each sequence that has some; the rest of the
- * chunk goes to those that have more. Sequences that have no pending tokens afterwards, and
- * whose last token was in this pass, have logits until the next pass; all others have none.
+/* Run one pass over pending tokens: at least one token of each sequence that has any;
+ * sequences with more share the rest of the chunk. A sequence has logits until the next pass
+ * if its last token was in this pass; all others have none.
  * ERR_BAD_ARGUMENT: nothing is pending. Other errors as session_run; the sequences are then as
  * before the pass, or have fewer tokens cached. */
 enum err session_group_pass(struct session_group *g, const struct stop *stop);

@@ -2,8 +2,8 @@
  * are computed once: clearing the session, or cutting it before their end, keeps them, and a
  * sequence that begins with them continues from their end.
  *
- * The session calls the functions here; others put a prefix into a session and say which tokens
- * it has. */
+ * The session calls these functions; other code puts a prefix into a session and says which
+ * tokens it has. */
 #ifndef INGOT_RUNTIME_SESSION_PREFIX_H
 #define INGOT_RUNTIME_SESSION_PREFIX_H
 
@@ -14,16 +14,16 @@
 struct session;
 
 enum {
-    SESSION_PREFIX_TOKENS = 4096, /* tokens of a longer prefix that are kept */
-    /* if a state must be copied, a pass has to end with the prefix: not worth it for fewer
-     * tokens */
+    SESSION_PREFIX_TOKENS = 4096, /* most tokens of a prefix that are kept */
+    /* if a state must be copied, a pass has to end with the prefix, which is not worth it
+     * for fewer tokens */
     SESSION_PREFIX_LEAST = 16,
 };
 
 struct session_prefix {
     uint32_t n;      /* tokens in the states, at least n of them; 0: no prefix is kept */
-    uint32_t wanted; /* tokens to keep once the sequence is computed so far; 0: none */
-    uint32_t lost;   /* n before a loaded sequence replaced this one; 0: none */
+    uint32_t wanted; /* tokens to keep as the prefix once they are computed; 0: none */
+    uint32_t lost;   /* n before a loaded sequence replaced this sequence; 0: none */
     bool held;       /* the states have n tokens that the sequence does not count yet */
     uint32_t ids[SESSION_PREFIX_TOKENS]; /* (n) */
 };
@@ -31,22 +31,23 @@ struct session_prefix {
 /* Keep prefixes from now on: p, which outlives s, is empty at first. */
 void session_keep_prefix(struct session *s, struct session_prefix *p);
 
-/* The sequence should begin with ids[0 .. n), and so will others: the part with which it does
- * begin becomes the prefix once it is computed. */
+/* Announce that this and other sequences begin with ids[0 .. n). The part with which this
+ * sequence really begins becomes the prefix once it is computed. */
 void session_want_prefix(struct session *s, const uint32_t *ids, size_t n);
 
 /* Make everything that is cached the prefix. */
 void session_make_prefix(struct session *s);
 
-/* Put the prefix into the sequence, which is empty, if the prefix is ids[0 .. n) and is kept. */
+/* Put the prefix into the empty sequence, if it is ids[0 .. n) and is kept. */
 bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n);
 
-/* Keep none until another one is requested: the states of the current one are about to change. */
+/* Keep no prefix until another is requested, because the states of the current one are about to
+ * change. */
 void session_forget_prefix(struct session *s);
 
 /* ---- for session.c ---- */
 
-/* Let the states go back to the prefix instead of n tokens, without counting any as cached.
+/* Let the states go back to the prefix instead of n tokens, and count no token as cached.
  * False: there is no prefix that long. */
 bool session_prefix_hold(struct session *s, uint32_t n);
 
@@ -56,16 +57,16 @@ void session_prefix_adopt(struct session *s);
 /* Call before a pass: the states are those of the sequence's first tokens. */
 void session_prefix_settle(struct session *s);
 
-/* All states are about to be computed again: the prefix is kept again afterwards. */
+/* Call when all states are about to be computed again: afterwards the prefix is kept again. */
 void session_prefix_again(struct session *s);
 
-/* How many of n tokens the next pass may have, so that it ends where a state must be copied; and
- * call after the pass. */
+/* How many of n tokens the next pass may have, so that it ends where a state must be copied. Call
+ * the second function after the pass. */
 uint32_t session_prefix_limit(const struct session *s, uint32_t n);
 void session_prefix_reached(struct session *s);
 
-/* Call before another sequence is loaded in place of this one, which drops the prefix; and after
- * the load, because it may begin with the prefix, too. */
+/* Call before another sequence is loaded: this drops the prefix. Call the second function after
+ * the load, because the new sequence may begin with the prefix, too. */
 void session_prefix_lose(struct session *s);
 void session_prefix_find_again(struct session *s);
 

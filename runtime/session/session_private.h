@@ -7,19 +7,19 @@
 /* How many of n pending tokens the next pass may have. */
 uint32_t session_pass_limit(const struct session *s, uint32_t n);
 
-/* A pass over the n tokens after the cached ones begins. */
+/* Begin a pass over the n tokens after the cached ones. */
 void session_pass_begin(struct session *s, uint32_t n);
 
-/* Run the n tokens after the cached ones through the layers; the last n_read of them are read
- * afterwards. The caller counts them as cached. */
+/* Run the n tokens after the cached ones through the layers; the results of the last n_read of
+ * them are needed. The caller counts them as cached. */
 enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool want_head,
                             const struct stop *stop);
 
-/* Cut the results of the failed pass from the states, some of which may have lost more. Returns
+/* Cut the results of the failed pass from the states; some states may lose more tokens. Returns
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);
 
-/* The adapters for its tokens; NULL: none. */
+/* The adapters for the session's tokens; NULL: none. */
 static inline struct lora *session_lora(const struct session *s)
 {
     return s->lora != NULL ? s->lora : s->model->transformer.lora;

@@ -1,10 +1,10 @@
 /* LongRoPE (Phi-3, Phi-4): heads rotate by short factors while the sequence has at most
- * long_context tokens, and by long ones when it has more. The length of the whole sequence decides
- * for every key of it, as in Transformers: a sequence that grows beyond the limit, or is cut back
+ * long_context tokens, and by long factors if it has more. The length of the whole sequence decides
+ * for all of its keys, as in Transformers: a sequence that grows beyond the limit, or is cut back
  * below it, is computed again.
  *
- * The logits therefore depend only on the tokens, not on the chunks, the session's context or
- * its earlier contents. Source: docs/MODELS.md, LongRoPE. */
+ * So the logits depend only on the tokens, not on chunks, the session's context or its earlier
+ * contents. Source: docs/MODELS.md, LongRoPE. */
 #ifndef INGOT_RUNTIME_SESSION_ROPE_H
 #define INGOT_RUNTIME_SESSION_ROPE_H
 
@@ -24,8 +24,8 @@ void session_rope_settle(struct session *s);
 /* How many of n guesses the next pass may have without changing the factors. */
 uint32_t session_rope_limit(const struct session *s, uint32_t n);
 
-/* For data saved with keys: earlier versions chose the factors by the context, so their files
- * count as another model's. 0: the model has no LongRoPE. */
+/* A CRC for data saved with keys. Earlier versions chose the factors by the context, so their
+ * files count as another model's. 0: the model has no LongRoPE. */
 uint32_t session_rope_crc(const struct session *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sequences besides the current one: ids, and, with a pool of slots (kv_pool.h), keys and values
- * as far as there was room. Any of them can become the current one. */
+/* Sequences besides the current one: their ids, and, with a pool of slots (kv_pool.h), as many of
+ * their keys and values as there was room for. Any of them can become the current sequence. */
 #ifndef INGOT_RUNTIME_SESSION_SEQUENCE_H
 #define INGOT_RUNTIME_SESSION_SEQUENCE_H
 
@@ -11,9 +11,9 @@ struct session_sequence {
     uint32_t *ids; /* (context) */
     uint32_t n_ids, n_cached;
     struct session_hash hash;
-    bool is_long;           /* as the session's, for its own keys */
+    bool is_long;           /* like is_long of the session, for this sequence's keys */
     uint32_t n_exact;       /* likewise */
-    struct kv_table *table; /* NULL: it has no keys and values */
+    struct kv_table *table; /* NULL: the sequence has no keys and values */
 };
 
 /* Bytes of ARENA_SCRATCH that n sequences need, as the plan counts them. 0 if n is 0. */

@@ -1,5 +1,5 @@
-/* A call after each pass over a prompt, once its tokens are cached: runtime/features/kept copies
- * states there, and an MTP head follows. */
+/* A function that is called after each pass over a prompt, when its tokens are cached:
+ * runtime/features/kept then copies states, and an MTP head computes the same tokens. */
 #ifndef INGOT_RUNTIME_SESSION_WATCH_H
 #define INGOT_RUNTIME_SESSION_WATCH_H
 
@@ -8,7 +8,7 @@
 struct session;
 
 struct session_watch {
-    uint32_t step; /* passes end at a multiple of it at the latest; 0: anywhere */
+    uint32_t step; /* passes end at the next multiple of this, at the latest; 0: anywhere */
     void (*passed)(void *context, struct session *s);
     void *context;
 };
@@ -16,7 +16,7 @@ struct session_watch {
 /* How many of the next n tokens a pass may take. */
 uint32_t session_watch_limit(const struct session *s, uint32_t n);
 
-/* A pass is over, and its tokens are cached. */
+/* Call when a pass is over and its tokens are cached. */
 void session_watch_passed(struct session *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* Speculative decoding (arXiv 2211.17192): the next tokens are guessed, and one pass of the
  * model checks all of them, so that its weights are read once for several tokens. Text and
- * logits are those of plain decoding: at temp 0 and with n-gram guesses bit for bit and id by
- * id, with a draft model at a temperature in their distribution. */
+ * logits are those of plain decoding: equal bits and ids at temp 0 and with n-gram guesses; the
+ * same distribution with a draft model at a temperature. */
 #ifndef INGOT_RUNTIME_SPECULATIVE_H
 #define INGOT_RUNTIME_SPECULATIVE_H
 
@@ -18,41 +18,42 @@ enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
     uint32_t guessed; /* guessed tokens in passes */
-    uint32_t right;   /* how many of these came next */
+    uint32_t right;   /* how many of the guesses were right */
 };
 
 struct speculative {
     struct session *session;
     struct session *draft; /* NULL: n-gram lookup */
     struct {
-        bool on;        /* the draft is the MTP head of the model (speculative_mtp.h) */
-        uint32_t first; /* token of the session with which its sequence begins */
-        uint32_t exact; /* its tokens that have the model's hidden states */
+        bool on;        /* whether the draft is the MTP head of the model (speculative_mtp.h) */
+        uint32_t first; /* the session's token with which the head's sequence begins */
+        uint32_t exact; /* tokens of the head with the model's hidden states */
         struct session_watch watch;
     } mtp;
     bool on;
-    bool timed;         /* guess if that saves time; otherwise (requested by the user) if it
-                         * saves passes: the same guesses on every machine */
-    uint32_t n_guessed; /* in the last run, and ... */
-    uint32_t n_right;   /* ... how many came true */
-    uint32_t source;    /* source of its guesses: 0 the draft, otherwise how many earlier tokens
+    bool timed;         /* guess if that saves time. Otherwise the user asked for guesses:
+                         * guess if that saves passes, which gives the same guesses on every
+                         * machine */
+    uint32_t n_guessed; /* guesses in the last run */
+    uint32_t n_right;   /* how many of them were right */
+    uint32_t source;    /* source of the guesses: 0 the draft, otherwise how many earlier tokens
                          * matched */
     float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
-    /* The extra time of a pass for this many guesses, in such passes; below 0: not known yet. It
-     * is not proportional, because kernels take tokens by two or four. */
+    /* The extra time of a pass for this many guesses, in passes over one token; below 0: not known
+     * yet. It is not proportional, because kernels take two or four tokens at a time. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* ticks of a pass over one token; 0: not known yet */
-    float last_cost;   /* cost of the last run's guesses, as above */
-    /* Whether timed guesses pay, counted since the last verdict: their cost, how many were made,
-     * and how many came true. After a negative verdict nothing is guessed for `rest` tokens; the
-     * next rest is twice as long. */
+    float last_cost;   /* cost of the last run's guesses, in the unit of `cost` */
+    /* Whether timed guesses save time, counted since the last verdict: their cost, how many were
+     * made, and how many were right. After a negative verdict there are no guesses for `rest`
+     * tokens; the next rest is twice as long. */
     struct {
         uint32_t guessed, right;
         float cost;
         uint32_t rest, next_rest;
     } trial;
     struct speculative_stats stats;
-    struct sampler_guess guesses[SPECULATIVE_MOST]; /* the distributions of the last run's
+    struct sampler_guess guesses[SPECULATIVE_MOST]; /* distributions of the last run's
                                                      * guesses */
 };
 
@@ -65,18 +66,18 @@ struct speculative_params {
     bool has_draft;
 };
 
-/* How a model must be set up for this kind of guessing. */
+/* Which room for guesses a model needs for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
-/* The setup of the draft for a model that is set up so; file: the draft's. It takes the
- * beginning of the RAM, see speculative_leave. */
+/* The setup of a draft for a model with this setup; file: the draft's. The draft takes
+ * the beginning of the RAM, see speculative_leave. */
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
 
 /* Reduce the RAM of `target` to the part after an open draft. */
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
-/* Whether a draft has the model's tokens: the same number, each with the same text.
+/* Check that a draft has the same tokens as the model: the same number, each with the same text.
  * ERR_UNSUPPORTED: draft->error_message says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
@@ -85,22 +86,22 @@ enum err speculative_check(struct model *draft, const struct model *model);
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct speculative_params *p);
 
-/* A pass with n guesses took `ticks`. */
+/* Record that a pass with n guesses took `ticks`. */
 void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks);
 
-/* How many guesses are worth their time if the source is right with probability `rate`. */
+/* How many guesses save time if the source is right with probability `rate`. */
 uint32_t speculative_length(const struct speculative *s, float rate);
 
-/* The prompt was appended to the session: append it to the draft, too. ERR_ABORTED and
- * ERR_TOO_LONG do no harm: the draft catches up later. */
+/* Append the prompt, which was appended to the session, to the draft, too. ERR_ABORTED
+ * and ERR_TOO_LONG do no harm: the draft computes the tokens later. */
 void speculative_follow(struct speculative *s, const struct stop *stop);
 
-/* The token after the session's last one, from its logits, which are destroyed.
+/* Pick the token after the session's last one, from its logits, which are destroyed.
  * SAMPLER_NO_TOKEN: see sampler_pick. */
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
 /* Compute the token that session_put_next added: without a pass if it was guessed, otherwise
- * with one that includes new guesses. most: tokens wanted after it, at least 1. Errors as
+ * with a pass that includes new guesses. most: tokens wanted after it, at least 1. Errors as
  * session_run. */
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop);

@@ -1,6 +1,6 @@
-/* The model's scores for the taken token and the most likely ones: logarithms of their shares
- * before sampling, without temperature, penalty, filters and grammar. The same numbers on every
- * machine. */
+/* The model's scores for the taken token and the most likely tokens: the logarithms of their
+ * probabilities before temperature, penalties, filters and grammar. The numbers are the same on
+ * every machine. */
 #ifndef INGOT_RUNTIME_TOKEN_SCORES_H
 #define INGOT_RUNTIME_TOKEN_SCORES_H
 
@@ -22,12 +22,12 @@ struct token_scores {
     double log_sum; /* sum over all e^logit */
 };
 
-/* For logits (vocab) f32, 16-byte aligned, not changed: the n <= TOKEN_SCORES_MOST most likely,
- * among equals the lower id first. */
+/* Read the n <= TOKEN_SCORES_MOST most likely tokens, the lower id first among equals. logits
+ * (vocab) f32, 16-byte aligned, do not change. */
 void token_scores_read(struct token_scores *s, uint32_t n, const float *logits, uint32_t vocab,
                        const struct kernels *k);
 
-/* The score of the taken token id, which had this logit. */
+/* Set the score of the taken token id, which had this logit. */
 void token_scores_take(struct token_scores *s, uint32_t id, float logit);
 
 #endif

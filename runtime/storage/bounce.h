@@ -1,8 +1,8 @@
-/* For memory that a device's DMA does not reach. Data for it goes through two buffers that the DMA
- * does reach, and a core copies each byte once; while it copies one buffer, the device fills the
- * other. Requests for memory within reach go to the device directly.
+/* Buffers for memory that a device's DMA does not reach. Data goes through two buffers within
+ * reach, and a core copies each byte once; while it copies one buffer, the device fills the other.
+ * Requests for memory within reach go to the device directly.
  *
- * It is a block device in front of the driver's, which its users need not know. */
+ * A bounce is a block device in front of the driver's device; its users see no difference. */
 #ifndef INGOT_RUNTIME_BOUNCE_H
 #define INGOT_RUNTIME_BOUNCE_H
 
@@ -13,27 +13,28 @@
 #include "board/machine.h"
 
 enum {
-    BOUNCE_DEPTH = 8, /* requests that wait for a buffer */
+    BOUNCE_DEPTH = 8, /* requests that can wait for a buffer */
     BOUNCE_HALVES = 2,
     BOUNCE_HALF_SECTORS = 512, /* 256 KiB, the most that file.c asks for in one piece */
     BOUNCE_HALF_BYTES = BOUNCE_HALF_SECTORS * SECTOR_BYTES,
     BOUNCE_BYTES = BOUNCE_HALVES * BOUNCE_HALF_BYTES,
-    BOUNCE_ALIGN = 64, /* cache lines that hold nothing else (board/drivers/dma/dma.h) */
+    BOUNCE_ALIGN = 64, /* alignment, so that cache lines hold nothing else
+                        * (board/drivers/dma/dma.h) */
 };
 
 struct bounce_half {
     struct block_request request; /* the device's request, over this half's buffer */
     struct block_request *asked;  /* the caller's request; NULL: the half is free */
-    bool waits;                   /* the device had no room for it yet */
+    bool waits;                   /* the device had no room for the request yet */
 };
 
 struct bounce {
-    struct block_device device; /* for all users */
+    struct block_device device; /* the device that all users see */
     struct block_device *inner; /* the driver's */
     struct bounce_half halves[BOUNCE_HALVES];
     struct block_request *queue[BOUNCE_DEPTH]; /* a ring in the order of submits */
     unsigned first, n_queued;
-    uint8_t *memory;           /* the first half's, then the second's */
+    uint8_t *memory;           /* buffer of the first half, then of the second */
     _Atomic uint64_t copied;   /* bytes, since the start */
     _Atomic uint64_t in_reach; /* bytes of requests that were passed on directly */
 };
@@ -42,12 +43,12 @@ struct bounce {
  * and does not change. */
 uint8_t *bounce_take_memory(struct memory_range *range, uint64_t end);
 
-/* Take the place of a driver's device, whose dma_end is not 0; from now on all others use
- * b->device, which has its name and size and reaches all of memory. memory: BOUNCE_BYTES,
+/* Take the place of a driver's device, whose dma_end is not 0. From now on other code uses
+ * b->device, which has the same name and size and reaches all of memory. memory: BOUNCE_BYTES,
  * BOUNCE_ALIGN aligned, below inner->dma_end. inner and memory outlive b, which must not move. */
 void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory);
 
-/* The bounce that owns this device; NULL: none does. */
+/* The bounce that owns this device; NULL: no bounce owns it. */
 struct bounce *bounce_of(struct block_device *device);
 
 #endif

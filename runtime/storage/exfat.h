@@ -1,8 +1,8 @@
-/* exFAT, without allocation: what differs from FAT32 (runtime/storage/fat32.h, which mounts both
- * and shares paths, models and chains). Files are found only by their entries. The bitmap of
- * clusters in use is read before a file is written in place (fat32_proof.h), but is not needed
- * for reading; nor is the upper-case table, because names compare as on FAT32. Source:
- * Microsoft's exFAT file system specification; names of fields are its own. */
+/* exFAT, without allocation: the parts that differ from FAT32. fat32.h mounts both, and has the
+ * common code for paths, models and chains. Files are found only by their entries. The bitmap
+ * of clusters in use is read before a file is written in place (fat32_proof.h), but is not
+ * needed for reading. The upper-case table is not needed either, because names compare as on FAT32.
+ * Source: Microsoft's exFAT file system specification; names of fields are its own. */
 #ifndef INGOT_RUNTIME_EXFAT_H
 #define INGOT_RUNTIME_EXFAT_H
 
@@ -25,15 +25,15 @@ enum err exfat_mount(struct fat32 *fs, uint64_t sector);
 
 /* The two tables of the root folder: the bitmap of clusters in use, and the upper-case table. */
 struct exfat_tables {
-    uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster 0: there is none */
+    uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster 0: no such table */
     uint64_t bitmap_bytes, upcase_bytes;
 };
 
-/* ERR_NOT_FOUND: there is no bitmap. ERR_BAD_FILESYSTEM, and those of the device. */
+/* Find both tables. ERR_NOT_FOUND: there is no bitmap. ERR_BAD_FILESYSTEM, and errors of the
+ * device. */
 enum err exfat_find_tables(struct fat32 *fs, struct exfat_tables *out);
 
-/* fat32_next_entry for such a volume. A damaged set of entries is skipped, and dir->damaged is
- * set. */
+/* fat32_next_entry for exFAT. A damaged set of entries is skipped, and dir->damaged is set. */
 enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 
 #endif

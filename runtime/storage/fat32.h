@@ -21,27 +21,27 @@ enum {
 struct fat32 {
     const char *why;       /* after an error: what is wrong, as one sentence; otherwise NULL */
     uint64_t first_sector; /* sectors of the volume, as it states */
-    uint64_t n_sectors;    /* that the volume says it has */
-    uint64_t end_sector;  /* end of the partition and of the device: nothing is read or written from
-                     * there on */
-    const char *sealed;   /* why files cannot be made, though they can be read; NULL: they can */
-    uint64_t fat_sector;  /* sector of the FAT in use */
-    uint64_t data_sector; /* of cluster 2 */
-    uint64_t fat_sectors; /* of one FAT */
-    uint32_t n_mirrors;   /* number of FATs after the one in use that are kept equal; FAT32 */
-    uint64_t info_sector; /* FSInfo; 0: none */
-    uint64_t copy_sector; /* the boot sector's copy; 0: none; FAT32 */
-    uint32_t n_clusters;  /* valid clusters are 2 .. n_clusters + 1 */
+    uint64_t n_sectors;    /* sectors that the volume says it has */
+    uint64_t end_sector;   /* end of the partition or of the device: nothing is read or written from
+                     * this sector on */
+    const char *sealed;    /* why files cannot be made, only read; NULL: they can be made */
+    uint64_t fat_sector;   /* sector of the FAT in use */
+    uint64_t data_sector;  /* sector of cluster 2 */
+    uint64_t fat_sectors;  /* sectors of one FAT */
+    uint32_t n_mirrors;    /* FAT32: number of FATs after the one in use that are kept equal */
+    uint64_t info_sector;  /* sector of FSInfo; 0: none */
+    uint64_t copy_sector;  /* FAT32: sector of the boot sector's copy; 0: none */
+    uint32_t n_clusters;   /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
     uint32_t entry_mask; /* the significant bits of a FAT entry */
-    uint32_t chain_end;  /* and the value from which on one ends a chain */
+    uint32_t chain_end;  /* an entry of at least this value ends a chain */
     bool is_exfat;
     unsigned active_fat; /* exFAT: the FAT and bitmap in use, 0 or 1 */
     struct file device;  /* the whole device, for reading its sectors */
     struct file_read read;
     uint64_t buffer_sector;               /* first sector that buffer holds */
-    uint32_t buffer_sectors;              /* how many; 0: none */
+    uint32_t buffer_sectors;              /* sectors that buffer holds; 0: none */
     uint32_t n_reads;                     /* reads from the device so far */
     char text[FAT32_TEXT_BYTES];          /* memory for `why`, if it is composed */
     uint16_t long_name[FAT32_NAME_UNITS]; /* long name of the directory entry being read */
@@ -54,9 +54,9 @@ struct fat32_entry {
     char short_name[13];         /* "MODEL~1.ING"; "" on exFAT */
     bool is_directory;
     bool read_only;   /* the read-only attribute: the file is neither written nor replaced */
-    bool contiguous;  /* exFAT: it is contiguous, and the FAT has no chain for it */
+    bool contiguous;  /* exFAT: the file is contiguous, and the FAT has no chain for it */
     bool unwritten;   /* exFAT: space was reserved that was never written */
-    uint32_t cluster; /* first, 0 for an empty file */
+    uint32_t cluster; /* first cluster, 0 for an empty file */
     uint64_t bytes;
 };
 
@@ -72,47 +72,48 @@ struct fat32_directory {
     bool damaged; /* exFAT: damaged entries were seen so far */
 };
 
-/* Mount the first FAT32 or exFAT volume of device that has a folder "models", or else the first
- * one: a partition of its GPT, a primary MBR partition of any type, or a volume that starts at
- * sector 0. A volume ends where its partition does, whatever its own size says. timeout may be
- * NULL. fs and fs->why must stay. ERR_NO_FILESYSTEM: there is none. ERR_BAD_FILESYSTEM: damaged.
- * ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the
- * device. */
+/* Mount the first FAT32 or exFAT volume of a device that has a folder "models", or else the first
+ * such volume: a partition of its GPT, a primary MBR partition of any type, or a volume that
+ * starts at sector 0. A volume ends with its partition, even if it says that it is longer. timeout
+ * may be NULL. fs and fs->why must stay. ERR_NO_FILESYSTEM: there is none. ERR_BAD_FILESYSTEM:
+ * damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT:
+ * the device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,
                      const struct file_timeout *timeout);
 
 /* Start listing the directory at path ("", "/", "models", "a/b"); case-insensitive. */
 enum err fat32_open_directory(struct fat32 *fs, const char *path, struct fat32_directory *out);
 
-/* The next entry, without deleted ones, labels, "." and "..". ERR_NOT_FOUND: no more. */
+/* Read the next entry; skips deleted entries, labels, "." and "..". ERR_NOT_FOUND: there are no
+ * more. */
 enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 
-/* The file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
+/* Find the file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
 enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out);
 
-/* How many models/<name>.ingot there are (macOS's "._name" does not count). No folder "models"
- * counts as no model. */
+/* Count the files models/<name>.ingot (without macOS's "._name"). If there is no folder
+ * "models", the count is 0. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
-/* The first <name>.ingot of a folder after a name, in sorted order; "": the first of all.
- * ERR_NOT_FOUND: no more. */
+/* Find the first <name>.ingot of a folder after a name, in sorted order; after "": the
+ * first of all. ERR_NOT_FOUND: there are no more. */
 enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *after,
                            struct fat32_entry *out);
 
-/* The order of names, as strcmp but ignoring case, unless nothing else differs. */
+/* Compare names as strcmp, but ignoring case unless they differ only in case. */
 int fat32_compare_names(const char *a, const char *b);
 
-/* The index-th of them, sorted by name. ERR_NOT_FOUND: beyond the last. */
+/* Find model number `index` in sorted order. ERR_NOT_FOUND: there are fewer models. */
 enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out);
 
-/* A model by name in models/, with or without ".ingot", case-insensitive, or by a path with a
- * '/'. ERR_NOT_FOUND: fs->why says where it was looked for. */
+/* Find a model by its name in models/, with or without ".ingot", case-insensitive, or by a path
+ * with a '/'. ERR_NOT_FOUND: fs->why says which path was looked up. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
-/* Resolve a file to extents in the table, or, if table is NULL, in FILE_FEW_EXTENTS of *out
- * itself; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its
+/* Resolve a file to extents in the table, or, if table is NULL, in the FILE_FEW_EXTENTS of
+ * *out; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its
  * chain is shorter than its size, cyclic, or leaves the volume; or exFAT has reserved space for
- * it that was never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
+ * the file that was never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
  * ERR_TRUNCATED: the card is shorter than the volume says, and the file lies beyond its end.
  * ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,

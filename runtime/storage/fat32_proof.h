@@ -1,6 +1,6 @@
-/* Before anything is written to a volume: a proof that what is to be written, renamed or freed
- * belongs to one file alone. Every folder is walked and every chain of clusters followed, once,
- * with a limit on what is read. A file system with any damage is left as it is, because the
+/* Before anything is written to a volume, prove that everything to be written, renamed or freed
+ * belongs to only one file. Every folder is walked once, and every chain of clusters is followed
+ * once, up to a limit of reads. A file system with any damage is left as it is, because the
  * clusters of a damaged entry or chain cannot be told from free ones. If the limit ends the
  * walk, checking the file's own chain and the free clusters of the FAT must suffice, unless the
  * volume says that it was not unmounted. */
@@ -16,7 +16,7 @@
 
 enum {
     FAT32_MOST_CLAIMS = 2,
-    FAT32_MOST_DEPTH = 32, /* of folders in folders */
+    FAT32_MOST_DEPTH = 32, /* greatest depth of folders in folders */
 };
 
 /* Clusters of one chain, which no other chain may have. */
@@ -24,7 +24,7 @@ struct fat32_claim {
     const struct file_extent *extents; /* (n), of whole clusters */
     uint32_t n;
     uint32_t first;  /* the chain's first cluster */
-    unsigned owners; /* entries seen so far whose chains begin there: exactly one at the end */
+    unsigned owners; /* entries so far whose chains begin there; must be one at the end */
 };
 
 /* A walk over a volume; nothing of it outlives a call. */
@@ -32,32 +32,34 @@ struct fat32_proof {
     struct fat32 *fs;
     struct fat32_claim claims[FAT32_MOST_CLAIMS];
     unsigned n_claims;
-    uint64_t clusters; /* sum over all chains so far: if it exceeds the volume's clusters, some are
-                      * shared */
+    uint64_t clusters; /* clusters of all chains so far; if they exceed the volume's clusters, some
+                      * are shared */
     uint64_t length;   /* length of the chain that was followed last */
     uint64_t visits;   /* entries of folders so far */
-    uint32_t first_read, last_read; /* fs->n_reads when it began, and when the walk must end */
+    uint32_t first_read, last_read; /* fs->n_reads when the walk began, and when it must end */
     bool is_dirty;                  /* the volume was in use when it was last removed */
     bool gave_up;
     bool is_strict; /* folders without "." and ".." count as damage */
     unsigned depth;
     struct fat32_directory stack[FAT32_MOST_DEPTH];
-    uint32_t firsts[FAT32_MOST_DEPTH]; /* clusters of these folders; 0: the root, as ".." has it */
+    uint32_t firsts[FAT32_MOST_DEPTH]; /* first clusters of these folders; 0: the root, as in ".."
+                                        * entries */
     struct fat32_entry entry;
     struct fat32_entry old; /* entry of a file that will be replaced */
-    struct file file;       /* the claim, then the exFAT bitmap */
+    struct file file;       /* the claimed file, then the exFAT bitmap */
     struct file folder;
 };
 
-/* Whether a file that fat32_open_file resolved may be written in place. ERR_UNSUPPORTED: it is
- * read-only. ERR_BAD_FILESYSTEM: the volume is damaged; fs->why names the damage and the program
- * that repairs it. Errors of the device. */
+/* Check whether a file that fat32_open_file resolved may be written in place. ERR_UNSUPPORTED:
+ * it is read-only. ERR_BAD_FILESYSTEM: the volume is damaged; fs->why names the damage and the
+ * program that repairs it. Errors of the device. */
 enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct fat32_entry *entry,
                           const struct file *file);
 
-/* Whether folder/name may be made (fat32_write.h), or replaced; the table is free again
- * afterwards. ERR_BAD_ARGUMENT: a folder has that name. ERR_UNSUPPORTED: the existing file is
- * read-only. Others as above; ERR_TOO_FRAGMENTED: it has more pieces than the table. */
+/* Check whether folder/name may be made (fat32_write.h), or replaced; the table is free
+ * again afterwards. ERR_BAD_ARGUMENT: a folder has that name. ERR_UNSUPPORTED: the existing file is
+ * read-only. ERR_TOO_FRAGMENTED: it has more pieces than the table. Other errors as
+ * fat32_prove_file. */
 enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *folder,
                          const char *name, const struct file_table *table);
 

@@ -10,14 +10,14 @@
 #include "runtime/storage/fat32.h"
 
 enum {
-    FAT32_ENTRY_BYTES = 32, /* of a directory */
+    FAT32_ENTRY_BYTES = 32, /* bytes of a directory entry */
     FAT32_SECTOR_ENTRIES = SECTOR_BYTES / FAT32_ENTRY_BYTES,
-    FAT32_SECTOR_CLUSTERS = SECTOR_BYTES / 4, /* whose entries of the FAT are in one sector */
+    FAT32_SECTOR_CLUSTERS = SECTOR_BYTES / 4, /* clusters whose FAT entries are in one sector */
 };
 
 enum { /* a short entry, byte offsets */
        DIR_ATTR = 11,
-       DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
+       DIR_NT_RES = 12, /* 0x08: the base name is in lower case; 0x10: the extension is */
        DIR_CREATED_TIME = 14,
        DIR_CREATED = 16,
        DIR_ACCESSED = 18,
@@ -44,15 +44,15 @@ enum { /* a long entry */
        LDIR_LAST = 0x40,
        LDIR_UNITS = 13,
 };
-extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* where its UTF-16 units are */
+extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* offsets of its UTF-16 units */
 
 /* The checksum that ties long entries to a short name of 11 bytes. */
 uint8_t fat32_name_checksum(const uint8_t *short_name);
 
-/* fs->why = why; returns e. */
+/* Set fs->why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
-/* Set fs->sealed of a mounted volume from its length and its partition's, if the table
+/* Set fs->sealed of a mounted volume; compares its length with the partition's, if
  * has_length. */
 void fat32_seal(struct fat32 *fs, bool has_length);
 
@@ -73,10 +73,10 @@ bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
 enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
                                struct fat32_directory *out);
 
-/* *out = the next 32 bytes of the directory, or NULL at its end. */
+/* Set *out to the next 32 bytes of the directory, or to NULL at its end. */
 enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out);
 
-/* A name of n UTF-16 units, or up to a zero, as UTF-8 of at most FAT32_NAME_BYTES. */
+/* Write a name of n UTF-16 units, or up to a zero, as UTF-8 of at most FAT32_NAME_BYTES. */
 void fat32_put_long_name(const uint16_t *units, unsigned n, char *out);
 
 /* Little-endian fields at any address. */
@@ -98,10 +98,11 @@ static inline uint64_t fat32_u64(const uint8_t *p)
 /* Whether two names are equal, ignoring case. */
 bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
-/* A boot sector of any FAT, not a partition table: both end in 55 AA. */
+/* Whether the sector is a boot sector of any FAT, and not a partition table; both end in 55 AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);
 
-/* Read what the boot sector at fs->first_sector says about its volume. Errors as fat32_mount. */
+/* Read the description of a volume from its boot sector at fs->first_sector. Errors as
+ * fat32_mount. */
 enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot);
 
 #endif

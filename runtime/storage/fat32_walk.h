@@ -8,22 +8,23 @@
 #include "board/err.h"
 #include "runtime/storage/fat32_proof.h"
 
-/* fs->why = a message that the file system is damaged, how, and which program repairs it.
- * Returns ERR_BAD_FILESYSTEM. */
+/* Set fs->why to a message that names the damage of the file system, and the program that repairs
+ * it. Returns ERR_BAD_FILESYSTEM. */
 enum err fat32_damaged(struct fat32 *fs, const char *what);
 
-/* The same for damage that reading found; errors of the device do not change. */
+/* As fat32_damaged, for damage that a read found; errors of the device do not change. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
 /* Clusters that this many bytes take. */
 uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes);
 
-/* Follow the chain of an entry to its end: p->length. ERR_BAD_FILESYSTEM: it is shorter than its
- * file, is a cycle, meets a free cluster, leaves the volume or has clusters of another's claim.
- * Errors of the device. p->gave_up: it was not followed to its end. */
+/* Follow the chain of an entry to its end; sets p->length. ERR_BAD_FILESYSTEM: the chain is
+ * shorter than its file, is a cycle, meets a free cluster, leaves the volume, or has clusters
+ * that another chain claims. Errors of the device. p->gave_up: the chain was not followed to its
+ * end. */
 enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x);
 
-/* All folders and files, from the root on. Errors as above. */
+/* Visit all folders and files, from the root on. Errors as fat32_visit_chain. */
 enum err fat32_walk(struct fat32_proof *p);
 
 #endif

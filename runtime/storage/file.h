@@ -11,7 +11,7 @@
 #include "runtime/base/platform.h"
 
 enum {
-    FILE_MAX_EXTENTS = 2048, /* size of a table for the extents of a card's file */
+    FILE_MAX_EXTENTS = 2048, /* extents in a table for a card's file */
     FILE_FEW_EXTENTS = 4,    /* extents that need no table */
     FILE_NAME_BYTES = 256,
     FILE_READ_DEPTH = 12,  /* most requests that one read has in flight: 3 MiB */
@@ -20,10 +20,10 @@ enum {
 
 /* How long a device may stay silent. */
 struct file_timeout {
-    /* Its clock counts; while a read runs, its watchdog is fed and its LED is lit. NULL: none of
-     * this, and no limit. */
+    /* The platform whose clock counts, whose watchdog is fed and whose LED is lit during a read.
+     * NULL: no platform, and no limit. */
     const struct platform *platform;
-    uint64_t limit_ticks; /* seconds without an answer to a read that waits */
+    uint64_t limit_ticks; /* ticks without an answer to a waiting read */
 };
 
 struct file_extent {
@@ -44,7 +44,8 @@ struct file {
     char name[FILE_NAME_BYTES]; /* UTF-8, NUL-terminated; for messages */
     uint64_t bytes;
     uint32_t n_extents;
-    struct file_extent *table; /* the extents in file order, covering `bytes`; NULL: ... */
+    struct file_extent *table; /* the extents in file order, which cover `bytes`; NULL: they are in
+                                * the file itself */
     struct file_extent few[FILE_FEW_EXTENTS]; /* ... here */
 };
 
@@ -63,7 +64,7 @@ struct file_slot {
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
-    bool write; /* a write, by file_write_start */
+    bool write; /* whether this is a write, by file_write_start */
     uint64_t offset;
     uint64_t bytes;
     uint64_t bytes_done; /* contiguous bytes at the front of buffer that have arrived */
@@ -84,7 +85,7 @@ struct file_read {
     uint32_t n_retries;                      /* for figures */
 };
 
-/* Start reading file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).
+/* Start to read file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).
  * offset and bytes are multiples of 512; the end may lie up to 511 bytes after the file's end,
  * and those bytes arrive as zeros. Several reads may be in flight on one device. ERR_RANGE:
  * unaligned or beyond the file. Other failures come from file_read_poll. */
@@ -93,30 +94,30 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
 
 /* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all bytes are there. ERR_IO,
  * ERR_TIMEOUT: failed after the retries, r->failed_sector says where; the buffer belongs to the
- * caller again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). The
- * result is stable once ended. */
+ * caller again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). After
+ * the read has ended, the result does not change. */
 enum err file_read_poll(struct file_read *r);
 
 /* Bytes of the request that comes next; 0: none is in flight. */
 uint64_t file_read_awaited(const struct file_read *r);
 
-/* Send no more requests. Once those in flight are done, polls return ERR_ABORTED, unless the
- * read has ended already. */
+/* Send no more requests. Once requests in flight are done, polls return ERR_ABORTED, unless
+ * the read has ended already. */
 void file_read_stop(struct file_read *r);
 
 /* Start r and poll until it ends; bounded by the file's timeout. */
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes);
 
-/* The same for writing, over the file's old bytes: its size and its place do not change. The
- * bytes after the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the
+/* As file_read_start, for writing over the file's old bytes: its size and its place do not
+ * change. The rest of the file's last sector is overwritten. Also ERR_UNSUPPORTED: the
  * device cannot be written. */
 enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
                           const void *buffer, size_t bytes);
 enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
                         const void *buffer, size_t bytes);
 
-/* The device's sector of the file's byte `offset`, for messages. */
+/* The device's sector that holds the file's byte `offset`, for messages. */
 uint64_t file_sector(const struct file *f, uint64_t offset);
 
 /* The file's bytes in place, or NULL: device not addressable, range beyond the file, or not
@@ -139,9 +140,9 @@ enum err file_table_take(struct file_table *table, struct memory_range *memory, 
 /* Set the name for messages; if it is too long, cut it at a character boundary. */
 void file_set_name(struct file *f, const char *name);
 
-/* The whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
+/* Open a whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
  * the size of the contents, at most the device's; 0: all of it. timeout may be NULL.
- * ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is beyond it. */
+ * ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is more than the device has. */
 enum err file_open_device(struct file *f, struct block_device *device, uint64_t bytes,
                           const struct file_timeout *timeout);
 

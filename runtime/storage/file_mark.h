@@ -1,4 +1,4 @@
-/* The kind of a file, by its first bytes, when it is not what was looked for. */
+/* Name the kind of a file by its first bytes, for messages about a wrong file. */
 #ifndef INGOT_RUNTIME_FILE_MARK_H
 #define INGOT_RUNTIME_FILE_MARK_H
 
@@ -9,10 +9,11 @@ enum { FILE_MARK_BYTES = 8 };
 struct file_mark {
     const char *magic; /* FILE_MARK_BYTES, or shorter */
     const char *what;  /* "a saved conversation" */
-    const char *cure;  /* what to do with it, where it lies in a wrong place */
+    const char *cure;  /* what to do with a file that lies in the wrong place */
 };
 
-/* begin: FILE_MARK_BYTES. NULL: none of Ingot's files, and no foreign one that is known. */
+/* begin: the first FILE_MARK_BYTES. NULL: not a file of Ingot, nor a known file of another
+ * program. */
 const struct file_mark *file_mark_find(const void *begin);
 
 #endif

@@ -1,8 +1,8 @@
-/* A core that only serves a block device, for devices without DMA, where a core moves every byte:
- * the other cores compute meanwhile instead of waiting.
+/* A core that only serves a block device without DMA, whose bytes a core must move: the other cores
+ * compute meanwhile instead of waiting.
  *
- * All reads and writes use this block device in place of the driver's. Core 0 puts requests into
- * a ring; the serving core takes them from there, submits them to the driver and polls. Only
+ * All reads and writes use this block device in place of the driver's. Core 0 puts requests into a
+ * ring; the serving core takes them out, submits them to the driver and polls. Only
  * core 0 writes `done`, inside its own poll and reset. While no core serves, core 0 does the
  * serving core's work in these calls. */
 #ifndef INGOT_RUNTIME_IO_CORE_H
@@ -19,7 +19,7 @@
 enum { IO_CORE_DEPTH = 8 };
 
 struct io_core_slot {
-    struct block_request request; /* the device's, while it is in flight */
+    struct block_request request; /* the request in flight on the driver's device */
     struct block_request *asked;  /* the caller's request; core 0 only */
     uint64_t begun;               /* of the trace */
     _Atomic uint32_t state;       /* which core may touch the request */
@@ -33,29 +33,31 @@ struct io_core {
     struct io_core_slot slots[IO_CORE_DEPTH]; /* a ring in the order of submits */
     unsigned next;                            /* core 0: the slot of the next request */
     unsigned collected;                       /* core 0: returned requests */
-    unsigned first;                           /* number of the serving core; 0: none */
-    unsigned core;                            /* that serves; 0: none */
+    unsigned first;                           /* serving core: the next slot to submit */
+    unsigned core;                            /* number of the serving core; 0: none */
     _Atomic uint32_t finished;                /* counts finished requests */
-    _Atomic uint32_t order;                   /* order from core 0 to it */
+    _Atomic uint32_t order;                   /* order from core 0 to the serving core */
     _Atomic uint32_t requests;                /* counts requests and orders */
-    _Atomic uint32_t asleep;                  /* it may be asleep until requests come */
+    _Atomic uint32_t asleep;                  /* the serving core may be asleep until requests
+                                               * come */
     _Atomic uint32_t looks;                   /* how often the serving core has polled the device */
     enum err reset_status;
 };
 
-/* Take the place of a driver's device; from now on all others use c->device, which has its name,
- * size and limits. inner, cores and trace (or NULL) outlive c, which must not move. Core 0. */
+/* Take the place of a driver's device. From now on other code uses c->device, which has the same
+ * name, size and limits. inner, cores and trace (or NULL) outlive c, which must not move. Only
+ * core 0. */
 void io_core_open(struct io_core *c, struct block_device *inner, const struct platform_cores *cores,
                   struct trace *trace);
 
-/* The io_core that owns this device; NULL: it is a driver's. */
+/* The io_core that owns this device; NULL: no io_core owns it. */
 struct io_core *io_core_of(struct block_device *device);
 
-/* No request is in flight. Core 0. */
+/* Whether no request is in flight. Core 0. */
 bool io_core_is_idle(const struct io_core *c);
 
-/* From now on core number `core` serves: let it run io_core_serve, which returns soon after
- * io_core_stop. Until then core 0 does not touch the driver. Requests may be in flight across
+/* Let core number `core` serve from now on: it must run io_core_serve, which returns soon
+ * after io_core_stop. Until then core 0 does not touch the driver. Requests may be in flight across
  * both calls. Core 0 calls start and stop. */
 void io_core_start(struct io_core *c, unsigned core);
 void io_core_serve(void *io_core);
@@ -66,9 +68,9 @@ struct io_core_watch {
     uint32_t finished, looks;
 };
 
-/* True if a core serves the device, and no request was finished since this function last
- * returned false: the caller can skip a poll and its reads of the clock. After `most` times in a
- * row it returns false anyway, so that polls handle timeouts and the watchdog. */
+/* Whether the caller can skip a poll and its reads of the clock: a core serves the device,
+ * and no request was finished since this function last returned false. After `most` times in a row
+ * it returns false anyway, so that polls handle timeouts and the watchdog. */
 bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, uint32_t most);
 
 #endif

@@ -11,31 +11,32 @@
 
 struct fat32;
 
-enum { PARTITIONS_MOST = 16 }; /* partitions that are considered: the first ones */
+enum { PARTITIONS_MOST = 16 }; /* only this many partitions are considered */
 
 struct partition {
-    uint64_t sector; /* its first, on the device; 0: beyond the device's end */
-    uint64_t end;    /* the sector after its last; a partition that begins earlier ends it */
-    bool is_fat32;   /* the table says so; otherwise its boot sector decides */
-    bool has_length; /* otherwise the table gives it no sectors: it extends to the next one */
-    bool is_guess;   /* in the blocks of another disk */
+    uint64_t sector; /* its first sector on the device; 0: beyond the device's end */
+    uint64_t end;    /* the sector after its last one; another partition that begins earlier ends
+                      * it */
+    bool is_fat32;   /* the table says that it is FAT32; otherwise its boot sector decides */
+    bool has_length; /* the table gives its length; otherwise it extends to the next partition */
+    bool is_guess;   /* its place was computed in the blocks of another disk */
 };
 
 struct partitions {
     struct partition list[PARTITIONS_MOST];
     unsigned n;
-    unsigned n_all;   /* in a GPT: with those that have no room in the list */
+    unsigned n_all;   /* in a GPT: all partitions, also those beyond the list */
     uint8_t types[4]; /* (n_types) of the MBR's entries, for messages */
     unsigned n_types;
 };
 
-/* List the partitions that may hold a volume: those of every type, because the boot sector
- * decides; types of FAT32, exFAT and NTFS go first. If an MBR has an entry for a GPT, the GPT is
- * read: its header, or the copy at the device's end if the header is damaged. LBAs count in the
- * device's blocks, or, if that finds nothing, in those of a disk from which the table was
- * copied. If two tables differ about a partition, the shorter length counts. ERR_BAD_FILESYSTEM:
- * both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither can be read. fs->why says what
- * is wrong. */
+/* List the partitions that may hold a volume. All types are listed, because the boot sector
+ * decides; types of FAT32, exFAT and NTFS come first. If an MBR has an entry for a GPT, the GPT is
+ * read, or its copy at the device's end if the first header is damaged. LBAs count in the
+ * device's blocks, or, if that finds nothing, in blocks of the disk from which the table
+ * may have been copied. If two tables differ about a partition, the shorter length counts.
+ * ERR_BAD_FILESYSTEM: both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither copy can be
+ * read. fs->why says what is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 
 /* CRC-32 of the GPT (IEEE 802.3, reflected): of the bytes so far, 0 at the start, and data. */

@@ -1,7 +1,7 @@
 /* Records in a file that keeps its size and its place: when it is full, the newest replace the
  * oldest. A record begins at a sector, with a header in front of its bytes, and never continues
- * at the file's front. Its first sector is written last: after power lost at any sector all of
- * it is there or none, and at most the records that it replaces are lost. */
+ * at the file's front. Its first sector is written last: after a power cut at any sector the
+ * record is there completely or not at all, and at most the records that it replaces are lost. */
 #ifndef INGOT_RUNTIME_RECORD_RING_H
 #define INGOT_RUNTIME_RECORD_RING_H
 
@@ -12,26 +12,27 @@
 #include "board/err.h"
 #include "runtime/storage/file.h"
 
-/* Little-endian; the bytes follow, zeros to the end of their last sector. */
+/* Header of a record, little-endian. The bytes follow, with zeros to the end of the last sector. */
 struct record_header {
     char magic[8];       /* "INGOTREC" */
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the header with this field zero */
     uint64_t sequence;   /* the file's first is 1 */
     uint32_t bytes;      /* bytes after the header, at least 1 */
-    uint32_t crc;        /* CRC-32C of these */
+    uint32_t crc;        /* CRC-32C of these bytes */
 };
 _Static_assert(sizeof(struct record_header) == 32, "no holes");
 
 struct record_ring {
     const struct file *file;
     struct file_read io;
-    uint64_t sectors;  /* of the file */
+    uint64_t sectors;  /* sectors of the file */
     uint64_t next;     /* where the next record goes */
     uint64_t sequence; /* number of the newest record; 0: there is none */
 };
 
-/* A sector's header, if one begins there whose record fits so many sectors. */
+/* Read a header from a sector. False: no record begins there, or it does not fit this many
+ * sectors. */
 bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h);
 uint64_t record_ring_sectors(uint32_t bytes);
 
@@ -40,8 +41,8 @@ uint64_t record_ring_sectors(uint32_t bytes);
 enum err record_ring_open(struct record_ring *r, const struct file *file, void *buffer,
                           size_t bytes);
 
-/* Append a record. buffer: 64-byte aligned; its bytes come after room for the header, and the
- * buffer reaches to the end of their last sector. ERR_NO_SPACE: the file is shorter than the
+/* Append a record. buffer: 64-byte aligned; it has room for the header, then the bytes, and
+ * extends to the end of the last sector. ERR_NO_SPACE: the file is shorter than the
  * record. Errors of file.h, after which the newest record is the previous one. */
 enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
 

@@ -8,23 +8,24 @@
 struct storage_new {
     struct block_device *device;
     char folder[16], name[FAT32_NEW_NAME_BYTES];
-    struct file file; /* free clusters, to be written */
+    struct file file; /* the free clusters to write */
     struct file_table
         rest; /* the rest of the caller's table, used by the proof until the file is published */
 };
 
-/* The folder for a file with this ending; NULL: a card does not take such files. */
+/* The folder for a file with this name's ending; NULL: a card does not take such files. */
 const char *storage_new_folder(const char *name);
 
-/* Reserve room for a file (bytes) on the first card that has it, with its extents in the table,
- * which stays the file's until it is published; nothing on the card changes. path:
+/* Reserve room for a file (bytes) on the first card that has enough, with its extents in the
+ * table, which belongs to the file until it is published. Nothing on the card changes. path:
  * models/NAME.ingot, adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt.
- * ERR_BAD_ARGUMENT: another path. ERR_NO_DEVICE, and those of fat32_reserve: s->error_message. */
+ * ERR_BAD_ARGUMENT: another path. ERR_NO_DEVICE, and errors of fat32_reserve: see
+ * s->error_message. */
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
                           const struct file_table *table, struct storage_new *new);
 
-/* The file is written: publish it on the card, in place of one that had its name. The card is
- * proved again first, and does not change if that fails. Errors of fat32_prove_new and
+/* Publish a written file on the card; it replaces a file of the same name. First the proof
+ * (fat32_proof.h) is repeated; if it fails, the card does not change. Errors of fat32_prove_new and
  * fat32_publish. */
 enum err storage_new_publish(struct storage *s, const struct storage_new *new);
 

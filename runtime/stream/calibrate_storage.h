@@ -9,8 +9,8 @@
 #include "runtime/stream/stream.h"
 
 /* Fill rates->card and io_core: read samples of 1 MiB spread over the file, at least four, for a
- * third of a second. They are 0 if reading fails, which loading will report, or if progress (may
- * be NULL) stops it. memory is overwritten. */
+ * third of a second. The rates are 0 if reading fails, which loading will report, or if progress
+ * (may be NULL) stops it. memory is overwritten. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context);

@@ -1,5 +1,6 @@
-/* How often the experts of a model were used: the file NAME.use beside it, so that a plan knows how many
- * of them a cache of some size has. It is written as two halves that take turns (runtime/storage/halves.h).
+/* How often the experts of a model were used: the file NAME.use next to the model, so that a plan
+ * knows how often a cache of some size has the needed experts. It has two halves that are written
+ * alternately (runtime/storage/halves.h).
  *
  *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros to
  *   the end of the sector */
@@ -15,7 +16,7 @@
 
 enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_ERROR_MESSAGE_BYTES = 320 };
 
-/* Begins as struct half_header does. */
+/* Begins like struct half_header. */
 struct expert_use_header {
     char magic[8];       /* "INGOTUSE" */
     uint32_t version;    /* 1 */
@@ -31,23 +32,23 @@ _Static_assert(sizeof(struct expert_use_header) == SECTOR_BYTES, "written in one
 struct expert_use {
     struct halves halves; /* the file */
     _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
-    char
-        error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: a message with the cure */
+    char error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
+                                                        * helps */
 };
 
 /* Bytes that the file must have; 0: the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
-/* Read the newest valid counts into *found (what a plan needs) and into the experts of a stream;
- * either may be NULL, and holds zeros after an error. ERR_NOT_FOUND: nothing was saved.
- * ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves are damaged. Errors
- * of file.h. */
+/* Read the newest valid counts into *found (for a plan) and into the experts of a stream; either
+ * may be NULL. After an error both hold zeros. ERR_NOT_FOUND: nothing was saved.
+ * ERR_BAD_MODEL: the counts are of another model or version. ERR_BAD_CHECKSUM: both halves are
+ * damaged. Errors of file.h. */
 enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
                          struct plan_use *found, struct stream_expert *all);
 
 /* Save the counts of a stream, and verify them. ERR_NO_SPACE: the file is too small.
- * ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: it returns other bytes.
- * Errors of file.h. The earlier save is still there after an error. */
+ * ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: the device returns other bytes
+ * than were written. Errors of file.h. The earlier save is still there after an error. */
 enum err expert_use_write(struct expert_use *u, const struct file *file, const struct image *image,
                           const struct stream_expert *all);
 

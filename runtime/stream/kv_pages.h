@@ -1,15 +1,16 @@
 /* Keys and values in a file of the card, if memory is too small for all layers (kv=card).
  *
  * A page is a tile of positions (KV_TILE) of one layer: the keys of all heads, then the values. A
- * layer that spills has its full pages in the file and the last, partial one in memory. In a pass
- * its pages arrive in one of two slots, while the previous layer computes. Pages that became full
- * go to the file before the slot is given away. Attention therefore sees a layer in memory, as
- * always. A layer with a window reads only the pages that the next query sees.
+ * layer that spills has its full pages in the file and the last, partial page
+ * in memory. In a pass its pages arrive in one of two slots while the previous layer computes.
+ * Pages that became full are written to the file before another layer gets the slot. So attention
+ * always finds a layer in memory. A layer with a window reads only the pages that the next query
+ * sees.
  *
  * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it:
  * later positions are computed again from their tokens. The file keeps its size and place. Its
- * contents mean nothing once the power is off. The pages are the stream's guest: it polls and
- * resets them. Core 0 only. */
+ * contents are worthless after a restart. The stream polls and resets the pages as its guest. Core
+ * 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
 #define INGOT_RUNTIME_KV_PAGES_H
 
@@ -25,29 +26,31 @@
 
 enum {
     KV_PAGES_SLOTS = 2,
-    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: slots take as much memory as two */
+    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* least number of layers that spill: the slots take the
+                                          * memory of two */
 };
 
 struct stream;
 
 struct kv_pages_layer {
-    bool spills;    /* otherwise it is in memory, or keeps nothing of its own */
+    bool spills;    /* whether the layer spills; if not, it is in memory, or keeps nothing of its
+                     * own */
     uint8_t *place; /* place of a layer in memory */
     size_t page_bytes;
-    uint8_t *tail;   /* for a layer that spills: page number on_card, if it exists */
+    uint8_t *tail;   /* for a layer that spills: the partial page, number on_card, if it exists */
     uint32_t *sums;  /* (n_tiles) checksums of the pages on the card */
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* offset of its pages in the file */
     uint32_t number;
-    uint32_t on_card; /* pages that are there */
+    uint32_t on_card; /* full pages in the file */
 };
 
 struct kv_pages_slot {
     uint8_t *buffer; /* (n_tiles, page_bytes) of the layer with the largest pages */
-    bool used;       /* holds a layer's pages, or they are on their way */
+    bool used;       /* holds a layer's pages, or they are arriving */
     bool bad;        /* the page after the checked ones has a wrong checksum */
     struct kv_pages_layer *layer;
     uint32_t first, n; /* requested pages: from number `first` to before number n */
-    uint32_t checked;  /* before this one each page's CRC is right, or it is not requested */
+    uint32_t checked;  /* all requested pages before this number have a correct CRC */
     uint64_t begun;    /* of the trace */
     struct file_read read;
 };
@@ -55,11 +58,12 @@ struct kv_pages_slot {
 struct kv_pages {
     struct kv_cache *kv;
     const struct image *image;
-    bool all;          /* pages, including those that no query sees */
+    bool all;          /* also read pages that no query sees */
     uint32_t position; /* position where the run began */
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
-    struct stream *stream; /* polls these reads; its stats and its message include theirs */
+    struct stream *stream; /* the stream that polls these reads; its stats and its message include
+                            * them */
     uint32_t n_layers;
     uint32_t next; /* layer that is requested next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
@@ -68,8 +72,8 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.
- * n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
+/* The bytes of n_spilled layers in the file, and the bytes that all layers
+ * then take in memory. n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
 uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
 uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, struct kv_types types,
@@ -79,17 +83,17 @@ uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, stru
 uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
 
-/* Make `kv`, which was opened without memory, a cache whose layers take turns. The file is
+/* Make `kv`, which was opened without memory, a cache whose layers spill to the file. The file is
  * writable and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, and the image, must
  * outlive the pages; call stream_open before. */
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena);
 
-/* The next three do nothing if s is NULL: all layers are in memory.
+/* The next three functions do nothing if s is NULL: all layers are in memory.
  *
- * A run through all layers in order begins at `position`, and that many positions are there.
- * all: the run reads more than queries from there on see. */
+ * Begin a run through all layers in order, with `position` positions in the cache. all: the
+ * run also reads pages that no later query sees. */
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
 /* Wait for the layer's keys and values; then they may be read, and written from the run's
@@ -100,10 +104,10 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 /* The layer has `end` positions now. Errors as above; no earlier position is lost. */
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 
-/* Positions that are left after pages were lost, reported once; UINT32_MAX: none were. */
+/* Positions that are left after pages were lost, reported once; UINT32_MAX: no page was lost. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
 
-/* Give the pass up: wait for requests in flight, empty the slots. */
+/* Give up the pass: wait for requests in flight, and empty the slots. */
 void kv_pages_reset(struct kv_pages *s);
 
 #endif

@@ -1,16 +1,16 @@
-/* Shared only by the files of the planner. plan_layout.c computes sizes, plan.c decides by them,
- * plan_advice.c suggests better ones. */
+/* Shared only by the files of the planner. plan_layout.c computes sizes, plan.c decides by these
+ * sizes, plan_advice.c suggests changes. */
 #ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
 #define INGOT_RUNTIME_PLAN_PRIVATE_H
 
 #include "board/block_device.h"
 #include "runtime/stream/plan.h"
 
-/* A tile is read from the sector before it to the sector after; the last one with the padding of
- * its segment. */
+/* A tile is read in whole sectors, so it takes parts of the sectors before and after; the last
+ * tile also takes the padding of its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-/* Whole in memory, in tiles like layers, or in tiles while all layers stay. */
+/* The head is whole in memory, in tiles like layers, or in tiles while all layers stay. */
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
 /* Sizes of a model's weights, in bytes, computed once. Everything is 64 bits wide and the reader
@@ -19,14 +19,14 @@ struct plan_weights {
     const struct image *image;
     uint32_t n_layers;
     bool tied;
-    bool cached;            /* layers are counted without their experts */
+    bool cached;            /* sizes of layers are without their experts */
     uint64_t total;         /* all segments */
-    uint64_t by_rows;       /* all of them, with an untied embedding read by rows */
-    uint64_t layers;        /* the segments of all of them, */
-    uint64_t largest_layer; /* and the largest one's */
+    uint64_t by_rows;       /* all weights, if an untied embedding is read by rows */
+    uint64_t layers;        /* the segments of all layers */
+    uint64_t largest_layer; /* the largest layer's segment */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
-    uint64_t table;         /* the table per layer, in none of the above, ... */
-    uint64_t table_row;     /* ... and the rows of a token as they are read */
+    uint64_t table;         /* the table per layer, which is in none of the sums above */
+    uint64_t table_row;     /* the table's rows of a token, as they are read */
     uint64_t before;        /* the part before the output matrix in its segment, whole pages: it
                              * stays if the matrix passes in tiles */
     /* By the form of the head: the smallest slot, and the fewest bytes. */
@@ -40,17 +40,17 @@ struct plan_layout {
     uint64_t kv;      /* region kv */
     uint64_t scratch; /* region scratch */
     uint64_t learn;   /* region learn */
-    uint64_t rest;    /* both in whole pages, and a page for rounding */
-    uint64_t limit;   /* for weights, and for streaming them */
+    uint64_t rest;    /* kv, scratch and learn in whole pages, and a page for rounding */
+    uint64_t limit;   /* memory for weights and for streaming them */
 };
 
 void plan_weigh(struct plan_weights *w, const struct image *image, bool cached);
 
-/* Bytes of a segment; of a layer without its experts if w->cached. */
+/* Bytes of a segment; if w->cached, a layer's without its experts. */
 uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
 
-/* plan_head.c: plan->head in tiles, with as much resident as fits in `room` bytes after
- * w->before. */
+/* plan_head.c: set plan->head to tiles, with as many resident rows as fit in `room` bytes
+ * after w->before. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 
 /* plan_experts.c: bytes of the smallest cache of experts, and of all weights with it;
@@ -58,16 +58,17 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 uint64_t plan_experts_least(const struct image *image);
 uint64_t plan_experts_need(const struct image *image);
 
-/* Bytes of a cache with so many slots for a layer, including the facts about its experts. */
+/* Bytes of a cache with this many slots for each layer, with a struct stream_expert for each
+ * expert. */
 uint64_t plan_experts_bytes(const struct image *image, uint32_t n_slots);
 
-/* plan_faster.c: add to plan->advice what would make a plan with a cache of experts faster. */
+/* plan_faster.c: add advice that would make a plan with a cache of experts faster. */
 void plan_advise_experts(struct plan *plan, const struct image *image);
 
-/* In whole KiB or MiB, rounded up, so that it suffices. */
+/* Write a size in whole KiB or MiB, rounded up, so that it suffices. */
 void plan_format_more(char *text, size_t room, uint64_t bytes);
 
-/* A token's bytes of experts with so many slots. */
+/* Bytes of experts that are read for a token with this many slots. */
 uint64_t plan_experts_read(const struct plan_use *use, const struct image *image, uint32_t n_slots);
 
 /* Fill plan->experts with as many slots as `room` bytes hold; room is at least the smallest
@@ -77,15 +78,15 @@ void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t roo
 /* Bytes of a token's widest input of a matrix. */
 size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r);
 
-/* For plan->chunk, logits_rows and kv.n_spilled, with this context. */
+/* Compute the layout for plan->chunk, logits_rows and kv.n_spilled, with this context. */
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context);
 
-/* plan->error_message: the weights do not fit. */
+/* Set plan->error_message: the weights do not fit. */
 void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l);
 
-/* plan->advice: what would make a plan that streams resident. */
+/* Set plan->advice: what would make a streamed model resident. */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l);
 

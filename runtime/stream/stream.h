@@ -1,10 +1,11 @@
 /* Weights on their way from the card to the cores. Pinned segments are read once. The others arrive
  * again for every pass, through a ring of slots: DMA fills one slot while the cores compute from
  * the other. The transformer requests each layer in order and does not know where it came from; it
- * may begin when a layer's first phase is there.
+ * may begin a layer when the layer's first phase has arrived.
  *
  * Core 0 only. A pass is one run through all layers, and through the head if its logits are
- * needed. Requests run ahead of it, across its end, to the first layers of the next pass. */
+ * needed. Requests run ahead of the pass, even beyond its end to the first layers of the next
+ * pass. */
 #ifndef INGOT_RUNTIME_STREAM_H
 #define INGOT_RUNTIME_STREAM_H
 
@@ -44,60 +45,63 @@ struct stream_slot {
     uint32_t crc; /* CRC of the first crc_bytes of a layer */
     uint64_t crc_bytes;
     bool checked;   /* the CRC covers the whole layer and is right */
-    bool stalled;   /* a core has waited for it */
-    uint64_t begun; /* when it began, for the trace; 0: off, or noted already */
+    bool stalled;   /* a core has waited for the segment */
+    uint64_t begun; /* when the read began, for the trace; 0: no trace, or already recorded */
 };
 
 struct stream_stats {
     uint64_t bytes_loaded;   /* pinned, read once */
-    uint64_t bytes_streamed; /* by used segments, layers and tiles, and by rows of the table */
+    uint64_t bytes_streamed; /* bytes of used segments (layers and tiles) and of rows of the
+                              * table */
     uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
-    uint64_t rows_kept;      /* and those that needed no reading */
+    uint64_t rows_kept;      /* embedding rows that needed no reading */
     uint64_t stalls;         /* segments that had not arrived when they were needed */
     uint64_t first_stalls;   /* stalls at the first segment after a start or a failure */
     uint64_t stall_ticks;
-    uint64_t busy_ticks; /* with a segment arriving */
-    uint64_t arrived;    /* bytes of them meanwhile */
+    uint64_t busy_ticks; /* time in which a segment was arriving */
+    uint64_t arrived;    /* bytes that arrived in this time */
     uint64_t retries;    /* requests repeated after an error of the device */
     uint64_t reread;     /* segments read again because their CRC did not match */
     uint64_t kv_read;    /* bytes of keys and values, if they spill */
     uint64_t kv_written;
     uint64_t experts_kept;  /* experts named by a router, once a pass, and found in the cache */
-    uint64_t experts_read;  /* and those that were not */
-    uint64_t expert_stalls; /* how many of these the cores waited for */
-    uint64_t expert_bytes;  /* bytes of those that were read; part of bytes_streamed */
-    uint64_t experts_ahead; /* requested before a router named them: not in experts_read, ... */
-    uint64_t ahead_right;   /* ... and then named */
+    uint64_t experts_read;  /* experts that were not in the cache */
+    uint64_t expert_stalls; /* how many of these experts the cores waited for */
+    uint64_t expert_bytes;  /* bytes of experts that were read; part of bytes_streamed */
+    uint64_t experts_ahead; /* experts requested before a router named them; not in experts_read */
+    uint64_t ahead_right;   /* how many of these a router then named */
 };
 
-/* `done` of `total` bytes are there; called when that changes. Returns false to stop; a later
- * call must return false again. */
+/* Called when the number of loaded bytes (`done` of `total`) changes. Returns false to stop;
+ * later calls must then return false, too. */
 typedef bool stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
 
-/* The segments that pass through the slots, and how far they are. */
+/* The state of the segments that pass through the slots. */
 struct stream_ring {
     struct stream_slot slots[PLAN_SLOTS]; /* the first plan->memory.n_slots */
     uint16_t layers[INGOT_MAX_LAYERS];    /* the streamed layers in order */
     uint32_t n_layers;                    /* how many */
     uint32_t pass;                        /* the current one */
-    bool want_head;                       /* it ends with the head */
+    bool want_head;                       /* the pass ends with the head */
     bool started;                         /* a segment has been used since the start or a failure */
-    struct stream_segment next;           /* to be requested */
+    struct stream_segment next;           /* the segment that is requested next */
 };
 
 /* The layer in use. */
 struct stream_now {
     struct stream_slot *early; /* its slot, until it is checked; otherwise NULL */
-    enum err failure;          /* for core 0 */
-    /* This phase of it will not come; all cores read it after a barrier. One flag for each
-     * phase, because core 0 may be at the next one before all have looked. */
+    enum err failure;          /* why the layer failed; only for core 0 */
+    /* This phase of the layer will not arrive; all cores read the flag after a barrier.
+     * There is one flag for each phase, because core 0 may reach the next phase before all cores
+     * have looked. */
     bool missing[INGOT_PHASES];
 };
 
 /* Rows of an embedding that is not in memory. */
 struct stream_rows {
-    uint8_t *memory;                  /* (plan->rows.n, plan->rows.bytes) the latest */
-    uint64_t offsets[PLAN_MOST_ROWS]; /* file offset of each one's group; 0: none */
+    uint8_t *memory;                  /* (plan->rows.n, plan->rows.bytes) the latest groups of
+                                       * rows */
+    uint64_t offsets[PLAN_MOST_ROWS]; /* file offset of each group; 0: none */
     uint32_t next;                    /* the oldest */
     uint32_t *sums;                   /* (plan_row_groups) CRC-32C of each, set by stream_load */
 };
@@ -113,9 +117,9 @@ struct stream_table_slot {
 };
 struct stream_table {
     struct stream_table_slot slots[PLAN_TABLE_ROWS]; /* the first plan->table.n */
-    const uint32_t *tokens;                          /* (n) of the current pass */
+    const uint32_t *tokens;                          /* (n) tokens of the current pass */
     uint32_t n;
-    uint32_t asked; /* how many of them are there, or in flight */
+    uint32_t asked; /* how many of them have rows that have arrived or are in flight */
     uint32_t clock;
 };
 
@@ -123,7 +127,7 @@ struct stream_table {
 struct stream_tiles {
     uint32_t crc;        /* CRC of the output matrix's segment so far in this pass */
     uint64_t crc_end;    /* file offset up to which it is summed */
-    uint32_t crc_before; /* of the resident part */
+    uint32_t crc_before; /* CRC of the resident part */
     uint32_t again;      /* times that this pass has read them again */
 };
 
@@ -131,17 +135,17 @@ struct stream_tiles {
 struct stream_card {
     struct io_core_watch watch;
     uint64_t polled_at; /* ticks, while something arrives; otherwise 0 */
-    uint64_t arriving;  /* then: bytes of the arriving segments so far */
-    uint64_t guest;     /* and of the guest's transfers, at the last poll */
+    uint64_t arriving;  /* bytes so far of the arriving segments, at the last poll */
+    uint64_t guest;     /* bytes so far of the guest's transfers, at the last poll */
     uint64_t moved_at;  /* ticks when bytes last came, or were requested */
 };
 
 /* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with
- * these. */
+ * the stream's. */
 struct stream_guest {
     void *context;
-    /* Keep them moving. True: bytes are arriving, and *bytes grows by the number so far. NULL:
-     * no guest. */
+    /* Poll the guest's transfers. True: bytes are arriving, and *bytes grows by the number so
+     * far. NULL: no guest. */
     bool (*poll)(void *context, uint64_t *bytes);
     void (*reset)(void *context); /* give up, and wait for requests in flight */
 };
@@ -151,7 +155,7 @@ struct stream {
     struct image *image;
     const struct plan *plan;
     struct workers *workers;
-    const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each segment is; NULL: streamed */
+    const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* address of each segment; NULL: it streams */
     uint8_t *head;                               /* the resident part of a tiled head: the first
                                                   * plan->head.stays bytes of its segment */
     struct stream_ring ring;
@@ -176,8 +180,8 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 
 /* Call before stream_load: all segments must have the digests of a signed file, which outlives
- * the stream. Those that do not stay are also read once, through `spare`, which must be free
- * until stream_load has returned; later reads are checked only by their CRC. */
+ * the stream. Segments that do not stay are also read once, through `spare`, which must be
+ * free until stream_load has returned. Later reads are checked only by their CRC. */
 void stream_sign(struct stream *s, const struct signature *signature, void *spare,
                  size_t spare_bytes);
 
@@ -189,9 +193,10 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
 /* Begin a pass. Requests are sent at once. */
 void stream_begin(struct stream *s, bool want_head);
 
-/* The bytes of a layer's segment; waits for the first `first` of them (UINT64_MAX: for all, and
- * checks them). Call stream_layer_done as soon as the layer is computed: that sends the next
- * request. Errors as stream_load; the stream is then reset, and the next pass starts afresh. */
+/* Get the bytes of a layer's segment; waits for the first `first` of them (UINT64_MAX: for all,
+ * and checks them). Call stream_layer_done as soon as the layer is computed, because it sends
+ * the next request. Errors as stream_load; the stream is then reset, and the next pass starts from
+ * the beginning. */
 enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
@@ -200,27 +205,28 @@ void stream_layer_done(struct stream *s, uint32_t layer);
  * reports it. */
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
-/* Check a layer that was begun before all of it was there; call it before stream_layer_done.
- * *again: the bytes were wrong, were read again and are right now, so compute the layer again.
- * Errors as above. */
+/* Check a layer that was begun before all of it had arrived; call this before
+ * stream_layer_done. *again: the bytes were wrong and were read again, so compute the layer
+ * again. Errors as stream_layer. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
-/* For a tiled head: a resident row, the first of a group, and the resident rows after it. */
+/* For a tiled head: the address of a resident row, the first of a group; the resident rows after it
+ * follow. */
 const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 
-/* Tile number i of a tiled head: *rows points at row tile->first_row. */
+/* Get tile number i of a tiled head: *rows points at row tile->first_row. */
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);
 void stream_tile_done(struct stream *s, uint32_t i);
 
-/* After the last tile: compare the checksum of the head. *again: it was wrong, and the tiles
- * come again from the first. */
+/* After the last tile, compare the checksum of the head. *again: it was wrong, and the tiles
+ * are read again from the first. */
 enum err stream_head_check(struct stream *s, bool *again);
 
-/* The group of rows that holds token's embedding; *row is its row in there. */
+/* Get the group of rows that holds token's embedding; *row is the row's number in the group. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* For a model with a table per layer: request the rows for a pass's n tokens, whose ids stay in
- * place, and then take them in order: *rows points at the group of token number i until the next
+/* For a model with a table per layer: request the rows for a pass's n tokens, whose ids must stay
+ * in place; then take the rows in order: *rows points at the rows of token number i until the next
  * call. Errors as stream_load. */
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
@@ -228,10 +234,10 @@ enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 /* Set a guest; there can be only one. Between passes. */
 void stream_take_guest(struct stream *s, const struct stream_guest *guest);
 
-/* Keep transfers moving; cheap, never waits. */
+/* Poll all transfers; cheap, never waits. */
 void stream_poll(struct stream *s);
 
-/* Give the current pass up: waits for transfers in flight, empties the slots. */
+/* Give up the current pass: waits for transfers in flight, and empties the slots. */
 void stream_reset(struct stream *s);
 
 #endif

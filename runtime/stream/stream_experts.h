@@ -1,11 +1,11 @@
-/* A cache of experts: slots for each layer, filled when a router names an expert that is in none.
- * Results never depend on its contents.
+/* A cache of experts: each layer has slots, and an expert that a router names and that is in no
+ * slot is read into one. Results never depend on the cache's contents.
  *
- * The list of a pass's layer has the experts that its tokens take, ascending. Core 0 requests
- * all of them at once after the router; missing ones arrive in the order of the list. An expert
- * loses its slot to another only if no token of the pass still needs it, and the one with the
- * smallest moving average of use goes first. Core 0 only, except stream_expert_at and
- * stream_expert_there. */
+ * The list of a layer in a pass has the experts that the tokens take, in ascending order. Core
+ * 0 requests all of them at once after the router; missing experts arrive in the order layer of
+ * the list. An expert can lose its slot only if no token of the pass still needs it; the expert
+ * with the smallest moving average of use loses its slot first. Core 0 only, except
+ * stream_expert_at and stream_expert_there. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
 #define INGOT_RUNTIME_STREAM_EXPERTS_H
 
@@ -28,10 +28,12 @@ struct stream;
 struct stream_expert {
     uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
     uint16_t slot;   /* slot of its layer, filled or being filled; STREAM_NO_SLOT: none */
-    uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
+    uint16_t listed; /* its index in the list while it is still needed, otherwise
+                      * STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
-    /* For the order of the layer's experts (stream_experts_count.c), the place with this one's
-     * number: how often a single token's expert was there, and which one is there now. */
+    /* About the place with this number in the order of the layer's experts
+     * (stream_experts_count.c): how often a single token's expert was at this place, and which
+     * expert is there now. */
     uint32_t found;
     uint16_t order;
     uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */
@@ -41,7 +43,7 @@ _Static_assert(sizeof(struct stream_expert) == 20, "PLAN_EXPERT_BYTES");
 
 enum {
     STREAM_EXPERT_PINNED = 1, /* it keeps its slot */
-    STREAM_EXPERT_COMING = 2, /* asked for before a router named it */
+    STREAM_EXPERT_COMING = 2, /* requested before a router named it */
 };
 
 enum stream_expert_state { STREAM_EXPERT_MISSING, STREAM_EXPERT_ARRIVING, STREAM_EXPERT_READY };
@@ -50,30 +52,30 @@ enum stream_expert_state { STREAM_EXPERT_MISSING, STREAM_EXPERT_ARRIVING, STREAM
 struct stream_expert_wanted {
     uint16_t expert;
     uint8_t state;     /* enum stream_expert_state */
-    bool there;        /* it was in the cache when the list was made */
-    bool waited;       /* somebody has waited for it */
-    bool begun;        /* its first bytes are in use, before all of it is there */
-    bool again;        /* these have been read once more since */
-    bool first_failed; /* its first bytes will not come; a flag of its own, as core 0 may be at the
-                          rest before all have looked */
+    bool there;        /* the expert was in the cache when the list was made */
+    bool waited;       /* a core has waited for it */
+    bool begun;        /* its first bytes are in use before all of it has arrived */
+    bool again;        /* its first bytes were read again since then */
+    bool first_failed; /* its first bytes will not arrive; a separate flag, because core 0 may wait
+                          for the rest before all cores have looked */
     bool failed;       /* it will not come */
     const uint8_t *at; /* its extent */
 };
 
 struct stream_expert_read {
-    bool used, stopped; /* stopped: of one that nobody named after all */
-    uint16_t item;      /* item of the list; STREAM_NOT_LISTED: asked for ahead */
+    bool used, stopped; /* used; stopped, because no router named the expert */
+    uint16_t item;      /* index in the list; STREAM_NOT_LISTED: requested ahead */
     uint16_t expert;
     uint32_t layer;
     uint8_t *at;
     uint32_t tries;
-    uint32_t crc; /* of the first crc_bytes */
+    uint32_t crc; /* CRC of the first crc_bytes */
     uint64_t crc_bytes;
     uint64_t begun; /* of the trace */
     struct file_read read;
 };
 
-/* The result of a layer's lists. */
+/* Figures about a layer's lists. */
 struct stream_experts_figures {
     uint64_t stall_ticks;
     uint32_t lists;              /* passes */
@@ -84,40 +86,41 @@ struct stream_experts {
     struct stream_expert *all; /* (plan->experts.n), layer after layer; NULL: there is no cache */
     uint8_t *slots[INGOT_MAX_LAYERS];
     struct stream_experts_figures figures[INGOT_MAX_LAYERS];
-    uint32_t layer; /* of the list */
+    uint32_t layer; /* layer of the list */
     uint32_t n;     /* experts of the list */
     enum err failure;
     struct stream_expert_wanted list[INGOT_MAX_EXPERTS];
-    uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
+    uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert; set by the code that makes
+                                         * the list */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
     bool looks_ahead; /* experts=ahead */
-    /* The experts of the next layer that its router names when given this layer's x, to be
+    /* The experts that the next layer's router would choose from this layer's x; they are
      * requested while the card is idle. */
     struct {
         uint32_t layer, n;
         uint16_t experts[INGOT_MAX_EXPERTS];
-        bool asked[INGOT_MAX_EXPERTS]; /* and were read for that */
+        bool asked[INGOT_MAX_EXPERTS]; /* experts that were requested for this reason */
     } next;
 };
 
-/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. Missing
- * experts are asked for. */
+/* Make the list for n_tokens tokens: the experts of the layer whose counts are not 0. Missing
+ * experts are requested. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
 
-/* The experts of a layer that is not computed yet but is likely to need them: n of
- * x->next.experts. Missing ones are read while the card would be idle. */
+/* Request the n experts in x->next.experts, which a later layer probably needs.
+ * Missing experts are read while the card would be idle. */
 void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
 
-/* In each layer, so many keep their slots from now on: those that most tokens took, as far as
- * that is known. */
+/* Let this many experts of each layer keep their slots from now on: those that most tokens
+ * took, as far as known. */
 void stream_experts_pin(struct stream *s, uint32_t n);
 
 /* Wait for number i of the list; all cores look at it after a barrier. An error sets its
  * `failed`, and stream_layer_check reports it. */
 void stream_expert_need(struct stream *s, uint32_t i);
 
-/* The same for its first bytes alone, whose checksum is not known yet: an error sets its
- * `first_failed`. If, after stream_expert_need, its `again` is set, what was computed from them
+/* Wait only for its first bytes, whose checksum is not known yet: an error sets its
+ * `first_failed`. If `again` is set after stream_expert_need, results computed from these bytes
  * must be computed again. */
 void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes);
 

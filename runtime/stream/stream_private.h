@@ -1,4 +1,4 @@
-/* Shared by the files of the stream and by kv_pages.c alone. stream.c is the ring;
+/* Shared only by the files of the stream and by kv_pages.c. stream.c is the ring;
  * stream_layer.c, stream_head.c, stream_rows.c, stream_load.c and kv_pages.c call it, and
  * stream_error_message.c puts errors into error messages. */
 #ifndef INGOT_RUNTIME_STREAM_PRIVATE_H
@@ -7,18 +7,18 @@
 #include "runtime/compute/workers.h"
 #include "runtime/stream/stream.h"
 
-enum { STREAM_REREADS = 3 }; /* after a wrong checksum, before it is an error */
+enum { STREAM_REREADS = 3 }; /* times that bytes are read again after a wrong checksum */
 
-/* "NAME: PART, sector 1234 of DEVICE: the device failed ..." into s->error_message; returns e.
+/* Set s->error_message to "NAME: PART, sector 1234 of DEVICE: the device failed ..."; returns e.
  * read may be NULL. */
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
 
-/* The same for a segment of the model. */
+/* Set s->error_message for a segment of the model. */
 enum err stream_name_error_message(struct stream *s, unsigned segment, const struct file_read *read,
                                    enum err e);
 
-/* The same for an expert. */
+/* Set s->error_message for an expert. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e);
 
@@ -33,10 +33,10 @@ static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t seg
     return x->bytes;
 }
 
-/* The CRC of the whole segment, where that of stream_segment_bytes() is `crc`. */
+/* The CRC of a whole segment; `crc` is the CRC of its stream_segment_bytes(). */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
 
-/* For the output matrix, which may pass in tiles. */
+/* The segment of the output matrix, which may pass in tiles. */
 static inline uint32_t stream_tiles_segment(const struct stream *s)
 {
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
@@ -51,22 +51,22 @@ static inline struct stream_expert *stream_experts_of(const struct stream *s, ui
     return s->experts.all + image_layer(s->image, layer)->first_expert;
 }
 
-/* stream_experts_slots.c: a slot of a layer; now: of the list's, for one that is needed first.
- * STREAM_NO_SLOT: none is free. */
+/* stream_experts_slots.c: find a slot of a layer. now: the expert is the first one needed, so
+ * other experts of the list may lose their slot. STREAM_NO_SLOT: none is free. */
 uint16_t stream_experts_take_slot(struct stream *s, uint32_t layer, bool now);
 
-/* stream_experts_count.c: the list of n_tokens tokens is new. */
+/* stream_experts_count.c: count a new list of n_tokens tokens. */
 void stream_experts_count(struct stream *s, uint32_t n_tokens);
 
-/* Ask for number i of the list. now: it is the first that is still needed, and another may have
- * to make room. False: it has to wait. */
+/* Request expert number i of the list. now: it is the first one still needed, so another may lose
+ * its slot. False: it has to wait. */
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);
 void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);
 void stream_experts_reset(struct stream *s);
 
 /* The time by the clock of the file's device, in which stats->stall_ticks and busy_ticks count;
- * 0: it has none. */
+ * 0: no clock. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -77,23 +77,23 @@ static inline uint64_t stream_ticks(const struct stream *s)
     return platform_ticks(&platform->clock);
 }
 
-/* Something is about to be read: the card's share of the time begins. */
+/* Call when a read is about to begin: the card's busy time begins. */
 void stream_begin_count(struct stream *s);
 
-/* A poll while all cores wait. */
+/* Poll while all cores wait. */
 void stream_pump(struct stream *s);
 
-/* Sleep until shortly before the next bytes come, if nothing is left to check. */
+/* If nothing is left to check, sleep until shortly before the next bytes arrive. */
 void stream_rest(struct stream *s);
 
-/* The slot that holds segment `index` of this pass, or will; NULL: none. */
+/* The slot that holds segment `index` of this pass, or will hold it; NULL: none. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
 /* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen
  * when the segment is wanted. */
 void stream_start_read(const struct stream *s, struct stream_slot *slot);
 
-/* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
+/* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
 
 /* Put the error of a segment into an error message and give up the pass; returns e. */
@@ -102,13 +102,13 @@ enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slo
 /* The slot's segment is used: another may have the slot. */
 void stream_give_back(struct stream *s, struct stream_slot *slot);
 
-/* Empty the slots, and ask for this pass's segments from number `index` on. */
+/* Empty the slots, and request this pass's segments from number `index` on. */
 void stream_read_again(struct stream *s, uint32_t index);
 
 /* Wait for the table's reads in flight and forget all rows. */
 void stream_table_reset(struct stream *s);
 
-/* The checksum of the head's tiles begins. */
+/* Begin the checksum of the head's tiles. */
 static inline void stream_begin_tiles(struct stream *s)
 {
     s->tiles.crc = s->tiles.crc_before;

@@ -12,11 +12,11 @@ static inline size_t base64_length(size_t n)
     return (n + 2) / 3 * 4;
 }
 
-/* out (base64_length(n)) = the text of n bytes. */
+/* Write the base64 text of n bytes to out (base64_length(n)). */
 void base64_put(char *out, const uint8_t *bytes, size_t n);
 
-/* *n bytes of a text of `length` characters to out (most). False: it is none, or they do not
- * fit; out may have been written to. */
+/* Decode a text of `length` characters to *n bytes at out (most). False: it is not base64, or
+ * the bytes do not fit; out may have changed. */
 bool base64_get(uint8_t *out, size_t most, const char *text, size_t length, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Days of the calendar from seconds since 1970, and back, in no time zone. */
+/* Convert seconds since 1970 to calendar dates and back, without time zones. */
 #ifndef INGOT_RUNTIME_CIVIL_TIME_H
 #define INGOT_RUNTIME_CIVIL_TIME_H
 
@@ -14,17 +14,17 @@ struct civil_time {
     unsigned year, month, day, hour, minute, second; /* month and day from 1 */
 };
 
-/* The parts of seconds, up to 2199. */
+/* Split seconds into date and time, up to the year 2199. */
 struct civil_time civil_time_of(uint64_t seconds);
 
-/* Seconds of a text such as "2026-11-24 01:30", from 2000 to 2199. False: the text has another
- * form, or there is no such day. */
+/* Read a text such as "2026-11-24 01:30" as seconds, from 2000 to 2199. False: the text has
+ * another form, or there is no such day. */
 bool civil_time_parse(const char *text, uint64_t *seconds);
 
-/* The text of seconds. Returns buffer. */
+/* Write seconds as such a text. Returns buffer. */
 const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds);
 
-/* How long that is, in its largest unit: "3 days", "less than a minute". Returns buffer. */
+/* Write a duration in its largest unit: "3 days", "less than a minute". Returns buffer. */
 const char *civil_age_format(char buffer[CIVIL_AGE_BYTES], uint64_t seconds);
 
 #endif

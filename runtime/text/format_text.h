@@ -1,5 +1,5 @@
-/* Text from integers and strings into fixed buffers: no allocation, no locks, no floating point,
- * which newlib's printf family cannot promise. */
+/* Format integers and strings into fixed buffers, without allocation, locks and floating point,
+ * which newlib's printf family cannot guarantee. */
 #ifndef INGOT_RUNTIME_FORMAT_TEXT_H
 #define INGOT_RUNTIME_FORMAT_TEXT_H
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As snprintf for: % - 0 width .precision (numbers or *), h hh l ll z t, and d i u x X c s p %.
- * A conversion that it does not know is copied as it stands. Returns the length that the whole
+/* As snprintf, for % - 0 width .precision (numbers or *), h hh l ll z t, and d i u x X c s p %.
+ * An unknown conversion is copied unchanged. Returns the length that the whole
  * text has; buffer (bytes) holds the part that fits and is always terminated when bytes > 0. */
 __attribute__((format(printf, 3, 4))) size_t format_text(char *buffer, size_t bytes,
                                                          const char *format, ...);
-/* The same for one line: in the texts and characters of %s and %c, which may be foreign names,
- * whatever breaks a name (shown_text.h) becomes U+FFFD. Only the format itself ends a line. */
+/* As format_text, for one line: in the texts of %s and %c, which may be any names, characters
+ * that a name must not have (shown_text.h) become U+FFFD. Only the format itself can end a line. */
 __attribute__((format(printf, 3, 0))) size_t format_line_args(char *buffer, size_t bytes,
                                                               const char *format, va_list list);
 
@@ -22,15 +22,15 @@ __attribute__((format(printf, 3, 0))) size_t format_text_args(char *buffer, size
 
 enum { FORMAT_NUMBER_BYTES = 32 }; /* enough for every function below, with the NUL */
 
-/* A number in thousandths as text with `decimals` (0 .. 3), rounded half up: (12345, 2) gives
+/* Write a number in thousandths as text with `decimals` (0 .. 3), rounded half up: (12345, 2) gives
  * "12.35". Returns buffer, so that it can stand in an argument list. */
 const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals);
 
-/* a / b with `decimals` (0 .. 3), rounded half up below 3; "-" when b is 0. */
+/* Write a / b with `decimals` (0 .. 3), rounded half up below 3; "-" if b is 0. */
 const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t b,
                          unsigned decimals);
 
-/* A size for people: "512 B", "12.0 KiB", "1.46 GiB". */
+/* Write a size for people: "512 B", "12.0 KiB", "1.46 GiB". */
 const char *format_bytes(char buffer[FORMAT_NUMBER_BYTES], uint64_t bytes);
 
 #endif

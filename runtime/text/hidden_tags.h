@@ -1,5 +1,5 @@
 /* Tags of a reply that are never shown: `<|mem_NAME|>`, and if NAME is store or forget,
- * everything up to `<|mem_end|>` or the end of the line, wherever tokens begin and end. The
+ * everything up to `<|mem_end|>` or the end of the line, even across tokens. The
  * tag's text is passed to a function (docs/FABRIC.md). */
 #ifndef INGOT_RUNTIME_HIDDEN_TAGS_H
 #define INGOT_RUNTIME_HIDDEN_TAGS_H
@@ -11,9 +11,10 @@
 enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
 
 struct hidden_tag {
-    bool stores;      /* otherwise it forgets */
+    bool stores;      /* a store tag; otherwise a forget tag */
     bool cut;         /* the text ended, or changed its kind, before the tag ended */
-    const char *body; /* (bytes); bytes HIDDEN_TAG_BODY_BYTES + 1: it is longer than that */
+    const char *body; /* (bytes) the text; bytes is HIDDEN_TAG_BODY_BYTES + 1 if the text is too
+                       * long */
     size_t bytes;
 };
 
@@ -24,17 +25,17 @@ struct hidden_tags {
     uint8_t state;   /* what the next byte belongs to */
     uint8_t matched; /* bytes of a mark that have come */
     uint8_t name_bytes;
-    uint16_t body_bytes; /* may be one more than there is room for: too long */
+    uint16_t body_bytes; /* one more than the room means too long */
     char name[HIDDEN_TAG_NAME_BYTES];
     char body[HIDDEN_TAG_BODY_BYTES];
 };
 
-/* Zero t; write gets what is to be shown, whole characters where they came whole; tag may be
+/* Zero t first. write gets the text to show; characters that came whole stay whole. tag may be
  * NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 
-/* The text ends, or another kind of it begins: an incomplete beginning of a tag is shown; a tag
- * that has begun is not, and counts as cut. */
+/* Call when the text ends, or changes its kind. An incomplete mark of a tag is shown; a tag that
+ * has begun is not shown, and counts as cut. */
 void hidden_tags_end(struct hidden_tags *t);
 
 #endif

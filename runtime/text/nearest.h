@@ -1,5 +1,5 @@
-/* The name that a mistyped word may have meant, among those there are: boot options, settings, commands
- * and options all suggest by this one rule.
+/* Find the existing name that a mistyped word may mean. Boot options, settings, commands and
+ * program options all use this rule.
  *
  *   struct nearest n;
  *   nearest_begin(&n, word, strlen(word));
@@ -10,23 +10,23 @@
 
 #include <stddef.h>
 
-enum { NEAREST_MOST_BYTES = 24 /* longest word or name: longer ones are near nothing */ };
+enum { NEAREST_MOST_BYTES = 24 /* longest word or name; a longer one is never near */ };
 
 struct nearest {
     const char *word;
     size_t bytes;
-    const char *name; /* the best that was offered; NULL: none is near */
-    unsigned score;   /* its score; less is nearer */
+    const char *name; /* the best offered name; NULL: no name is near */
+    unsigned score;   /* score of the best name; less is nearer */
 };
 
-/* word has bytes, and need not end there. It outlives n. */
+/* Begin with a word of this many bytes; no NUL is needed. The word outlives n. */
 void nearest_begin(struct nearest *n, const char *word, size_t bytes);
 
-/* One more name, NUL-terminated, that outlives n. It is near where one of the two, of 3 bytes or more,
- * begins the other (temperature, sys), or where at most two mistakes lie between them, and one in short
- * names: a letter too many, one missing, a wrong one, or two that changed places. Among names that
- * are equally near, the one closer to the word's length wins, then the first. Case does not count, nor does
- * - for _. */
+/* Offer a name, NUL-terminated, that outlives n. The name is near if one of the two begins with the
+ * other, which has 3 bytes or more (temperature, sys). It is also near if they differ by at most
+ * two mistakes (one in short names): an extra, missing or wrong letter, or two swapped letters.
+ * Among names that are equally near, the one closer to the word's length wins, then the first. Case
+ * is ignored, and - equals _. */
 void nearest_offer(struct nearest *n, const char *name);
 
 #endif

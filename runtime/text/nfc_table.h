@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Runs of code points with one combining class other than 0, ascending. */
+/* Ranges of code points with the same combining class other than 0, ascending. */
 extern const unsigned nfc_n_marks;
 extern const uint32_t nfc_mark_first[];
 extern const uint8_t nfc_mark_length[], nfc_mark_class[];

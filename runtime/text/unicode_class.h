@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* White space has a class of its own: separators, and the controls TAB to CR and U+0085. */
+/* White space is a separate class: separators, and the controls TAB to CR and U+0085. */
 enum unicode_class {
     UNICODE_OTHER,
     UNICODE_SPACE,

@@ -1,5 +1,5 @@
-/* Tables that toolchain/unicode_tables.py generates; runtime/text/unicode_class.c alone includes
- * it. */
+/* Tables that toolchain/unicode_tables.py generates; only runtime/text/unicode_class.c includes
+ * them. */
 #ifndef INGOT_RUNTIME_UNICODE_TABLE_H
 #define INGOT_RUNTIME_UNICODE_TABLE_H
 

@@ -1,4 +1,4 @@
-/* UTF-8 as the console and the tokenizer need it: is this a character, and output in whole ones.
+/* UTF-8 for the console and the tokenizer: check for characters, and write whole characters.
  * Source: RFC 3629 and Unicode, table 3-7 (no overlong forms, no surrogates, up to U+10FFFF). */
 #ifndef INGOT_RUNTIME_UTF8_H
 #define INGOT_RUNTIME_UTF8_H
@@ -9,7 +9,7 @@
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* The byte order mark that programs put in front of a text file, U+FEFF; it is not part of the
- * text (RFC 3629, section 6). Returns its bytes, or 0 where the text has none. */
+ * text (RFC 3629, section 6). Returns its bytes, or 0 if the text has no mark. */
 enum { UTF8_MARK_BYTES = 3 };
 static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
 {
@@ -20,32 +20,33 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
                : 0;
 }
 
-/* How s (n >= 1 bytes) begins. 1 .. 4: with a character of this number of bytes; 0: with the
- * beginning of a character whose rest is missing; -1: with bytes that are not UTF-8. */
+/* Tell what s (n >= 1 bytes) begins with. 1 .. 4: a character of this many bytes; 0: the beginning
+ * of an incomplete character; -1: bytes that are not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
-/* Bytes of the whole characters that a text (n bytes) begins with: n where all of it is UTF-8. */
+/* Bytes of the whole characters at the beginning of a text (n bytes): n if all of it is UTF-8. */
 size_t utf8_whole_bytes(const void *text, size_t n);
 
 /* The code point of a character that utf8_check() found to have `bytes` bytes. */
 uint32_t utf8_decode(const uint8_t *s, int bytes);
 
-/* The bytes of a code point up to U+10FFFF that is not a surrogate; returns how many, 1 .. 4. */
+/* Write the bytes of a code point up to U+10FFFF that is not a surrogate; returns how many, 1 ..
+ * 4. */
 size_t utf8_encode(char *out, uint32_t code);
 
 /* Passes text on in whole characters. Set write and context, zero the rest. */
 struct utf8_writer {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
-    uint8_t held[4]; /* the character that has begun */
+    uint8_t held[4]; /* the incomplete character */
     uint8_t n_held;
 };
 
-/* Append bytes; those that cannot be part of a character come out as U+FFFD, one for each
- * maximal beginning of a character, as Unicode recommends. */
+/* Append bytes. Bytes that cannot be part of a character come out as U+FFFD, one for each
+ * maximal part of a character, as Unicode recommends. */
 void utf8_writer_put(struct utf8_writer *w, const char *text, size_t bytes);
 
-/* End of the text: a character that has begun comes out as one U+FFFD. */
+/* Call at the end of the text: an incomplete character comes out as one U+FFFD. */
 void utf8_writer_flush(struct utf8_writer *w);
 
 #endif

@@ -1,7 +1,7 @@
-/* Rows that end between words. Text comes as it is made, a part of a word at a time, and is
- * shown at once; a word that meets the right edge is taken back and begins the next row
- * (ECMA-48: CUB, EL). We end rows ourselves, one column before the terminal would wrap, so that
- * the terminal's way of wrapping does not matter. */
+/* Break rows between words. Text comes in parts of words and is shown at once; a word that
+ * reaches the right edge is erased and begins the next row (ECMA-48: CUB, EL). This code
+ * ends rows itself, one column before the terminal would wrap, so that the terminal's way of
+ * wrapping does not matter. */
 #ifndef INGOT_RUNTIME_WORD_WRAP_H
 #define INGOT_RUNTIME_WORD_WRAP_H
 
@@ -19,23 +19,23 @@ enum {
 struct word_wrap {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
-    uint32_t columns; /* columns of the terminal; 0: none is known, and nothing is wrapped */
+    uint32_t columns; /* columns of the terminal; 0: unknown, and nothing is wrapped */
 
     uint32_t column, word_column; /* where the cursor is, and where its word begins */
-    bool full;                    /* a space met the edge: what comes next begins a row */
-    bool wide;                    /* the word is one wide character, which none other joins */
+    bool full;                    /* a space reached the edge: the next text begins a row */
+    bool wide;                    /* the word is one wide character, which no character joins */
     bool unbroken;                /* the word is longer than `word` */
     size_t n;
     char word[WORD_WRAP_BYTES];
 };
 
-/* One whole character (bytes of UTF-8) that is printable, a newline or a tab. */
+/* Write one whole character (bytes of UTF-8): printable, a newline or a tab. */
 void word_wrap_put(struct word_wrap *w, const char *text, size_t bytes);
 
-/* The next text is another word, without a space as well. */
+/* Begin a new word, even without a space before it. */
 void word_wrap_begin_word(struct word_wrap *w);
 
-/* Somebody else has brought the cursor to the beginning of a row. */
+/* Call when other code has moved the cursor to the beginning of a row. */
 void word_wrap_begin_row(struct word_wrap *w);
 
 #endif

@@ -79,9 +79,9 @@ size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
 /* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
- * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts
- * as a space; in byte-level BPE a byte that the vocabulary lacks is left out, and elsewhere a
- * character whose unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
+ * bytes: each byte that is not UTF-8 becomes a byte token. In SentencePiece U+2581 counts as a
+ * space. Byte-level BPE leaves out a byte that the vocabulary lacks; others leave out a
+ * character if the unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
  * set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do not fit max_ids),
  * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (a character has neither byte tokens nor
  * an unknown token to stand for it). */
@@ -89,26 +89,27 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
                                 size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);
 
-/* How many ids that gives, without writing them; ERR_TOO_LONG as there, only of a text beyond
- * what can be encoded. */
+/* As tokenizer_encode_parts, but only counts the ids. ERR_TOO_LONG only for a text that is too
+ * long to encode. */
 enum err tokenizer_count_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
                                size_t n_parts, unsigned flags, size_t *n_ids, void *scratch,
                                size_t scratch_bytes);
 
-/* tokenizer_encode_parts for one untrusted text. */
+/* As tokenizer_encode_parts, for one untrusted text. */
 enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,
                           uint32_t *ids, size_t max_ids, size_t *n_ids, void *scratch,
                           size_t scratch_bytes);
 
-/* The same for one trusted text: control tokens are matched first, longest first. */
+/* As tokenizer_encode_parts, for one trusted text: control tokens are matched first, the longest
+ * first. */
 enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,
                                    unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
                                    void *scratch, size_t scratch_bytes);
 
-/* The bytes that token id prints after token previous (INGOT_NO_TOKEN: none), *bytes of them,
- * not terminated: a byte token gives its byte, a control or unused token nothing, and after BOS
- * the first space of a piece falls away where the model puts one in front of a text. Never NULL;
- * an id outside the vocabulary gives nothing. */
+/* The *bytes bytes, not NUL-terminated, that token id prints after token previous
+ * (INGOT_NO_TOKEN: none). A byte token gives its byte; a control or unused token gives nothing.
+ * After BOS the first space of a piece is dropped if the model puts a space in front of texts.
+ * Never NULL; an id outside the vocabulary gives nothing. */
 const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes);
 

@@ -1,7 +1,7 @@
-/* The parts of a pre-tokenizer's patterns; runtime/tokenizer/tokenizer_split.c alone puts them
- * together. A matcher returns where the match at a position ends, or the position itself for no
- * match. It looks at text[at .. end), at < end. Its time is linear in the bytes that it walks
- * over: the match, the run of letters at it, and the white space there. */
+/* The parts of a pre-tokenizer's patterns; only runtime/tokenizer/tokenizer_split.c combines
+ * them. A matcher returns where the match at a position ends, or the position itself if there is
+ * no match. It looks at text[at .. end), at < end. Its time is linear in the bytes that it reads:
+ * the match, and the letters and white space next to it. */
 #ifndef INGOT_RUNTIME_TOKENIZER_MATCH_H
 #define INGOT_RUNTIME_TOKENIZER_MATCH_H
 
@@ -18,7 +18,7 @@ struct symbol {
     uint32_t bytes;
 };
 
-/* A byte that is not UTF-8 is a U+FFFD of one byte. */
+/* The symbol at a position. A byte that is not UTF-8 is a U+FFFD of one byte. */
 struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
 
 /* [set]{0,most} */
@@ -35,11 +35,11 @@ enum contraction { CONTRACTION_NONE, CONTRACTION_WORD, CONTRACTION_SUFFIX };
 
 struct words {
     uint32_t letters;  /* of a word: [letters]+ */
-    uint32_t no_lead;  /* [^\r\n no_lead]? may stand before the letters */
-    uint32_t marks;    /* " ?[marks]+" with tail after it */
-    uint32_t digits;   /* most digits of a piece; 0: no alternative for them */
+    uint32_t no_lead;  /* [^\r\n no_lead]? may come before the letters */
+    uint32_t marks;    /* " ?[marks]+", then the tail */
+    uint32_t digits;   /* most digits of a piece; 0: digits have no alternative */
     bool cased;        /* a word is capitals, then small letters; others are both */
-    bool ascii_word;   /* first of all: one ASCII punctuation character and [A-Za-z]+ */
+    bool ascii_word;   /* first alternative: one ASCII punctuation character and [A-Za-z]+ */
     bool newline_tail; /* [\r\n]* after the marks */
     bool slash_tail;   /* [\r\n/]* */
     enum contraction contraction;
@@ -68,14 +68,14 @@ struct run {
     const char *ascii;
 };
 
-/* Falcon looks for digits when bytes have become printable characters, and those of B2, B3, B9
- * and BC to BE are the superscripts and fractions of Latin-1. No rule. */
+/* Falcon looks for digits after bytes were mapped to printable characters. Bytes B2, B3, B9 and
+ * BC to BE then are superscripts and fractions of Latin-1, which count as digits. No rule. */
 matcher match_byte_digits;
 
-/* [0-9][0-9][0-9], of bytes: the stage before may have cut inside a character. No rule. */
+/* [0-9][0-9][0-9] in bytes, because the stage before may have cut inside a character. No rule. */
 matcher match_three_digits;
 
-/* \s+$ : white space that ends the piece. No rule. */
+/* \s+$ : white space at the end of the piece. No rule. */
 matcher match_last_spaces;
 
 #endif

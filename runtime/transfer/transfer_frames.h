@@ -15,26 +15,29 @@ enum {
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
     TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* unacknowledged frames at most */
     TRANSFER_WINDOW_BYTES = 32768,                      /* frames that may be in flight */
-    TRANSFER_STEP_BYTES = 65536,                        /* where a transfer may go on */
+    TRANSFER_STEP_BYTES = 65536,                        /* a transfer may continue at multiples of
+                                                         * this */
 };
 
 /* Frames to the board, and its answers. The number is an offset in the file, unless a row says
  * otherwise. */
 enum transfer_kind {
     TRANSFER_PING =
-        'p', /* is anybody there? -> the same. Also sent before bytes that are repeated */
-    TRANSFER_QUERY = 'q', /* data: a length, u64: what is there already? -> TRANSFER_THERE */
-    TRANSFER_START = 's', /* go on from here, a multiple of TRANSFER_STEP_BYTES -> TRANSFER_NEXT */
+        'p', /* asks whether the board listens; answer: the same. Also sent before repeated bytes */
+    TRANSFER_QUERY = 'q', /* asks for the CRC of bytes that the board has. data: length, u64 ->
+                           * TRANSFER_THERE */
+    TRANSFER_START = 's', /* continue from here, a multiple of TRANSFER_STEP_BYTES ->
+                           * TRANSFER_NEXT */
     TRANSFER_DATA = 'd',  /* -> TRANSFER_NEXT */
     TRANSFER_END = 'e',   /* data: the whole file's CRC-32C, u32 -> TRANSFER_RESULT */
     TRANSFER_BYE = 'x',   /* the result has arrived */
 
-    TRANSFER_THERE = 'c', /* data: the CRC-32C of what the query named, u32 */
-    TRANSFER_NEXT = 'a',  /* all before it has arrived */
-    TRANSFER_AGAIN = 'n', /* the same, and what came next did not: send from here */
-    TRANSFER_WORK = 'w',  /* so much of what takes long is done */
-    TRANSFER_RESULT =
-        'r', /* the number is 0 if the card has the file; else data: why not, an error message */
+    TRANSFER_THERE = 'c', /* data: the CRC-32C of the queried bytes, u32 */
+    TRANSFER_NEXT = 'a',  /* all bytes before the number have arrived */
+    TRANSFER_AGAIN = 'n', /* as TRANSFER_NEXT, but the following bytes were damaged: send again from
+                           * here */
+    TRANSFER_WORK = 'w',  /* progress of long work */
+    TRANSFER_RESULT = 'r', /* number 0: the card has the file; otherwise data: an error message */
 };
 
 struct transfer_frame {
@@ -46,8 +49,8 @@ struct transfer_frame {
 
 enum transfer_taken {
     TRANSFER_MORE,    /* no frame yet */
-    TRANSFER_WHOLE,   /* *out is one, until the next byte */
-    TRANSFER_DAMAGED, /* one came that is none */
+    TRANSFER_WHOLE,   /* *out has a frame, valid until the next byte */
+    TRANSFER_DAMAGED, /* a damaged frame came */
     TRANSFER_CTRL_C,
 };
 

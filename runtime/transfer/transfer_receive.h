@@ -1,5 +1,5 @@
-/* The board's side of `ingot send`: bytes in frames to a file, continuing after an earlier try
- * that was cut. */
+/* The board's side of `ingot send`: write bytes from frames to a file, and continue an earlier
+ * interrupted transfer. */
 #ifndef INGOT_RUNTIME_TRANSFER_RECEIVE_H
 #define INGOT_RUNTIME_TRANSFER_RECEIVE_H
 
@@ -17,22 +17,22 @@ struct transfer {
     struct transfer_decoder decoder;
     struct transfer_sink sink;
     uint64_t heard_ms;   /* when the latest whole frame came */
-    uint64_t again_ms;   /* when something was requested again ... */
-    uint64_t again_at;   /* ... and what */
-    uint64_t told_ms;    /* when the far end was last told that work continues */
+    uint64_t again_ms;   /* when bytes were last requested again */
+    uint64_t again_at;   /* from which byte */
+    uint64_t told_ms;    /* when the sender was last told that work continues */
     uint64_t resumed_at; /* the byte from which it continued */
-    bool met;            /* the far end understands this rate */
+    bool met;            /* the sender understands this rate */
     uint8_t out[TRANSFER_WIRE_BYTES];
 };
 
-/* Fill the file from the wire until the far end says that it is complete, and read it back.
+/* Fill the file from the wire until the sender says that it is complete, and read it back.
  * ERR_BAD_CHECKSUM: its bytes are wrong. ERR_TIMEOUT: nothing came for half a minute.
  * ERR_ABORTED: a Ctrl-C. Errors of the file. Always call transfer_conclude afterwards. */
 enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
                           const struct file *file);
 
-/* Tell the far end how it ended, until it has acknowledged; error_message NULL: success. False:
- * it has not acknowledged. */
+/* Tell the sender how the transfer ended, until the sender acknowledges; error_message NULL:
+ * success. False: the sender has not acknowledged. */
 bool transfer_conclude(struct transfer *t, const char *error_message);
 
 #endif

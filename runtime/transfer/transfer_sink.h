@@ -1,4 +1,4 @@
-/* Bytes of a file that arrive in pieces, on their way to the card. */
+/* Write a file that arrives in pieces to the card. */
 #ifndef INGOT_RUNTIME_TRANSFER_SINK_H
 #define INGOT_RUNTIME_TRANSFER_SINK_H
 
@@ -12,16 +12,16 @@ enum { TRANSFER_SINK_BYTES = 32768 };
 
 struct transfer_sink {
     const struct file *file;
-    uint64_t at; /* of the next byte */
-    size_t held; /* in the buffer, before `at` */
+    uint64_t at; /* offset of the next byte */
+    size_t held; /* bytes in the buffer, before `at` */
     struct file_read io;
     _Alignas(64) uint8_t buffer[TRANSFER_SINK_BYTES];
 };
 
-/* From byte `at` of the file on, a multiple of 512. */
+/* Begin at byte `at` of the file, a multiple of 512. */
 void transfer_sink_open(struct transfer_sink *s, const struct file *file, uint64_t at);
 
-/* The next bytes. ERR_RANGE: beyond the file's end. Errors of file_write_now. */
+/* Take the next bytes. ERR_RANGE: beyond the file's end. Errors of file_write_now. */
 enum err transfer_sink_put(struct transfer_sink *s, const uint8_t *bytes, size_t n);
 
 /* Write held bytes to the card; afterwards only transfer_sink_open may be called. */

@@ -1,4 +1,4 @@
-/* The line that a transfer goes over. */
+/* The line over which a transfer goes. */
 #ifndef INGOT_RUNTIME_TRANSFER_WIRE_H
 #define INGOT_RUNTIME_TRANSFER_WIRE_H
 
@@ -9,12 +9,12 @@ enum { TRANSFER_NO_BYTE = -1 };
 
 struct transfer_wire {
     void *context;
-    /* The next byte, unchanged; TRANSFER_NO_BYTE: none came within so many milliseconds. */
+    /* The next byte, unchanged; TRANSFER_NO_BYTE: none came within `ms` milliseconds. */
     int (*get)(void *context, uint32_t ms);
     void (*put)(void *context, const uint8_t *bytes, size_t n);
     uint64_t (*millis)(void *context);
-    /* Return to the line's former rate: nobody understands us at this one. NULL: it is that
-     * rate. */
+    /* Return to the line's former rate, because the other end does not understand the present
+     * rate. NULL: the rate was not changed. */
     void (*slow)(void *context);
 };
 

@@ -17,24 +17,24 @@ enum { YMODEM_BLOCK_BYTES = 1024 };
 struct ymodem {
     const struct transfer_wire *wire;
     void *context;
-    /* A file begins: *file is where it goes. On an error the sender is told to stop. */
+    /* A file begins: set *file to its destination. On an error the sender is told to stop. */
     enum err (*open)(void *context, const char *name, uint64_t bytes, const struct file **file);
     /* The file is complete. On an error the sender is told to stop. */
     enum err (*close)(void *context);
     unsigned n_files;              /* that came */
-    bool begun;                    /* the last one that was named: its blocks were awaited */
-    bool stopped;                  /* by a Ctrl-C, and not by the sender */
-    bool noise;                    /* before what was read last */
+    bool begun;                    /* the last named file: its blocks were awaited */
+    bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
+    bool noise;                    /* noise came before the last read */
     unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block, and how many end the transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
 
-/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or no longer.
- * ERR_ABORTED: the sender gave up, or y->stopped: a Ctrl-C before it began, or two of them
+/* Receive files until the sender has no more. ERR_TIMEOUT: the sender does not send, or stopped
+ * sending. ERR_ABORTED: the sender gave up, or y->stopped: a Ctrl-C before it began, or two of them
  * later. ERR_BAD_CHECKSUM: a block never came completely, or is missing. ERR_TRUNCATED: the file
- * ended too early; ERR_RANGE: it continues beyond its length. ERR_UNSUPPORTED: it does not say
- * how long the file is. Errors of open, close and the file. */
+ * ended too early; ERR_RANGE: it continues beyond its length. ERR_UNSUPPORTED: the sender does not
+ * give the file's length. Errors of open, close and the file. */
 enum err ymodem_receive(struct ymodem *y);
 
 #endif

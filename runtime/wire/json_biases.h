@@ -11,10 +11,10 @@ struct json_biases {
     char error_message[96];
 };
 
-/* Read a list (bytes, followed by a NUL), which is overwritten. A number is a token of the
- * session's model, and a text has each of its tokens; the value is added to their logits, -100
- * to 100, or false, which bans them. The session's scratch memory is used. NULL: b has all of
- * them; otherwise a message that may be in b. */
+/* Read a list (bytes, followed by a NUL), which is overwritten. A number means this token of
+ * the session's model, a text means all of its tokens. The value, -100 to 100, is added to their
+ * logits; false bans them. Uses the session's scratch memory. NULL: success, b has all biases;
+ * otherwise a message, which may be in b. */
 const char *json_biases_read(struct json_biases *b, char *text, size_t bytes,
                              const struct session *s);
 

@@ -1,11 +1,11 @@
-/* A request of mode=json (docs/SERIAL.md), taken apart. It prints nothing. */
+/* Read a request of mode=json (docs/SERIAL.md). This code prints nothing. */
 #ifndef INGOT_RUNTIME_JSON_REQUEST_H
 #define INGOT_RUNTIME_JSON_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For rows of options.def: what JSON may set. */
+/* For rows of options.def: which options JSON may set. */
 #define JSON_REQUEST_START(...)
 #define JSON_REQUEST_PRESET(...)
 #define JSON_REQUEST_SET_PRESET(...)
@@ -18,7 +18,7 @@ enum json_field {
     JSON_FIELD_COMMAND,
     JSON_FIELD_RESET,
     JSON_FIELD_ADAPTER,
-    JSON_FIELD_MESSAGES, /* these are of protocol 2 */
+    JSON_FIELD_MESSAGES, /* fields of protocol 2 from here on */
     JSON_FIELD_RAW,
     JSON_FIELD_GRAMMAR,
     JSON_FIELD_HELLO,
@@ -40,19 +40,20 @@ enum json_field {
     JSON_REQUEST_##where(JSON_FIELD_##id)
 #include "runtime/options/options.def"
     JSON_N_FIELDS,
-    JSON_FIELD_OPTIONS = JSON_FIELD_LOGIT_BIAS + 1 /* the first of them */
+    JSON_FIELD_OPTIONS = JSON_FIELD_LOGIT_BIAS + 1 /* the first option */
 };
 
 enum { JSON_ID_BYTES = 65 /* size of the field id, with its NUL */ };
 
 struct json_request {
-    char *values[JSON_N_FIELDS]; /* texts, and numbers and lists as text; NULL: not there */
+    char *values[JSON_N_FIELDS]; /* values as text, also numbers and lists; NULL: the field is
+                                  * absent */
     size_t bytes[JSON_N_FIELDS]; /* of these */
     bool id_is_text, stop_is_list;
-    /* The first thing that is wrong; error NULL: nothing is. */
+    /* The first error of the request; error NULL: there is none. */
     const char *error; /* "json" or "field" */
-    size_t column;     /* bytes from 1; 0: none */
-    const char *field; /* whose it is; NULL: of none that there is */
+    size_t column;     /* number of the wrong byte, from 1; 0: none */
+    const char *field; /* the field with the error; NULL: no known field */
     char text[96];
 };
 
@@ -60,8 +61,8 @@ struct json_request {
 const char *json_field_name(enum json_field field);
 
 /* Read line (bytes, followed by a NUL), which is overwritten and keeps the values. Fields that
- * begin with x_ are ignored. All fields before an error in the JSON are read, and all of them if
- * the JSON is right, so that the id is known even if something else is wrong. */
+ * begin with x_ are ignored. All fields before an error in the JSON are read, and all fields if
+ * the JSON is right, so that the id is known even if another field is wrong. */
 void json_request_read(struct json_request *r, char *line, size_t bytes);
 
 #endif

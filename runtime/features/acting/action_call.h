@@ -1,4 +1,5 @@
-/* A reply that is a call: one line of JSON, checked against the table whatever has held the reply.
+/* A reply that is a call: one line of JSON. It is checked against the table even if a grammar
+ * constrained the reply.
  *
  *   {"action":"light","value":"on"}     {"action":"pulse","line":"light","ms":500} */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CALL_H
@@ -9,12 +10,12 @@
 enum { ACTION_CALL_BYTES = 256 /* bytes of a call at most, with a NUL */ };
 
 enum action_reply {
-    ACTION_PROSE,  /* it is not a call */
+    ACTION_PROSE,  /* the reply is not a call */
     ACTION_CALLED, /* *call says what to do */
     ACTION_WRONG,  /* a call that the table does not allow: error_message says why */
 };
 
-/* Parse text (bytes, followed by a NUL), which is overwritten. Any bytes. */
+/* Parse a reply: text (bytes, followed by a NUL) may have any bytes and is overwritten. */
 enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
                                    struct action_call *call, char error_message[ACTION_TEXT_BYTES]);
 
@@ -23,7 +24,7 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
 size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
 
-/* Whether a turn is such a text, so that no person said it. */
+/* Whether a turn is text of action_answer_write, which no person said. */
 bool action_is_answer(const char *text, size_t bytes);
 
 /* The arguments for people: "on", "light, 500 ms", "". */

@@ -1,6 +1,6 @@
-/* A decision before prose, for a model that was not trained to act: after a few examples of the
- * table, the model's log likelihoods of "on", "off" and "nothing" for an output, minus those
- * that it gives when nothing is asked. */
+/* A decision before the reply, for a model that was not trained to act. After a few examples of
+ * the table, it compares the model's log likelihoods of "on", "off" and "nothing" for an
+ * output, minus the log likelihoods when nothing is asked. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 #define INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 
@@ -11,8 +11,8 @@ enum choice { CHOICE_ON, CHOICE_OFF, CHOICE_NONE, CHOICES };
 enum { CHOICE_IDS = 1024 /* tokens of a question with its turn */ };
 
 struct action_choice {
-    uint32_t begin;    /* where the conversation ends and the examples begin; */
-    uint32_t examples; /* their end. Both are valid while it is open */
+    uint32_t begin;    /* number of tokens before the examples */
+    uint32_t examples; /* end of the examples. Both are valid while it is open */
     bool has_prior[PINS_MOST];
     double prior[PINS_MOST][CHOICES];
     double score[CHOICES]; /* of the latest decision */
@@ -21,15 +21,15 @@ struct action_choice {
     char reply[96];
 };
 
-/* Decide about output `pin` for a person's text (bytes); `may` (SAID_ON, SAID_OFF) is what the
- * text can ask for. The session's sequence and hash do not change. Errors of session_run,
- * ERR_TOO_LONG: the context has no room; then nothing is decided. *choice: what to do. */
+/* Decide about output `pin` for a person's text (bytes); `may` (SAID_ON, SAID_OFF) limits what
+ * the text can ask for. The session's sequence and hash do not change. Errors of session_run,
+ * ERR_TOO_LONG: the context has no room, and nothing is decided. *choice: the decision. */
 enum err action_choose(struct action_choice *k, struct chat *c, const struct actions *a,
                        unsigned pin, unsigned may, const char *text, size_t bytes,
                        const struct stop *stop, enum choice *choice);
 
-/* Whether the model was trained to act: its reply to "Turn on the light." under a table is a
- * call. The sequence and the hash do not change. Errors as above. */
+/* Whether the model was trained to act: with a table, it answers "Turn on the light." by a
+ * call. The sequence and the hash do not change. Errors as action_choose. */
 enum err action_is_trained(struct action_choice *k, struct chat *c, const struct stop *stop,
                            bool *is_trained);
 

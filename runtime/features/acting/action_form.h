@@ -1,7 +1,7 @@
 /* The form of a person's sentence: which part requests an action now, and which part asks for
- * information. A question how a light is switched on, a wish, "don't", a quotation, another time
- * and other people's actions ask for nothing. It looks for English words and does not understand
- * them. docs/ACTING.md says how well this works. */
+ * information. These ask for nothing: a question how a light is switched on, a wish, "don't", a
+ * quotation, another time, other people's actions. The code looks for English words and does not
+ * understand them. docs/ACTING.md says how well this works. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_FORM_H
 #define INGOT_RUNTIME_ACTING_ACTION_FORM_H
 
@@ -14,14 +14,14 @@ struct action_form {
     char request[FORM_BYTES]; /* the text with spaces in place of everything that asks for
                                * nothing */
     char plain[FORM_BYTES];   /* the text with spaces in place of quotations */
-    bool is_question;         /* it asks for information */
+    bool is_question;         /* the text asks for information */
 };
 
-/* Analyse text (bytes, of a person). A text longer than FORM_BYTES counts as empty. */
+/* Analyse a person's text (bytes). A text longer than FORM_BYTES counts as empty. */
 void action_form_read(struct action_form *f, const char *text, size_t bytes);
 
-/* The way that the text asks output `pin` to go now: SAID_ON, SAID_OFF (action_said.h), both if
- * words alone do not decide, or 0. */
+/* The state in which the text asks output `pin` to be now: SAID_ON, SAID_OFF (action_said.h), both
+ * if the words do not decide, or 0. */
 unsigned action_form_asks(const struct action_form *f, const struct actions *a, unsigned pin);
 
 /* Whether the text asks about an action that reads, or about the state of an output. */

@@ -1,5 +1,5 @@
-/* People's words about a line: a model's call drives a line only if a person asked for it. It looks
- * for words and does not understand them. docs/ACTING.md says what that does not catch. */
+/* People's words about a line: a model's call drives a line only if a person asked for it. This
+ * code looks for words and does not understand them; docs/ACTING.md lists what it misses. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H
 
@@ -7,15 +7,15 @@
 
 enum { SAID_ON = 1 << 0, SAID_OFF = 1 << 1 };
 
-/* All zeros: nothing was said yet. */
+/* The words of people in the turns before a call. All zeros: nothing yet. */
 struct action_heard {
     bool named;
     unsigned values; /* SAID_ON, SAID_OFF: what a question requests */
     bool has_number, has_ms;
 };
 
-/* Add one more turn (bytes) of a person in the conversation that has led to this call. Only the
- * values and numbers of a question count. */
+/* Add one turn (bytes) of a person from the conversation that led to this call. Only values and
+ * numbers of a question count. */
 void action_hear(const struct actions *a, const struct action_call *call, const char *text,
                  size_t bytes, bool is_question, struct action_heard *h);
 
@@ -24,8 +24,9 @@ void action_hear(const struct actions *a, const struct action_call *call, const 
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 
-/* Add words separated by bars (bytes) for `of`: the index of an output, or one of these. NULL:
- * success; otherwise a sentence without a full stop, and some words may have been added. */
+/* Add words, separated by bars (bytes), that mean `of`: the index of an output, or a value of this
+ * enum. NULL: success; otherwise a sentence without a full stop, and some words may have been
+ * added. */
 enum { WORDS_ON = PINS_MOST, WORDS_OFF, WORDS_NOT };
 const char *action_words_add(struct actions *a, unsigned of, const char *text, size_t bytes);
 

@@ -13,15 +13,15 @@ struct ear {
 
 char action_small(char c);
 
-/* Characters of a word: any byte of UTF-8, too. */
+/* Whether c belongs to a word. Every byte of a UTF-8 character does. */
 bool action_is_letter(char c);
 bool action_is_digit(char c);
 
 /* The number of bytes of a word that begins at the current position: capitals and a plural s
- * also match, and "_" may be a space or a hyphen; 0: it is another word. */
+ * also match, and "_" may be a space or a hyphen; 0: another word is there. */
 size_t action_match(const struct ear *e, const char *word);
 
-/* As above, for the first of n words that matches. */
+/* As action_match, for the first of n words that matches. */
 size_t action_match_list(const struct ear *e, const char *const *words, size_t n);
 
 /* Move to the end of the word at the current position; returns whether it ends with n't. */

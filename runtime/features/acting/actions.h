@@ -1,5 +1,5 @@
 /* A model's permitted actions, as one table: an action for each pin of pins=, `temperature`,
- * `uptime`, and those of a card's file. The table is described to the model (actions_prompt),
+ * `uptime`, and the actions of a file. The table is described to the model (actions_prompt),
  * constrains its replies (actions_grammar), and tells what a call means (action_call.h).
  * docs/ACTING.md. */
 #ifndef INGOT_RUNTIME_ACTING_ACTIONS_H
@@ -18,7 +18,7 @@
 enum {
     ACTIONS_MOST = PINS_MOST + SENSORS_MOST + 4,
     ACTION_ARGUMENTS = 2,
-    ACTIONS_A_MINUTE = 120, /* the highest limit that can be set */
+    ACTIONS_A_MINUTE = 120, /* the most actions a minute that a limit may allow */
     ACTIONS_PROMPT_BYTES = 1536,
     ACTION_TEXT_BYTES = 160, /* bytes of a result or an error */
     ACTION_PULSE_MS = 60000, /* the longest */
@@ -35,7 +35,7 @@ enum action_kind {
 };
 
 enum argument_kind {
-    ARGUMENT_SWITCH, /* on or off: 1 or 0 */
+    ARGUMENT_SWITCH, /* on (1) or off (0) */
     ARGUMENT_LINE,   /* the name of an output: its index among the pins */
     ARGUMENT_NUMBER, /* an integer from least to most */
 };
@@ -53,11 +53,11 @@ struct action {
     unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT; for ACTION_SENSOR its index among the sensors */
     unsigned n_arguments;
     struct action_argument argument[ACTION_ARGUMENTS];
-    uint32_t done; /* how often it was done, including dry runs */
+    uint32_t done; /* how often the action was done, including dry runs */
 };
 
-/* The words that a person must have said before a call may drive a line: its name and the
- * direction, its name, or nothing. */
+/* The words that a person must have said before a call may drive a line: its name and the value,
+ * only its name, or nothing. */
 enum action_need { ACTION_NEEDS_VALUE, ACTION_NEEDS_NAME, ACTION_NEEDS_NOTHING };
 
 /* Another word for a pin, for on, for off or for not (action_said.h). */
@@ -73,9 +73,9 @@ struct actions {
     unsigned n; /* 0: there are none */
     struct action list[ACTIONS_MOST];
     uint32_t a_minute; /* at most; 0: no limit */
-    uint32_t n_times;  /* how many there have been; the times of the last ones, in ticks: */
+    uint32_t n_times;  /* number of actions so far, and the times of the latest in ticks: */
     uint64_t times[ACTIONS_A_MINUTE];
-    enum action_need need; /* actions_open leaves ACTION_NEEDS_VALUE */
+    enum action_need need; /* actions_open sets ACTION_NEEDS_VALUE */
     unsigned n_words;
     struct action_word words[ACTION_WORDS];
 };
@@ -92,18 +92,19 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
                   const struct sensor_list *sensors, bool dry, uint32_t a_minute, pins_say_fn *say,
                   void *context);
 
-/* And those of a text, after actions_open:
+/* Add the actions of a text to the table, after actions_open:
  *
  *   # a comment
  *   pulse light|fan ms 1..5000
  *   words light lamp|desk_lamp
  *
- * Lines may also be parted by ";". NULL: they are in the table; else an error message without a
- * full stop, of at most ACTION_TEXT_BYTES in `error_message`, and the table does not change. */
+ * ";" may also separate lines. NULL: success. Otherwise an error message without a full stop, at
+ * most ACTION_TEXT_BYTES long, in `error_message`; the table does not change. */
 const char *actions_read(struct actions *a, const char *text,
                          char error_message[ACTION_TEXT_BYTES]);
 
-/* Write their text for the system prompt; returns the length, 0 if there are none. */
+/* Describe the actions for the system prompt; returns the length of the text, 0 if there are no
+ * actions. */
 size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 
 /* Bytes of work memory for actions_grammar, 8-byte aligned. */
@@ -115,8 +116,8 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Carry out a call (action_call.h), after checking it again; `result` is the outcome in words.
- * False: it was not done, and `result` says why. stop ends a pulse early, with its line off. */
+/* Check a call (action_call.h) again and carry it out; `result` is the outcome in words. False:
+ * the action was not done, and `result` says why. stop ends a pulse early, with its line off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 

@@ -9,9 +9,9 @@
 #include "runtime/chat/chat.h"
 #include "runtime/features/feature.h"
 
-enum { CHAT_CALLS = 4 /* for one question */ };
+enum { CHAT_CALLS = 4 /* calls that one question may cause */ };
 
-/* The text of a reply, as long as it may be a call. */
+/* The beginning of a reply, kept while it may be a call. */
 struct chat_call {
     struct actions *actions;   /* NULL: no reply is a call */
     struct feature_text next;  /* gets text that is not a call */
@@ -27,19 +27,20 @@ struct chat_call {
 /* How a model acts. */
 enum acting_way {
     ACTING_UNKNOWN,   /* not measured yet: treated as ACTING_BY_CALLS */
-    ACTING_BY_CALLS,  /* its reply may be a call: it was trained to act */
-    ACTING_BY_CHOICE, /* it was not trained to act: Ingot decides before its reply */
+    ACTING_BY_CALLS,  /* trained to act: its reply may be a call */
+    ACTING_BY_CHOICE, /* not trained to act: Ingot decides before its reply */
 };
 
 struct acting_state {
     struct actions actions;  /* from pins=, sensors= and actions= */
-    struct actions *at_work; /* what the model may do; NULL: nothing, or it has no template */
-    char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
+    struct actions *at_work; /* the actions that the model may call; NULL: none, or no template */
+    char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with the
+                                                                 * actions */
     struct chat_call call;
     enum acting_way way;
     struct action_choice choice;
     struct action_form form; /* of the latest question */
-    char note[512];          /* (note_bytes) what was read and done for it */
+    char note[512];          /* (note_bytes) what was read and done for this question */
     size_t note_bytes;
     char asked[560]; /* what the model reads in place of the question, if there is a note */
 };
@@ -53,24 +54,25 @@ static inline struct acting_state *acting_of(const struct chat *c)
  * free. */
 void app_hold_to_actions(struct app *a);
 
-/* Call after reading the options: what pins=, sensors= and actions= allow. The second adds it to
- * the model's system prompt. */
+/* Call after reading the options: what pins=, sensors= and actions= allow. The second function
+ * adds the actions to the model's system prompt. */
 void app_open_actions(void *state, struct app *a);
 void app_tell_actions(void *state, struct app *a);
 
 /* Run the call, show it, and write the text of the next turn; returns its length. */
 size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_ANSWER_BYTES]);
 
-/* Show the result of an action (done, or why not), or another reading: a dim line, or an event. */
+/* Show the result of an action, why it was not done, or another reading: as a dim line, or an
+ * event. */
 void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
 void chat_show_read(struct chat *c, const char *result);
 
-/* For a model that was not trained to act: do what the turn asks for, and tell the model about
- * it. As `told` of struct feature. */
+/* For a model that was not trained to act: do what the turn asks for, and tell the model. The
+ * function is `told` of struct feature. */
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
 /* Whether the current constraint applies to the reply to this turn. A user's own grammar applies
- * to one decision, and not to the sentence about its result; the table's grammar applies to
+ * to one decision, but not to the sentence about its result. The table's grammar applies to
  * replies of models that act by calls. */
 bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
 

@@ -1,5 +1,5 @@
-/* The named pins, and the only code that touches a line: each write and read is checked here
- * once more, against the list and against the board. Core 0. */
+/* The named pins, and the only code that touches a line: it checks each write and read again,
+ * against the list and against the board. Core 0. */
 #ifndef INGOT_RUNTIME_ACTING_PINS_H
 #define INGOT_RUNTIME_ACTING_PINS_H
 
@@ -14,13 +14,13 @@ struct pins {
     uint32_t on; /* bit i: pin i was switched on, or would have been */
 };
 
-/* Open the pins of `list` that the board permits; say(context, sentence) is told why another is
- * not. Outputs are off from here on, unless it is a dry run. */
+/* Open the pins of `list` that the board permits; say(context, sentence) gets the reason for each
+ * other pin. Outputs are off from now on, unless this is a dry run. */
 typedef void pins_say_fn(void *context, const char *error_message);
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context);
 
-/* From here on lines are touched, or not; lines that never were get their directions. */
+/* Begin or end a dry run. When it ends, lines without a direction get theirs. */
 void pins_set_dry(struct pins *p, bool dry);
 
 /* Switch pin i on or off. NULL: success; otherwise a sentence without a full stop, and nothing

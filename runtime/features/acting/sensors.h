@@ -11,15 +11,15 @@ struct sensors {
     struct sensor_list list;
 };
 
-/* Open the sensors of `list` whose bus the board has; say(context, sentence) is told why another
- * is not. Their buses are reserved from here on, but nothing is driven yet. */
+/* Open the sensors of `list` whose bus the board has; say(context, sentence) gets the reason for
+ * each other sensor. Their buses are reserved from now on, but not used yet. */
 void sensors_open(struct sensors *s, const struct platform_i2c *platform,
                   const struct sensor_list *list, pins_say_fn *say, void *context);
 
 enum { SENSOR_ERROR_MESSAGE_BYTES = 96 };
 
-/* Read sensor i, in thousandths of a degree Celsius. False: this failed, and `error_message` is
- * a sentence without a full stop. Takes a millisecond, or a tenth of a second if something holds
+/* Read sensor i, in thousandths of a degree Celsius. False: the read failed, and `error_message`
+ * is a sentence without a full stop. Takes a millisecond, or a tenth of a second if something holds
  * the bus. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
                   char error_message[SENSOR_ERROR_MESSAGE_BYTES]);

@@ -1,9 +1,9 @@
-/* The adapters of a model that are in memory: loaded on first use, kept as long as there is room,
- * several in use at once. Changing the ones in use only changes pointers; the cached part of a
- * sequence then belongs to other weights, which the session tracks.
+/* The adapters of a model that are in memory. An adapter is loaded on first use and kept as long as
+ * there is room; several can be in use at once. A change of adapters only changes pointers. The
+ * cached states of a sequence then belong to other weights; the session tracks this.
  *
- * Their memory is a region of its own in front of the model's arena: adapters from its
- * beginning, in the order of loading, and the work space of those in use at its end. */
+ * Their memory is a separate region in front of the model's arena: adapters from its
+ * beginning, in the order of loading, and at its end the work space of the adapters in use. */
 #ifndef INGOT_RUNTIME_ADAPTERS_H
 #define INGOT_RUNTIME_ADAPTERS_H
 
@@ -16,14 +16,14 @@
 #include "runtime/storage/file.h"
 #include "runtime/stream/stream.h"
 
-enum { ADAPTERS_SETS = 8 }; /* in use at once, for parallel sequences */
+enum { ADAPTERS_SETS = 8 }; /* sets in use at once, for parallel sequences */
 enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_ERROR_MESSAGE_BYTES = 400 };
 
 struct adapters_entry {
     char name[ADAPTERS_NAME_BYTES]; /* the name by which it was requested; "": the entry is free */
     uint8_t *base;
     size_t bytes;
-    uint64_t used; /* when, as a counter */
+    uint64_t used; /* counter of the last use */
     struct lora_adapter adapter;
 };
 
@@ -36,7 +36,7 @@ struct adapters {
         *signing; /* key by which files must be signed, set after adapters_open; NULL: no signature
                    * is needed */
     struct adapters_entry entries[ADAPTERS_MOST];
-    uint8_t *end;                    /* end of those that are loaded */
+    uint8_t *end;                    /* end of the loaded adapters */
     uint64_t n_uses;                 /* counted */
     struct lora sets[ADAPTERS_SETS]; /* the sets in use, the first n_sets */
     uint32_t n_sets;                 /* at least 1 after adapters_use */
@@ -54,24 +54,25 @@ void adapters_open(struct adapters *a, struct memory_range memory, const struct 
 /* The adapter of that name, if it is loaded; otherwise NULL. */
 const struct lora_adapter *adapters_find(const struct adapters *a, const char *name);
 
-/* Load an adapter from a file; if needed, drop others that are not in use, beginning with the
- * one unused longest. Errors: those of adapter_image.h and of file.h, ERR_NOT_SIGNED,
+/* Load an adapter from a file; if needed, drop others that are not in use, the longest unused
+ * first. Errors: those of adapter_image.h and of file.h, ERR_NOT_SIGNED,
  * ERR_NO_SPACE, ERR_ABORTED by progress (which may be NULL); a->error_message. After an error
- * others may have been dropped, but none in use. */
+ * unused adapters may have been dropped. */
 enum err adapters_load(struct adapters *a, const char *name, const struct file *file,
                        stream_progress_fn *progress, void *context);
 
 /* An adapter to use. */
 struct adapters_use {
-    const char *name; /* of a loaded one */
+    const char *name; /* name of a loaded adapter */
     float scale;
 };
 
-/* Use these from now on, n <= LORA_MOST; 0: none. ERR_NO_SPACE: there is no room for the work
- * space; the previous ones stay in use. */
+/* Use these adapters from now on, n <= LORA_MOST; 0: none. ERR_NO_SPACE: there is no room for
+ * the work space, and the previous adapters stay in use. */
 enum err adapters_use(struct adapters *a, const struct adapters_use *uses, uint32_t n);
 
-/* The same for n sets, 1 to ADAPTERS_SETS, each for its own sequences. */
+/* A set of adapters for adapters_use_sets: n sets, 1 to ADAPTERS_SETS, each for its own
+ * sequences. */
 struct adapters_set {
     const struct adapters_use *uses;
     uint32_t n;
@@ -82,7 +83,7 @@ enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, 
 struct lora *adapters_at_work(struct adapters *a);
 struct lora *adapters_of_set(struct adapters *a, uint32_t set);
 
-/* Bytes that an adapter of such a file takes once it is loaded, with its work space. */
+/* Bytes of memory that an adapter from a file of this size takes, with its work space. */
 uint64_t adapters_room(uint64_t file_bytes);
 
 #endif

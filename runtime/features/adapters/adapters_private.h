@@ -4,13 +4,13 @@
 
 #include "runtime/features/adapters/adapters.h"
 
-/* The entry of that name; NULL: it is not loaded. */
+/* The entry of this name; NULL: the adapter is not loaded. */
 struct adapters_entry *adapters_entry(struct adapters *a, const char *name);
 
-/* Whether any set uses it. */
+/* Whether any set uses the adapter. */
 bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *e);
 
-/* Drop the one unused longest; false: all are in use. */
+/* Drop the longest unused adapter; false: all are in use. */
 bool adapters_forget_oldest(struct adapters *a);
 
 /* Set a->error_message to a message about the adapter. Returns e. */

@@ -1,5 +1,5 @@
 /* Find the most likely of several replies, with beams= (runtime/session/beams.h has the search).
- * Its sequences are opened together with those of branches. */
+ * The sequences of beams are opened together with the sequences of branches. */
 #ifndef INGOT_RUNTIME_BEAMS_STATE_H
 #define INGOT_RUNTIME_BEAMS_STATE_H
 

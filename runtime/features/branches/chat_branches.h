@@ -1,6 +1,6 @@
-/* Other sequences of the same conversation, kept by name: the text, and a sequence of the
- * session (session_sequence.h), which shares keys and values with the current one or computes
- * the difference again. */
+/* Branches: other sequences of the same conversation, kept by name. Each has its text and a
+ * sequence of the session (session_sequence.h), which shares keys and values with the current
+ * sequence or computes the difference again. */
 #ifndef INGOT_RUNTIME_CHAT_BRANCHES_H
 #define INGOT_RUNTIME_CHAT_BRANCHES_H
 
@@ -15,7 +15,11 @@
 #include "runtime/options/options.h"
 #include "runtime/session/session_sequence.h"
 
-enum { CHAT_BRANCHES_MOST = OPTIONS_BRANCHES, CHAT_BRANCH_NAME_BYTES = 24 }; /* with its NUL */
+enum {
+    CHAT_BRANCHES_MOST = OPTIONS_BRANCHES,
+    CHAT_BRANCH_NAME_BYTES = 24
+}; /* bytes of a name with
+                                                                              * its NUL */
 
 /* A sequence that is not the current one. */
 struct chat_branch {
@@ -31,7 +35,8 @@ struct chat_branches {
     char current[CHAT_BRANCH_NAME_BYTES]; /* of the current sequence */
     uint32_t n, retries;
     struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
-    const char *retried; /* what /retry has kept of the current turn; NULL: nothing */
+    const char *retried; /* the name under which /retry kept an answer of the current turn; NULL:
+                          * none */
 };
 
 static inline struct chat_branches *branches_of(const struct chat *c)
@@ -42,13 +47,13 @@ static inline struct chat_branches *branches_of(const struct chat *c)
 extern const struct chat_command branch_commands[];
 enum { BRANCH_COMMANDS = 4 };
 
-/* The part of ARENA_SCRATCH that a branch takes in addition to its ids, for model_setup. */
+/* Bytes of ARENA_SCRATCH that a branch takes in addition to its ids, for model_setup. */
 size_t chat_branch_bytes(void);
 
 /* Make room for n <= CHAT_BRANCHES_MOST sequences besides the current one, and for a search with
  * that many beams (beams.h; below 2: none), in the arena of the chat's model, which planned
- * chat_kept_sequences(n, beams). Call after chat_open. False: beams cannot share what this
- * session's layers keep, so there are none. */
+ * chat_kept_sequences(n, beams). Call after chat_open. False: beams cannot share the states
+ * of this session's layers, so there are no beams. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
 uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
 
@@ -61,14 +66,15 @@ enum err chat_branch(struct chat *c, const char *name);
 enum err chat_branch_place(struct chat *c, const char *name);
 
 /* Call before the last turn is answered again: keeps its answer as retry-1, retry-2 ..., in a
- * free slot, or in that of the oldest such answer. NULL: there is neither. */
+ * free slot, or in the slot of the oldest such answer. Returns the name; NULL: no slot. */
 const char *chat_branch_retried(struct chat *c);
 
 /* Continue with the sequence `name`. *pending: how many of its tokens the next line computes
- * again. ERR_NOT_FOUND: there is none. */
+ * again. ERR_NOT_FOUND: no sequence has this name. */
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
 
-/* Drop the sequence `name`. ERR_NOT_FOUND: there is none; ERR_BUSY: it is the current one. */
+/* Drop the sequence `name`. ERR_NOT_FOUND: no sequence has this name. ERR_BUSY: it is the current
+ * sequence. */
 enum err chat_branch_drop(struct chat *c, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* The memory fabric in a conversation (runtime/features/fabric/fabric.h): what its namespaces
- * remember, and which of them contribute to a reply. Only with learn=on. */
+ * remember, and which namespaces contribute to a reply. Only with learn=on. */
 #ifndef INGOT_RUNTIME_CHAT_FABRIC_H
 #define INGOT_RUNTIME_CHAT_FABRIC_H
 
@@ -8,14 +8,15 @@
 #include "runtime/features/fabric/chat_recall.h"
 
 struct fabric_state {
-    struct fabric fabric;        /* the text that /remember stores */
+    struct fabric fabric;        /* the memory in which /remember stores text */
     struct fabric_room room;     /* as planned */
-    struct chat_recall recall;   /* work space to find it */
-    struct fabric_note replaced; /* the note that the current one replaces, for Ctrl-C */
+    struct chat_recall recall;   /* work space to find memories */
+    struct fabric_note replaced; /* the note that the current note replaces, to restore it at
+                                  * Ctrl-C */
     struct hidden_watch watch;
     uint64_t budget, budget_heads; /* multiplications of a memory's practice */
-    uint64_t epoch; /* seconds on its clock when the machine started: the clock continues when the
-                * model changes */
+    uint64_t epoch; /* seconds on the fabric's clock at the machine's start; the clock continues
+                * when the model changes */
 };
 
 static inline struct fabric_state *fabric_of(const struct chat *c)
@@ -26,34 +27,35 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
 /* Multiplications of the head's kernel for a memory: about half a second on one core of a PC. */
 #define CHAT_FABRIC_BUDGET 16000000000u
 enum {
-    CHAT_FABRIC_HEADS = 8 /* ... or so many times the whole head for a token, if that is more */
+    CHAT_FABRIC_HEADS = 8 /* or this many times the whole head for a token, if that is more */
 };
 
 /* Call after chat_learn_open, if that returned true. */
 void chat_fabric_open(struct chat *c);
 
 /* The clock: seconds since the start, or the time of day that /time set. The first setting
- * corrects it; a later setting means that time has passed, for example while a board was
- * switched off. */
+ * corrects the clock. A later setting means that time has passed, for example while a
+ * board was switched off. */
 uint64_t chat_fabric_now(const struct chat *c);
 void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 
-/* Remember text: "QUESTION = ANSWER", or a sentence, which is the answer to itself without its
- * last word. The current conversation stays; its tokens are computed again with the next line.
- * ERR_BAD_ARGUMENT: nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C, and nothing is
- * remembered; errors of session_run. */
+/* Remember text: "QUESTION = ANSWER", or a sentence, whose last word answers the words before. The
+ * current conversation stays; its tokens are computed again with the next line. ERR_BAD_ARGUMENT:
+ * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C, and nothing is remembered; errors of
+ * session_run. */
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson);
 
-/* "QUESTION += MORE" adds to a memory whose answer is a list: list becomes "QUESTION = ANSWER, MORE"
- * with the answer so far, or without one "QUESTION = MORE". Returns its length, which may be too
- * long for list; 0: text has no such sign. */
+/* "QUESTION += MORE" adds to a memory whose answer is a list. `list` becomes "QUESTION = ANSWER,
+ * MORE" with the answer so far, or "QUESTION = MORE" if there is no answer yet. Returns its length,
+ * which may be too long for list; 0: text has no such sign. */
 size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
                                char list[FABRIC_TEXT_BYTES + 1]);
 
-/* Forget note i, and practise the others of its namespace again. Errors as above. */
+/* Forget note i, and practise the other notes of its namespace again. Errors as
+ * chat_fabric_remember. */
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
-/* Forget a namespace, or all of them. Answers that the model gives in any case stay known. */
+/* Forget a namespace, or all namespaces. The list of answers that the model gives anyway stays. */
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
 void chat_fabric_clear(struct chat *c);
 /* Save the namespaces to a file, and load them in place of the present ones; errors as for
@@ -62,8 +64,8 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
                           saved_chat_progress_fn *progress, void *context);
 enum err chat_fabric_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
-uint64_t chat_fabric_bytes(struct chat *c); /* size that the file must have in any case */
-/* Move notes of src to dst, and practise them. */
+uint64_t chat_fabric_bytes(struct chat *c); /* the least size of the file */
+/* Move the notes of src to dst, and practise them there. */
 enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
                              struct chat_lesson *lesson);
 

@@ -1,11 +1,13 @@
-/* A memory fabric: five namespaces, each an adapter on the last normed hidden state with a gate of its own,
+/* A memory fabric: five namespaces, each an adapter on the last normed hidden state with a gate of
+ * its own,
  *
  *     h~ = h + sum_n g_n (32 / r_n) B_n (A_n h)          g_n = sigmoid(w_n x + b_n)
  *
- * where x is the direction of the running mean of the turn's hidden states so far, from the mean of
- * what the model says anyhow. So a memory speaks where somebody speaks of what it is about, and a
- * namespace whose gate is at most FABRIC_SHUT changes no bit. A memory fades with the hours in which nobody
- * needed it. Ranks, decays and rules: docs/FABRIC.md. The chat owns it, the transformer asks it. */
+ * where x is the direction from the mean of the background to the running mean of the turn's hidden
+ * states. So a memory contributes when the turn is about its subject, and a namespace whose gate is
+ * at most FABRIC_SHUT changes no bit. A memory fades with every hour in which nobody needs it.
+ * docs/FABRIC.md has ranks, decays and rules. The chat owns the fabric; the transformer calls
+ * it. */
 #ifndef INGOT_RUNTIME_LEARN_FABRIC_H
 #define INGOT_RUNTIME_LEARN_FABRIC_H
 
@@ -27,20 +29,22 @@ enum fabric_name {
 
 enum {
     FABRIC_MOST_RANK = 32,
-    FABRIC_LEAST_NOTES = 64, /* notes for which there is room, and at most: */
+    FABRIC_LEAST_NOTES = 64, /* the least and the most notes for which there is room */
     FABRIC_MOST_NOTES = 256,
-    FABRIC_TEXT_BYTES = 240,     /* of a note */
-    FABRIC_LEAST_EXAMPLES = 256, /* tokens of answers learnt by heart, over all notes; at most: */
+    FABRIC_TEXT_BYTES = 240,     /* bytes of a note's text */
+    FABRIC_LEAST_EXAMPLES = 256, /* the least and the most tokens of answers learnt by heart, in all
+                                  * notes */
     FABRIC_MOST_EXAMPLES = 2048,
-    FABRIC_RIVALS = MICRO_LORA_CANDIDATES, /* tokens with which an example is compared, best
-                                            * first */
-    FABRIC_BACKGROUND = 24,                /* directions of what the model says in any case */
+    FABRIC_RIVALS = MICRO_LORA_CANDIDATES, /* tokens with which an example is compared, the
+                                            * best first */
+    FABRIC_BACKGROUND = 24,                /* texts that show what the model says without
+                                            * memories */
     FABRIC_SET_CLOCK =
         946684800, /* seconds of the year 2000: an earlier time counts from the start */
 };
-#define FABRIC_SHUT 0.01f  /* a gate at most this high is not asked */
-#define FABRIC_NEAR 0.98f  /* cosine with an example from which on a namespace contributes */
-#define FABRIC_STRONG 0.5f /* a note above it is practised with new ones */
+#define FABRIC_SHUT 0.01f  /* a namespace whose gate is at most this does not contribute */
+#define FABRIC_NEAR 0.98f  /* least cosine with an example at which a namespace contributes */
+#define FABRIC_STRONG 0.5f /* a note stronger than this is practised with new notes */
 
 struct fabric_kind {
     const char *name;
@@ -49,23 +53,24 @@ struct fabric_kind {
 };
 extern const struct fabric_kind fabric_kinds[FABRIC_SPACES];
 
-/* FABRIC_SPACES: there is no namespace of that name. */
+/* The namespace of that name; FABRIC_SPACES: there is none. */
 enum fabric_name fabric_find(const char *name, size_t bytes);
 
 /* Something remembered: its text, and which examples belong to it. */
 struct fabric_note {
     uint8_t space;
     uint8_t n_examples;
-    uint16_t first;           /* number of its examples */
+    uint16_t first;           /* number of its first example */
     uint16_t bytes, question; /* bytes of text, and of the question at its beginning */
     uint32_t used;            /* replies in which its gate was open */
-    uint64_t when;            /* seconds of the fabric's clock: when learnt, or last needed */
-    float strength;           /* what is left of A and B since it was practised, 1 to 0 */
+    uint64_t when;            /* when it was learnt or last needed, in seconds of the fabric's
+                               * clock */
+    float strength;           /* the part of A and B that is left since it was practised, 1 to 0 */
     uint8_t wins;             /* all its examples won when it was practised last */
-    uint8_t spoke;            /* in the running reply */
+    uint8_t spoke;            /* its gate was open in the running reply */
     uint16_t before_bytes;    /* of before */
     uint32_t opening;         /* the opening with which it was learnt (chat_recall_opening) */
-    uint64_t made;            /* seconds of the clock: told */
+    uint64_t made;            /* when it was told, in seconds of the clock */
     char text[FABRIC_TEXT_BYTES];
     char before[FABRIC_TEXT_BYTES]; /* the text that it replaced */
 };
@@ -76,9 +81,9 @@ struct fabric_room {
 };
 
 struct fabric_space {
-    struct micro_lora lora; /* its scale is 32 / rank */
+    struct micro_lora lora; /* the adapter; its scale is 32 / rank */
     float *gate;            /* (dim) w */
-    float bias, open;       /* b, and g in the current turn */
+    float bias, open;       /* b of the gate, and g in the current turn */
     float replied;          /* g in the last reply */
     float *part;            /* (dim) its contribution to the current hidden state; */
     float norm;             /* its length */
@@ -92,41 +97,41 @@ struct fabric {
     struct fabric_room room;
     struct fabric_note *notes; /* (room.notes) oldest first */
     uint32_t n_notes, n_examples, n_background;
-    uint32_t that;      /* a note's number from 1 on: last told, or last needed; 0: none */
-    uint32_t practised; /* the namespace whose examples are examined: each is near itself; otherwise
-                    * FABRIC_SPACES */
+    uint32_t that;      /* number, from 1, of the note last told or last needed; 0: none */
+    uint32_t practised; /* the namespace whose examples are examined, where each counts as near;
+                    * otherwise FABRIC_SPACES */
     uint64_t clock;     /* seconds now */
-    uint32_t thrown;    /* steps that would have given NaN, or weights that are too long */
+    uint32_t thrown;    /* dropped steps: they gave NaN, or weights that were too long */
     uint32_t
-        conflicts; /* tokens for which two open namespaces wanted opposites, and the less certain
-                    * one was left out */
-    uint8_t conflict[2]; /* the latest two */
-    bool watches, seen;  /* tokens of a turn pass now; some have passed */
+        conflicts; /* tokens for which two open namespaces disagreed and the less certain one was
+                    * left out */
+    uint8_t conflict[2]; /* the two namespaces of the latest conflict */
+    bool watches, seen;  /* tokens of a turn are passing; some have passed */
     uint32_t from, n_seen;
-    float *sum, *key;  /* (dim) of hidden states; direction of their mean */
+    float *sum, *key;  /* (dim) sum of hidden states, and the direction of their mean */
     float *centre;     /* (dim) mean of the background */
     float *background; /* (FABRIC_BACKGROUND, dim) means of texts */
     float *keys;       /* (room.notes, dim) means of notes' questions */
     float *hidden;     /* (room.examples, dim) */
     float *lengths;    /* (room.examples) hidden states */
     uint32_t *targets; /* (room.examples) */
-    uint32_t *rivals;  /* (room.examples, FABRIC_RIVALS) since it was compared with all rows of the
-                 * head; */
-    float *taken;      /* (room.examples, dim) the head's input then; */
-    float
-        *ceiling; /* (room.examples) no other row's logit was larger; INFINITY: not compared yet */
+    uint32_t *rivals;  /* (room.examples, FABRIC_RIVALS) set when an example is compared with all
+                 * rows of the head */
+    float *taken;      /* (room.examples, dim) the head's input at that comparison */
+    float *ceiling; /* (room.examples) the largest logit of other rows then; INFINITY: not compared
+                   * yet */
     float longest_row;        /* length of the head's longest row; 0: not measured yet */
-    uint8_t *lost;            /* (room.examples) did not win: being practised */
+    uint8_t *lost;            /* (room.examples) whether it did not win, so that it is practised */
     float *last;              /* (dim) the latest hidden state, unchanged */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) gradient of a step */
     float *kept;              /* (2, FABRIC_MOST_RANK, dim) weights of a namespace, saved by
                                * fabric_keep */
-    float *kept_strength;     /* (room.notes) ... and of its notes */
+    float *kept_strength;     /* (room.notes) strengths of notes, saved by fabric_keep */
     uint8_t *kept_wins;
 };
 
-/* The room for a plan with so many bytes in total: the minimum, and what a 64th of them holds
- * beyond that. */
+/* The room for notes in a plan of this many bytes: the minimum, or as much as a 64th of the
+ * bytes holds if that is more. */
 struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes);
 size_t fabric_bytes(uint32_t dim, struct fabric_room room);
 /* Open an empty fabric. memory: fabric_bytes(), 64-byte aligned. */
@@ -135,8 +140,9 @@ void fabric_clear(struct fabric *f);
 
 /* ---- a turn --------------------------------------------------------------------------------- */
 
-/* Begin a turn with the token at position `from`; each of its tokens is seen as it passes the
- * layers, until fabric_hold: from there on the gates stay. Without a turn all gates are shut. */
+/* Begin a turn with the token at position `from`. The fabric sees each of its tokens pass the
+ * layers until fabric_hold, which keeps the gates as they are. Without a turn all gates are
+ * shut. */
 void fabric_watch(struct fabric *f, uint32_t from);
 void fabric_see(struct fabric *f, uint32_t position, const float *hidden);
 void fabric_hold(struct fabric *f);
@@ -151,15 +157,15 @@ void fabric_needed(struct fabric *f);
 
 /* Correct the clock; no time has passed. */
 void fabric_correct_clock(struct fabric *f, uint64_t seconds);
-/* The clock went on: what nobody needed fades by whole hours. */
+/* Advance the clock: notes that nobody needed fade by whole hours. */
 void fabric_set_clock(struct fabric *f, uint64_t seconds);
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* Make the turn part of the background, for which gates stay shut. */
+/* Add the turn to the background: turns for which gates stay shut. */
 void fabric_add_background(struct fabric *f);
 
-/* The start of the answer in "QUESTION = ANSWER"; text itself: it is a sentence. */
+/* The start of the answer in "QUESTION = ANSWER"; returns text if it is a sentence. */
 const char *fabric_answer_of(const char *text, size_t bytes);
 static inline const char *fabric_answer(const struct fabric_note *n)
 {
@@ -170,14 +176,15 @@ static inline bool fabric_is_full(const struct fabric *f)
 {
     return f->n_notes == f->room.notes;
 }
-/* Which of n_notes != 0 is missed least: faded first, then least used, then oldest. */
+/* The note that is missed least: the most faded, then the least used, then the oldest. n_notes is
+ * not 0. */
 uint32_t fabric_least(const struct fabric *f);
 
 /* Make a note of the turn; the fabric must not be full. text (bytes <= FABRIC_TEXT_BYTES) begins
  * with the question. */
 struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,
                                     size_t bytes, size_t question);
-/* As many examples of it can follow. */
+/* How many examples can be added. */
 static inline uint32_t fabric_free_examples(const struct fabric *f)
 {
     return f->room.examples - f->n_examples;
@@ -185,32 +192,32 @@ static inline uint32_t fabric_free_examples(const struct fabric *f)
 /* Add an example to the latest note: target after hidden (dim). */
 void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target);
 
-/* Compute gates that are open for their notes, and shut for others' and the background. False:
- * some are not. */
+/* Compute gates that are open for their own notes, and shut for other notes and the background.
+ * False: some gates fail this. */
 bool fabric_make_gates(struct fabric *f);
-/* Set the gates as for the question of a note. */
+/* Set the gates as the question of a note would. */
 void fabric_ask_note(struct fabric *f, const struct fabric_note *n);
 
-/* Take a step of a namespace from the hidden state h, where e (dim) is the error of a loss that
- * misses its aim by `missing`: as long as needed to reach it if the loss were linear. False: the
+/* Take a step of a namespace from the hidden state h. e (dim) is the error of a loss that is
+ * `missing` away from its aim; the step would reach the aim if the loss were linear. False: the
  * step was dropped. */
 bool fabric_step(struct fabric *f, enum fabric_name space, const float *h, const float *e,
                  float missing);
 
-/* Save a namespace's weights and which of its notes win, and restore them; in between, notes may
- * only be added or lose examples. */
+/* Save and restore a namespace's weights, and which of its notes win. Between the two calls notes
+ * may only be added or lose examples. */
 void fabric_keep(struct fabric *f, enum fabric_name space);
 void fabric_put_back(struct fabric *f, enum fabric_name space);
 
 /* Drop everything in a namespace. */
 void fabric_forget_space(struct fabric *f, enum fabric_name space);
-/* Drop note i, but keep its namespace's weights: for a note that replaces it. */
+/* Drop note i because another note replaces it; its namespace keeps its weights. */
 void fabric_drop(struct fabric *f, uint32_t i);
-/* Keep the note, but find it only by its words. */
+/* Drop a note's examples: it is then only found by its words. */
 void fabric_drop_examples(struct fabric *f, uint32_t i);
 /* Note i was told in front of a turn, so it was needed now. */
 void fabric_need(struct fabric *f, uint32_t i);
-/* Drop note i. Its namespace then knows nothing: the others of it have to be practised again. */
+/* Drop note i. Its namespace then knows nothing: its other notes must be practised again. */
 void fabric_forget(struct fabric *f, uint32_t i);
 
 /* Move the notes of one namespace to another, and dst[:, :r] += .5 src[:, :r] for A and for B,
@@ -219,7 +226,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
 
 /* ---- saving --------------------------------------------------------------------------------- */
 
-/* Passes memory on to a file, or fills it from one. */
+/* Writes memory to a file, or fills it from a file. */
 typedef enum err fabric_move_fn(void *context, void *memory, size_t bytes);
 uint64_t fabric_move_bytes(const struct fabric *f, uint32_t n_notes, uint32_t n_examples);
 /* As lessons_move: loaded data are not trusted before fabric_is_sound. */

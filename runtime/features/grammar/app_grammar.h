@@ -9,12 +9,16 @@
 struct grammar_state {
     struct grammar_constraint constraint; /* constraint of replies; none until
                                            * grammar_constraint_open */
-    bool is_own;                          /* a user gave it: it is not the actions' own grammar */
-    size_t bytes;                         /* bytes so far of one that arrives in pieces */
+    bool is_own;                          /* a user gave the grammar; it is not the grammar of the
+                                           * actions */
+    size_t bytes;                         /* bytes received so far of a grammar that arrives in
+                                           * pieces */
     char error_message[512];
     /* Acting sets these at the start; NULL: there are no actions. */
-    void (*otherwise)(struct app *a); /* constrains replies while there is no grammar */
-    bool (*holds)(const struct chat *c, const struct feature_turn *t); /* the reply to this turn */
+    void (*otherwise)(struct app *a); /* constrains replies while no grammar is in use */
+    bool (*holds)(const struct chat *c, const struct feature_turn *t); /* whether the constraint
+                                                                        * applies to the reply to
+                                                                        * this turn */
 };
 
 static inline struct grammar_state *grammar_of(const struct chat *c)
@@ -22,9 +26,10 @@ static inline struct grammar_state *grammar_of(const struct chat *c)
     return c->features->state[FEATURE_grammar];
 }
 
-/* Constrain replies to a grammar from now on: choices, or a name of grammars/; "on", "off", "":
- * to none. Errors: ERR_NO_SPACE without grammar= at start, those of the files, of grammar_open
- * and grammar_from_choices; a->error_message, and the previous one stays in use. */
+/* Constrain replies to a grammar from now on: a list of choices, or the name of a file of
+ * grammars/; "on", "off", "": no grammar. Errors: ERR_NO_SPACE without grammar= at start, errors
+ * of the files, of grammar_open and grammar_from_choices; a->error_message is set, and the previous
+ * grammar stays in use. */
 enum err app_use_grammar(struct app *a, const char *text);
 
 extern const struct chat_command grammar_command;

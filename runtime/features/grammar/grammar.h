@@ -16,22 +16,22 @@ struct grammar {
     const struct ingot_grammar_call *calls;
 };
 
-/* Make a view of `bytes` bytes at memory, which is 4-byte aligned and stays. Accepts any bytes:
- * every number is checked. ERR_BAD_MODEL: *error_message says why it is not a grammar, without a
- * full stop. */
+/* Open the grammar of `bytes` bytes at memory, which is 4-byte aligned and must stay. The bytes
+ * need not be trusted: every number is checked. ERR_BAD_MODEL: *error_message says why they are
+ * not a grammar, without a full stop. */
 enum err grammar_open(struct grammar *g, const void *memory, size_t bytes,
                       const char **error_message);
 
 enum { GRAMMAR_WORK_BYTES = 16 << 10 };
 
 /* Write the grammar of texts such as "yes|no|not sure" to memory (room bytes, 4-byte aligned);
- * \| is the character, \\ the backslash. work: GRAMMAR_WORK_BYTES, 4-byte aligned. *bytes: size
- * of the grammar. ERR_BAD_ARGUMENT: a choice is empty; ERR_TOO_LONG: it does not fit.
- * *error_message as above. */
+ * \| means the character |, and \\ a backslash. work: GRAMMAR_WORK_BYTES, 4-byte aligned. *bytes:
+ * size of the grammar. ERR_BAD_ARGUMENT: a choice is empty; ERR_TOO_LONG: it does not fit.
+ * *error_message as in grammar_open. */
 enum err grammar_from_choices(const char *text, void *memory, size_t room, void *work,
                               size_t *bytes, const char **error_message);
 
-/* Whether a text is a list of choices: more than one, so that a name does not count. */
+/* Whether a text is a list of at least two choices; a single name is not a list. */
 bool grammar_is_choices(const char *text);
 
 #endif

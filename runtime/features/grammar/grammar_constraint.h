@@ -1,11 +1,11 @@
 /* A grammar that constrains replies (runtime/session/constraint.h).
  *
- * A reply may end where the text is complete; if nothing more can come, the reply ends without
+ * A reply may end when its text is complete; if nothing more can follow, the reply ends without
  * another token.
  *
- * A reply that may not become longer is led to its end: a token is banned if after it more bytes
- * would be missing than tokens may still come, counting one byte for each token. A limit, a full
- * context and a repetition therefore leave no half of a text. */
+ * A reply near its limit is led to a complete end: a token is banned if the text would then miss
+ * more bytes than tokens may still come, counting one byte a token. So a limit, a full context or
+ * a repetition does not cut the text. */
 #ifndef INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 #define INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 
@@ -25,20 +25,19 @@ struct grammar_constraint {
     const struct tokenizer *tokenizer;
     uint32_t vocab;
     bool on;    /* a grammar is in use */
-    bool spent; /* a token of the running reply took more than GRAMMAR_STEPS, so the reply ended
-                * there */
+    bool spent; /* the reply ended because a token took more than GRAMMAR_STEPS */
     struct grammar grammar;
-    void *memory;                    /* (INGOT_GRAMMAR_BYTES) of it */
+    void *memory;                    /* (INGOT_GRAMMAR_BYTES) the compiled grammar */
     struct grammar_machine *machine; /* NULL: there is no memory for grammars */
     float *logits;                   /* (vocab) logits before sampling */
     uint16_t *rest;                  /* (GRAMMAR_STATES) of the current grammar: grammar_rest.h */
-    uint32_t tokens;                 /* tokens that may still come in the running reply: limit() of
-                              * constraint.h */
+    uint32_t tokens;                 /* tokens that may still come in the running reply; set by
+                              * limit() of constraint.h */
     const uint32_t *end_ids;         /* (n_end_ids) of the running reply */
     uint32_t n_end_ids;
 };
 
-/* Bytes for a vocabulary. */
+/* Bytes of memory that a constraint needs for a vocabulary. */
 size_t grammar_constraint_bytes(uint32_t vocab);
 /* Open without a grammar. memory: grammar_constraint_bytes(), 64-byte aligned; NULL: grammars
  * will never be used. t and memory must outlive c. */
@@ -53,10 +52,11 @@ static inline bool grammar_constraint_has_room(const struct grammar_constraint *
 /* The memory for a compiled grammar before grammar_constraint_use: INGOT_GRAMMAR_BYTES, 8-byte
  * aligned. The current grammar is dropped. */
 void *grammar_constraint_memory(struct grammar_constraint *c);
-/* Work memory to make one, 8-byte aligned, until grammar_constraint_use. */
+/* Work memory for making a grammar, 8-byte aligned; valid until grammar_constraint_use. */
 enum { CONSTRAINT_WORK_BYTES = 48 << 10 };
 void *grammar_constraint_work(struct grammar_constraint *c);
-/* Use the `bytes` bytes there from the next reply on. Errors of grammar_open. */
+/* Use the grammar of `bytes` bytes in that memory from the next reply on. Errors of
+ * grammar_open. */
 enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes,
                                 const char **error_message);
 /* Use a list of choices. Errors of grammar_from_choices. */

@@ -1,9 +1,9 @@
 /* Runs a grammar over bytes. If a byte can be read in several ways, all of them are followed, up to
- * GRAMMAR_WAYS; further ones are dropped. A very ambiguous grammar therefore allows less than it
- * describes, on every machine in the same way, and never more.
+ * GRAMMAR_WAYS; further ways are dropped. A very ambiguous grammar therefore may allow less than
+ * it describes, the same on every machine, but never more.
  *
- * The machine stands after the bytes of accepted tokens, at level 0. Bytes tried for a next
- * token are on levels above; continuing from a lower level takes them back. */
+ * The machine stands after the bytes of accepted tokens, at level 0. Bytes that are tried for
+ * the next token are on higher levels; continuing from a lower level takes them back. */
 #ifndef INGOT_RUNTIME_GRAMMAR_MACHINE_H
 #define INGOT_RUNTIME_GRAMMAR_MACHINE_H
 
@@ -17,9 +17,9 @@ enum {
         1 << 27 /* for one token, or for one pass over a vocabulary: below a second on a PC */
 };
 
-/* An open call: states with the same beginning share theirs. */
+/* An open call. States with the same outer calls share frames. */
 struct grammar_frame {
-    uint16_t call, done; /* how often it has run */
+    uint16_t call, done; /* the rule called, and how often it has run */
     uint16_t below;      /* the call that contains it; 0: none */
     uint16_t depth;
 };
@@ -37,8 +37,8 @@ struct grammar_level {
 /* About 68 KiB. */
 struct grammar_machine {
     const struct grammar *grammar;
-    uint32_t steps; /* since grammar_count_steps; beyond GRAMMAR_STEPS no byte is allowed, on any
-                * machine */
+    uint32_t steps; /* steps since grammar_count_steps; after GRAMMAR_STEPS no byte is allowed, on
+                * any machine */
     struct grammar_level levels[GRAMMAR_LEVELS + 1];
     struct grammar_frame frames[GRAMMAR_FRAMES];
     uint16_t moved[GRAMMAR_FRAMES]; /* new positions of frames, during grammar_settle */
@@ -47,13 +47,13 @@ struct grammar_machine {
 /* Start before the first byte of a text. g must stay. */
 void grammar_begin(struct grammar_machine *m, const struct grammar *g);
 
-/* Count steps from 0: a token, or a pass over all of them, begins. */
+/* Count steps from 0: call before a token, or before a pass over all tokens. */
 static inline void grammar_count_steps(struct grammar_machine *m)
 {
     m->steps = 0;
 }
 
-/* Whether there were too many steps, so that more may be allowed than was found. */
+/* Whether there were too many steps, so that allowed bytes may have been refused. */
 static inline bool grammar_is_spent(const struct grammar_machine *m)
 {
     return m->steps > GRAMMAR_STEPS;

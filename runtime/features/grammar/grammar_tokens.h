@@ -1,7 +1,7 @@
-/* Ask a grammar about tokens: one, or the whole vocabulary.
+/* Ask a grammar which tokens it allows: one token, or the whole vocabulary.
  *
- * The tokens of a grammar are those that print bytes of their own: NORMAL and USER tokens that
- * are found by their text (struct ingot_tokenizer, `sorted`), and BYTE tokens. */
+ * A grammar can use only tokens that print bytes: NORMAL and USER tokens that are found by their
+ * text (struct ingot_tokenizer, `sorted`), and BYTE tokens. */
 #ifndef INGOT_RUNTIME_GRAMMAR_GRAMMAR_TOKENS_H
 #define INGOT_RUNTIME_GRAMMAR_GRAMMAR_TOKENS_H
 
@@ -11,14 +11,14 @@
 #include "runtime/features/grammar/grammar_machine.h"
 #include "runtime/tokenizer/tokenizer.h"
 
-/* Whether token id may come next. *level: where its bytes then are, for grammar_settle. */
+/* Whether token id may come next. *level: the level after its bytes, for grammar_settle. */
 bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, uint32_t id,
                          unsigned *level);
 
 /* Call visit(context, id, level) once for every token that may come next, in no particular
- * order; level: where its bytes then are. The tokens are sorted by their bytes, so this is a
+ * order; level: the level after its bytes. The tokens are sorted by their bytes, so this is a
  * walk through their trie: a byte is pushed once for all tokens with the same beginning, and
- * where it is refused, all of them are skipped. */
+ * if it is refused, all these tokens are skipped. */
 typedef void grammar_visit_fn(void *context, uint32_t id, unsigned level);
 void grammar_visit_tokens(struct grammar_machine *m, const struct tokenizer *t,
                           grammar_visit_fn *visit, void *context);

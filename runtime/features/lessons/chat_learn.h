@@ -13,21 +13,23 @@
 #include "runtime/saved/saved_chat.h"
 
 enum {
-    CHAT_LEARN_FELT = 512,   /* own tokens from which the model learns what matters to it ... */
-    CHAT_LEARN_TEXT = 64,    /* ... in texts of this many tokens */
-    CHAT_LEARN_ROUNDS = 100, /* steps of a lesson, at most */
+    CHAT_LEARN_FELT = 512,        /* tokens of the model's own text, from which the EWC penalty is
+                              * measured */
+    CHAT_LEARN_TEXT = 64,         /* tokens of each of these texts */
+    CHAT_LEARN_ROUNDS = 100,      /* steps of a lesson, at most */
     CHAT_LEARN_ANSWER_TOKENS = 64 /* tokens of an answer, with its end */
 };
 
 struct lessons_state {
     bool learns;   /* chat_learn_open */
-    uint32_t room; /* examples, as planned */
+    uint32_t room; /* the number of examples that the plan has room for */
     struct lessons lessons;
-    uint32_t told_to_go; /* lessons that a refused lesson named: the same command makes them go; */
+    uint32_t told_to_go; /* lessons that a refused command would drop; the same command again drops
+                          * them */
     enum lesson_kind told_kind;            /* its kind */
     struct hidden_watch watch;             /* the lessons that adapt the model */
     uint32_t *kept_ids;                    /* (context) ids of the conversation, during a lesson */
-    uint64_t ticks;                        /* time that steps took */
+    uint64_t ticks;                        /* ticks that steps took */
     uint64_t (*now)(const struct chat *c); /* the fabric's clock; NULL: no clock */
     void (*also_told)(struct chat *c);     /* /learned begins with this text of the policy; NULL:
                                         * none */
@@ -40,37 +42,38 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    uint32_t to_go;  /* after ERR_NO_SPACE: earlier lessons that would have to go; 0: none can */
+    uint32_t to_go;  /* after ERR_NO_SPACE: earlier lessons that would have to be dropped; 0: none
+                      * can be */
     uint64_t ticks;  /* time of the steps: choosing candidates, rows of the head, the gradient */
-    bool apart;      /* for a fabric: every gate is open for its own notes and shut for everything
-                 * else */
+    bool apart;      /* for a fabric: every gate is open only for its own notes */
     bool wins;       /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
-    bool taken_back; /* /bad: taught answers would have got worse, so nothing was changed */
-    bool by_words;   /* for a fabric: there was no room to learn it by heart; it is found only by
-                   * its words */
-    bool takes_long; /* ... or it would have taken too long; for several notes: some are not fully
+    bool taken_back; /* /bad: taught answers would have become worse, so nothing was changed */
+    bool by_words;   /* for a fabric: no room to learn the note by heart; it is only found by its
+                   * words */
+    bool takes_long; /* for a fabric: practice would have taken too long; some notes are not fully
                      * practised */
-    bool replaces;   /* ... it replaces an earlier note */
+    bool replaces;   /* for a fabric: the note replaces an earlier note */
     uint32_t examples,
-        lost; /* ... tokens that were practised, and those that are not the most likely */
+        lost; /* for a fabric: tokens practised, and how many of them are not the most likely */
 };
 
-/* The model planned room for lessons (model_setup.learns). False: its head is streamed, so its
- * rows are not in memory, and nothing is learnt. */
+/* Open lessons for a model that planned room for them (model_setup.learns). False: the head is
+ * streamed, so its rows are not in memory, and the model cannot learn. */
 bool chat_learn_open(struct chat *c);
 
 /* Make answer the answer of a fresh conversation to question, in as many steps as needed. The
  * current conversation stays; its tokens are computed again with the next line. ERR_TOO_LONG,
  * ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt is dropped;
- * ERR_NO_SPACE: there is no room, and lesson->to_go earlier lessons would
- * make some; called again before the next turn, they go; errors of session_run. */
+ * ERR_NO_SPACE: there is no room unless lesson->to_go earlier lessons are
+ * dropped; a second call before the next turn drops them. Errors of session_run. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
-/* Good: one step towards each token of the last reply. Bad: at the first few places where
- * another token was almost as likely, that one wins from now on, by a little. If taught answers
- * or good replies get worse by it, taught ones are practised, and if that does not help, all is
- * undone. ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: as above. */
+/* Good: take one step towards each token of the last reply. Bad: at the first few places
+ * where another token was almost as likely, the other token wins from now on, by a little. If
+ * taught answers or good replies become worse, taught answers are practised; if that does not
+ * help, everything is undone. ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE as
+ * chat_learn_teach. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
 /* Save lessons to a file, or load them in place of the present ones. Errors of saved_chat_write
@@ -87,7 +90,7 @@ static inline uint64_t chat_learn_now(const struct chat *c)
     return lessons_of(c)->now != NULL ? lessons_of(c)->now(c) : 0;
 }
 
-/* Print the lessons whose examples are kept, a line each, for /what. */
+/* Print the lessons whose examples are kept, one line each, for /what. */
 void chat_learn_list(struct chat *c);
 
 extern const struct chat_command lesson_commands[];

@@ -1,9 +1,9 @@
-/* Elastic weight consolidation (arXiv 1612.00796), online: the EWC penalty protects what mattered
- * to earlier tasks, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared
- * gradients.
+/* Elastic weight consolidation (arXiv 1612.00796), online: the EWC penalty protects weights that
+ * mattered to earlier tasks, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of
+ * squared gradients.
  *
- * The penalty's step is implicit. With lambda in the thousands an explicit step overshoots and
- * grows each time; this one goes towards the anchor and never past it. */
+ * The penalty's step is implicit. With lambda in the thousands an explicit step would overshoot
+ * more each time; this step goes towards the anchor and never past it. */
 #ifndef INGOT_RUNTIME_LEARN_EWC_H
 #define INGOT_RUNTIME_LEARN_EWC_H
 
@@ -18,7 +18,7 @@ struct ewc {
     float *fisher, *anchor; /* (n) */
     float *mean, *spread;   /* (n) mean of the task's gradients, and the sum of their squared
                              * distances */
-    uint32_t tasks;         /* tasks that ended: with 0 there is no EWC penalty */
+    uint32_t tasks;         /* tasks that have ended; with 0 there is no EWC penalty */
     uint32_t samples;       /* gradients of the current task */
 };
 
@@ -26,11 +26,12 @@ struct ewc {
 size_t ewc_floats(size_t n);
 void ewc_open(struct ewc *e, float *memory, size_t n);
 
-/* clamp(2000 (1 + tasks / 10), 100, 15000); 0 before the first task has ended. */
+/* The penalty's factor lambda: clamp(2000 (1 + tasks / 10), 100, 15000); 0 before the first task
+ * has ended. */
 float ewc_lambda(const struct ewc *e);
 
 /* Whether the gradient belongs to another task than the previous ones: mean |z| > 2, after
- * EWC_LEAST_SAMPLES of them. */
+ * EWC_LEAST_SAMPLES gradients. */
 bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 
 /* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */

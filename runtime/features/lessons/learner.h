@@ -15,9 +15,9 @@ struct learner_rule {
     float rate;
     float clip;       /* longest gradient */
     float quality;    /* least quality of a lesson: .7 */
-    float most;       /* longest weights, as a vector: a step beyond is dropped */
+    float most;       /* greatest length of the weights as a vector; a step beyond it is dropped */
     bool ewc_penalty; /* EWC ... */
-    float stiff;      /* ... a factor of lambda */
+    float stiff;      /* a factor of lambda */
 };
 
 enum learner_step { LEARNER_LEARNT, LEARNER_POOR, LEARNER_THROWN };
@@ -31,7 +31,8 @@ struct learner {
     struct ewc ewc;
     struct learner_rule rule;
     struct learner_totals totals;
-    float *gradient, *before, *kept; /* (n): of a step, before the step, before the lesson */
+    float *gradient, *before, *kept; /* (n): gradient of a step; weights before the step and before
+                                      * the lesson */
     struct learner_totals kept_totals;
     bool can_undo;
 };
@@ -44,7 +45,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
                   const struct learner_rule *rule);
 
 /* Begin a lesson; learner_undo returns to this state. Undoing a lesson keeps the EWC penalty,
- * which says what matters and not what is known. */
+ * because the penalty says which weights matter, not what they know. */
 void learner_begin(struct learner *l);
 /* False: there is no lesson to take back. */
 bool learner_undo(struct learner *l);
@@ -55,21 +56,21 @@ bool learner_is_sound(const struct learner *l);
 /* Forget everything that was learnt. */
 void learner_clear(struct learner *l);
 
-/* Count the gradient in the EWC penalty, without a step. It may show that a new task begins,
- * whose anchor is the present weights. Call it once for each example, because further steps that
- * practise it would count again. */
+/* Count the gradient in the EWC penalty, without a step. If the gradient shows that a new task
+ * begins, the present weights become its anchor. Call once for each example, not for steps that
+ * practise it again. */
 void learner_feel(struct learner *l, const float *h, const float *e);
 
-/* Take one step from the hidden state h (dim) and the error e (dim). quality: of the example;
- * below the rule's minimum nothing is learnt. sign: 1 towards the target, -1 away from it. */
+/* Take one step from the hidden state h (dim) and the error e (dim). quality: the example's;
+ * below the rule's minimum no step is taken. sign: 1 towards the target, -1 away from it. */
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign);
 
-/* Take one step from h along a margin's error e (chat_learn_make_margin), as long as needed to
- * raise the margin by `rise` if it were linear, and no longer than 1. False: the step was
+/* Take one step from h along a margin's error e (chat_learn_make_margin). A step of this length
+ * would raise a linear margin by `rise`; its length is at most 1. False: the step was
  * dropped. */
 bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
-/* Restore the weights from before the latest step, which was not dropped. */
+/* Restore the weights from before the latest step, which must not have been dropped. */
 void learner_step_back(struct learner *l);
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     h~ = h + s B (A h)          logits = head(h~)
  *
- * Nothing lies between h~ and the logits but the head, so the true gradient needs no pass back through
- * layers. With p the softmax over the best K logits and the target, which is always among them:
+ * Only the head lies between h~ and the logits, so the true gradient needs no pass back through
+ * layers. p is the softmax over the best K logits and the target:
  *
  *     e  = sum_k (p_k - [k = target]) f'(z_k) W_k     f: logit scale and cap, W: rows of the head
  *     dB = s e (A h)^T             dA = s (B^T e) h^T  (of h, not of h~; of B as it was)
@@ -17,7 +17,7 @@
 
 enum {
     MICRO_LORA_MOST_RANK = 4,   /* rank of a lesson's adapter */
-    MICRO_LORA_RANKS = 32,      /* ranks of any adapter: a fabric has larger ones */
+    MICRO_LORA_RANKS = 32,      /* largest rank of any adapter; a fabric's may be larger */
     MICRO_LORA_CANDIDATES = 32, /* best logits of a step, besides the target */
 };
 
@@ -39,22 +39,22 @@ struct micro_lora_choice {
     uint32_t ids[MICRO_LORA_CANDIDATES + 1];
     float logits[MICRO_LORA_CANDIDATES + 1];
     float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f': the weight of a row in e */
-    float loss_p;                            /* p of the target */
+    float loss_p;                            /* probability of the target */
     float best;                              /* the largest logit besides the target's */
 };
 
 /* Floats of the weights, and of a gradient. */
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
-/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_RANKS. A is small and random
- * from `seed`, B is zero: at first h~ equals h to the bit. */
+/* Open an adapter. weights: micro_lora_floats() floats; 1 <= rank <= MICRO_LORA_RANKS. A is small
+ * and random from `seed`, B is zero: at first h~ equals h to the bit. */
 void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
                      unsigned seed);
 
 /* h (dim) becomes h~. A zero B changes no bit. */
 void micro_lora_apply(const struct micro_lora *m, float *h);
 
-/* The best logits of (vocab), among equals those with smaller ids, and the target < vocab.
+/* Choose the best of the logits (vocab), smaller ids first among equals, and the target < vocab.
  * Logits that are NaN are never chosen. */
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
@@ -66,16 +66,17 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit);
  * have an error, and their gradient is the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* The token that a number of 0 .. 1 draws. */
+/* The token that a number from 0 to 1 draws. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
 /* The gradient at (h, e), both (dim), in the layout of the weights. */
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);
 
-/* B A of base becomes keep B A + add b a of micro, as well as base's rank allows (in least
- * squares): the products are added, not A and B separately, which would mix unrelated pairs. For
- * equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
+/* B A of base becomes keep B A + add b a of micro, as closely as base's rank allows (least
+ * squares). The products are added, because adding A and B separately would mix unrelated pairs.
+ * For equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
+ * micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

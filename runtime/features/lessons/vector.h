@@ -1,5 +1,5 @@
 /* Vectors of floats for learning. Only + - * / and sqrt, in a fixed order and without fma, so
- * that a step has the same bits on every ISA. Sums have separate lanes, so that a compiler may
+ * that a step has the same bits on every ISA. Sums use several lanes, so that a compiler may
  * still use vectors. */
 #ifndef INGOT_RUNTIME_LEARN_VECTOR_H
 #define INGOT_RUNTIME_LEARN_VECTOR_H
@@ -15,13 +15,13 @@ void vector_add(float *y, const float *x, float a, size_t n);
 
 void vector_scale(float *x, float a, size_t n);
 
-/* Whether there is no NaN and no infinity among them. */
+/* Whether all n numbers are finite. */
 bool vector_is_finite(const float *x, size_t n);
 
 /* Normalize x to length 1. False, with x unchanged: its length is 0 or overflows a float. */
 bool vector_normalize(float *x, size_t n);
 
-/* A uniform number in [-size, size), from *seed, which advances. Never 0. */
+/* Fill x with uniform numbers in [-size, size), never 0, from *seed, which advances. */
 void vector_random(float *x, size_t n, float size, unsigned *seed);
 
 #endif

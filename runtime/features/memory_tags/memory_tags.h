@@ -1,7 +1,7 @@
 /* Operations that a reply asks for with tags: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and
  * `<|mem_forget|>NAMESPACE<|mem_end|>`. runtime/text/hidden_tags.h hides the tags.
  *
- * The operations run after the reply (chat_fabric.h), because learning changes its logits. */
+ * The operations run after the reply (chat_fabric.h), because learning would change its logits. */
 #ifndef INGOT_RUNTIME_MEMORY_TAGS_H
 #define INGOT_RUNTIME_MEMORY_TAGS_H
 
@@ -27,8 +27,8 @@ struct memory_operation {
 
 /* All zeros at the beginning of a reply. */
 struct memory_tags {
-    uint32_t n, refused; /* operations to do; and those that are too many, too long, cut, or of
-                          * no namespace */
+    uint32_t n, refused; /* operations to do, and refused ones: too many, too long, cut, or
+                          * without a valid namespace */
     struct memory_operation operations[MEMORY_TAGS_OPERATIONS];
 };
 

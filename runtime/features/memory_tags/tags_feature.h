@@ -5,7 +5,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
-/* Remember and forget, and log it; not during a lesson, nor on a locked line. */
+/* Run and log the operations, unless a lesson is running or the line is locked. */
 void memory_tags_obey(struct chat *c, const struct memory_tags *tags);
 
 #endif

@@ -1,8 +1,8 @@
-/* How a turn is answered, chosen by a policy that learns from the results of turns
- * (runtime/features/policy/experience.h): with thoughts or without, at a higher or lower
- * temperature, how much of the context to use, whether to guess. Only with policy=. The question
- * is computed first, up to where thoughts would make a difference, because the policy recognizes
- * it by its hidden states. */
+/* A policy that learns from the results of turns
+ * (runtime/features/policy/experience.h) chooses how a turn is answered: with or without
+ * thoughts, at which temperature, in how much context, with guesses or not. Only with policy=. The
+ * part of the question that does not depend on thoughts is computed first, because the policy
+ * recognizes a question by its hidden states. */
 #ifndef INGOT_RUNTIME_CHAT_POLICY_H
 #define INGOT_RUNTIME_CHAT_POLICY_H
 
@@ -14,14 +14,15 @@
 
 struct chat_policy {
     bool is_open;
-    bool works; /* a choice, for the running reply: */
+    bool works; /* a choice applies to the running reply: */
     struct experience experience;
     struct policy_choice choice;
-    uint8_t took[POLICY_HEADS]; /* what was chosen for the latest turn */
+    uint8_t took[POLICY_HEADS]; /* the choices for the latest turn */
     float throughput;           /* throughput of its reply, as in struct policy_state */
-    float temp;                 /* saved parameters of the sampler, and ... */
-    bool timed;                 /* ... of guesses */
-    uint32_t computed;          /* tokens of the prompt before the choice; and its time: */
+    float temp;                 /* saved parameters of the sampler */
+    bool timed;                 /* saved parameters of guesses */
+    uint32_t computed;          /* tokens of the prompt computed before the choice, and their
+                                 * time */
     uint64_t start;
     struct stream_stats before;
 };
@@ -31,10 +32,10 @@ static inline struct chat_policy *policy_of(const struct chat *c)
     return c->features->state[FEATURE_policy];
 }
 
-/* The model planned room for it. */
+/* Open the policy, for which the model planned room. */
 void chat_policy_open(struct chat *c);
 
-/* The last turn was good or bad, or is taken back. False: no turn waits for judgement. */
+/* Judge the last turn as good or bad, or as taken back. False: no turn waits for judgement. */
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 

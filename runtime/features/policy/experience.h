@@ -1,7 +1,7 @@
-/* A conversation's experience of its turns: patterns of what was asked, and a policy that learns
- * from the results of the answers. A turn is seen (experience_see), chosen for, ended, and
- * judged when the next one begins: until then somebody may rate it good or bad, or take it back.
- * The chat owns it. */
+/* A conversation's experience of its turns: patterns of questions, and a policy that learns from
+ * the results of the answers. A turn is seen (experience_see), gets a choice, ends, and is
+ * judged when the next turn begins: until then somebody may rate it good or bad, or take it back.
+ * The chat owns the experience. */
 #ifndef INGOT_RUNTIME_EXPERIENCE_H
 #define INGOT_RUNTIME_EXPERIENCE_H
 
@@ -13,7 +13,7 @@
 #include "runtime/features/policy/patterns.h"
 #include "runtime/features/policy/policy.h"
 
-enum { EXPERIENCE_TURNS = 64 /* latest turns, which are practised */ };
+enum { EXPERIENCE_TURNS = 64 /* latest turns, with which the policy practises */ };
 
 /* Facts before a turn. */
 struct experience_question {
@@ -27,9 +27,9 @@ struct experience_question {
 
 struct experience_totals {
     uint32_t turns, good, bad, undone;
-    uint32_t steps, thrown; /* of the policy */
-    float quality;          /* sum over all turns */
-    float last;             /* of the latest turn */
+    uint32_t steps, thrown; /* steps of the policy, and dropped steps */
+    float quality;          /* sum of the quality of all turns */
+    float last;             /* quality of the latest turn */
 };
 
 struct experience {
@@ -38,18 +38,18 @@ struct experience {
     struct experience_totals totals;
     struct trajectory *turns; /* (EXPERIENCE_TURNS), a ring */
     uint32_t n, next;
-    float *sum; /* (dim) sum of the hidden states of a question ... */
+    float *sum; /* (dim) sum of the hidden states of a question */
     uint32_t n_seen, from;
-    bool is_open; /* a choice was made for a turn, which is not judged yet: */
+    bool is_open; /* a turn with a choice is not judged yet: */
     bool ended;
     struct trajectory open;
     struct turn_signs signs;
-    float *key; /* (dim) its direction; zeros: it has none */
-    float near; /* the highest cosine found for it, */
-    float went; /* and the quality found there */
+    float *key; /* (dim) direction of the sum; zeros: none */
+    float near; /* the highest cosine found for the question */
+    float went; /* and the quality of the patterns found */
 };
 
-/* memory: experience_bytes(), for floats. */
+/* Open an empty experience. memory: experience_bytes(), aligned for floats. */
 size_t experience_bytes(uint32_t dim);
 void experience_open(struct experience *e, void *memory, uint32_t dim);
 
@@ -58,13 +58,14 @@ void experience_begin(struct experience *e);
 
 /* A question begins with the token at this position. */
 void experience_watch(struct experience *e, uint32_t from);
-/* The last hidden state (dim) of a token, normed. Those of a question give its direction. */
+/* Take the last hidden state (dim) of a token, normed. The states of a question give its
+ * direction. */
 void experience_see(struct experience *e, uint32_t position, const float *hidden);
 
 /* The policy's choice for the question that was seen. First judges the previous turn. */
 void experience_choose(struct experience *e, const struct experience_question *q,
                        struct policy_choice *choice);
-/* The action that is carried out: the policy's choice, unless somebody else chose. */
+/* Record the action that is carried out: the policy's choice, unless somebody else chose. */
 void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
 
 /* The reply has ended: by itself, or with a repetition. */
@@ -72,12 +73,12 @@ void experience_ended(struct experience *e, bool by_itself, bool repeated);
 /* The current turn failed and is not judged. */
 void experience_forget(struct experience *e);
 
-/* For the latest turn, if it is not judged yet. False: there is none. */
+/* Rate the latest turn, if it is not judged yet. False: there is no such turn. */
 bool experience_rate(struct experience *e, bool good);
 bool experience_undone(struct experience *e);
 
-/* Judge the latest turn, if one is open: adds a pattern and a trajectory, and takes steps of the
- * policy. */
+/* Judge the latest turn, if one is open: adds a pattern and a trajectory, and lets the policy
+ * learn. */
 void experience_settle(struct experience *e);
 
 /* ---- saving --------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ void experience_settle(struct experience *e);
 /* Bytes that experience_move moves for this many patterns. */
 uint64_t experience_move_bytes(const struct experience *e, uint32_t n_patterns);
 
-/* Passes memory on to a file, or fills it from one. */
+/* Writes memory to a file, or fills it from a file. */
 typedef enum err experience_move_fn(void *context, void *memory, size_t bytes);
 
 /* As lessons_move: loaded data are not trusted before experience_is_sound. ERR_BAD_MODEL:

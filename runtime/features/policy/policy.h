@@ -1,6 +1,6 @@
 /* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses how a turn is answered: with
- * guesses of a draft, with thoughts, in how much context, how warm. It learns from turns and how well
- * they went. If it is not sure, it says so, and the defaults apply.
+ * guesses of a draft, with thoughts, in how much context, at which temperature. It learns from
+ * turns and their quality. If it is not sure, it says so, and the defaults apply.
  *
  *     z = sigmoid(W x + U h + bz)     c = tanh(W x + U h + bh)     h' = (zeta (1 - z) + nu) c + z h
  *     zeta, nu: sigmoids of one number each;     p of a head: softmax(V h' + v) */
@@ -17,7 +17,7 @@ enum {
     POLICY_SMALLEST_CONTEXT = 2,
 };
 
-#define POLICY_PRESSURE 0.9f /* above it the context is the smallest */
+#define POLICY_PRESSURE 0.9f /* at a higher pressure the context is the smallest */
 
 enum policy_head { POLICY_DRAFT, POLICY_THOUGHTS, POLICY_CONTEXT, POLICY_WARMTH, POLICY_HEADS };
 
@@ -47,10 +47,10 @@ struct policy_state {
 struct policy_choice {
     uint8_t choice[POLICY_HEADS]; /* 0: the default */
     float sure[POLICY_HEADS];     /* its probability */
-    uint8_t own[POLICY_HEADS];    /* the choice without the triggers, which teach nothing */
+    uint8_t own[POLICY_HEADS];    /* the choice without triggers, from which nothing is learnt */
 };
 
-/* A past turn: what was known, what was chosen, and the result. */
+/* A past turn: the facts before it, the choices, and the result. */
 struct trajectory {
     float inputs[POLICY_INPUTS];
     float hidden[POLICY_HIDDEN]; /* before it */
@@ -58,10 +58,10 @@ struct trajectory {
     float quality; /* 0 .. 1 */
 };
 
-/* The result of a turn, as far as the program sees it. */
+/* The result of a turn, as the program sees it. */
 struct turn_signs {
     bool good, bad; /* /good and /bad, which override everything else */
-    bool stopped;   /* ended by itself, not at a limit */
+    bool stopped;   /* the reply ended by itself, not at a limit */
     bool repeated;
     bool undone;
 };
@@ -71,17 +71,18 @@ uint8_t policy_choices(enum policy_head head); /* 2 or 3 choices */
 void policy_open(struct policy *p, unsigned seed);
 void policy_begin(struct policy *p); /* a conversation */
 
-/* Choose for a turn, and advance to the next. Triggers override what was learnt: at a pressure
- * above .9 the context is the smallest, and below half of the throughput a draft guesses. */
+/* Choose for a turn, and advance the state to the next turn. Triggers override what was learnt: at
+ * a pressure above .9 the context is the smallest, and below half of the throughput a draft
+ * guesses. */
 void policy_choose(struct policy *p, const struct policy_state *state,
                    struct policy_choice *choice);
 
 /* Loss of a trajectory, and its gradient to *g (which may be NULL): (quality - 1/2) times the
- * sum of -log p of the choices. A turn that went well makes its choices more likely, and one
- * that went badly the others. Only through this turn's step: the earlier h is a constant. */
+ * sum of -log p of the choices. A good turn makes its choices more likely, a bad turn the
+ * other choices. The gradient goes only through this turn's step: the earlier h is a constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
-/* One step of gradient descent. False: it gave NaN or weights beyond 100, and was dropped. */
+/* One step of gradient descent. False: the step gave NaN or weights beyond 100, and was dropped. */
 bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
 
 float turn_quality(const struct turn_signs *signs);

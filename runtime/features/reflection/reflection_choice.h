@@ -4,9 +4,9 @@
 
 struct chat;
 
-/* A list of choices (grammar_constraint_use_choices), valid until the next turn: two of up to three
- * of the person's sentences, as memory tags; or the only one. NULL: there is none. Only with
- * learn=on. */
+/* A list of choices (grammar_constraint_use_choices), valid until the next turn. Each choice stores
+ * two of up to three of the person's sentences, or the only one, with memory tags. NULL: no
+ * sentence. Only with learn=on. */
 const char *reflection_choices(struct chat *c);
 
 #endif

@@ -5,16 +5,16 @@
 #include "runtime/features/feature.h"
 #include "runtime/features/turn_log/turn_log.h"
 
-/* The log, opened with the first model, and kept for later ones. */
+/* The log; it opens with the first model and stays open for later models. */
 struct turn_log_state {
     struct turn_log log;
     bool is_open;
     uint64_t logged;           /* the latest reply's record; 0: this conversation has none */
-    struct feature_turn *turn; /* its text goes through here, ... */
-    struct feature_text next;  /* ... and on to here */
+    struct feature_turn *turn; /* the turn whose text passes through here */
+    struct feature_text next;  /* the next receiver of the text */
 };
 
-/* With log=on, if there is a file for it. */
+/* Open the log, with log=on and if there is a file for it. */
 void app_open_log(void *state, struct app *a);
 
 #endif

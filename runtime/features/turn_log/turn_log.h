@@ -21,7 +21,7 @@ struct turn_log {
     bool begun;         /* a line has begun */
     uint64_t last_turn; /* number of the last written turn; 0: none since the start */
     char error_message
-        [TURN_LOG_ERROR_MESSAGE_BYTES]; /* after an error: the message, with the cure */
+        [TURN_LOG_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what helps */
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
 
@@ -35,8 +35,8 @@ struct turn_log_turn {
     size_t user_bytes;
 };
 
-/* Facts after a reply. ids (n): of the turn, from its first token on, which is token `start` of
- * the conversation; the reply begins at ids[reply]. end: why it ended. end_id: the token that
+/* Facts after a reply. ids (n): the turn's tokens; the first is token `start` of the
+ * conversation; the reply begins at ids[reply]. end: why it ended. end_id: the token that
  * ends replies. */
 struct turn_log_end {
     const char *end;
@@ -44,18 +44,18 @@ struct turn_log_end {
     uint32_t n, start, reply, end_id;
 };
 
-/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device cannot be written;
- * l->error_message. */
+/* Open the log. l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device cannot be
+ * written; l->error_message. */
 enum err turn_log_open(struct turn_log *l, const struct file *file);
 
 void turn_log_begin(struct turn_log *l, const struct turn_log_turn *turn);
 void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
-/* Write the turn; does nothing if none has begun. A line that is too long loses its ids first,
+/* Write the turn; does nothing if no turn has begun. A line that is too long loses its ids first,
  * then the ends of its texts, and is marked. Errors of record_ring_append; l->error_message. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
-/* The judgement of turn number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: turn is 0;
- * otherwise as above. */
+/* Write the judgement of turn number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: turn
+ * is 0. Other errors as turn_log_end. */
 enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating);
 
 #endif
