@@ -156,7 +156,7 @@ static bool is_finite(float x)
     return (f32_bits(x) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* Pair number i; *end is where the previous one ended in the data. */
+/* Check pair number i; *end is where the previous pair ended in the data. */
 static enum err check_pair(const struct adapter_header *h, const struct adapter_pair *pairs,
                            uint32_t i, uint64_t *end, char *error_message)
 {
@@ -199,7 +199,7 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     return ERR_OK;
 }
 
-/* The sum of the ranks in the layer with the most. */
+/* The largest sum of ranks in one layer. */
 static uint32_t most_ranks(const struct adapter_header *h, const struct adapter_pair *pairs)
 {
     uint32_t most = 0, sum = 0;
@@ -264,7 +264,7 @@ enum err adapter_check_base(const struct adapter_header *h, const struct adapter
         const struct ingot_tensor *w = image_tensor(base, role, pairs[i].layer);
         uint32_t rows = w == NULL ? 0 : w->rows, cols = w == NULL ? 0 : w->cols;
 
-        if (role == INGOT_TOKEN_EMBEDDING) { /* takes a token and gives its row */
+        if (role == INGOT_TOKEN_EMBEDDING) { /* an embedding takes a token and gives its row */
             uint32_t swap = rows;
 
             rows = cols;

@@ -4,7 +4,8 @@
 
 enum { KEY_BYTES = 65, DIGEST_BYTES = 32, NUMBER_BYTES = 32 };
 
-/* BearSSL checks all other bounds; it would compare an r of 0 with the X of a point. */
+/* Whether a number is 0. BearSSL checks all other bounds, but it would compare an r of 0 with the X
+ * of a point. */
 static bool is_zero(const uint8_t *number)
 {
     uint8_t any = 0;
@@ -17,7 +18,7 @@ static bool is_zero(const uint8_t *number)
 
 bool ecdsa_p256_verify(const uint8_t *key, const uint8_t *digest, const uint8_t *signature)
 {
-    /* The library's type is not const, but it only reads. */
+    /* The library's type is not const, but the library only reads. */
     const br_ec_public_key public = { .curve = BR_EC_secp256r1,
                                       .q = (unsigned char *)(uintptr_t)key,
                                       .qlen = KEY_BYTES };

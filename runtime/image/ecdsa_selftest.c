@@ -39,7 +39,8 @@ static const uint8_t order[HALF] = { 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0
                                      0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84,
                                      0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51 };
 
-/* Replace one half of a signature: by 0, the order, all ones, the other half. */
+/* Check that a signature fails if one half is replaced by 0, the order, all ones, or the other
+ * half. */
 static const char *check_halves(const uint8_t *digest, const uint8_t *good)
 {
     static const uint8_t zeros[HALF];
@@ -61,7 +62,7 @@ static const char *check_halves(const uint8_t *digest, const uint8_t *good)
     return ecdsa_p256_verify(key, digest, bad) ? "a signature with r and s exchanged" : NULL;
 }
 
-/* Flip a bit of the signature, the digest or the key. */
+/* Check that a signature fails if a bit of the signature, the digest or the key is flipped. */
 static const char *check_bits(const uint8_t *digest, const uint8_t *good)
 {
     uint8_t bad[WHOLE], other[HALF], point[KEY];
@@ -72,7 +73,8 @@ static const char *check_bits(const uint8_t *digest, const uint8_t *good)
         memcpy(other, digest, sizeof other);
         other[4 * i] ^= (uint8_t)(1u << i);
         memcpy(point, key, sizeof point);
-        point[8 * i + i / 2] ^= (uint8_t)(1u << i); /* the first: in the byte that must be 4 */
+        point[8 * i + i / 2] ^= (uint8_t)(1u << i); /* the first bit is in the byte that must be
+                                                     * 4 */
         if (ecdsa_p256_verify(key, digest, bad) || ecdsa_p256_verify(key, other, good)) {
             return "a signature of other data";
         }

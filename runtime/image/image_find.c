@@ -2,8 +2,8 @@
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 
-/* Entries of the tensor table that may have the role: those of a layer, or those before or after
- * all layers. */
+/* Find the entries of the tensor table that may have the role: the entries of a layer, or the
+ * entries before or after all layers. */
 static void find_range(const struct image *img, enum ingot_role role, unsigned layer,
                        uint32_t *first, uint32_t *end)
 {
@@ -100,7 +100,7 @@ uint32_t image_long_context(const struct image *img)
     return most;
 }
 
-/* For latent keys, the input of ATTN_Q is kept where heads are. */
+/* With latent keys the input of ATTN_Q is stored in place of the heads. */
 static uint32_t queries_of(const struct ingot_layer *l)
 {
     if ((l->features & INGOT_LATENT_KV) == 0) {

@@ -1,4 +1,4 @@
-/* The check of the header page. No value of the page is used before it. */
+/* Check the header page, before any value of it is used. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -16,7 +16,8 @@ static uint32_t header_crc(const struct ingot_header *h)
     return crc32c_of_header(h, sizeof *h, &h->header_crc32c);
 }
 
-/* Terminated, and without control characters, because the name is written to terminals. */
+/* Whether a name is NUL-terminated and free of control characters, because it is written to
+ * terminals. */
 static bool name_is_clean(const char *name, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -98,7 +99,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     return ERR_OK;
 }
 
-/* Fields that are not used are zero. */
+/* Unused fields must be zero. */
 static enum err check_sampling(struct image *img, const struct ingot_sampling *s)
 {
     const uint32_t given = s->given;
@@ -124,7 +125,7 @@ static enum err check_sampling(struct image *img, const struct ingot_sampling *s
     return e;
 }
 
-/* The ropes, whose factors are in a section that is not read yet. */
+/* Check the ropes; their factors are in a section that is not read yet. */
 static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32_t n_factors)
 {
     const struct image_bound bounds[] = {
@@ -187,7 +188,7 @@ enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, ui
     return ERR_OK;
 }
 
-/* The demands on a section: a table of `least` to `most` entries, or (entry_bytes 0) at least
+/* The rule for a section: it is a table of `least` to `most` entries, or (entry_bytes 0) at least
  * `least` bytes. */
 struct section_rule {
     const char *name;
@@ -219,8 +220,8 @@ static enum err check_size(struct image *img, const struct section_rule *r)
     return ERR_OK;
 }
 
-/* The sections follow the header and each other without gaps, so one cursor proves that none
- * overlaps. On success *end is the next free page. */
+/* Sections follow the header and each other without gaps, so one cursor shows that they do not
+ * overlap. On success *end is the next free page. */
 static enum err check_section(struct image *img, const struct section_rule *r, uint64_t *end)
 {
     const struct ingot_section *s = r->section;
@@ -239,12 +240,13 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     if (e != ERR_OK) {
         return e;
     }
-    /* Stays within the file, whose size is a multiple of the page as well. */
+    /* The end stays within the file, whose size is also a multiple of the page. */
     *end = image_round_up(s->offset + s->bytes, INGOT_PAGE);
     return ERR_OK;
 }
 
-/* Checksums of extents: of experts, whose number the layers give, and of a table's rows. */
+/* The most checksums of extents: of experts, whose number the layers give, and of a table's
+ * rows. */
 static uint32_t most_extents(const struct ingot_params *p)
 {
     uint32_t rows = p->per_layer_dim != 0 ? p->vocab : 0;

@@ -1,8 +1,8 @@
-/* The check of the table of layers, and the names of their kinds. */
+/* Check the table of layers, and name the kinds of layers. */
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
-/* Kinds that this format names. layer_check.c knows which of them this program computes. */
+/* Kinds that the format names. layer_check.c checks which of them this program computes. */
 static const char *const mixers[] = {
     [INGOT_MIXER_NONE] = "none",     [INGOT_MIXER_ATTENTION] = "attention",
     [INGOT_MIXER_DELTA] = "delta",   [INGOT_MIXER_SHORTCONV] = "shortconv",
@@ -84,7 +84,7 @@ enum err image_layer_ranges(const struct image_checked *c, const struct image_ra
     return ERR_OK;
 }
 
-/* Checks that do not depend on the kinds. */
+/* Check fields that do not depend on the kinds. */
 static enum err check_common(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -104,7 +104,7 @@ static enum err check_common(const struct image_checked *c)
     return image_layer_ranges(c, ranges, sizeof ranges / sizeof ranges[0]);
 }
 
-/* The dense feed-forward, which may also run in addition to experts. */
+/* Check the dense feed-forward, which may also run in addition to experts. */
 static enum err check_dense(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -145,7 +145,7 @@ static enum err check_groups(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* The experts' locations are checked with the tensors. */
+/* Check a layer's experts; their locations are checked with the tensors. */
 static enum err check_experts(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;

@@ -1,4 +1,4 @@
-/* The check of what the table of layers says about mixers. Fields that a kind does not have are
+/* Check the fields of mixers in the table of layers. Fields that a kind does not use must be
  * zero, but a program's own kinds may have any values within the bounds. */
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
@@ -42,8 +42,8 @@ static enum err check_rope(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* Shared keys and values belong to an earlier layer that has its own, in the same shape, so
- * there are no cycles. */
+/* Shared keys and values must belong to an earlier layer with its own keys and values of the
+ * same shape, so there are no cycles. */
 static enum err check_kv_layer(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer, *from;
@@ -70,8 +70,9 @@ static enum err check_kv_layer(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* One key for all heads, of which kv_rank numbers are also the value. A head has whole groups of
- * the rows of ATTN_K_B and ATTN_V_B, and a page of keys and values has whole sectors. */
+/* Check latent keys: all heads have one key, and kv_rank numbers of it are also the value. A head
+ * must have whole groups of the rows of ATTN_K_B and ATTN_V_B, and a page of keys and values must
+ * have whole sectors. */
 static enum err check_latent(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -197,7 +198,7 @@ enum err image_check_attention(const struct image_checked *c)
     return image_layer_ranges(c, ranges, COUNT(ranges));
 }
 
-/* The convolution, which all of them have, and for those with a state the heads. */
+/* Check the convolution of a recurrent mixer, and the heads if it has a state. */
 static enum err check_inner(const struct image_checked *c, bool stateful)
 {
     const struct ingot_layer *l = c->layer;

@@ -1,7 +1,7 @@
 /* Which tensors a model has, their shapes, and their place in the table. */
 #include "runtime/image/image.h"
 
-/* One row a role: its name, when it exists, and its shape. */
+/* A row for each role: its name, when it exists, and its shape. */
 enum { LAYER = 1 << 0, MATRIX = 1 << 1, EXPERT = 1 << 2 };
 enum extent_of {
     ONE,
@@ -204,7 +204,7 @@ static bool is_latent(const struct ingot_layer *l)
     return (l->features & INGOT_LATENT_KV) != 0;
 }
 
-/* Numbers of a head's query before it is multiplied by ATTN_K_B. */
+/* How many numbers a head's query has before it is multiplied by ATTN_K_B. */
 static uint32_t query_dim(const struct ingot_layer *l)
 {
     return is_latent(l) ? l->query_dim : l->head_dim;

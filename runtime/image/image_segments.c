@@ -1,4 +1,4 @@
-/* The table of segments: which bytes of the file arrive together. */
+/* Check the table of segments: which bytes of the file are read together. */
 #include "runtime/image/image_check.h"
 
 uint32_t image_segment_count(const struct image *img)
@@ -72,7 +72,7 @@ uint32_t image_front_segments(const struct ingot_params *p)
     return p->per_layer_dim != 0 ? 2 : 1;
 }
 
-/* Embedding, optionally the table of embeddings per layer, layers, head. */
+/* The order of segments: embedding, optionally the table of embeddings per layer, layers, head. */
 static unsigned kind_at(uint32_t i, const struct ingot_params *p)
 {
     uint32_t front = image_front_segments(p);
@@ -89,7 +89,7 @@ static unsigned kind_at(uint32_t i, const struct ingot_params *p)
     return INGOT_SEGMENT_HEAD;
 }
 
-/* Entry number i, which begins at `at`. */
+/* Check entry number i, which begins at `at`. */
 static enum err check_segment(struct image *img, uint32_t i, uint64_t at)
 {
     const struct ingot_segment *s = &img->segments[i];

@@ -1,4 +1,4 @@
-/* The check of the tensor table: each tensor is in its place, with the shape that its layer
+/* Check the tensor table: each tensor must be in its place, with the shape that its layer
  * requires. */
 #include "runtime/image/image_check.h"
 
@@ -9,7 +9,7 @@ struct cursor {
     struct image *img;
     uint32_t index;
     uint64_t end;
-    uint64_t expert_end; /* and in an expert's extent */
+    uint64_t expert_end; /* where the previous one ended in an expert's extent */
 };
 
 static enum err refuse_field(struct image *img, const char *place, const char *field,
@@ -19,7 +19,8 @@ static enum err refuse_field(struct image *img, const char *place, const char *f
                   (unsigned long long)value, (unsigned long long)right);
 }
 
-/* A FIG4 tensor brings its own table; products of two values with activations must fit 16 bits. */
+/* A FIG4 tensor has its own table; the sum of two products of values with activations must fit 16
+ * bits. */
 static enum err check_values(struct image *img, const struct ingot_tensor *t, const char *place)
 {
     if (t->type != INGOT_FIG4 && !image_all_zero(t->values, sizeof t->values)) {
@@ -35,7 +36,7 @@ static enum err check_values(struct image *img, const struct ingot_tensor *t, co
     return ERR_OK;
 }
 
-/* Type, shape and the numbers that follow from them. */
+/* Check type, shape and the numbers that follow from them. */
 static enum err check_shape(struct image *img, const struct ingot_tensor *t,
                             const struct ingot_layer *layer, const char *place)
 {
@@ -99,8 +100,8 @@ static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
     return l->expert_offset;
 }
 
-/* Tensors of a segment ascend; *end is where the previous one ended in the same segment or
- * extent. */
+/* Check a tensor's place. Tensors of a segment ascend; *end is where the previous tensor
+ * ended in the same segment or extent. */
 static enum err check_place(struct image *img, const struct ingot_tensor *t,
                             const struct ingot_layer *layer, uint32_t segment, const char *place,
                             uint64_t *end)
@@ -124,7 +125,7 @@ static enum err check_place(struct image *img, const struct ingot_tensor *t,
     return ERR_OK;
 }
 
-/* The output, if it is the token embedding under another name. */
+/* Check an output that is the token embedding under another name. */
 static enum err check_tied(struct image *img, const struct ingot_tensor *t)
 {
     const struct ingot_tensor *embedding = img->tensors;
@@ -136,7 +137,7 @@ static enum err check_tied(struct image *img, const struct ingot_tensor *t)
     return ERR_OK;
 }
 
-/* The next entry, which has this role. */
+/* Check the next entry, which must have this role. */
 static enum err check_tensor(struct cursor *c, const struct ingot_layer *layer, uint32_t segment,
                              const char *place)
 {
@@ -165,7 +166,7 @@ static void name_tensor(enum ingot_role role, unsigned layer, char *text, size_t
     format_text(text, text_bytes, "layer %u %s", layer, image_role_name(role));
 }
 
-/* The tensor of a role, if it exists. */
+/* Check the tensor of a role, if it exists. */
 static enum err check_role(struct cursor *c, enum ingot_role role, unsigned layer, uint32_t segment)
 {
     struct image *img = c->img;
@@ -188,7 +189,7 @@ static enum err check_role(struct cursor *c, enum ingot_role role, unsigned laye
                   img->tensors[c->index].role, img->tensors[c->index].layer);
 }
 
-/* The existing tensors of the roles [first, last), in their order. */
+/* Check the existing tensors of the roles [first, last), in order. */
 static enum err check_roles(struct cursor *c, unsigned first, unsigned last, unsigned layer,
                             uint32_t segment)
 {
@@ -202,8 +203,8 @@ static enum err check_roles(struct cursor *c, unsigned first, unsigned last, uns
     return ERR_OK;
 }
 
-/* Only the padding of a page follows a segment's last tensor: the planner's buffers rely on it.
- * The next segment begins at 0. */
+/* Check that only the padding of a page follows a segment's last tensor: the planner's buffers
+ * rely on this. The next segment begins at 0. */
 static enum err check_end(struct cursor *c, uint32_t segment)
 {
     struct image *img = c->img;
@@ -231,8 +232,8 @@ static bool begins_tensor(const struct image *img, const struct ingot_layer *l, 
     return l->ffn == INGOT_FFN_EXPERTS && offset == l->expert_offset;
 }
 
-/* The extents of the experts follow the tensors that the layer always needs, one after the other
- * to the segment's end, and each has its checksum. */
+/* Check the extents of experts: they follow the tensors that the layer always needs, without gaps
+ * up to the segment's end, and each has its checksum. */
 static enum err check_extents(struct cursor *c, const struct ingot_layer *l, uint32_t layer,
                               uint32_t *first_expert)
 {
@@ -259,7 +260,7 @@ static enum err check_extents(struct cursor *c, const struct ingot_layer *l, uin
     return ERR_OK;
 }
 
-/* No phase ends inside a tensor. */
+/* Check that no phase ends inside a tensor. */
 static enum err check_phases(struct image *img, const struct ingot_layer *l, uint32_t layer)
 {
     const struct ingot_segment *s = &img->segments[l->segment];

@@ -1,5 +1,4 @@
-/* The check of the tokenizer section. Afterwards runtime/tokenizer/tokenizer.c needs no bounds
- * checks. */
+/* Check the tokenizer section, so that runtime/tokenizer/tokenizer.c needs no bounds checks. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -129,7 +128,8 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     return ERR_OK;
 }
 
-/* A known number; only tokens that are matched as a whole may strip the white space around them. */
+/* Whether a type is known. Only tokens that are matched as a whole may strip white space around
+ * them. */
 static bool type_fits(uint8_t type)
 {
     uint8_t number = type & INGOT_TOKEN_TYPE;
@@ -145,7 +145,7 @@ static uint32_t type_of(const struct view *v, uint32_t id)
     return v->types[id] & INGOT_TOKEN_TYPE;
 }
 
-/* Offsets ascend from 0 to text_bytes, scores are finite, types are known. */
+/* Check that offsets ascend from 0 to text_bytes, scores are finite, and types are known. */
 static enum err check_tokens(struct image *img, const struct view *v)
 {
     uint32_t longest = 0;
@@ -192,7 +192,7 @@ static int compare_texts(const struct view *v, uint32_t a, uint32_t b)
     return (na > nb) - (na < nb);
 }
 
-/* Strictly ascending, which also excludes equal texts. */
+/* Check that texts ascend strictly, which also excludes equal texts. */
 static enum err check_sorted(struct image *img, const struct view *v)
 {
     for (uint32_t i = 0; i < v->head->n_sorted; i++) {
@@ -215,7 +215,8 @@ static enum err check_sorted(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* For type BYTE by name; in byte-level BPE a plain token with that one byte. */
+/* Whether a token stands for a byte: by its name if its type is BYTE; in byte-level BPE a plain
+ * token with this one byte. */
 static bool stands_for_byte(const struct view *v, uint32_t id, unsigned byte)
 {
     if (id >= v->head->n_tokens) {
@@ -259,8 +260,8 @@ static enum err check_merges_head(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* The result is a plain token with the joined text. So no text can merge into a control token, and
- * merged text prints unchanged. */
+/* Check that the result of a merge is a plain token with the joined text. So no text can merge into
+ * a control token, and merged text prints unchanged. */
 static bool merge_fits(const struct view *v, uint32_t left, const struct ingot_merge *m)
 {
     const uint32_t *at = v->text_offsets;
@@ -282,7 +283,8 @@ static enum err check_merges(struct image *img, const struct view *v)
     if (v->rows[0] != 0 || v->rows[v->head->n_tokens] != v->merges->n_merges) {
         return REFUSE(img, ERR_BAD_TOKENIZER, "tokenizer: rows do not run from 0 to n_merges");
     }
-    for (uint32_t id = 0; id < v->head->n_tokens; id++) { /* all, before any entry is read */
+    for (uint32_t id = 0; id < v->head->n_tokens; id++) { /* check all offsets before any entry is
+                                                           * read */
         if (v->rows[id + 1] < v->rows[id]) {
             return REFUSE(img, ERR_BAD_TOKENIZER, "tokenizer: rows descend after token %u", id);
         }

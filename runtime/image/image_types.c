@@ -129,7 +129,8 @@ bool image_type_takes(unsigned type, uint32_t cols)
     return rule->padding != 0 && !(rule->whole_blocks && cols % rule->padding != 0);
 }
 
-/* Half a block of activations, and work space of a core, are only for whole matrices. */
+/* Types that need half a block of activations, or work space of a core, are only for whole
+ * matrices. */
 bool image_type_suits_head(unsigned type)
 {
     const struct type_rule *rule = type_rule(type);

@@ -43,7 +43,7 @@ bool signature_is_block(const struct signature_block *b)
     return memcmp(b->magic, SIGNATURE_MAGIC, sizeof b->magic) == 0;
 }
 
-/* All fields but the digests and the signature: readers rely on these when they use the block. */
+/* Check all fields except the digests and the signature: readers rely on these fields. */
 static enum err check_head(const struct signature_block *b, uint64_t file_bytes, uint32_t n_parts,
                            char *error_message)
 {

@@ -1,8 +1,8 @@
 /* Latent keys (DeepSeek's MLA) in the absorbed form: a key is the compressed input of the layer,
  * normed, and a part that rotates, the same for all heads. The matrix that would make each
- * head's key from it multiplies the query instead (ATTN_K_B), and the one that would make its
- * value multiplies the attended sum (ATTN_V_B). The cache therefore keeps one short row a
- * position, and attention is that of one kv head. */
+ * head's key from this row multiplies the query instead (ATTN_K_B), and the matrix that would
+ * make its value multiplies the attended sum (ATTN_V_B). So the cache keeps one short row
+ * for each position, and attention works as with one kv head. */
 #include "runtime/model/attention_heads.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static uint32_t rotated_dims(const struct transformer *t)
     return t->image->header->ropes[t->data->rope].dims;
 }
 
-/* A norm of one head; a wide norm has been applied to all heads together. */
+/* Norm one head; a wide norm was applied to all heads together before. */
 static void norm_head(const struct transformer *t, float *head, enum ingot_role norm)
 {
     const float *weights = layer_vector(t, norm);
@@ -71,7 +71,7 @@ static void prepare_query(const struct transformer *t, float *q, uint32_t token)
     }
 }
 
-/* The value of a head, from its key if it has no matrix of its own. */
+/* Prepare the value of a head, from its key if values have no matrix. */
 static void prepare_value(const struct transformer *t, float *v, const float *k)
 {
     uint32_t d = t->data->head_dim;
@@ -98,8 +98,7 @@ static void prepare_key(const struct transformer *t, float *k, uint32_t token)
 
 /* ---- latent keys ----------------------------------------------------------------------------- */
 
-/* y = W x for the rows that belong to a head in a matrix of all heads; x has room up to whole
- * blocks. */
+/* Compute y = W x for one head's rows in a matrix of all heads; x has room up to whole blocks. */
 static void multiply_head(const struct transformer *t, unsigned core, enum ingot_role role,
                           uint32_t head, float *x, float *y)
 {
@@ -121,7 +120,7 @@ static void latent_query(const struct transformer *t, unsigned core, uint32_t he
     uint32_t rotated = l->head_dim - l->kv_rank, plain = l->query_dim - rotated;
     float *x = t->act.attention[core].out;
 
-    /* The part without a rotation goes through the matrix of keys. */
+    /* The part that does not rotate is multiplied by the matrix of keys. */
     memcpy(x, from, plain * sizeof *x);
     multiply_head(t, core, INGOT_ATTN_K_B, head, x, q);
     t->kernels->scale_f32(q, q, l->kv_rank, l->attn_scale);
@@ -166,7 +165,8 @@ const float *attention_key_value(const struct transformer *t, uint32_t head, uin
         latent_key(t, k, token);
         return k;
     }
-    /* Before the key is normed and rotated, because the value may be made from it. */
+    /* Prepare the value before the key is normed and rotated, because the value may be made from
+     * the key. */
     prepare_value(t, v, k);
     prepare_key(t, k, token);
     return v;
@@ -183,7 +183,7 @@ void attention_result(const struct transformer *t, unsigned core, uint32_t head,
         t->kernels->scale_f32(to, out, d, 1.0f / sum);
         return;
     }
-    /* The sum of latent rows, then its matrix. */
+    /* Scale the sum of latent rows, then multiply it by the matrix of values. */
     t->kernels->scale_f32(x, out, d, 1.0f / sum);
     multiply_head(t, core, INGOT_ATTN_V_B, head, x, to);
 }

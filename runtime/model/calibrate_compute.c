@@ -11,27 +11,27 @@
 enum {
     FILL = 0x3c,             /* bytes that represent weights and keys: any type reads them as
                               * normal numbers */
-    REGION_BYTES = 64 << 20, /* more than a cache holds */
+    REGION_BYTES = 64 << 20, /* bytes of weights to run over: more than a cache holds */
     CACHE_LINE = 64,
-    CHECKED = 32, /* also for a part of the bytes */
+    CHECKED = 32, /* alignment of a part of the bytes */
     PROBE_TOKENS = 32,
-    POSITION = 16,            /* per token: the number of others before it */
+    POSITION = 16,            /* position of the measured tokens */
     PART = 8,                 /* per byte: the weights of a matrix times the tokens */
-    MATRIX_HZ = 200,          /* 5 ms of each, ... */
-    MATRIX_MOST_HZ = 66,      /* ... 15 ms while others disturb it, ... */
-    LEAST_TIMES = 2,          /* ... and the first one warms up */
-    LAYERS_HZ = 100,          /* 10 ms in total, */
-    LAYERS_MOST_HZ = 33,      /* 30 ms while others disturb them, */
-    WINDOW_NS = 1000000,      /* window of layers, or longer if one layer takes longer; ... */
-    WARM_LAYERS = 1,          /* ... before it */
-    MOST_WINDOWS = 128,       /* windows of 1 ms each: more than fit into the time */
+    MATRIX_HZ = 200,          /* measure each matrix for 5 ms */
+    MATRIX_MOST_HZ = 66,      /* up to 15 ms while other programs disturb */
+    LEAST_TIMES = 2,          /* least times to measure; the first one warms up */
+    LAYERS_HZ = 100,          /* measure layers for 10 ms in total */
+    LAYERS_MOST_HZ = 33,      /* up to 30 ms while other programs disturb */
+    WINDOW_NS = 1000000,      /* length of a window of layers; longer if one layer takes longer */
+    WARM_LAYERS = 1,          /* layers before the first window */
+    MOST_WINDOWS = 128,       /* more windows than fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than this fraction */
-    DOUBT_TIMES = 4,          /* after this many without agreement, other programs disturb */
-    CHUNK_MOST_NS = 50000000, /* time of a layer's matrices for PROBE_TOKENS */
+    DOUBT_TIMES = 4,          /* after this many times without agreement, other programs disturb */
+    CHUNK_MOST_NS = 50000000, /* most time of a layer's matrices for PROBE_TOKENS */
 };
 
-/* The shortest time, because others that use the cores add time, and the second shortest: if
- * these agree, nobody else was running in either. */
+/* The two shortest times. Other programs only add time, so if these two agree, no other
+ * program was running. */
 struct least {
     uint64_t first, second;
     uint32_t n;
@@ -54,11 +54,11 @@ struct calibration {
     struct linear_input in;
     const uint8_t *rows;
 
-    uint32_t n_tokens; /* of a pass */
+    uint32_t n_tokens; /* tokens of a pass */
     uint32_t n_begun;  /* layers */
-    uint32_t n_layers; /* layers in the window, which began at ... */
-    uint64_t window;   /* ... these ticks */
-    uint64_t matrices; /* their predicted nanoseconds */
+    uint32_t n_layers; /* layers in the current window */
+    uint64_t window;   /* ticks at which the window began */
+    uint64_t matrices; /* predicted nanoseconds of their matrices */
     uint64_t begun;    /* ticks */
     struct least least;
     uint32_t n_windows;
@@ -95,21 +95,21 @@ static bool least_agrees(const struct least *l)
     return l->n > 1 && l->second - l->first <= l->first / AGREE_PART;
 }
 
-/* Printed with the prediction: it may be far too low. */
+/* Note that the measured rates may be far too low; this is printed with the prediction. */
 static void note_doubt(struct calibration *p, const struct least *l)
 {
     p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
 }
 
-/* Whether `ticks` since the beginning are enough: `most_hz` of a second ends it in any case. */
+/* Whether the measurement may end after `ticks`; it always ends after 1 / `most_hz` seconds. */
 static bool is_enough(const struct calibration *p, const struct least *l, uint64_t ticks,
                       uint32_t least_hz, uint32_t most_hz)
 {
     return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
 }
 
-/* Picoseconds per byte of a matrix and token, from the shortest of all turns. The matrix has the
- * head's shape, or as many of its rows as there are logits for all tokens. */
+/* Picoseconds for a byte of a matrix and a token, from the shortest time. The matrix has the
+ * head's shape, or fewer rows if there is less room for logits. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
@@ -128,7 +128,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
         return 0;
     }
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
-    /* Other weights each time, so that none are in a cache, as in a pass. */
+    /* Use other weights each time, so that none are in a cache, as in a pass. */
     while (least.n < LEAST_TIMES || !is_enough(p, &least, now - begin, MATRIX_HZ, MATRIX_MOST_HZ)) {
         p->rows = p->weights + at;
         at += matrix;
@@ -155,14 +155,15 @@ static void end_window(struct calibration *p, uint64_t ns)
     p->matrices = 0;
 }
 
-/* Sums layers up to a window, and says when there are enough. */
+/* Called between two layers: adds layers up to a window. Returns whether there are enough
+ * windows. */
 static bool between_layers(void *context)
 {
     struct calibration *p = context;
     const struct transformer *t = &p->m->transformer;
     uint64_t now = platform_ticks(p->clock), ns = nanoseconds(p, now - p->window);
 
-    /* The first layers fill caches and wake cores, so they do not count. */
+    /* The first layers fill caches and wake cores, so they are not counted. */
     if (p->n_begun++ <= WARM_LAYERS) {
         p->window = now;
         return false;
@@ -195,7 +196,8 @@ static uint64_t undisturbed_rest(const struct calibration *p)
     return n == 0 ? 0 : sum / n;
 }
 
-/* Nanoseconds of a layer and token outside its matrices, over whole passes and a part of one. */
+/* Nanoseconds of a layer and a token outside its matrices, measured over passes; the last pass may
+ * be partial. */
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
@@ -238,8 +240,8 @@ static void measure_checksum(struct calibration *p)
                                            bytes);
 }
 
-/* An earlier state of the same shape, which can stand in for number i; i itself if there is
- * none, or if it needs no memory. */
+/* An earlier state of the same shape, which can replace number i here; returns i if there is
+ * none, or if state i needs no memory. */
 static uint32_t stand_in(const struct image *image, uint32_t i)
 {
     const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
@@ -290,7 +292,7 @@ static void open_states(struct calibration *p, struct arena *arena)
     }
 }
 
-/* Work space; one layer's cache, which stands in for all; and the rest of the memory for
+/* Cut the memory: work space, one layer's cache that all layers share, and the rest for
  * weights. */
 static bool cut_memory(struct calibration *p, struct workers *workers, struct arena *arena)
 {
@@ -327,8 +329,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     return true;
 }
 
-/* Run the layers that fit into the memory again and again. False: there is no room for one
- * layer, or for the first rows of the embedding. */
+/* Place the layers that fit into the memory; passes run them repeatedly. False: there is no
+ * room for one layer, or for the first rows of the embedding. */
 static bool place_layers(struct calibration *p)
 {
     const struct image *image = &p->m->image;
@@ -340,7 +342,7 @@ static bool place_layers(struct calibration *p)
     s->plan = &p->m->plan;
     s->workers = p->m->transformer.workers;
     for (uint32_t i = 0; i < image_front_segments(&image->header->params); i++) {
-        s->segments[i] = p->weights; /* the embedding, and the table per layer */
+        s->segments[i] = p->weights; /* also the embedding and the table per layer */
     }
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);

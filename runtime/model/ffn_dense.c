@@ -27,7 +27,7 @@ void ffn_activate(const struct transformer *t, float *gate, const float *up, siz
     }
 }
 
-/* The rows that this core has just computed. */
+/* Apply the activation to the rows that this core has just computed. */
 static void activate_rows(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

@@ -1,5 +1,5 @@
-/* A token's experts are added in ascending order of their number, whatever the number of tokens.
- * A chunk can therefore be computed expert by expert, with the same bits as a single token. */
+/* A token's experts are always added in ascending order of their number. So a chunk can be
+ * computed expert by expert, with the same bits as a single token. */
 #include "runtime/model/ffn_experts.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
 
 /* ---- the matrices of an expert --------------------------------------------------------------- */
 
-/* This core's rows of a matrix of an expert, with its bias. */
+/* Compute this core's rows of an expert's matrix, with its bias. */
 static void multiply(const struct transformer *t, unsigned core, const uint8_t *extent,
                      enum ingot_role role, enum ingot_role bias, const struct linear_input *in,
                      float *y, size_t y_stride)
@@ -30,7 +30,7 @@ static void multiply(const struct transformer *t, unsigned core, const uint8_t *
     if (b == NULL) {
         return;
     }
-    /* The same rows that layer_multiply gives this core. */
+    /* The rows are those that layer_multiply gives this core. */
     workers_share(t->workers, core, w->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         t->kernels->add_f32(y + i * y_stride + first,
@@ -45,7 +45,7 @@ static size_t hidden_stride(const struct transformer *t)
     return t->tensors[INGOT_EXPERT_DOWN]->cols_padded;
 }
 
-/* This core's hidden values for an input: gate and up, then the activation, to `gate`. */
+/* Compute this core's hidden values for an input: gate and up, then the activation, to `gate`. */
 static void widen(const struct transformer *t, unsigned core, const uint8_t *extent,
                   const struct linear_input *in, float *gate, float *up)
 {
@@ -59,7 +59,8 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
-        if (first < last && last == t->data->expert_hidden) { /* columns beyond count as zero */
+        if (first < last && last == t->data->expert_hidden) { /* columns after the last one count as
+                                                               * zero */
             memset(gate + i * stride + last, 0, (stride - last) * sizeof *gate);
         }
     }
@@ -90,7 +91,7 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
 
 /* ---- one token, or a chunk ------------------------------------------------------------------- */
 
-/* A core's work for an expert, if experts come from a cache. */
+/* Trace a core's work for an expert, if experts come from a cache. */
 static void trace_run(const struct transformer *t, unsigned core, uint32_t expert, uint64_t begin)
 {
     if (is_cached(t)) {
@@ -98,7 +99,7 @@ static void trace_run(const struct transformer *t, unsigned core, uint32_t exper
     }
 }
 
-/* Number i of a token's experts: its hidden values are row i. */
+/* Compute the hidden values of number i of a token's experts, to row i. */
 static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
@@ -111,7 +112,7 @@ static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* First the experts in the cache while the others arrive, then each of these. */
+/* Compute first the experts in the cache, while the others arrive, then each of the others. */
 static bool widen_all(const struct transformer *t, unsigned core)
 {
     uint32_t n = t->data->n_experts_used;
@@ -133,7 +134,7 @@ static bool widen_all(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* The experts of a token side by side: their hidden values are the rows of one input. */
+/* Run the experts of a token together: their hidden values are the rows of one input. */
 static bool run_parallel(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -148,7 +149,7 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     /* All experts' rows are quantized at once, and shared as one input. */
     quantize_hidden(t, core, a->gate, t->data->n_experts_used);
     layer_step(t, core);
-    /* In ascending order: the sum has the same bits, whatever arrived first. */
+    /* Add in ascending order, so that the sum has the same bits whatever arrived first. */
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
 
@@ -160,7 +161,7 @@ static bool run_parallel(const struct transformer *t, unsigned core)
 }
 
 /* The first quantized row, as wide as hidden values, after the token's own input, which experts
- * that arrive later still read. Each core has one. */
+ * that arrive later still read. Each core has its own row. */
 static uint32_t first_own_row(const struct transformer *t)
 {
     size_t stride = hidden_stride(t);
@@ -168,7 +169,7 @@ static uint32_t first_own_row(const struct transformer *t)
     return (uint32_t)(t->workers->n_cores * ((t->act.dim_stride + stride - 1) / stride));
 }
 
-/* Some experts are missing, and there is room to compute each to its end by itself. */
+/* Whether some experts are missing, and there is room to compute each one completely by itself. */
 static bool runs_one_by_one(const struct transformer *t)
 {
     bool all = true;
@@ -197,18 +198,18 @@ static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 }
 
 /* Number i of a token's experts was missing: compute its hidden values while its last matrix
- * arrives. */
+ * is arriving. */
 static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
 {
     if (!expert_wait_first(t, core, i)) {
         return false;
     }
     widen_token(t, core, i);
-    layer_step(t, core); /* nobody reads data that may have to be read again */
+    layer_step(t, core); /* wait until no core uses bytes that may be read again */
     if (!expert_wait(t, core, i)) {
         return false;
     }
-    if (t->stream->experts.list[i].again) { /* it was wrong */
+    if (t->stream->experts.list[i].again) { /* the checksum of the first bytes was wrong */
         widen_token(t, core, i);
         layer_step(t, core);
     }
@@ -216,14 +217,14 @@ static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
     return true;
 }
 
-/* First compute the experts in the cache completely while the others arrive, then each of these.
- * After the last one only the addition is left, in ascending order as always. */
+/* First compute the experts in the cache completely while the others arrive, then each of the
+ * others. After the last one only the addition is left, in ascending order. */
 static bool run_one_by_one(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     uint32_t n = t->data->n_experts_used;
 
-    /* The first matrices of the experts in the cache, while the card continues. */
+    /* Compute the first matrices of the experts in the cache while the card continues. */
     for (uint32_t i = 0; i < n; i++) {
         if (expert_is_there(t, i)) {
             widen_token(t, core, i);
@@ -252,7 +253,7 @@ static bool run_token(const struct transformer *t, unsigned core)
     return runs_one_by_one(t) ? run_one_by_one(t, core) : run_parallel(t, core);
 }
 
-/* For the matrices that read a token's input. */
+/* The types of the matrices that read a token's input. */
 static uint32_t input_types(const struct transformer *t)
 {
     const struct ingot_tensor *gate = t->tensors[INGOT_EXPERT_GATE];
@@ -260,8 +261,8 @@ static uint32_t input_types(const struct transformer *t)
     return 1u << t->tensors[INGOT_EXPERT_UP]->type | (gate != NULL ? 1u << gate->type : 0);
 }
 
-/* A token becomes a row of an expert's input: quantized, as it was put aside, and as floats if a
- * matrix reads them. */
+/* Copy a token to a row of an expert's input: its kept quantized form, and floats if a matrix
+ * reads them. */
 static void gather_token(const struct transformer *t, uint32_t types, size_t row, size_t token)
 {
     const struct activations *a = &t->act;
@@ -273,7 +274,8 @@ static void gather_token(const struct transformer *t, uint32_t types, size_t row
     }
 }
 
-/* The inputs of the n tokens that take an expert, as consecutive rows: this core's share. */
+/* Gather this core's share of the inputs of the n tokens that take an expert, as consecutive
+ * rows. */
 static void gather(const struct transformer *t, unsigned core, uint32_t expert,
                    const struct linear_input *in)
 {
@@ -287,7 +289,7 @@ static void gather(const struct transformer *t, unsigned core, uint32_t expert,
             gather_token(t, types, row - 1, i);
         }
     }
-    /* Groups of four rows, as a gemm reads them. */
+    /* Form groups of four rows, as a gemm reads them. */
     linear_group(t->kernels, &t->act, types, in, first, last);
 }
 
@@ -305,7 +307,7 @@ static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
     }
 }
 
-/* The hidden values of the n tokens that take an expert, to rows from `row` on. */
+/* Compute the hidden values of the n tokens that take an expert, to rows from `row` on. */
 static void widen_chunk(const struct transformer *t, unsigned core, uint32_t expert,
                         const uint8_t *extent, uint32_t n, size_t row)
 {
@@ -321,7 +323,7 @@ static void widen_chunk(const struct transformer *t, unsigned core, uint32_t exp
     layer_step(t, core);
 }
 
-/* The contributions to the tokens, from these hidden values. */
+/* Compute the contributions to the tokens from these hidden values. */
 static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t expert,
                          const uint8_t *extent, uint32_t n, size_t row)
 {
@@ -341,12 +343,12 @@ static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t ex
 
 /* Experts of the list whose hidden values are computed before their turn. */
 struct early {
-    uint32_t end;    /* the available experts before this position in the list */
-    uint32_t n_rows; /* hidden values of all their tokens; the expert whose turn it is uses the
-                      * rows after them */
+    uint32_t end;    /* the cached experts before this index of the list */
+    uint32_t n_rows; /* rows of hidden values of all their tokens; the current expert uses the
+                      * rows after these */
 };
 
-/* Hidden values have rows for a chunk, and an expert takes a part of a chunk. */
+/* How many rows of hidden values fit; an expert takes a part of a chunk. */
 static uint32_t rows_for_hidden(const struct transformer *t)
 {
     const struct activations *a = &t->act;
@@ -355,8 +357,9 @@ static uint32_t rows_for_hidden(const struct transformer *t)
     return (uint32_t)(rows * a->hidden_stride / hidden_stride(t));
 }
 
-/* While the first missing expert arrives: compute those in the cache, as far as there are rows.
- * Sums are not touched, because their order must not depend on the cache. */
+/* While the first missing expert arrives, compute the hidden values of experts in the cache, as
+ * far as there are rows. Nothing is added yet, because the order of addition must not depend on the
+ * cache. */
 static struct early widen_early(const struct transformer *t, unsigned core)
 {
     const struct stream_experts *x = &t->stream->experts;
@@ -364,7 +367,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     struct early early = { 0, 0 };
     bool all = true;
 
-    /* Rows for the largest expert stay free: one that arrives needs them. */
+    /* Enough rows for the largest expert stay free, because an expert that arrives needs them. */
     for (i = 0; i < x->n; i++) {
         most = max_u32(most, x->counts[x->list[i].expert]);
         all = all && x->list[i].there;
@@ -385,9 +388,9 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     return early;
 }
 
-/* Each expert once for all tokens that take it. Experts in the cache begin while the rest
- * arrives; results are added in ascending order, so that a token's sum has the same bits as
- * alone. */
+/* Compute each expert once for all tokens that take it. Experts in the cache begin while
+ * the rest arrives. Results are added in ascending order, so that a token's sum has the same
+ * bits as without other tokens. */
 static bool run_chunk(const struct transformer *t, unsigned core)
 {
     struct early early = { 0, 0 };
@@ -426,7 +429,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* The dense part comes first, times its weight; without one the sum begins at zero. */
+/* Compute the dense part first, times its weight; without a dense part the sum begins at zero. */
 static bool run_shared(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -447,7 +450,7 @@ static bool run_shared(const struct transformer *t, unsigned core)
             t->kernels->scale_f32(out, out, last - first, work_of(t, i).shared);
         }
     }
-    if (dense) { /* it has quantized its own hidden values over the input */
+    if (dense) { /* the dense part has overwritten the quantized input */
         layer_step(t, core);
         layer_quantize(t, core, ffn_experts.reads, &normed);
     }

@@ -1,4 +1,4 @@
-/* Which experts the tokens of a pass take, and the weight of each. */
+/* Choose which experts the tokens of a pass take, and the weight of each. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -23,7 +23,7 @@ static float weight_of_shared(const struct transformer *t, const float *x)
     return sigmoid_f32(y);
 }
 
-/* The router is small and of floats: each token by itself. */
+/* The router is small and has floats, so each token is computed by itself. */
 void experts_choose(const struct transformer *t, unsigned core)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_ROUTER];

@@ -1,11 +1,11 @@
-/* Looking ahead: which experts the next layer is likely to take, so that the card need not idle. */
+/* Predict which experts the next layer will take, so that the card need not idle. */
 #include <string.h>
 
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
 
-/* The next layer, if its router can be asked before its turn: for a single token, if its weights
- * are in memory and there is work space. NULL: it cannot. */
+/* The next layer, if its router can be computed early: for a single token, if its weights are in
+ * memory and there is work space. NULL: it cannot. */
 static const struct ingot_layer *next_layer(const struct transformer *t)
 {
     const struct ingot_layer *next;
@@ -29,8 +29,8 @@ static const float *next_vector(const struct transformer *t, const struct ingot_
     return w == NULL ? NULL : (const void *)(t->stream->segments[next->segment] + w->offset);
 }
 
-/* From this layer's x, which the rest of the layer and the next mixer will change a little. The
- * last core does it while core 0 chooses. No result depends on it. */
+/* Predict from this layer's x, which the rest of the layer and the next mixer will change a
+ * little. The last core computes this while core 0 chooses. No result depends on it. */
 void experts_choose_next(const struct transformer *t)
 {
     const struct ingot_layer *next = next_layer(t);

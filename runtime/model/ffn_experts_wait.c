@@ -1,4 +1,4 @@
-/* Experts from a cache: which ones are there, their locations, and waiting for the others. */
+/* Experts from a cache: which have arrived, where they are, and waiting for the others. */
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"

@@ -22,7 +22,7 @@ const char *kv_drop_error_message(const struct image *image, const struct kv_cac
     return NULL;
 }
 
-/* From one tile of keys to another. */
+/* The data needed to move keys from one tile to another. */
 struct turn {
     const struct transformer *t;
     const struct ingot_layer *layer;
@@ -48,7 +48,7 @@ static void turn_key(const struct turn *r, float *key)
     kv_rotate(key, 1, d, r->block);
 }
 
-/* The first n positions. */
+/* Move the first n positions. */
 static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile from, uint32_t n)
 {
     float *key = r->t->act.attention[0].q;
@@ -65,8 +65,8 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
     }
 }
 
-/* The rotation for positions that are smaller by n: the angle of n backwards. NULL: the layer
- * has none. */
+/* The rotation for positions that become smaller by n: the angle of n backwards. NULL: the
+ * layer does not rotate. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;
@@ -82,7 +82,7 @@ static const float *row_back(const struct transformer *t, uint32_t rope, uint32_
     return row;
 }
 
-/* All heads of a layer: tile number `tile` becomes what tile `source` was, for n positions. */
+/* For all heads of a layer, copy n positions of tile `source` to tile `tile`. */
 static void move_tile(const struct turn *r, const struct kv_cache *c, uint32_t layer, uint32_t tile,
                       uint32_t source, uint32_t n)
 {

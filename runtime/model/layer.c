@@ -53,7 +53,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
         t->tensors[w->role] = w;
     }
     layer_enter_adapters(t, layer);
-    if (layer == 0) { /* its segment has them, and they are added there */
+    if (layer == 0) { /* layer 0's segment has positions, which are added there */
         static const enum ingot_role first[] = { INGOT_POSITION_EMBEDDING,
                                                  INGOT_PER_LAYER_PROJECTION, INGOT_PER_LAYER_NORM };
 
@@ -110,7 +110,7 @@ static void add_result(const struct transformer *t, float *x, const float *resul
     }
 }
 
-/* This core's rows of act.out, just computed: no barrier lies between. */
+/* Add this core's rows of act.out, which it has just computed, so no barrier is needed. */
 static void add_residual(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -157,9 +157,9 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
     return true;
 }
 
-/* The second mixer of the same normed input, which is quantized again, because the first mixer
- * has quantized its own data. Its weights come after those of the first, in whose last phase
- * they begin. */
+/* Run the second mixer on the same normed input, which is quantized again because the first
+ * mixer has overwritten the quantized form. Its weights follow those of the first mixer, in
+ * whose last phase they begin. */
 static bool run_parallel_mixer(const struct transformer *t, unsigned core)
 {
     struct linear_input normed = layer_normed(t, core);
@@ -203,7 +203,7 @@ static void add_positions(const struct transformer *t, unsigned core)
     }
 }
 
-/* The residual stream of this core's tokens, after the whole layer. */
+/* Scale the residual stream of this core's tokens after the whole layer. */
 static void scale_output(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -222,7 +222,8 @@ static void scale_output(const struct transformer *t, unsigned core)
     }
 }
 
-/* Without a norm in front, the feed-forward begins in the mixer's last phase. */
+/* Begin the feed-forward. Without a norm in front of it, its weights begin in the mixer's last
+ * phase. */
 static bool begin_ffn(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_FFN_NORM] == NULL) {
@@ -232,12 +233,12 @@ static bool begin_ffn(const struct transformer *t, unsigned core)
     return layer_wait(t, core, INGOT_FFN_NORM);
 }
 
-/* The vectors that are added before the first layer. */
+/* Add the vectors that come before the first layer. */
 static void begin(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {
-        add_positions(t, core); /* each core adds to the tokens that it norms next, unless there
-                                 * is only one token */
+        add_positions(t, core); /* no barrier: each core adds to the tokens that it norms next; a
+                                 * single token needs a barrier */
         if (layer_alone(t)) {
             layer_step(t, core);
         }
@@ -266,7 +267,8 @@ void layer_run(const struct transformer *t, unsigned core)
     }
 }
 
-/* A second mixer has the same input as the first: both then run as a whole. */
+/* Whether keys can be computed apart from the rest. With a second mixer, which has the same input,
+ * both run as a whole. */
 static bool has_own_keys(const struct transformer *t)
 {
     return t->mixer->keys != NULL && t->parallel == NULL;

@@ -45,8 +45,8 @@ static enum err check_block(struct image *image, uint32_t layer, const struct la
     return ERR_OK;
 }
 
-/* Computing begins before the whole layer has arrived: a block must wait for a tensor that opens
- * a phase. */
+/* Check the phases. Computing begins before the whole layer has arrived, so a block must wait for
+ * each tensor that begins a phase. */
 static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits)
 {
     const struct ingot_layer *l = image_layer(image, layer);
@@ -65,7 +65,7 @@ static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits
     return ERR_OK;
 }
 
-/* A kind of block that the layer names; b: its row. */
+/* Check a kind of block that the layer names; b: its row. */
 static enum err check_kind(struct image *image, uint32_t layer, const struct layer_block *b,
                            uint64_t *waits)
 {
@@ -76,7 +76,8 @@ static enum err check_kind(struct image *image, uint32_t layer, const struct lay
     return check_block(image, layer, b);
 }
 
-/* A second mixer has its own result: layers with a norm of both results are not supported yet. */
+/* Check a second mixer. It has its own result, and layers that norm both results are not supported
+ * yet. */
 static enum err check_parallel(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);

@@ -12,7 +12,7 @@ void layer_embedding_ask(struct transformer *t, const uint32_t *tokens, uint32_t
     }
 }
 
-/* The eight rows of a token's group, one after the other. */
+/* Convert the row of a token from its group of eight rows. */
 static void read_rows(const struct transformer *t, const struct ingot_tensor *w, const void *group,
                       uint32_t token)
 {
@@ -42,7 +42,7 @@ enum err layer_embedding_read(struct transformer *t, uint32_t n)
     return ERR_OK;
 }
 
-/* x as it is, quantized for a matrix: this core's tokens. */
+/* Quantize x, without a norm, for a matrix: this core's tokens. */
 static void take_x(const struct transformer *t, unsigned core, const struct ingot_tensor *w)
 {
     const struct activations *a = &t->act;
@@ -59,8 +59,8 @@ static void take_x(const struct transformer *t, unsigned core, const struct ingo
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
 
-/* For one token and one layer: y (d) is the product with its matrix, row (d) comes from the
- * table. */
+/* Combine for one token and one layer: y (d) is the product with its matrix, row (d) comes
+ * from the table. */
 static void combine(const struct transformer *t, float *y, const float *row, const float *weights)
 {
     uint32_t d = params(t)->per_layer_dim;
@@ -95,7 +95,7 @@ void layer_embedding_begin(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* This core's rows of the gate, times the layer's share of the embeddings. */
+/* Compute this core's rows of the gate, times the layer's share of the embeddings. */
 static void gate(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

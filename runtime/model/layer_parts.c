@@ -6,9 +6,9 @@
 #include "runtime/compute/packed.h"
 #include "runtime/model/layer.h"
 
-/* As many rows as a gemm of RVV takes at once, and few enough between two polls of the card: a
- * large matrix takes longer than the requests in flight. A narrow matrix takes more rows, up to
- * POLL_PRODUCTS in total, because each beginning costs as much as a row or two. */
+/* Rows between two polls of the card: as many as a gemm of RVV takes at once, and few enough,
+ * because a large matrix takes longer than the requests in flight. A narrow matrix takes more
+ * rows, up to POLL_PRODUCTS products, because each start costs as much as a row or two. */
 enum { POLL_ROWS = 128, POLL_PRODUCTS = 1 << 19, PADDED_COLS = 32 };
 
 static size_t rows_between_polls(const struct ingot_tensor *w, const struct linear_input *in)
@@ -135,7 +135,8 @@ static uint32_t types_of(const struct transformer *t, uint64_t roles)
     return types;
 }
 
-/* Tokens [first, last) in the forms that the matrices in these roles take, and their adapters. */
+/* Prepare tokens [first, last) in the forms that the matrices in these roles take, and for their
+ * adapters. */
 static void prepare(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                     size_t first, size_t last)
 {
@@ -203,7 +204,8 @@ static bool needs_pad(const struct transformer *t, enum ingot_role role)
     return t->tensors[role]->cols != t->tensors[role]->cols_padded;
 }
 
-/* Otherwise each core quantizes alone, because it can read all data only after the barrier. */
+/* Without a norm this core's own tokens are complete before the barrier, so they are quantized
+ * before it. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in)
 {

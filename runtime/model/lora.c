@@ -6,7 +6,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/image/adapter_image.h"
 
-enum { STRIDE_FLOATS = 16 }; /* rows of u begin in cache lines of their own */
+enum { STRIDE_FLOATS = 16 }; /* rows of u begin at a new cache line */
 
 uint32_t lora_stride(uint32_t ranks)
 {
@@ -112,7 +112,7 @@ static void expand(const struct lora_pair *p, const struct kernels *k, size_t fi
                    float *y, const float *u)
 {
     const void *b = p->adapter->data + p->pair->b;
-    size_t at = first * p->pair->rank; /* first is a multiple of a group's rows */
+    size_t at = first * p->pair->rank; /* `first` is a multiple of a group's rows */
 
     if (p->adapter->type == INGOT_F16) {
         k->expand_f32_f16(y, (const uint16_t *)b + at, u, n, p->pair->rank);

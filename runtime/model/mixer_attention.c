@@ -13,7 +13,7 @@ static const struct kv_cache *cache(const struct transformer *t, const struct tr
     return p->states[t->layer].self;
 }
 
-/* The tokens of a sequence, for one head, whose positions are in one tile. */
+/* Append the tokens of a sequence whose positions are in one tile, for one head. */
 static void append_tile(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, uint32_t head, uint32_t tile)
 {
@@ -27,15 +27,15 @@ static void append_tile(const struct transformer *t, unsigned core,
     }
 }
 
-/* The tiles that contain a sequence's tokens. */
+/* How many tiles contain a sequence's tokens. */
 static uint32_t part_tiles(const struct transformer_part *p)
 {
     return (p->position + p->n - 1) / KV_TILE + 1 - p->position / KV_TILE;
 }
 
-/* Norm, rotate and append this core's share of the chunk's keys and values. One core owns a tile
- * and writes its positions in order: they may share bytes, and the first one clears the scales
- * of all. */
+/* Norm, rotate and append this core's share of the chunk's keys and values. One core writes all
+ * positions of a tile in order, because positions may share bytes, and the first one clears all
+ * scales. */
 static void append_kv(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
@@ -57,10 +57,11 @@ static void append_kv(const struct transformer *t, unsigned core)
     }
 }
 
-/* A sequence's query rows in blocks: of one kv head, `heads` query heads, `tokens` tokens. */
+/* How a sequence's query rows are split into blocks: of one kv head, `heads` query heads, `tokens`
+ * tokens. */
 struct attention_split {
     uint32_t group; /* query heads of a kv head */
-    uint32_t heads; /* of a block */
+    uint32_t heads; /* query heads of a block */
     uint32_t tokens;
     uint32_t head_blocks; /* blocks for each group */
     uint32_t token_blocks;
@@ -71,26 +72,27 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time, up to
- * those that the last token sees, so blocks end at such borders. */
+/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time up to
+ * the last token's position, so blocks end at multiples of 16. */
 static uint32_t whole_tokens(uint32_t n)
 {
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
 }
 
-/* With latent keys each head multiplies by its own matrices, and tokens share what it reads. Blocks
- * get smaller if there are fewer than cores; no bit depends on which rows share a block. */
+/* With latent keys each head multiplies by its own matrices, which its tokens share. Blocks get
+ * smaller if there are fewer blocks than cores. No bit depends on which rows share a block. */
 static struct attention_split split_attention(const struct transformer *t,
                                               const struct transformer_part *p)
 {
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
-        /* Latent keys: many tokens with few heads, because each head has matrices of its own. */
+        /* Latent keys: many tokens with few heads, because each head has its own matrices. */
         s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
-        /* Otherwise all heads of a group, because they read the same keys; tokens fill the rest. */
+        /* Otherwise all heads of a group, because they read the same keys; tokens fill the rest of
+         * the block. */
         s.heads = min_u32(s.group, ATTENTION_ROWS);
         s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
@@ -105,7 +107,7 @@ static struct attention_split split_attention(const struct transformer *t,
     return s;
 }
 
-/* Query heads head .. head + heads of a sequence's tokens token .. token + tokens. */
+/* Attend with query heads head .. head + heads of a sequence's tokens token .. token + tokens. */
 static void attend_block(const struct transformer *t, unsigned core,
                          const struct transformer_part *p, uint32_t head, uint32_t heads,
                          uint32_t token, uint32_t tokens)
@@ -147,15 +149,15 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
-/* Which block of tokens comes nth: the first, the last, the second and so on, because later ones
- * attend more positions. A core that gets consecutive blocks then has about as much work as the
+/* The block of tokens that comes nth: the first, the last, the second and so on. Later blocks
+ * attend to more positions, so a core that gets consecutive numbers has about as much work as the
  * others. */
 static uint32_t token_block(const struct attention_split *s, uint32_t nth)
 {
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
 }
 
-/* Block number `item` of a sequence. */
+/* Attend block number `item` of a sequence. */
 static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
@@ -171,7 +173,7 @@ static void attend_item(const struct transformer *t, unsigned core,
                  min_u32(p->n - token, s->tokens));
 }
 
-/* This core's share of the blocks of all sequences. */
+/* Attend this core's share of the blocks of all sequences. */
 static void attend(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
@@ -194,7 +196,7 @@ static void attend(const struct transformer *t, unsigned core)
     }
 }
 
-/* Norm the rows of this core's tokens, all n numbers of each as one. */
+/* Norm the rows of this core's tokens, all n numbers of a row together. */
 static void norm_rows(const struct transformer *t, unsigned core, float *rows, size_t stride,
                       enum ingot_role norm, size_t n)
 {
@@ -209,7 +211,7 @@ static void norm_rows(const struct transformer *t, unsigned core, float *rows, s
     }
 }
 
-/* Queries through a low rank, stored where the attended sum will be. */
+/* Compute queries through a low rank, stored where the attended sum will be. */
 static void project_low(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -219,8 +221,7 @@ static void project_low(const struct transformer *t, unsigned core)
     norm_rows(t, core, a->attended, stride, INGOT_ATTN_Q_A_NORM, t->data->q_rank);
     /* Quantized rows are whole blocks: numbers beyond the rank are zeroed. */
     layer_pad(t, core, a->attended, stride, INGOT_ATTN_Q);
-    /* For one token, each core prepares the input for itself, and its norm reads the rows of all
-     * cores. */
+    /* A single token's input is prepared by each core, and the norm reads the rows of all cores. */
     if (layer_alone(t)) {
         layer_step(t, core);
     }
@@ -230,8 +231,8 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Whether this run makes keys and values: otherwise it reads those of another layer, or they
- * exist already. */
+/* Whether this run computes keys and values. If not, it reads another layer's, or they exist
+ * already. */
 static bool makes_keys(const struct transformer *t)
 {
     return !attention_has(t, INGOT_SHARED_KV) && !t->has_keys;
@@ -249,7 +250,7 @@ static void project_keys(const struct transformer *t, unsigned core)
     }
 }
 
-/* All keys of a token are normed as one. */
+/* Norm all keys of a token together. */
 static void norm_wide_keys(const struct transformer *t, unsigned core)
 {
     const struct ingot_layer *l = t->data;
@@ -258,8 +259,8 @@ static void norm_wide_keys(const struct transformer *t, unsigned core)
               (size_t)l->n_kv_heads * l->head_dim);
 }
 
-/* Queries of the chunk, and keys and values if they are made here, except what each head does by
- * itself. */
+/* Compute the products for queries of the chunk, and for keys and values if this layer computes
+ * them. */
 static void project(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -293,8 +294,8 @@ static void project(const struct transformer *t, unsigned core)
     }
 }
 
-/* The attention's result times the sigmoid of its gate, for this core's rows. The queries are no
- * longer needed and make room. */
+/* Multiply the attention's result by the sigmoid of its gate, for this core's rows. The gate takes
+ * the memory of the queries, which are no longer needed. */
 static void gate_attended(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -322,7 +323,8 @@ static bool keeps_heads(const struct transformer *t)
     return t->n_tokens == 1 && s.head_blocks == 1;
 }
 
-/* Each core runs some of the queries over all cached keys, including new ones of other cores. */
+/* Run attention: each core takes some of the queries over all cached keys, including new keys of
+ * other cores. */
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

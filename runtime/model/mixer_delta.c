@@ -15,8 +15,8 @@
 /* The chunk's rows in act.work. */
 struct rows {
     struct recurrence_rows in;          /* q, k, v before the convolution, */
-    struct recurrence_rows mixed;       /* ... and after it; o replaces v */
-    struct recurrence_rows z;           /* and the gated result */
+    struct recurrence_rows mixed;       /* q, k, v after the convolution; o replaces v */
+    struct recurrence_rows z;           /* z, and later the gated result */
     struct recurrence_rows beta, decay; /* for each head */
 };
 
@@ -62,7 +62,7 @@ static struct part part_at(const struct ingot_layer *l, size_t number)
     return (struct part){ keys * l->state_dim + (number - keys) * head_dim(l), head_dim(l) };
 }
 
-/* The inputs of the state's step for one part of every token; also scales queries. */
+/* Prepare one part of every token for the state's step; also scales queries. */
 static void mix_part(const struct transformer *t, const struct rows *r, size_t number)
 {
     const struct ingot_layer *l = t->data;
@@ -94,7 +94,7 @@ static void mix_parts(const struct transformer *t, unsigned core, const struct r
     }
 }
 
-/* How much of each state stays, and how far it moves towards the new value. */
+/* Compute how much of each state stays, and how far it moves towards the new value. */
 static void make_gates(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const float *a = layer_vector(t, INGOT_SSM_A), *dt = layer_vector(t, INGOT_SSM_DT);
@@ -121,7 +121,7 @@ static size_t group_of(const struct ingot_layer *l, size_t head)
     return head / (l->inner_heads / l->n_groups);
 }
 
-/* Some columns of a head's state, through all tokens of a sequence. */
+/* Step some columns of a head's state through all tokens of a sequence. */
 static void step_columns(const struct transformer *t, const struct transformer_part *p,
                          const struct rows *r, const struct recurrence_columns *c)
 {
@@ -136,7 +136,7 @@ static void step_columns(const struct transformer *t, const struct transformer_p
         const float *q = row + group * l->state_dim;
         float *v = row + 2 * keys + c->head * head_dim(l) + c->first;
 
-        /* v is read before o is written over it. */
+        /* o overwrites v, which is read first. */
         t->kernels->delta_f32(s, v, q, q + keys, v, &shape,
                               r->decay.at[i * r->decay.stride + c->head],
                               r->beta.at[i * r->beta.stride + c->head]);
@@ -148,7 +148,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     size_t at, last;
 
     recurrence_share(t, core, t->data->inner_dim, &at, &last);
-    /* Columns of a state are independent: cores take runs of them, within one head at a time. */
+    /* Columns of a state are independent: cores take adjacent columns, of one head at a time. */
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
@@ -159,7 +159,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     }
 }
 
-/* This core's tokens: each head normed, and gated by z, which the result replaces. */
+/* For this core's tokens, norm each head and gate it by z; the result replaces z. */
 static void gate_heads(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const struct ingot_layer *l = t->data;
@@ -183,7 +183,7 @@ static bool run(const struct transformer *t, unsigned core)
 {
     struct rows r = take_rows(t);
 
-    /* 1. A copy of the state, to which the pass may be taken back, and the four products. */
+    /* 1. Copy the state, so that the pass can be taken back, and compute the four products. */
     recurrence_copy(t, core);
     recurrence_multiply(t, core, INGOT_SSM_IN, &r.in);
     recurrence_multiply(t, core, INGOT_SSM_GATE, &r.z);

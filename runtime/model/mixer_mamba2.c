@@ -2,7 +2,7 @@
  *
  *   [z|u|dt] = W_in x, [x|B|C] = SiLU(conv(u) + bias), dt_h = softplus(dt_h + b_h)
  *   S_h = exp(dt_h a_h) S_h + dt_h B_g x_h', y_h = S_h' C_g + d_h x_h, g the group of head h
- *   out = W_out rmsnorm(y SiLU(z)), the norm over each group's part of y, where there is one
+ *   out = W_out rmsnorm(y SiLU(z)), the norm, if the layer has it, over each group's part of y
  */
 #include "runtime/model/mixer_mamba2.h"
 
@@ -14,7 +14,7 @@ struct rows {
     struct recurrence_rows in;    /* z, the input of the convolution, dt */
     struct recurrence_rows mixed; /* x, B, C after the convolution */
     struct recurrence_rows y;
-    struct recurrence_rows decay; /* of each head */
+    struct recurrence_rows decay; /* decay of each head */
 };
 
 static size_t inputs(const struct ingot_layer *l)
@@ -81,7 +81,7 @@ static void make_steps(const struct transformer *t, unsigned core, const struct 
     }
 }
 
-/* Some columns of a head's state, through all tokens of a sequence. */
+/* Step some columns of a head's state through all tokens of a sequence. */
 static void step_columns(const struct transformer *t, const struct transformer_part *p,
                          const struct rows *r, const struct recurrence_columns *c)
 {
@@ -121,7 +121,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     }
 }
 
-/* This core's tokens: gated by z, then each group normed. */
+/* For this core's tokens, gate by z, then norm each group. */
 static void gate_groups(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const struct ingot_layer *l = t->data;

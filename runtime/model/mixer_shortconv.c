@@ -25,7 +25,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
            sizeof(float);
 }
 
-/* A channel needs nothing from the others: from B u to C y without a barrier. */
+/* Channels are independent, so B u, the convolution and C y need no barrier between them. */
 static void mix_channels(const struct transformer *t, unsigned core, const struct rows *r)
 {
     size_t d = t->data->inner_dim, first, last;

@@ -68,8 +68,8 @@ static enum err reserve_all(struct model *m)
     return ERR_OK;
 }
 
-/* Compare the file with the plan, if there is a file: it must be large enough now, not only when
- * it is written. */
+/* Check that the file, if there is one, is large enough for the plan now, not only when it is
+ * written. */
 static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
     const struct file *f = setup->kv_file;
@@ -111,8 +111,7 @@ void model_lend_core(struct model *m, uint32_t n)
     }
 }
 
-/* The same without the last core, which waits for requests meanwhile, as it does when it serves
- * the card. */
+/* Measure without the last core, which waits for requests meanwhile, as when it serves the card. */
 static void measure_lent(struct model *m, const struct model_setup *setup, struct memory_range free)
 {
     struct plan_rates *rates = &m->request.rates, all = *rates;
@@ -130,7 +129,7 @@ static void measure_lent(struct model *m, const struct model_setup *setup, struc
     rates->lent = &m->lent_rates;
 }
 
-/* In the arena, which is empty except for the header and tables. */
+/* Measure in the arena, which is empty except for the header and tables. */
 static void measure(struct model *m, const struct model_setup *setup)
 {
     struct memory_range free = { m->arena.base + m->arena.reserved, arena_left(&m->arena) };
@@ -145,8 +144,8 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* Check a signed model before measuring its speed, so that a bad model is refused at once. If
- * weights stream, however, the plan needs the rates first, and they tell how long the check
+/* Check a signed model before measuring its speed, so that a bad model is refused at once. But
+ * if weights stream, the plan needs the rates first, and the rates tell how long the check
  * takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {
@@ -154,8 +153,8 @@ static bool measures_late(const struct model *m, const struct model_setup *setup
            m->plan.residency != PLAN_STREAMED && m->plan.kv.n_spilled == 0;
 }
 
-/* In memory that the plan leaves free, if it suffices. The measurement's passes replace the
- * model's own. */
+/* Measure in memory that the plan leaves free, if that suffices. The passes overwrite the
+ * model's work space. */
 static void measure_late(struct model *m, const struct model_setup *setup)
 {
     struct in_use {
@@ -196,7 +195,7 @@ static enum err plan_guesses(struct model *m)
     return plan_make(&m->plan, &m->request);
 }
 
-/* A plan cannot use a file that cannot be read. */
+/* Read the counts of used experts; the plan does without a file that cannot be read. */
 static void read_use(struct model *m, const struct model_setup *setup)
 {
     if (setup->use_file == NULL || image_most_experts(&m->image) == 0) {
@@ -250,7 +249,7 @@ enum err model_open(struct model *m, const struct model_setup *setup)
     enum err error;
 
     if (setup->workers != NULL) {
-        workers_take_back(setup->workers); /* of the previous model */
+        workers_take_back(setup->workers); /* take back the core lent for the previous model */
     }
     memset(m, 0, sizeof *m);
     m->file = setup->file;

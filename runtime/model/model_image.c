@@ -1,4 +1,5 @@
-/* A model's header, signature and tables: read, unless they are in memory already, and checked. */
+/* Read a model's header, signature and tables, unless they are in memory already, and check
+ * them. */
 #include <string.h>
 
 #include "runtime/model/layer_kinds.h"
@@ -35,7 +36,7 @@ static enum err read_tables(struct file_read *read, const struct model *m,
     return error;
 }
 
-/* [offset, offset + bytes) of the file: in place, or read into ARENA_META. */
+/* Get bytes [offset, offset + bytes) of the file: in place, or read into ARENA_META. */
 static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
                       size_t bytes, const void **out)
 {
@@ -88,7 +89,7 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
     return ERR_OK;
 }
 
-/* Cut the region again, for so many bytes after the header. */
+/* Cut the region again, for this many bytes after the header. */
 static enum err reserve_tables(struct model *m, uint64_t bytes)
 {
     arena_reset(&m->arena);
@@ -111,7 +112,7 @@ static uint64_t ticks_of(const struct model *m)
     return platform == NULL ? 0 : platform_ticks(&platform->clock);
 }
 
-/* Whether these bytes of part number `part` are the signed ones. */
+/* Check that these bytes of part number `part` are the signed ones. */
 static enum err check_signed_part(struct model *m, const struct model_setup *setup, unsigned part,
                                   const void *data, size_t bytes)
 {
@@ -132,8 +133,8 @@ static enum err check_signed_part(struct model *m, const struct model_setup *set
     return ERR_OK;
 }
 
-/* Before anything except the header's sizes is trusted: check the block, and the header against
- * it. */
+/* Check the signature's block, and the header against it, before anything except the header's
+ * sizes is trusted. */
 static enum err check_signature(struct model *m, const struct model_setup *setup)
 {
     const struct ingot_header *h = m->image.header;
@@ -167,7 +168,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* For a signature; 0 if none is needed. */
+/* Bytes of the signature's block; 0 if no signature is needed. */
 static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
 {
     if (setup->signing == NULL) {
@@ -176,7 +177,7 @@ static uint64_t block_bytes(const struct model *m, const struct model_setup *set
     return signature_block_bytes(SIGNATURE_FRONT_PARTS + m->image.header->segments.count);
 }
 
-/* The tables, once header and signature have passed. */
+/* Read and check the tables, after header and signature. */
 static enum err open_tables(struct model *m, const struct model_setup *setup, size_t bytes)
 {
     const void *at;

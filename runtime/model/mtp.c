@@ -5,7 +5,7 @@
 
 #include "runtime/model/layer.h"
 
-/* The matrix that makes the input is where other models have their output. */
+/* The matrix that makes the input; it is stored in place of an output matrix. */
 static const struct ingot_tensor *input_matrix(const struct transformer *t)
 {
     return image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -19,7 +19,7 @@ static void norm(const struct transformer *t, float *y, const float *x, enum ing
     t->kernels->rmsnorm_f32(y, x, (const void *)weights, params(t)->dim, params(t)->norm_eps, 0.0f);
 }
 
-/* Both halves of one token's input, to row (2 dim). */
+/* Write both halves of one token's input to row (2 dim). */
 static enum err make_input(struct transformer *t, uint32_t token, uint32_t seen, float *row)
 {
     struct transformer *model = t->mtp.model;
@@ -39,7 +39,7 @@ static enum err make_input(struct transformer *t, uint32_t token, uint32_t seen,
 
 static struct linear_input input_of(const struct transformer *t)
 {
-    /* act.gate has room for it: params.hidden is at least two widths. */
+    /* act.gate has enough room: params.hidden is at least two widths. */
     size_t stride = (input_matrix(t)->cols + 31) / 32 * 32;
 
     return (struct linear_input){ t->act.gate, stride, t->n_tokens, 0 };
@@ -90,7 +90,7 @@ enum err mtp_logits(struct transformer *t, uint32_t token, uint32_t n, float **l
     if (!transformer_has_head(model)) {
         return ERR_UNSUPPORTED;
     }
-    /* The model's own logits stay. */
+    /* The head's logits must not overwrite the model's. */
     model->act.logits = t->act.logits;
     e = transformer_logits_of(model, transformer_hidden(t, token), 1, logits);
     model->act.logits = own;

@@ -4,7 +4,7 @@
 
 #include "runtime/model/layer.h"
 
-/* Do something with each state of the layer, for every sequence of the pass. */
+/* Call a function for each state of the layer, for every sequence of the pass. */
 typedef enum err state_fn(struct layer_state *st, const struct transformer_part *p);
 
 static enum err each_state(const struct transformer *t, uint32_t layer, state_fn *act)
@@ -36,7 +36,7 @@ static enum err put_state_back(struct layer_state *st, const struct transformer_
     return ERR_OK;
 }
 
-/* Wait until it may be read, and written from the pass's position on. */
+/* Wait until a state may be read, and written from the pass's position on. */
 static enum err enter_state(struct layer_state *st, const struct transformer_part *p)
 {
     return layer_state_enter(st, p->position);

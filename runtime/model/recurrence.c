@@ -18,7 +18,7 @@ struct recurrent *recurrence_state(const struct transformer *t, const struct tra
 {
     struct layer_state *st = &p->states[t->layer];
 
-    if (st->kind != &state_recurrent) { /* it is the layer's second mixer */
+    if (st->kind != &state_recurrent) { /* the recurrent mixer is the layer's second */
         st += params(t)->n_layers;
     }
     return st->self;
@@ -59,7 +59,7 @@ struct channels {
     size_t first, n;
 };
 
-/* Row number i of the sequence, the kept ones first. */
+/* Row number i of the sequence; the kept rows come first. */
 static const float *row_at(const struct channels *c, size_t i)
 {
     if (i < c->n_kept) {

@@ -8,7 +8,7 @@
 /* The least divisor of the weights: the smallest normal number of 16 bits. */
 static const float least_sum = 6.103515625e-5f;
 
-/* The scores for the weights, and those for the choice. */
+/* Compute the scores for the weights, and the scores for the choice. */
 static void score(const struct kernels *k, const struct ingot_layer *l, float *logits,
                   const float *choice_bias, float *scores)
 {
@@ -18,13 +18,13 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
     for (uint32_t i = 0; i < l->n_experts && l->router == INGOT_ROUTER_SIGMOID; i++) {
         logits[i] = sigmoid_f32(logits[i]);
     }
-    /* The bias affects the choice and not the weights. */
+    /* The bias affects the choice, but not the weights. */
     for (uint32_t i = 0; i < l->n_experts; i++) {
         scores[i] = logits[i] + (choice_bias != NULL ? choice_bias[i] : 0.0f);
     }
 }
 
-/* The highest score that is not taken yet; a NaN is lower than any number. */
+/* Find the highest score that is not taken yet; a NaN is lower than any number. */
 static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
 {
     uint32_t found = n;
@@ -63,8 +63,8 @@ static void take(uint8_t *taken, uint32_t i)
     taken[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* Mark all experts as taken except those of the best groups; among equal groups, the lower
- * numbers win. */
+/* Mark all experts as taken except those of the best groups; of equal groups the lower
+ * numbers are better. */
 static void leave_groups(const struct ingot_layer *l, const float *scores, uint8_t *taken)
 {
     uint32_t n = l->expert_groups, each = n == 0 ? 0 : l->n_experts / n;
@@ -96,7 +96,7 @@ static void weigh(const struct kernels *k, const struct ingot_layer *l, float *w
     for (uint32_t i = 0; i < l->n_experts_used; i++) {
         sum += weights[i];
     }
-    /* All shares may be zero. */
+    /* The sum may be zero. */
     if (sum < least_sum) {
         sum = least_sum;
     }
@@ -132,7 +132,7 @@ void router_choose(const struct kernels *k, const struct ingot_layer *l, float *
 
         take(taken, expert);
         ranked[rank] = expert;
-        /* By the score without the bias. */
+        /* The weight is the score without the bias. */
         weights[rank] = logits[expert];
     }
     weigh(k, l, weights);

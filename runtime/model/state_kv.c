@@ -14,7 +14,7 @@ static void kv_clear(struct layer_state *st)
     }
 }
 
-/* No earlier layer has attention. */
+/* Whether no earlier layer has attention. */
 static bool is_first(const struct layer_state *st)
 {
     const struct kv_cache *kv = st->self;
@@ -26,7 +26,7 @@ static bool is_first(const struct layer_state *st)
     return first == st->layer;
 }
 
-/* All layers at once, together with the first one. */
+/* Begin all layers at once, together with the first one. */
 static void kv_begin(struct layer_state *st, uint32_t position)
 {
     struct kv_cache *kv = st->self;
@@ -51,7 +51,7 @@ static enum err kv_leave(struct layer_state *st, uint32_t end)
     return kv_pages_leave(kv->pages, st->layer, end);
 }
 
-/* Pages on the card may have been lost. */
+/* Fewer tokens may be left, because pages on the card may have been lost. */
 static uint32_t kv_cut(struct layer_state *st, uint32_t n)
 {
     struct kv_cache *kv = st->self;
@@ -68,8 +68,8 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
-/* For tokens first .. n: for each head the tiles of keys, then those of values; a layer that
- * uses another layer's cache has none. */
+/* Move tokens first .. n: for each head the tiles of keys, then the tiles of values; nothing
+ * for a layer that uses another layer's cache. */
 static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t first, uint32_t n,
                            const struct layer_state_io *io)
 {
@@ -80,7 +80,7 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t f
         uint8_t *head = l->place + part->at + i / 2 * part->head_bytes;
 
         for (uint32_t tile = first / KV_TILE; tile * KV_TILE < n; tile++) {
-            /* A layer that is only read past has no slots. */
+            /* A layer whose bytes are only skipped has no slots. */
             uint32_t slot = kv->table != NULL && !io->discards ? kv->table->slots[tile] : tile;
             enum err e = io->move(io->context, head + slot * part->step_bytes, part->tile_bytes);
 
@@ -106,7 +106,7 @@ static enum err move_tier_tile(const struct kv_cache *kv, uint32_t layer, uint32
     return io->move(io->context, t.data, t.format->value_bytes(l->value_dim));
 }
 
-/* The same, with tiers as after n tokens. */
+/* Move the tiers as they are after n tokens. */
 static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
                            const struct layer_state_io *io)
 {
@@ -127,7 +127,7 @@ static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
     return ERR_OK;
 }
 
-/* A layer that spills is processed in its turn, as in a pass. */
+/* Layers that spill are moved one after another, as in a pass. */
 static enum err move_pages(const struct layer_state *st, uint32_t n,
                            const struct layer_state_io *io)
 {

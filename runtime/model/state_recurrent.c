@@ -39,7 +39,7 @@ static size_t state_bytes(const struct ingot_layer *l)
     return round_up(sizeof(struct recurrent), ALIGN) + COPIES * recurrent_bytes(l);
 }
 
-/* The rows and matrices of the current copy. */
+/* Set the pointers to the rows and matrices of the current copy. */
 static void point(struct recurrent *r, size_t rows)
 {
     r->rows = r->now.values;
@@ -84,7 +84,7 @@ static void copy(const struct recurrent *r, struct recurrent_copy *to,
     to->n = from->n;
 }
 
-/* The copy from before the pass and the state swap places: nothing is moved. */
+/* Swap the copy from before the pass and the state, by their pointers only. */
 static void swap_pass(struct recurrent *r)
 {
     struct recurrent_copy now = r->now;
@@ -144,8 +144,8 @@ static enum err state_leave(struct layer_state *st, uint32_t end)
     return ERR_OK;
 }
 
-/* The shortest beginning of a turn is dropped. The cores make the copy before a pass when they
- * come to the layer. */
+/* Mark the state. A new mark of a turn replaces the mark with the fewest tokens. The cores make
+ * the copy before a pass when they reach the layer. */
 static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
 {
     struct recurrent *r = st->self;

@@ -64,7 +64,7 @@ static bool sees(const struct hidden_watch *w)
     return w->see != NULL && (w->sees == NULL || *w->sees);
 }
 
-/* Whether somebody sees the last hidden state of every token. */
+/* Whether a watcher needs the last hidden state of every token. */
 static bool is_watched(const struct transformer *t)
 {
     const struct hidden_watch *w = t->watches;
@@ -75,7 +75,7 @@ static bool is_watched(const struct transformer *t)
     return w != NULL;
 }
 
-/* x from before the layer, in case the layer must be computed again. */
+/* Copy x from before the layer, in case the layer must be computed again. */
 static void copy_x(float *to, const float *from, const struct transformer *t)
 {
     memcpy(to, from, t->n_tokens * t->act.dim_stride * sizeof(float));
@@ -91,8 +91,8 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Whether tokens are left out in this pass. A short pass begins with a layer before all of it
- * has arrived, and may have to compute it again. */
+/* Whether tokens are left out in this pass. Not in a short pass, which begins a layer before
+ * all of it has arrived and may have to compute it again. */
 static bool leaves_out(const struct transformer *t)
 {
     uint32_t skipped = 0;
@@ -136,8 +136,9 @@ static enum err compute_layer(struct transformer *t)
     return e;
 }
 
-/* One layer. With few tokens it begins before all of it has arrived, because the transfer
- * dominates then. Its checksum is checked afterwards, and results from wrong bytes are undone. */
+/* Run one layer. With few tokens it begins before all of it has arrived, because the
+ * transfer takes longest. The checksum is checked afterwards, and results from wrong bytes are
+ * undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     bool early = t->n_tokens <= ACTIVATIONS_SAVED && !t->is_narrow;
@@ -183,7 +184,7 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
     }
 }
 
-/* Final norm of one token. */
+/* Apply the final norm to one token. */
 static void output_norm(const struct transformer *t, float *y, const float *x)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
@@ -328,7 +329,7 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
     }
 }
 
-/* Keep the old state, for a lesson. */
+/* Keep the old state, because a lesson may need it. */
 void transformer_adapt(const struct transformer *t, float *hidden)
 {
     for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
@@ -338,7 +339,7 @@ void transformer_adapt(const struct transformer *t, float *hidden)
     }
 }
 
-/* For n normed and adapted tokens: t->parts describes their rows. */
+/* Compute the head for n normed and adapted tokens; t->parts describes their rows. */
 static enum err compute_head(struct transformer *t, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -376,7 +377,7 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     return e;
 }
 
-/* Row i of the head's input belongs to a sequence with these adapters; rows with the same
+/* Add row i of the head's input, of a sequence with these adapters; rows with the same
  * adapters form one part. */
 static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
 {
@@ -391,7 +392,7 @@ static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
     }
 }
 
-/* Row i of the head's input becomes that token's; tokens ascend. */
+/* Copy a token's row to row i of the head's input; tokens ascend. */
 static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 {
     const struct activations *a = &t->act;
@@ -433,7 +434,7 @@ bool transformer_has_head(const struct transformer *t)
     return !t->stream->plan->head.tiled;
 }
 
-/* Row i of the head's input becomes a hidden state (dim). */
+/* Copy a hidden state (dim) to row i of the head's input. */
 static float *put_hidden(struct transformer *t, uint32_t i, const float *hidden)
 {
     float *norm = t->act.norm + i * t->act.dim_stride;
@@ -463,7 +464,7 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
     return run_head(t, n, logits);
 }
 
-/* Sixteen sums, so that none waits for the previous one. */
+/* A dot product with sixteen sums, so that no addition waits for the previous one. */
 static float dot(const float *a, const float *b, uint32_t n)
 {
     float lane[16] = { 0 };

@@ -6,7 +6,7 @@
 
 static const float most_scale = 100.0f;
 
-/* Copy the first n characters of text, NUL-terminated. False: there are none, or too many. */
+/* Copy the first n characters of text, NUL-terminated. False: n is 0 or too large. */
 static bool cut(char out[ADAPTER_LIST_BYTES], const char *text, size_t n)
 {
     if (n == 0 || n >= ADAPTER_LIST_BYTES) {
@@ -35,7 +35,7 @@ static bool has_name(const struct adapter_list *list, const char *name)
     return false;
 }
 
-/* One adapter of the list, n characters of text. */
+/* Read one adapter of the list, n characters of text. */
 static bool read_item(struct adapter_list *list, const char *text, size_t n)
 {
     size_t name = 0;

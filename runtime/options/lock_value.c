@@ -15,7 +15,7 @@ static int digit_of(char c)
     return -1;
 }
 
-/* n bytes of two hexadecimal digits each. Stops at the first character that is not one. */
+/* Read n bytes of two hexadecimal digits each. Stops at the first character that is not a digit. */
 static bool read_bytes(uint8_t *bytes, size_t n, const char *text)
 {
     for (size_t i = 0; i < n; i++) {
@@ -74,7 +74,7 @@ void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
     memcpy(w->hash, digest, sizeof w->hash);
 }
 
-/* Compares all bytes, so that the time reveals nothing. */
+/* Compares all bytes, so that the time tells nothing about the hash. */
 bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n)
 {
     struct lock_value guess = *w;

@@ -47,7 +47,7 @@ enum err options_report_value(const struct rule *rule, const char *value, enum e
 {
     char shown[OPTIONS_SHOWN_BYTES];
 
-    if (err == ERR_TOO_LONG) { /* it is not repeated: it may be a page */
+    if (err == ERR_TOO_LONG) { /* the message does not repeat the value, which may be long */
         options_say(report, true, "%s of %u bytes cannot be used: %s takes %s", rule->name,
                     (unsigned)strlen(value), rule->name, rule->accepts);
         return err;
@@ -85,7 +85,8 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
     return ERR_OK;
 }
 
-/* One type, or a type of keys and one of values; "card," before it, or "card" alone. */
+/* Set kv=: one type, or a type of keys and a type of values; "card," may come before it, or only
+ * "card". */
 static enum err set_kv(struct options *o, const char *value)
 {
     struct options_kv kv = { kv_both(KV_F16), strncmp(value, "card", 4) == 0 };
@@ -121,7 +122,7 @@ static enum err set_adapters(struct options *o, const char *value)
     return ERR_OK;
 }
 
-/* The check itself gives the error message. */
+/* Set a list; the row's check gives the error message. */
 static enum err set_list(struct options *o, const struct rule *rule, const char *value,
                          const struct options_report *report)
 {
@@ -213,7 +214,7 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* A number in pins= is what pinned= meant before lines had names. */
+/* The option that a name means today: pins= with a number meant pinned= before lines had names. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];

@@ -44,7 +44,7 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest option ---- */
 
-/* The option that the writer may have meant. NULL: none. */
+/* The known option that is most similar to an unknown one. NULL: none is similar. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
     struct nearest near;
@@ -85,7 +85,7 @@ struct written_option {
     size_t name_bytes;
     bool has_value;
     bool too_long;   /* the value is longer than any option's */
-    bool open_quote; /* and has no closing quote */
+    bool open_quote; /* the value has no closing quote */
 };
 
 static bool is_space(char c)
@@ -93,7 +93,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The character for \c inside quotes, or 0: then the backslash stands for itself. */
+/* The character that \c means inside quotes; 0: the backslash stands for itself. */
 static char escaped(char c)
 {
     switch (c) {
@@ -180,10 +180,11 @@ static enum err apply_option(struct options *o, const struct written_option *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset's options: those that the boot arguments have, too, are ignored. */
+/* A preset. Options that the boot arguments have, too, are ignored. */
 struct preset {
     const struct option_set *past; /* options of the boot line */
-    bool running;                  /* options without OPTION_IN_PRESET are for a start */
+    bool running;                  /* a conversation is running, so options without OPTION_IN_PRESET
+                                    * need a start */
 };
 
 /* Apply one option; preset: NULL for the boot arguments. */

@@ -1,4 +1,4 @@
-/* The rows of options.def as rules, and what follows from a row alone: defaults, names, values
+/* The rows of options.def as rules, and functions that need only a row: defaults, names, values
  * as text. */
 #include "runtime/options/options_private.h"
 
@@ -151,7 +151,7 @@ static const char *choice_text(const char *choices, uint32_t place, char text[OP
     return text;
 }
 
-/* With three digits after the point. */
+/* Write a number with three digits after the point. */
 static const char *number_text(float number, char text[OPTIONS_VALUE_BYTES])
 {
     char digits[FORMAT_NUMBER_BYTES];

@@ -25,7 +25,7 @@ bool pin_is_name(const char *text, size_t bytes)
     return true;
 }
 
-/* Names of other actions: one name must mean one thing. */
+/* Whether a name is taken by another action, because one name must mean one thing. */
 static bool is_taken(const char *name, size_t bytes)
 {
     static const char *const taken[] = { "temperature", "uptime", "pulse" };
@@ -96,7 +96,7 @@ static size_t length_of(const char *text, const char *ends)
     return strcspn(text, ends);
 }
 
-/* One pin, up to a comma or the end; advances *text there. */
+/* Read one pin, up to a comma or the end, and advance *text there. */
 static const char *read_pin(struct pin_list *l, const char **text)
 {
     struct pin p = { .line = 0 };

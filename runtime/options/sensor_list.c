@@ -3,8 +3,8 @@
 #include <string.h>
 
 /* LM75 (TI SNIS153, 7.5): nine bits. TMP102, TMP105 (SBOS397, SBOS392): twelve at most, as they
- * are set. TMP117 (SNOSD82): sixteen, 1/128 of a degree. MCP9808 (DS25095, 5.1.3): three flags
- * before thirteen bits. */
+ * are set. TMP117 (SNOSD82): sixteen, 1/128 of a degree. MCP9808 (DS25095, 5.1.3): three flags,
+ * then thirteen bits. */
 static const struct sensor_kind kinds[] = {
     { "tmp102", 0, 0xfff0, 0, 256 },  { "tmp105", 0, 0xfff0, 0, 256 },
     { "lm75", 0, 0xff80, 0, 256 },    { "tmp117", 0, 0xffff, 0, 128 },
@@ -82,7 +82,7 @@ static const char *read_kind(struct sensor *s, const char *text, size_t bytes)
     return "the kinds of sensors are tmp102, tmp105, lm75, tmp117 and mcp9808";
 }
 
-/* One sensor, up to a comma or the end; advances *text there. */
+/* Read one sensor, up to a comma or the end, and advance *text there. */
 static const char *read_sensor(struct sensor_list *l, const char **text)
 {
     struct sensor s = { .name = "" };

@@ -11,7 +11,11 @@
 #define FNV_OFFSET 0xcbf29ce484222325u /* FNV-1a, 64 bits */
 #define FNV_PRIME 0x100000001b3u
 
-enum { LIST_ALIGN = 64, CLOCK_STEP = 1 << 20 }; /* more blocks than a sequence has */
+enum {
+    LIST_ALIGN = 64,
+    CLOCK_STEP = 1 << 20
+}; /* CLOCK_STEP is more than the blocks of a
+                                                 * sequence */
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -33,8 +37,9 @@ static size_t keys_of(struct session *s, uint32_t tokens)
     struct layer_state_io io = { count_bytes, &bytes, true, true };
     uint32_t tile_bytes;
 
-    (void)session_block_move_keys(s, 0, KV_TILE, &io); /* one tile, which every context has */
-    /* Keys take equal bytes for each tile, so one tile gives the size of all. */
+    (void)session_block_move_keys(s, 0, KV_TILE, &io); /* measure one tile, which every context
+                                                        * has */
+    /* Each tile of keys takes equal bytes, so one tile gives all sizes. */
     tile_bytes = (uint32_t)(bytes - tokens * sizeof *s->ids);
     return tokens * sizeof *s->ids + (size_t)tile_bytes * (tokens / KV_TILE);
 }
@@ -56,14 +61,15 @@ static uint32_t choose_distance(struct session *s)
     if (!session_block_has_marks(s)) {
         return KEPT_DISTANCE;
     }
-    /* A mark has the same size however far apart they are: longer blocks share its cost among more tokens. */
+    /* A mark has the same size for blocks of any length, so with longer blocks it costs less per
+     * token. */
     while (distance < KEPT_MARKS_MOST && marks_of(s) > KEPT_MARKS_TIMES * keys_of(s, distance)) {
         distance *= 2;
     }
     return distance;
 }
 
-/* Lists first, then slots. False: not even one block fits. */
+/* Cut the memory: lists first, then slots. False: not even one block fits. */
 static bool cut_memory(struct kept *k, const struct memory_range *memory)
 {
     size_t slot = k->keys_bytes + k->marks_bytes, lists = 0, n;
@@ -100,7 +106,7 @@ bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s
     k->file = setup->file;
     k->distance = setup->distance != 0 ? setup->distance : choose_distance(s);
     assert(k->distance % KV_TILE == 0);
-    /* Whole sectors, so that a slot can be read from the card and written to it in place. */
+    /* Sizes are whole sectors, so that a slot can be read from and written to the card directly. */
     k->keys_bytes = round_up(keys_of(s, k->distance), SECTOR_BYTES);
     k->marks_bytes = round_up(marks_of(s), SECTOR_BYTES);
     if (!cut_memory(k, &setup->memory)) {
@@ -135,7 +141,7 @@ static struct walk begin(struct kept *k, struct session *s)
 {
     struct walk w = { .k = k, .s = s, .since = k->clock, .model = session_model_crc(s) };
 
-    /* A walk's blocks get times below the new clock, its first block the latest. */
+    /* The blocks of a walk get times below the new clock; the first block gets the latest time. */
     k->clock += CLOCK_STEP;
     return w;
 }
@@ -189,12 +195,12 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     if (from == KEPT_NONE) {
         return KEPT_NONE;
     }
-    /* Room is made at the expense of the block that was used longest ago, but not of this walk's. */
+    /* Replace the block that was used longest ago, but no block of this walk. */
     to = kept_oldest(k->memory, k->n_memory, w->since, w->parent);
     if (to == KEPT_NONE) {
         return KEPT_NONE;
     }
-    /* The slot belongs to nobody until the read has succeeded. */
+    /* The slot is free until the read has succeeded. */
     k->memory[to].serial = 0;
     if (!kept_file_read_keys(k, from, to) || !has_ids(w, to)) {
         return KEPT_NONE;
@@ -205,13 +211,13 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     return to;
 }
 
-/* The walk's next block, in memory. KEPT_NONE: it is not kept. */
+/* Find the walk's next block, in memory. KEPT_NONE: it is not kept. */
 static uint32_t look(const struct walk *w)
 {
     uint64_t hash = hash_of(w);
     uint32_t at = find(w, w->k->memory, w->k->n_memory, hash);
 
-    /* Hashes may collide; equal tokens cannot. */
+    /* Compare the tokens, because hashes may collide. */
     if (at != KEPT_NONE && has_ids(w, at)) {
         return at;
     }
@@ -277,7 +283,7 @@ static bool bring_mark(struct kept *k, uint32_t at)
     return k->memory[at].has_mark;
 }
 
-/* Keys and values of block number i, which is at `at`. */
+/* Move the keys and values of block number i, which is at `at`. */
 static void move_keys(struct kept *k, struct session *s, uint32_t i, uint32_t at, bool loads)
 {
     uint8_t *place = kept_slot(k, at) + k->distance * sizeof(uint32_t);
@@ -310,7 +316,7 @@ static uint32_t load(struct kept *k, struct session *s, uint32_t cached, uint32_
         if ((w.i + 1) * k->distance == best && !bring_mark(k, at)) {
             return cached;
         }
-        /* Blocks before that are in the session's cache already. */
+        /* Earlier blocks are in the session's cache already. */
         if ((w.i + 1) * k->distance > cached) {
             move_keys(k, s, w.i, at, true);
         }
@@ -336,7 +342,8 @@ uint32_t kept_take(struct kept *k, struct session *s)
         if (at == KEPT_NONE) {
             break;
         }
-        /* A sequence can only go on from a block with a mark; one without is passed on the way to it. */
+        /* A sequence can only continue from a block with a mark; blocks without a mark are
+         * passed. */
         if (has_mark(k, at)) {
             best = (w.i + 1) * k->distance;
         }
@@ -347,7 +354,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Store the walk's next block as new. KEPT_NONE: this sequence has all of memory. */
+/* Store the walk's next block as new. KEPT_NONE: this sequence uses all slots. */
 static uint32_t make(const struct walk *w)
 {
     struct kept *k = w->k;

@@ -54,7 +54,7 @@ static uint32_t sector_crc(const void *sector, const uint32_t *crc)
     return crc32c_of_header(sector, SECTOR_BYTES, crc);
 }
 
-/* The file is no longer used. */
+/* Stop using the file. */
 static void give_up(struct kept *k, enum err e, bool writes)
 {
     k->n_card = 0;
@@ -127,8 +127,8 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
     k->clock = max_u64(k->clock, h->used);
 }
 
-/* A slot in memory is the buffer: nothing is in it yet. False: the card failed, or blank is
- * asked for and a row is not zero. */
+/* Read the table, with a free slot in memory as the buffer. False: the card failed, or
+ * `blank` is set and a row is not zero. */
 static bool read_table(struct kept *k, bool blank)
 {
     uint8_t *buffer = k->slots;
@@ -140,7 +140,8 @@ static bool read_table(struct kept *k, bool blank)
         if (!read_bytes(k, table_at(i), buffer, (size_t)n * SECTOR_BYTES)) {
             return false;
         }
-        /* A row that is damaged is an empty slot, not an error: a write was cut short. */
+        /* A damaged row means an empty slot, not an error, because a write may have been
+         * interrupted. */
         for (uint32_t j = 0; j < n; j++) {
             const uint8_t *sector = buffer + (size_t)j * SECTOR_BYTES;
 
@@ -155,7 +156,7 @@ static bool read_table(struct kept *k, bool blank)
     return true;
 }
 
-/* Drop the slots of another model: write a table of zeros, then the header. */
+/* Drop the slots of another model: write a table of zeros, then the new header. */
 static void begin_anew(struct kept *k, const struct file_header *h)
 {
     uint32_t at_once = (uint32_t)((k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
@@ -169,12 +170,13 @@ static void begin_anew(struct kept *k, const struct file_header *h)
             return;
         }
     }
-    /* The header last: until then the file is still the other model's, with fewer blocks. */
+    /* The header is written last. Until then the file is still the other model's, with fewer
+     * blocks. */
     memcpy(buffer, h, sizeof *h);
     (void)write_bytes(k, 0, buffer, sizeof *h);
 }
 
-/* The file does not change. */
+/* Do not use the file, which stays unchanged. */
 static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;
@@ -184,15 +186,15 @@ static void refuse(struct kept *k, const char *why)
                 k->file->name, why);
 }
 
-/* The first sector is not this model's: if it is empty or another model's, take the file over;
- * otherwise refuse it. True: taken over. */
+/* The first sector is not this model's. If it is empty or another model's, the file is used for
+ * this model; otherwise it is refused. True: used. */
 static bool may_begin(struct kept *k)
 {
     struct file_header h;
     char version[40];
 
     memcpy(&h, k->slots, sizeof h);
-    /* A blank file is new. Zeros in front of anything else may be somebody's data. */
+    /* A blank file is new. If anything follows the zeros, it may be somebody's data. */
     if (is_zeros(k->slots)) {
         if (read_table(k, true)) {
             return true;
@@ -238,7 +240,8 @@ void kept_file_open(struct kept *k, const struct session *s)
     if (!read_bytes(k, 0, k->slots, SECTOR_BYTES)) {
         return;
     }
-    /* Equal in every byte: the same model, types, distance and number of slots. */
+    /* Headers are equal in every byte if model, types, distance and number of slots are the
+     * same. */
     if (memcmp(k->slots, &h, sizeof h) == 0) {
         (void)read_table(k, false);
     } else if (may_begin(k)) {
@@ -253,7 +256,7 @@ static bool is_right(struct kept *k, uint32_t i, const uint8_t *bytes, size_t n,
     if (crc32c(0, bytes, n) == crc) {
         return true;
     }
-    /* A damaged block is forgotten; its slot is free for another one. */
+    /* Forget a damaged block; its slot is free for another block. */
     k->card[i].serial = 0;
     return false;
 }
@@ -283,8 +286,8 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* The place of a block of memory in the file, which may have it without its mark. KEPT_NONE: it is
- * not there. */
+/* The place in the file of a block in memory; the file may lack the block's mark. KEPT_NONE: not in
+ * the file. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);
@@ -301,7 +304,7 @@ static bool is_missing(const struct kept *k, const struct kept_block *b)
     return at == KEPT_NONE || (b->has_mark && !k->card[at].has_mark);
 }
 
-/* The earliest: a parent comes before its children. */
+/* The earliest block that must be written, because a parent comes before its children. */
 static uint32_t next_missing(const struct kept *k)
 {
     uint32_t best = KEPT_NONE;
@@ -335,7 +338,8 @@ static void write_block(struct kept *k, uint32_t from, uint32_t to)
     h.keys_crc = b->keys_crc;
     h.marks_crc = b->marks_crc;
     h.header_crc = sector_crc(&h, &h.header_crc);
-    /* The slot first, its row last: a row never names bytes that are not there. */
+    /* The slot is written first and its row last, so a row never names bytes that were not
+     * written. */
     if (write_bytes(k, slot_at(k, to), bytes, k->keys_bytes + k->marks_bytes) &&
         write_bytes(k, table_at(to), &h, sizeof h)) {
         k->n_written++;
@@ -351,13 +355,13 @@ bool kept_write(struct kept *k)
         return false;
     }
     b = &k->memory[from];
-    /* If the block is there without its mark, it is written again in its place. */
+    /* If the file has the block without its mark, the block is written again in the same place. */
     to = place_of(k, b);
     if (to == KEPT_NONE) {
         to = kept_oldest(k->card, k->n_card, UINT64_MAX, b->parent);
     }
-    /* Without its parent nobody finds it, and a sequence with more blocks than the file has
-     * would overwrite itself. */
+    /* A block cannot be found without its parent, and a sequence with more blocks than the
+     * file would overwrite itself. */
     if (to == KEPT_NONE || b->end / k->distance > k->n_card ||
         (b->parent != 0 && kept_find_serial(k->card, k->n_card, b->parent) == KEPT_NONE)) {
         b->wanted = false;

@@ -1,4 +1,4 @@
-/* Which block of a list is meant, and which one is dropped. */
+/* Find a block in a list, and choose the block to replace. */
 #include "runtime/saved/kept_private.h"
 
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial)

@@ -1,4 +1,4 @@
-/* The headers of the file, and how much room it needs. */
+/* The headers of the file, and its sizes. */
 #include <string.h>
 
 #include "runtime/saved/saved_chat_private.h"
@@ -86,7 +86,7 @@ uint64_t saved_chat_least_bytes(const struct saved_chat_state *state)
     struct saved_chat_header h;
 
     saved_chat_describe(state, &h);
-    /* Without states: they can be computed again from the tokens. */
+    /* A conversation can be saved without states, which can be computed again from the tokens. */
     if (state->kind == SAVED_CHAT) {
         h.n_cached = 0;
         h.payload_bytes = saved_chat_payload_bytes(state, &h);
@@ -156,7 +156,7 @@ enum err saved_chat_read_headers(struct saved_chat *s)
     struct halves *v = &s->halves;
     enum err e = halves_read(v, saved_chat_magic(s));
 
-    /* The file was longer once. */
+    /* The file was longer when it was written. */
     for (unsigned half = 0; half < 2; half++) {
         const struct saved_chat_header *h = saved_chat_header_of(s, half);
 

@@ -1,4 +1,4 @@
-/* Bytes on their way between memory and one half of the file, one bufferful at a time. */
+/* Move bytes between memory and one half of the file, one buffer at a time. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -8,7 +8,7 @@
 
 struct transfer {
     struct saved_chat *s;
-    uint64_t at, end; /* file offsets: of the next bufferful, and of the payload's last sector */
+    uint64_t at, end; /* file offsets of the next buffer and of the payload's end */
     size_t n;         /* bytes in the buffer; when reading: bytes taken from it */
     size_t filled;    /* when reading: bytes in the buffer */
     uint32_t crc;
@@ -20,7 +20,7 @@ static uint64_t payload_at(const struct saved_chat *s, unsigned half)
     return half * halves_room(s->halves.file) + SECTOR_BYTES;
 }
 
-/* `bytes` more have passed. */
+/* Report that `bytes` more bytes were moved. */
 static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
 {
     s->done += bytes;
@@ -33,7 +33,7 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-/* Damage that a payload with a right CRC cannot have, but that would lead beyond the text. */
+/* Check for damage that would lead beyond the text; a payload with a right CRC cannot have it. */
 static bool turns_are_sound(const struct saved_chat_header *h, const struct turn *list)
 {
     uint32_t at = 0, text = 0;
@@ -52,7 +52,7 @@ static bool turns_are_sound(const struct saved_chat_header *h, const struct turn
     return text == h->text_bytes;
 }
 
-/* The ids among the n bytes from byte `at` of the payload on. */
+/* Look at the ids in the n bytes from byte `at` of the payload on. */
 static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_t *bytes, size_t n)
 {
     const struct saved_chat_header *h = c->header;
@@ -60,7 +60,7 @@ static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_
     uint64_t end = min_u64(first + (uint64_t)h->n_ids * sizeof c->id, at + n);
 
     for (uint64_t i = at > first ? at : first; i < end; i++) {
-        /* An id may lie across two bufferfuls: its low bytes are kept in c->id. */
+        /* An id may begin in one buffer and end in the next: its low bytes are kept in c->id. */
         unsigned shift = (unsigned)((i - first) % sizeof c->id) * 8;
 
         c->id = (shift == 0 ? 0 : c->id) | (uint32_t)bytes[i - at] << shift;
@@ -117,7 +117,7 @@ static enum err move_buffer(struct transfer *t)
     if (t->writes) {
         bytes = (size_t)halves_to_sectors(t->n);
         e = halves_write_buffer(&s->halves, t->at, bytes);
-    } else if (bytes == 0) { /* counts in the payload need more than its header says */
+    } else if (bytes == 0) { /* counts in the payload need more bytes than its header says */
         return ERR_BAD_MODEL;
     } else {
         e = halves_read_buffer(&s->halves, t->at, bytes);
@@ -141,7 +141,7 @@ static enum err move(void *transfer, void *memory, size_t bytes)
         size_t n = min_size(bytes, (t->writes ? sizeof t->s->buffer : t->filled) - t->n);
         uint8_t *place = t->s->buffer + t->n;
 
-        /* The buffer is full, or empty: the file's turn. */
+        /* The buffer is full (writing) or empty (reading): move it. */
         if (n == 0) {
             enum err e = move_buffer(t);
 
@@ -155,7 +155,7 @@ static enum err move(void *transfer, void *memory, size_t bytes)
         } else {
             memcpy(from, place, n);
         }
-        /* In the order of the payload, whichever way it goes. */
+        /* The CRC is of the payload's bytes in order, for reading and writing. */
         t->crc = crc32c(t->crc, place, n);
         t->n += n;
         from += n;
@@ -207,7 +207,7 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     } else {
         e = move_conversation(&t, state, h);
     }
-    /* The rest of the last sector is zeros, not what the buffer had before. */
+    /* The rest of the last sector is filled with zeros. */
     if (e == ERR_OK && writes && t.n > 0) {
         memset(s->buffer + t.n, 0, (size_t)halves_to_sectors(t.n) - t.n);
         e = move_buffer(&t);

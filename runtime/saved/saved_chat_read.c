@@ -1,4 +1,4 @@
-/* Load a conversation. It is checked before anything of the current one is given up. */
+/* Load a conversation. It is checked before anything of the current conversation is dropped. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -26,7 +26,7 @@ static enum err check_section(struct saved_chat *s, const struct saved_chat_head
                : contradiction(s);
 }
 
-/* Whether the state can take what the header describes. */
+/* Check that the state can take what the header describes. */
 static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
                           const struct saved_chat_state *state)
 {
@@ -76,7 +76,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     plural((unsigned)h->n_ids, "token", "tokens"), (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
-    /* The header's CRC is right, so these would be faults of the program that wrote it. */
+    /* The header's CRC is right, so these would be faults of the program that wrote the file. */
     if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
         h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
         h->payload_bytes != saved_chat_payload_bytes(state, h)) {
@@ -93,7 +93,7 @@ static enum err damaged(struct saved_chat *s)
     return ERR_BAD_CHECKSUM;
 }
 
-/* Read a half completely. Nothing of the state changes. */
+/* Read and check a half completely, without changing the state. */
 static enum err check_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                            const struct saved_chat_state *state)
 {
@@ -105,9 +105,9 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
     if (e != ERR_OK) {
         return e;
     }
-    /* A second half begins its count again where the first one ended. */
+    /* The progress of a second half continues after the first one. */
     s->total = s->done;
-    saved_chat_expect(s, h); /* once for the CRC, and once into the state */
+    saved_chat_expect(s, h); /* the bytes are read twice: for the CRC, and into the state */
     saved_chat_expect(s, h);
     e = saved_chat_check(s, half, h, "checking", s->kind == SAVED_CHAT ? &contents : NULL);
     if (e == ERR_BAD_CHECKSUM) {
@@ -136,7 +136,7 @@ static enum err empty(struct saved_chat *s)
     return ERR_NOT_FOUND;
 }
 
-/* Neither half is one of these saves, but the file may be something else, or damaged. */
+/* Neither half is a save of this kind: the file may be something else, or damaged. */
 static enum err say_what_it_is(struct saved_chat *s)
 {
     const struct half_header *h = s->halves.h;
@@ -157,7 +157,7 @@ static enum err say_what_it_is(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
-/* ERR_IO: reading them has set the message. */
+/* Check that a half has a valid header. ERR_IO: reading has set the message. */
 static enum err find_half(struct saved_chat *s)
 {
     enum err e = halves_find(&s->halves);
@@ -176,7 +176,7 @@ static enum err find_half(struct saved_chat *s)
     return say_what_it_is(s);
 }
 
-/* The newest valid half, of those that have a header. */
+/* Choose the newest valid half of those that have a header. */
 static enum err choose_half(struct saved_chat *s, const struct saved_chat_state *state,
                             unsigned *half)
 {
@@ -189,7 +189,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_state 
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, saved_chat_header_of(s, first), state);
     if (halves_error_is_local(e) &&
-        halves->valid[other]) { /* the power went off, or the card lied */
+        halves->valid[other]) { /* the power failed, or the card did not keep the bytes */
         *half = other;
         s->is_older = true;
         e = check_half(s, other, saved_chat_header_of(s, other), state);
@@ -216,7 +216,7 @@ static struct kept keep(const struct saved_chat_state *state)
     const struct session *session = state->session;
     struct kept k = { .n_ids = session->n_ids, .hash = session->hash };
 
-    /* Two steps, so that no sum can run over. */
+    /* Two comparisons, so that no sum can overflow. */
     if (session->scratch.bytes / sizeof *k.ids < session->n_ids ||
         session->scratch.bytes - session->n_ids * sizeof *k.ids < sizeof *k.turns) {
         return k;
@@ -230,7 +230,8 @@ static struct kept keep(const struct saved_chat_state *state)
 
 static void take_back(struct saved_chat *s, struct saved_chat_state *state, const struct kept *k)
 {
-    /* The states are overwritten and the tokens were not kept: only an empty conversation is consistent. */
+    /* The states were overwritten and the tokens were not kept, so the conversation must become
+     * empty. */
     if (k->turns == NULL) {
         session_clear(state->session);
         state->turns->n = 0;
@@ -238,7 +239,7 @@ static void take_back(struct saved_chat *s, struct saved_chat_state *state, cons
         s->before = SAVED_CHAT_LOST;
         return;
     }
-    /* Tokens without states: the next prompt computes them again. */
+    /* The tokens have no states now; the next prompt computes them again. */
     *state->turns = *k->turns;
     session_take_back(state->session, k->ids, k->n_ids, &k->hash);
     s->before = SAVED_CHAT_PENDING;
@@ -253,7 +254,8 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     if (e != ERR_OK) {
         return e;
     }
-    /* Checked here, too: a card may return other bytes than before, and a prefix is read only once. */
+    /* The CRC is checked here, too, because a card may return other bytes than before, and a prefix
+     * is read only once. */
     if (crc != h->payload_crc) {
         return damaged(s);
     }
@@ -276,14 +278,16 @@ static bool is_sound(const struct saved_chat_state *state)
     return state->section->is_sound(state->data, state->session->model->image.header->params.vocab);
 }
 
-/* Replace the present state, which is given up: a partly loaded one would be neither. */
+/* Replace the present state. If loading fails, everything is dropped, because a partly loaded state
+ * is useless. */
 static enum err load_section(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                              struct saved_chat_state *state)
 {
     uint32_t crc;
     enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
 
-    /* Counts first, then the CRC, then the section's own rules: each assumes the one before. */
+    /* Check the counts first, then the CRC, then the section's own rules; each check relies on the
+     * one before. */
     if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_section_agrees(state, h))) {
         e = contradiction(s);
     } else if (e == ERR_OK && crc != h->payload_crc) {
@@ -301,7 +305,7 @@ static enum err load_section(struct saved_chat *s, unsigned half, const struct s
 
 /* ---- a prefix ------------------------------------------------------------------------------- */
 
-/* Load into the session, which has nothing to lose. */
+/* Load a prefix into the session, which is empty. */
 static enum err load_prefix(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                             struct saved_chat_state *state)
 {
@@ -310,7 +314,7 @@ static enum err load_prefix(struct saved_chat *s, unsigned half, const struct sa
     if (e != ERR_OK) {
         return e;
     }
-    /* A prefix is tokens and all of their states, and nothing that somebody said. */
+    /* A prefix has tokens and all of their states, but no turns. */
     if (h->n_turns != 0 || h->text_bytes != 0 || h->started != 0 || h->n_ids == 0 ||
         h->n_cached != h->n_ids) {
         return contradiction(s);
@@ -351,7 +355,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e == ERR_OK) {
         e = find_half(s);
     }
-    /* Nothing is lost if a prefix fails halfway, so it is read once, not twice. */
+    /* A prefix is read once, not twice, because nothing is lost if it fails halfway. */
     if (e == ERR_OK && s->kind == SAVED_PREFIX) {
         return load_newest_prefix(s, state);
     }
@@ -364,7 +368,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (s->kind == SAVED_SECTION) {
         return load_section(s, half, saved_chat_header_of(s, half), state);
     }
-    /* From here on the running conversation is overwritten. */
+    /* From now on the running conversation is overwritten. */
     kept = keep(state);
     e = load_half(s, half, saved_chat_header_of(s, half), state);
     if (e != ERR_OK) {

@@ -1,4 +1,4 @@
-/* Save a conversation: over the half that is not the newest valid one, then read it back. */
+/* Save a conversation over the half that is not the newest valid one, then read it back. */
 #include <string.h>
 
 #include "runtime/saved/saved_chat_private.h"
@@ -7,7 +7,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* A prefix never is. */
+/* Whether there is nothing to save. A prefix is never empty. */
 static bool is_empty(const struct saved_chat_state *state)
 {
     if (state->kind == SAVED_SECTION) {
@@ -34,7 +34,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
                     state->kind == SAVED_CHAT ? "said" : "learnt");
         return ERR_BAD_ARGUMENT;
     }
-    /* Two halves: the last good save stays while the next is written. */
+    /* The file needs two halves, so that the last good save stays while the next one is written. */
     if (bytes / 2 > halves_room(s->halves.file) && state->kind == SAVED_PREFIX) {
         format_text(
             s->error_message, sizeof s->error_message,
@@ -55,8 +55,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
-/* How many of the first n tokens have states that can be saved without those after them: n, or 0
- * if the states always cover all tokens (recurrent layers, tiers by age, pages on a card,
+/* For how many of the first n tokens the states can be saved without later tokens' states: n, or 0
+ * if states always cover all tokens (recurrent layers, tiers by age, pages on a card,
  * LongRoPE). */
 static uint32_t states_apart(const struct session *s, uint32_t n)
 {
@@ -72,15 +72,14 @@ static uint32_t states_apart(const struct session *s, uint32_t n)
     return whole ? 0 : n;
 }
 
-/* Keep the states of as many tokens as a half has room for: with all states, or with none, the
- * tokens themselves always fit. */
+/* Save the states of as many tokens as a half has room for. The tokens themselves always fit. */
 static void fit_states(struct saved_chat *s, const struct saved_chat_state *state,
                        struct saved_chat_header *h)
 {
     uint64_t room = halves_room(s->halves.file) - SECTOR_BYTES;
     uint32_t fits = 0, too_many = h->n_cached + 1;
 
-    /* Bisection: the size is not linear in the tokens, since states come in tiles. */
+    /* Use bisection, because states come in tiles, so the size is not linear in the tokens. */
     while (state->kind == SAVED_CHAT && too_many - fits > 1) {
         uint32_t middle = fits + (too_many - fits) / 2;
 
@@ -98,13 +97,13 @@ static void fit_states(struct saved_chat *s, const struct saved_chat_state *stat
     s->n_kept = h->n_cached;
 }
 
-/* Whether a half is whole (halves_check_fn). */
+/* Check whether a half is complete (halves_check_fn). */
 static enum err check_half(void *context, unsigned half)
 {
     struct saved_chat *s = context;
     const struct saved_chat_header *h = saved_chat_header_of(s, half);
 
-    /* A payload of another version has a form that is not known here: it stays. */
+    /* The form of another version's payload is unknown, so the half stays. */
     if (h->version != SAVED_CHAT_VERSION) {
         return ERR_OK;
     }
@@ -120,11 +119,12 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     if (e != ERR_OK) {
         return e;
     }
-    /* Read it back before the header names it: until then the old half counts. */
+    /* Read the payload back before the header names it; until then the old half counts. */
     return halves_not_kept(&s->halves, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
-/* The first prefix begins its file: if the file is cut off later, this header shows it. */
+/* Whether this prefix is the first in its file. Its header then shows if the file is cut off
+ * later. */
 static bool begins_file(const struct saved_chat *s)
 {
     const struct halves *v = &s->halves;
@@ -148,14 +148,14 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    /* Settle what the states are of: no guessed tokens, and one kind of rotation. */
+    /* Settle the states first: no guessed tokens, and one kind of rotation. */
     session_forget_guesses(state->session);
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);
     fit_states(s, state, &new);
     saved_chat_expect(s, &new); /* bytes to write, and to read */
     saved_chat_expect(s, &new);
-    /* The payload first and the header last, into the half that may be lost. */
+    /* Write the payload first and the header last, into the half that may be overwritten. */
     e = halves_choose_kept(&s->halves, check_half, s, &kept);
     if (e == ERR_OK && begins_file(s)) {
         kept = 1;

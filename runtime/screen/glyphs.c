@@ -24,5 +24,5 @@ const uint8_t *glyph_rows(uint32_t code)
             return glyphs[run->at + (code - run->first)];
         }
     }
-    return glyphs[sizeof glyphs / sizeof glyphs[0] - 1]; /* U+FFFD, the last */
+    return glyphs[sizeof glyphs / sizeof glyphs[0] - 1]; /* the last glyph, U+FFFD */
 }

@@ -79,7 +79,7 @@ static void put_pixel(uint8_t *to, uint32_t bits, uint32_t pixel)
     }
 }
 
-/* Four pixels of a glyph in these colours, in all 16 combinations. */
+/* Compute four pixels of a glyph in these colours, for all 16 combinations. */
 static void mix(struct screen_draw *d, uint8_t front, uint8_t back)
 {
     uint32_t bits = d->screen->bits, pixels[2] = { pixel_of(d, back), pixel_of(d, front) };
@@ -119,7 +119,7 @@ static void draw_cell(struct screen_draw *d, uint32_t row, uint32_t column,
     }
 }
 
-/* Rows that scrolled are copied; cells that also changed are drawn afterwards. */
+/* Copy rows that scrolled; cells that also changed are drawn afterwards. */
 static void move_rows(struct screen_draw *d, struct text_screen *t)
 {
     uint32_t kept = t->rows - t->moved;

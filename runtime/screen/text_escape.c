@@ -81,7 +81,7 @@ static void set_ordinary(struct text_look *look)
     *look = (struct text_look){ .front = TEXT_GREY, .back = TEXT_BLACK };
 }
 
-/* One number of SGR, 8.3.117. */
+/* Apply one number of SGR, 8.3.117. */
 static void set_look(struct text_look *look, uint32_t n)
 {
     switch (n) {
@@ -171,7 +171,7 @@ static void take_sequence(struct text_screen *t, uint32_t code)
     }
 }
 
-/* A text for a terminal's title or similar. A newline ends it, so that it cannot swallow
+/* Skip a text for a terminal's title or similar. A newline ends it, so that it cannot hide
  * everything that follows. */
 static void take_string(struct text_screen *t, uint32_t code)
 {

@@ -126,7 +126,7 @@ void text_screen_go(struct text_screen *t, int64_t row, int64_t column)
     begin_word(t);
 }
 
-/* The first row becomes the last, and blank. */
+/* Scroll: the first row becomes the last one, and blank. */
 static void scroll(struct text_screen *t)
 {
     t->top = ring_row(t, 1);
@@ -146,7 +146,7 @@ static void begin_row(struct text_screen *t)
     begin_word(t);
 }
 
-/* The row is full. Its last word moves to the next row, unless it began this row. */
+/* The row is full: move its last word to the next row, unless the word began this row. */
 static void wrap(struct text_screen *t)
 {
     uint32_t from = t->word, n = t->at.column - from;
@@ -168,7 +168,7 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
     if (width == 0) {
         return; /* a mark: no glyph has it */
     }
-    /* Twice if the word that moves leaves no room for a wide character. */
+    /* This can happen twice, if the moved word leaves no room for a wide character. */
     while (t->at.column + width > t->columns) {
         wrap(t);
     }
@@ -184,7 +184,7 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
     }
 }
 
-/* A space at the edge is left out, and so is the next one. */
+/* Write a space; spaces at the edge are left out. */
 static void put_space(struct text_screen *t)
 {
     if (t->at.column == t->columns) {
@@ -218,7 +218,7 @@ static void put_other(struct text_screen *t, uint32_t code)
     }
 }
 
-/* A space at the edge has begun the row already. */
+/* End the line, unless a space at the edge has already begun a new row. */
 static void end_line(struct text_screen *t)
 {
     if (!t->after_wrap || t->at.column != 0) {
@@ -253,7 +253,8 @@ static void take_character(struct text_screen *t, uint32_t code)
     }
 }
 
-/* held[] is the beginning of a character before this byte, so only this byte can be wrong. */
+/* held[] was the valid beginning of a character before this byte, so only this byte can be
+ * wrong. */
 static void take_byte(struct text_screen *t, uint8_t byte)
 {
     int check;

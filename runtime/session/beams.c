@@ -8,16 +8,16 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    CANDIDATES_MOST = 2 * BEAMS_MOST, /* of one beam */
-    LEAST = 100,                      /* e^-100 is 0 beside 1 in f32 */
+    CANDIDATES_MOST = 2 * BEAMS_MOST, /* candidates of one beam */
+    LEAST = 100,                      /* e^-100 adds nothing to 1 in f32 */
 };
 
 struct candidate {
     uint32_t parent, id;
-    double score; /* sum of logarithms, including its own token's */
+    double score; /* sum of logarithms, with its own token's */
 };
 
-/* The beam whose sequence is NULL is the current one. */
+/* A beam. If sequence is NULL, it is the session's current sequence. */
 struct beam {
     struct session_sequence *sequence;
     uint32_t id; /* its next token, not in the session yet */
@@ -35,7 +35,7 @@ struct search {
     bool work_is_free;                      /* the current sequence is no longer a beam */
     uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
     uint32_t scored;                        /* tokens counted in the live beams' scores */
-    double best_score;                      /* mean; of best, if any has ended */
+    double best_score;                      /* mean score of `best`, if any reply has ended */
     struct candidate list[BEAMS_MOST * CANDIDATES_MOST];
     uint32_t n_list;
 };
@@ -66,7 +66,7 @@ double beams_log(double x)
     for (int i = 21; i >= 3; i -= 2) {
         sum = (sum + 1.0 / i) * z2;
     }
-    /* ln 2 in two parts: e times the high one is exact. */
+    /* ln 2 in two parts, so that e times the high part is exact. */
     return e * ln2_high + (e * ln2_low + 2 * (z + z * sum));
 }
 
@@ -185,7 +185,7 @@ static void bring(struct search *b, uint32_t beam)
     b->live[beam].sequence = NULL;
 }
 
-/* A reply ends after what its beam has: keep it if it is the best so far. */
+/* A reply ends with its beam's tokens: keep it if it is the best so far. */
 static void end_one(struct search *b, const struct candidate *c)
 {
     double score = c->score / (b->length + 1);
@@ -199,8 +199,8 @@ static void end_one(struct search *b, const struct candidate *c)
     }
 }
 
-/* The next beams are the best candidates, except those that end a reply, though these count
- * among the best. */
+/* Choose the next beams: the best candidates, except those that end a reply. These also count
+ * towards the number of candidates. */
 static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
 {
     uint32_t n = 0;
@@ -217,8 +217,8 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Sequences of beams without children are free. The current sequence becomes a beam again, if it
- * was not one. */
+/* Free the sequences of beams without children. The current sequence becomes a beam again, if it
+ * was not a beam. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {
@@ -226,7 +226,8 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
             b->free[b->n_free++] = b->live[i].sequence;
         } else if (children[i] == 0) {
             b->work_is_free = true;
-            b->live[i].sequence = b->best; /* any slot but none: it is no longer current */
+            b->live[i].sequence = b->best; /* any value but NULL: this beam is no longer the current
+                                            * sequence */
         }
     }
     if (b->work_is_free) {
@@ -234,7 +235,8 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
     }
 }
 
-/* The last child of a beam continues in its sequence, the others in copies. */
+/* Give sequences to the next beams: the last child of a beam continues in the beam's sequence, the
+ * others in copies. */
 static void follow(struct search *b, const struct candidate *next, uint32_t n)
 {
     uint32_t children[BEAMS_MOST] = { 0 };
@@ -260,7 +262,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        /* The last child takes its parent over. */
+        /* The last child takes over its parent's sequence. */
         if (!copied[i]) {
             live[i].sequence = b->live[next[i].parent].sequence;
         }
@@ -275,7 +277,7 @@ static const uint32_t *ids_of(const struct search *b, uint32_t beam)
     return b->live[beam].sequence == NULL ? b->s->ids : b->live[beam].sequence->ids;
 }
 
-/* New tokens that all beams, and the best that ended, have in common. */
+/* How many new tokens all beams, and the best ended reply, have in common. */
 static uint32_t in_common(const struct search *b)
 {
     const uint32_t *ids = ids_of(b, 0) + b->first;
@@ -290,7 +292,7 @@ static uint32_t in_common(const struct search *b)
             }
         }
     }
-    /* A reply that has ended may still win, so it holds back the text, too. */
+    /* An ended reply may still win, so it also holds back text. */
     if (b->ended != 0) {
         n = min_u32(n, b->best->n_ids - b->first);
         for (uint32_t j = b->settled; j < n; j++) {
@@ -304,7 +306,8 @@ static uint32_t in_common(const struct search *b)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Pass on the tokens up to n of the current sequence. False: the reply ends with those taken. */
+/* Pass on the current sequence's tokens up to n. False: the reply ends with the tokens that were
+ * taken. */
 static bool settle(struct search *b, uint32_t n)
 {
     const uint32_t *ids = b->s->ids + b->first + b->settled;
@@ -337,7 +340,7 @@ static enum err advance(struct search *b, bool last)
     return e;
 }
 
-/* No beam that continues can become better than the best that has ended. */
+/* Whether no beam can become better than the best ended reply. */
 static bool is_over(const struct search *b)
 {
     if (b->n_live == 0 || b->ended >= b->n) {
@@ -351,7 +354,7 @@ static void take_best(struct search *b)
 {
     bool better = b->n_live != 0 && b->length != 0;
 
-    /* At the limit: a beam that continues against the best that ended. */
+    /* At the limit a beam that continues competes with the best ended reply. */
     if (better && b->ended != 0) {
         better = b->result->end != BEAMS_ENDED && b->live[0].score / b->scored > b->best_score;
     }
@@ -411,7 +414,7 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
     assert(b->n >= 2 && b->n <= BEAMS_MOST && s->logits != NULL);
     *r = (struct beams_result){ BEAMS_ENDED, 0 };
     search.first = s->n_ids;
-    /* The last sequence is for the best that ended, the others are free. */
+    /* The last sequence is for the best ended reply; the others are free. */
     search.best = &b->sequences[b->n - 1];
     while (search.n_free < b->n - 1) {
         search.free[search.n_free] = &b->sequences[search.n_free];

@@ -9,7 +9,7 @@
 struct run {
     const struct generator *g;
     struct reply_tokens reply;
-    struct token_scores scores; /* if they are wanted */
+    struct token_scores scores; /* used if scores are requested */
 };
 
 static uint64_t now(const struct run *run)
@@ -57,7 +57,7 @@ static uint32_t tokens_left(const struct run *run)
     return run->reply.params->limit - run->reply.result->new_tokens;
 }
 
-/* The stream's work for passes of the reply, since `before`. */
+/* Count the stream's work for the reply's passes since `before`. */
 static void count_stream(struct generate_result *r, const struct stream_stats *now,
                          const struct stream_stats *before)
 {
@@ -94,7 +94,7 @@ static enum err step(struct run *run, bool *more)
     if (reply_tokens_end_here(&run->reply, s->ids + s->n_ids - 1)) {
         return ERR_OK;
     }
-    /* Between two passes, so that the session stays consistent. */
+    /* Stop only between two passes, so that the session stays consistent. */
     if (stop_is_asked(run->reply.params->stop)) {
         return ERR_ABORTED;
     }
@@ -103,7 +103,7 @@ static enum err step(struct run *run, bool *more)
     if (e != ERR_OK) {
         return e;
     }
-    /* A guess that came true needs no pass. */
+    /* A right guess needs no pass. */
     if (!guessed) {
         r->passes++;
     }
@@ -119,7 +119,7 @@ static enum err decode(struct run *run)
     enum err e = ERR_OK;
 
     while (more && e == ERR_OK) {
-        /* A full context: the sink may drop turns. */
+        /* The context is full: the sink may drop turns. */
         if (s->n_ids == s->context) {
             e = make_room(run);
         }
@@ -143,7 +143,7 @@ static bool beams_is_end(void *context, uint32_t id)
     return reply_tokens_is_end(&run->reply, id);
 }
 
-/* Tokens that no beam can take back. False: the reply ends here. */
+/* Take tokens on which all beams agree. False: the reply ends here. */
 static bool beams_settled(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken)
 {
     struct run *run = context;
@@ -205,7 +205,7 @@ static enum err compute_prompt(struct run *run)
     struct generate_result *r = run->reply.result;
     enum err e;
 
-    /* Longer than the window of short factors: everything is computed again. */
+    /* If the prompt is longer than the limit of short factors, everything is computed again. */
     session_rope_settle(s);
     r->prompt_tokens = s->n_ids - s->n_cached;
     r->before = s->model->stream.stats;

@@ -1,6 +1,6 @@
 #include "runtime/session/ngram.h"
 
-/* How many tokens before `end` equal those before n, NGRAM_LONGEST at most. */
+/* How many tokens before `end` equal the tokens before n, at most NGRAM_LONGEST. */
 static uint32_t match(const uint32_t *ids, uint32_t end, uint32_t n)
 {
     uint32_t i = 0;
@@ -23,7 +23,8 @@ uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most)
         longest = length > longest ? length : longest;
     }
     for (uint32_t i = 0; i < most && longest != 0; i++) {
-        ids[n + i] = ids[from + i]; /* where the text ends, the guess itself: a period continues */
+        ids[n + i] = ids[from + i]; /* after the text's end this copies guessed tokens, so that a
+                                     * period continues */
     }
     return longest;
 }

@@ -11,8 +11,8 @@ static uint64_t now(const struct session *s)
     return platform_ticks(&s->model->transformer.workers->platform->clock);
 }
 
-/* The position at which a sequence with a pending prompt is marked, so that another one can
- * continue from there. */
+/* The position at which a sequence with a pending prompt is marked, so that another sequence
+ * can continue from there. */
 static uint32_t mark_of(const struct session *s)
 {
     if (s->n_ids - s->n_cached <= REPLIES_TAIL || !session_block_has_marks(s)) {
@@ -80,7 +80,7 @@ static uint32_t pick(struct reply_slot *p, struct token_scores *scores)
                         s->scratch.memory);
 }
 
-/* One more token of a reply whose logits are known. False: they are not numbers. */
+/* Take one more token of a reply whose logits are known. False: the logits are not numbers. */
 static bool go_on(struct reply_slot *p)
 {
     struct session *s = p->session;

@@ -49,7 +49,7 @@ static size_t find_beginning(const struct held_text *h, const char *const *strin
 }
 
 /* Take one more byte. Returns how many bytes of h are certainly text. *whole: the rest of h is
- * one of the strings; otherwise it may be the beginning of one. */
+ * one of the strings; otherwise the rest may be the beginning of a string. */
 static size_t hold(struct held_text *h, const char *const *strings, uint32_t n, char byte,
                    bool *whole)
 {
@@ -74,14 +74,14 @@ static void drop(struct held_text *h, size_t bytes)
 
 static void think(struct reply_text *r, bool begins)
 {
-    utf8_writer_flush(&r->writer); /* a character that a mark cuts is not shown */
+    utf8_writer_flush(&r->writer); /* a character that a mark interrupts is not shown */
     r->part = begins ? REPLY_THOUGHTS : REPLY_ANSWER;
     if (r->out->think != NULL) {
         r->out->think(r->out->context, begins);
     }
 }
 
-/* Text that is not a mark. */
+/* Write text that is certainly not a mark. */
 static void write_decided(struct reply_text *r, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes && r->part == REPLY_START; i++) {
@@ -110,7 +110,7 @@ static void show_byte(struct reply_text *r, char byte)
         return;
     }
     write_held(r, hold(&r->mark, thinks ? closing : opening, N_MARKS, byte, &whole));
-    if (r->part == REPLY_ANSWER) { /* it began with something else */
+    if (r->part == REPLY_ANSWER) { /* the answer has begun, so later marks are text */
         write_held(r, r->mark.n);
     } else if (whole && !thinks) {
         think(r, true);

@@ -10,8 +10,8 @@ static uint64_t now(const struct reply_tokens *r)
     return platform_ticks(&r->session->model->transformer.workers->platform->clock);
 }
 
-/* The text that token id adds after `previous`. Among control tokens, only marks of thoughts
- * have text. */
+/* The text that token id adds after `previous`. Control tokens add no text, except marks of
+ * thoughts. */
 static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes)
 {
@@ -43,7 +43,7 @@ void reply_tokens_begin(struct reply_tokens *r)
 {
     const struct session *s = r->session;
 
-    /* A piece depends on the token before it: a space may belong to it. */
+    /* A piece's text depends on the token before it, which decides about a space. */
     r->previous = s->ids[s->n_ids - 1];
     if (r->sink->begin != NULL) {
         r->sink->begin(r->sink->context);
@@ -51,7 +51,7 @@ void reply_tokens_begin(struct reply_tokens *r)
     r->out = (struct reply_text_out){ r->sink->context, r->sink->text, r->sink->think };
     memset(&r->repetition, 0, sizeof r->repetition);
     reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
-    /* From here on the constraint knows which tokens end a reply. */
+    /* Tell the constraint which tokens end a reply. */
     if (r->params->constraint != NULL) {
         r->params->constraint->kind->begin(r->params->constraint, r->params->end_ids,
                                            r->params->n_end_ids);
@@ -117,7 +117,7 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     r->result->refused++;
     n = c->kind->mask(c, logits, &only);
     id = n == 0 ? INGOT_NO_TOKEN : only;
-    /* Pick again, among the allowed ones. */
+    /* Pick again among the allowed tokens. */
     if (n > 1) {
         id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
                           s->model->kernels, s->scratch.memory);
@@ -185,7 +185,7 @@ enum generate_end reply_tokens_ended(const struct reply_tokens *r)
     return r->params->limit != 0 ? GENERATE_LIMIT : GENERATE_CONTEXT;
 }
 
-/* End now, or continue to the end of a constrained text. */
+/* End the reply, or continue to the end of a constrained text. */
 static bool end_repetition(struct reply_tokens *r)
 {
     struct constraint *c = constraint_of(r);
@@ -242,7 +242,7 @@ void generate_keep_shown(struct session *s, const struct generate_result *r)
     uint32_t at = s->n_ids, room, *next;
     size_t n = 0;
 
-    /* Back to the token in which the shown text ends. */
+    /* Go back to the token in which the shown text ends. */
     while (bytes > r->shown) {
         uint32_t previous = INGOT_NO_TOKEN;
         size_t piece;
@@ -256,10 +256,10 @@ void generate_keep_shown(struct session *s, const struct generate_result *r)
     }
     part.bytes = (size_t)(r->shown - bytes);
     (void)session_cut(s, at);
-    /* The shown part of it, as tokens of its own. */
+    /* Encode the shown part of this token again. */
     next = session_room(s, &room);
     if (part.bytes != 0 && tokenizer_encode_parts(t, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
                                                   s->scratch.memory, s->scratch.bytes) == ERR_OK) {
-        (void)session_put(s, next, n); /* otherwise it is exactly the end of the context */
+        (void)session_put(s, next, n); /* if the tokens do not fit, the context is full anyway */
     }
 }

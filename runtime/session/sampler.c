@@ -1,8 +1,8 @@
-/* Logits are processed in blocks: most have nothing to clean and nothing that may be picked, which
- * the maximum of a block shows.
+/* Logits are processed in blocks: most blocks need no cleaning and have no logit that may be
+ * picked, as their maximum shows.
  *
- * All filters keep a prefix of the candidates in order of falling logits. One walk down a heap
- * therefore finds where the shortest prefix ends, and only what is kept is sorted
+ * All filters keep a prefix of the candidates in order of falling logits. So one walk down a
+ * heap finds the end of the shortest prefix, and only kept candidates are sorted
  * (sampler_candidates.c). */
 #include "runtime/session/sampler.h"
 
@@ -75,8 +75,8 @@ static void clean_block(struct sampler *s, float *logits, size_t n)
     }
 }
 
-/* 0 times a number is 0, times infinity or NaN it is NaN: a product with zeros, for which the
- * kernel of a matrix is faster than a loop here, shows which blocks need cleaning. */
+/* 0 times a number is 0, but 0 times infinity or NaN is NaN. So a product with zeros shows
+ * which blocks need cleaning; a matrix kernel computes it faster than a loop here. */
 static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const struct kernels *k)
 {
     static const _Alignas(64) float zeros[BLOCK] = { 0 };
@@ -107,7 +107,7 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     for (uint32_t i = 0; i < vocab; i += BLOCK) {
         float most = k->max_f32(&logits[i], min_size(BLOCK, vocab - i));
 
-        /* Strictly greater: among equals the first block wins. */
+        /* Strictly greater, so that the first of equal blocks wins. */
         if (most > max) {
             max = most;
             at = i;
@@ -124,8 +124,8 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     return at;
 }
 
-/* The mass of the candidates that top_k leaves: top_p is a fraction of it. They are taken off
- * the heap if top_k cuts some, otherwise they stay in it. */
+/* The mass of the candidates that top_k leaves, of which top_p is a fraction. The candidates
+ * are taken off the heap if top_k cuts some, otherwise they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
 {
@@ -135,8 +135,8 @@ static float mass_of_candidates(float *logits, struct candidate *c, size_t n, si
     return k->exp_sum_f32(logits, kept, max);
 }
 
-/* For the next best candidates from number `first` on, SHARES of them at most: e^(logit - max).
- * They are taken off the heap if they are still in it. */
+/* Compute e^(logit - max) for the next best candidates from number `first` on, at most SHARES of
+ * them. They are taken off the heap if they are still in it. */
 static void take_shares(float *shares, struct candidate *c, size_t n, size_t first, size_t kept,
                         float max, const struct kernels *k)
 {
@@ -151,8 +151,8 @@ static void take_shares(float *shares, struct candidate *c, size_t n, size_t fir
 }
 
 /* How many of the best candidates top_k, top_p and min_p leave, at least 1; they are in c[n -
- * 1], c[n - 2] ... from the best down. n >= 1. mass: the mass of these; 0: not known yet. Each
- * filter keeps the candidate that crosses its border, as llama.cpp does. */
+ * 1], c[n - 2] ... from the best down. n >= 1. mass: the mass that top_k leaves; 0: not known
+ * yet. Each filter keeps the candidate that crosses its limit, as llama.cpp does. */
 static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
                                 size_t n, float mass, const struct kernels *k)
 {
@@ -160,7 +160,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
     float max = c[0].logit, sum = 0;
     _Alignas(64) float shares[SHARES];
 
-    /* Not known yet: sum those that top_k leaves. */
+    /* The mass is not known yet: sum the candidates that top_k leaves. */
     if (!(mass > 0)) {
         mass = mass_of_candidates(logits, c, n, kept, max, k);
     }
@@ -168,7 +168,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
         if (i % SHARES == 0) {
             take_shares(shares, c, n, i, kept, max, k);
         }
-        if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best one has e^0 = 1 */
+        if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best candidate has e^0 = 1 */
             return i;
         }
         /* top_p includes the candidate that reaches it. */
@@ -201,11 +201,11 @@ static struct choice choose(struct sampler *s, const struct sampler_params *p, f
     if (n == 0) {
         return choice;
     }
-    /* A heap: only what is kept is sorted. */
+    /* Use a heap, so that only kept candidates are sorted. */
     candidates_build(c, n);
     choice.n = filter_candidates(p, logits, c, n, mass, k);
     choice.best = c + n - 1;
-    /* The temperature applies to what the filters left. */
+    /* The temperature applies to the candidates that the filters leave. */
     for (size_t i = 0; i < choice.n; i++) {
         logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;
     }
@@ -229,7 +229,7 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
     float goal = next_random(s) * c->sum;
 
     for (size_t i = 0; i + 1 < c->n; i++) {
-        /* The first one whose running sum exceeds the goal. */
+        /* Take the first candidate at which the running sum exceeds the goal. */
         goal -= c->weights[i];
         if (goal < 0) {
             return take_choice(s, c, i);
@@ -242,7 +242,8 @@ static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, con
                            size_t n_recent, const struct kernels *k, void *scratch)
 {
     sampler_adjust(s, logits, vocab, recent, n_recent, scratch);
-    clean_logits(s, logits, vocab, k); /* afterwards, because a penalty below 1 can overflow */
+    clean_logits(s, logits, vocab, k); /* clean after penalties, because a penalty below 1 can
+                                        * overflow */
 }
 
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
@@ -270,7 +271,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     if (!(p.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
     }
-    /* No more than a guess can remember. */
+    /* Limit candidates to what a guess can remember. */
     p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
     c = choose(s, &p, logits, vocab, k, scratch);
     for (; g->n < c.n; g->n++) {
@@ -290,8 +291,8 @@ static float guess_share(const struct sampler_guess *g, uint32_t id)
     return 0;
 }
 
-/* Pick by the part of p that exceeds q. If p and q differ only by rounding, no part is left:
- * then pick by p. */
+/* Pick by the part of p that exceeds q. If p and q differ only by rounding, nothing is left of
+ * p: then pick by p. */
 static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
                           const struct sampler_guess *g)
 {
@@ -305,7 +306,7 @@ static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
     }
     c->sum = sum;
     while (c->n > 1 && rest[c->n - 1] == 0) {
-        c->n--; /* pick_choice gives what rounding leaves to the last one */
+        c->n--; /* pick_choice may return the last candidate because of rounding */
     }
     return pick_choice(s, c);
 }

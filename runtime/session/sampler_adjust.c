@@ -1,5 +1,5 @@
-/* Changes of logits before tokens are filtered: biases, and penalties on earlier tokens. Plain
- * sums and products of f32, each token's in a fixed order, so every ISA gets the same bits. */
+/* Changes of logits before tokens are filtered: biases, and penalties on earlier tokens. Only
+ * sums and products of f32, in a fixed order for each token, so every ISA gets the same bits. */
 #include <stdbool.h>
 
 #include "board/min_max.h"
@@ -40,7 +40,7 @@ static float repeated(const struct sampler_params *p, float logit)
     return logit > 0 ? logit / p->repeat : logit * p->repeat;
 }
 
-/* n times in the reply, n > 0. */
+/* The penalty for a token that is n times in the reply, n > 0. */
 static float count_penalty(const struct sampler_params *p, uint32_t n)
 {
     float often = (float)n * p->frequency;
@@ -48,8 +48,8 @@ static float count_penalty(const struct sampler_params *p, uint32_t n)
     return often + p->presence;
 }
 
-/* How often each token is in the window. Only the counts of its own tokens are set, so that the
- * whole vocabulary need not be visited; invalid ids are ignored. */
+/* How often each token is in the window. Only the counts of the window's tokens are set, so that
+ * the whole vocabulary need not be visited; invalid ids are ignored. */
 static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
 {
     for (size_t i = 0; i < w.n; i++) {
@@ -64,8 +64,8 @@ static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
     }
 }
 
-/* The count of a token at its first place in the window, 0 at others, so that each is changed
- * once. */
+/* The count of a token at its first place in the window, and 0 at its other places, so that
+ * each token is changed once. */
 static uint32_t take_count(uint32_t *counts, uint32_t vocab, uint32_t id)
 {
     uint32_t n = id < vocab ? counts[id] : 0;

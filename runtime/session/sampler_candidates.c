@@ -1,5 +1,5 @@
-/* Finds the logits that may be picked without looking at most of them, and a heap that gives the
- * best first. */
+/* Find the logits that may be picked without looking at most logits, and give the best first with
+ * a heap. */
 #include "runtime/session/sampler_candidates.h"
 
 #include <assert.h>
@@ -12,13 +12,13 @@
 
 enum {
     BLOCK = SAMPLER_BLOCK,
-    BLOCKS_MOST = 128, /* blocks that may hold one of the best, so top_k is below */
+    BLOCKS_MOST = 128, /* most blocks that are kept as the best; top_k must be smaller */
     STEPS = 8          /* steps, each LEAST_STEP further below the largest logit */
 };
 
 /* Without top_k, candidates are searched in steps of LEAST_STEP below the largest logit. A logit
- * FAR_BELOW it is negligible against e^0, even 250,000 times. The slacks are much larger than
- * the errors of an exponent and of sums. */
+ * that is FAR_BELOW the largest is negligible against e^0, even 250,000 times. The slacks are much
+ * larger than the errors of an exponent and of sums. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
 /* A total order, so that every way of sorting gives the same sequence. */
@@ -27,8 +27,7 @@ static bool candidate_before(const struct candidate *a, const struct candidate *
     return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
 }
 
-/* Put c into its place in heap[0 .. n), whose entry i is free and which is otherwise in order
- * below i. */
+/* Put c into its place in heap[0 .. n): entry i is free, and the entries below i are in order. */
 static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
 {
     while (2 * i + 1 < n) {
@@ -74,10 +73,10 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
     return n;
 }
 
-/* The maximum of block number top_k + 1, sorted by maxima, is a lower bound of logit number
- * top_k + 1. Logits below it may be dropped, and more than top_k stay: the filters see that some
- * are cut, and the sums are those over all candidates. Among equals, the lower block goes first,
- * as the lower id does. 0: no such bound. */
+/* If blocks are sorted by their maxima, the maximum of block number top_k + 1 is a lower
+ * bound of logit number top_k + 1. Logits below it are dropped. More than top_k stay, so the
+ * filters see that some were cut, and the sums are those over all candidates. If maxima are equal,
+ * the lower block comes first, like the lower id. 0: no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
                            const struct kernels *k)
 {
@@ -95,7 +94,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
         c[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)), i };
     }
     candidates_build(c, n_blocks);
-    /* The best top_k + 1 blocks; the maximum of the last is the bound. */
+    /* Take the best top_k + 1 blocks; the maximum of the last one is the bound. */
     for (size_t i = 0; i <= top_k; i++) {
         struct candidate best = candidates_take(c, n_blocks - i);
 
@@ -114,7 +113,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
     return n;
 }
 
-/* The maxima of all blocks, at the end of the scratch. Returns the largest. */
+/* Write the maxima of all blocks to the end of the scratch. Returns the largest. */
 static float take_maxima(struct candidate *blocks, const float *logits, uint32_t vocab,
                          const struct kernels *k)
 {
@@ -164,7 +163,7 @@ static float mass_of(const struct candidate *c, size_t n, float max, const struc
     return mass;
 }
 
-/* The logits from `least` on; 0: more than `most`. */
+/* Collect the logits of at least `least`; 0: there are more than `most`. */
 static size_t collect_from(struct candidate *c, size_t most, const struct candidate *blocks,
                            const float *logits, uint32_t vocab, float least)
 {
@@ -173,7 +172,7 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
         uint32_t first = i * BLOCK;
 
-        /* Its maximum is too small, so all of its logits are. */
+        /* The block's maximum is too small, and so are all of its logits. */
         if (blocks[i].logit < least) {
             continue;
         }
@@ -185,9 +184,9 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     return n;
 }
 
-/* Without top_k, min_p bounds the candidates by their logits, and top_p bounds them once the
- * logits from some value on hold its share of the mass. *mass: of all logits, if top_p needs it.
- * 0: neither bounds them to half of the vocabulary. */
+/* Without top_k, min_p limits the candidates by their logits, and top_p limits them once the
+ * logits above some value have its share of the mass. *mass: mass of all logits, if top_p needs
+ * it. 0: more than half of the vocabulary would stay. */
 static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
                              const struct sampler_params *p, float *mass, const struct kernels *k)
 {
@@ -201,7 +200,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
     if (p->top_p < 1.0f) {
         *mass = mass_of_all(blocks, logits, vocab, max, k);
     }
-    /* min_p is a fraction of the best: a difference of logits. */
+    /* min_p is a fraction of the best probability, which is a difference of logits. */
     if (p->min_p > 0) {
         float by_min_p = max + (float)natural_log((double)p->min_p) - MIN_P_SLACK;
 
@@ -212,7 +211,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
         bool last = least <= bound && bound > max - FAR_BELOW;
         size_t n = collect_from(c, most, blocks, logits, vocab, last ? bound : least);
 
-        /* Too many, or the bound itself, or enough of the mass. */
+        /* Stop at too many logits, at the bound, or at enough of the mass. */
         if (n == 0 || last ||
             (*mass > 0 && mass_of(c, n, max, k) >= p->top_p * *mass * MASS_SLACK)) {
             return n;
@@ -232,7 +231,7 @@ size_t candidates_collect(struct candidate *c, const float *logits, uint32_t voc
     } else {
         n = collect_best(c, logits, vocab, p->top_k, k);
     }
-    /* Nothing bounds them: take all. */
+    /* Nothing limits the candidates: take all. */
     if (n == 0) {
         n = collect_all(c, 0, logits, 0, vocab, -FLT_MAX);
     }

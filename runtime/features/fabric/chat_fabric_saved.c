@@ -20,7 +20,7 @@ static enum err move_fabric(void *data, bool loads, saved_move_fn *move, void *c
     return fabric_move(data, loads, move, context);
 }
 
-/* Memories that were forgotten since are worth a save, too. */
+/* Nothing can be saved only if there were never any notes: forgetting is worth a save, too. */
 static bool has_no_fabric(const void *data)
 {
     return ((const struct fabric *)data)->n_background == 0;
@@ -36,7 +36,7 @@ static void clear_fabric(void *data)
     fabric_clear(data);
 }
 
-/* How much room there is depends on the machine's memory. */
+/* The room depends on the machine's memory. */
 static bool fabric_lacks_room(const struct saved_counts *counts, const struct saved_counts *most,
                               const char *name, char *text, size_t bytes)
 {
@@ -84,8 +84,8 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
     return saved_chat_write(io, file, &state, progress, context);
 }
 
-/* Its clock continues from its saved value, unless somebody has set the clock: then the hours in
- * between have passed. */
+/* The saved clock continues. But if somebody has set the present clock, the hours between the two
+ * have passed. */
 static void join_clocks(struct chat *c, uint64_t now)
 {
     if (now >= FABRIC_SET_CLOCK && fabric_of(c)->fabric.clock >= FABRIC_SET_CLOCK) {

@@ -46,7 +46,7 @@ enum fabric_name fabric_find(const char *name, size_t bytes)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* For one more note, and for one more example. */
+/* Bytes for one more note, and for one more example. */
 static size_t note_bytes(uint32_t dim)
 {
     return padded(dim) * sizeof(float) + sizeof(struct fabric_note);
@@ -94,7 +94,7 @@ static void empty_space(struct fabric *f, enum fabric_name i)
     uint32_t rank = fabric_kinds[i].rank;
 
     micro_lora_open(&s->lora, s->lora.weights, f->dim, rank, SEED + (unsigned)i);
-    /* Equally strong with few directions and with many. */
+    /* The scale makes namespaces of small and large rank equally strong. */
     s->lora.scale = (float)SCALE_RANK / (float)rank;
     memset(s->gate, 0, f->dim * sizeof *s->gate);
     s->bias = FIRST_BIAS;
@@ -176,7 +176,8 @@ void fabric_watch(struct fabric *f, uint32_t from)
     memset(f->sum, 0, f->dim * sizeof *f->sum);
 }
 
-/* In the order of positions, whatever the chunks are, so that the sum always has the same bits. */
+/* States are added in the order of positions, whatever the chunks are, so that the sum always has
+ * the same bits. */
 void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
 {
     /* Tokens of the system prompt say nothing about the question. */
@@ -186,7 +187,7 @@ void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
     }
 }
 
-/* key (dim): the direction of a mean from the centre. */
+/* Set key (dim) to the direction from the centre to a mean. */
 static void direct(const struct fabric *f, const float *mean, float *key)
 {
     memcpy(key, mean, f->dim * sizeof *key);
@@ -200,7 +201,7 @@ static float sigmoid(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* For the namespaces that remember something. */
+/* Compute the gates of the namespaces that have notes. */
 static void ask_gates(struct fabric *f, const float *key)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -215,7 +216,7 @@ static void ask_turn(struct fabric *f)
     float *mean = f->key;
 
     memcpy(mean, f->sum, f->dim * sizeof *mean);
-    /* Compare the turn's mean, as a direction, with every gate. */
+    /* Compute every gate from the direction of the turn's mean. */
     vector_scale(mean, 1.0f / (float)f->n_seen, f->dim);
     direct(f, mean, f->key);
     ask_gates(f, f->key);
@@ -244,13 +245,13 @@ static bool is_open(const struct fabric_space *s)
     return s->open > FABRIC_SHUT;
 }
 
-/* The hidden state is similar to one from which the namespace has learnt. Elsewhere its
- * contribution would be arbitrary, and the reply words that nobody wrote. */
+/* Whether the hidden state is similar to one from which the namespace has learnt. For
+ * other states its contribution would be arbitrary, and the reply could have any words. */
 static bool is_near(struct fabric *f, int space)
 {
     float length = sqrtf(vector_dot(f->last, f->last, f->dim));
 
-    /* While it learns, it contributes everywhere. */
+    /* A namespace that is learning contributes to all states. */
     if (f->practised == (uint32_t)space) {
         return true;
     }
@@ -261,7 +262,7 @@ static bool is_near(struct fabric *f, int space)
              i++) {
             float dot = vector_dot(f->hidden + (size_t)i * f->dim, f->last, f->dim);
 
-            /* A cosine, without a division for each example. */
+            /* Compare the cosine without a division for each example. */
             if (dot >= FABRIC_NEAR * length * f->lengths[i]) {
                 n->spoke = true;
                 return true;
@@ -277,7 +278,7 @@ static void make_part(struct fabric *f, struct fabric_space *s)
 
     gated.scale *= s->open;
     memset(s->part, 0, f->dim * sizeof *s->part);
-    /* B (A h), one direction of the adapter after the other. */
+    /* Add B (A h), one rank of the adapter after another. */
     for (uint32_t r = 0; r < gated.rank; r++) {
         const float *a = gated.weights + (size_t)r * f->dim;
         const float *b = gated.weights + (size_t)(gated.rank + r) * f->dim;
@@ -287,14 +288,14 @@ static void make_part(struct fabric *f, struct fabric_space *s)
     s->norm = sqrtf(vector_dot(s->part, s->part, f->dim));
 }
 
-/* Two namespaces want opposites: the less certain one is left out. */
+/* If two namespaces want opposite changes, leave out the less certain one. */
 static void settle_conflicts(struct fabric *f, bool speaks[FABRIC_SPACES])
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
         for (int k = i + 1; k < FABRIC_SPACES; k++) {
             struct fabric_space *x = &f->spaces[i], *y = &f->spaces[k];
 
-            /* Both are strong, and their directions are opposite. */
+            /* Both are strong and have opposite directions. */
             if (speaks[i] && speaks[k] && x->norm > CONFLICT_NORM && y->norm > CONFLICT_NORM &&
                 vector_dot(x->part, y->part, f->dim) < CONFLICT_COSINE * x->norm * y->norm) {
                 speaks[x->open < y->open ? i : k] = false;
@@ -321,7 +322,7 @@ void fabric_adapt(struct fabric *f, float *hidden)
             make_part(f, &f->spaces[i]);
         }
     }
-    /* Only then is anything added. */
+    /* Add parts only after all of them are computed. */
     settle_conflicts(f, speaks);
     for (int i = 0; i < FABRIC_SPACES; i++) {
         if (speaks[i]) {
@@ -347,7 +348,7 @@ void fabric_need(struct fabric *f, uint32_t i)
     need(f, i);
 }
 
-/* The notes whose examples contributed. */
+/* Count the notes whose gate was open as needed. */
 void fabric_needed(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -394,7 +395,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds)
         struct fabric_space *s = &f->spaces[i];
         uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
 
-        /* Whole hours: the rest counts next time. */
+        /* Only whole hours fade; the rest counts next time. */
         if (hours != 0) {
             fade(f, i, hours);
             s->faded += hours * HOUR;
@@ -419,7 +420,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
     for (uint32_t i = 0; i < f->n_notes; i++) {
         if (f->notes[i].space == src) {
             f->notes[i].space = (uint8_t)dst;
-            f->notes[i].strength = 1.0f; /* it will be practised */
+            f->notes[i].strength = 1.0f; /* the note will be practised */
             f->spaces[dst].notes++;
         }
     }
@@ -475,7 +476,8 @@ void fabric_forget(struct fabric *f, uint32_t i)
     assert(i < f->n_notes);
     fabric_drop(f, i);
     left = f->spaces[space].notes;
-    /* A memory cannot be subtracted from an adapter: the adapter learns again without this note. */
+    /* A note cannot be subtracted from an adapter, so the adapter must learn again without this
+     * note. */
     empty_space(f, space);
     f->spaces[space].notes = left;
 }

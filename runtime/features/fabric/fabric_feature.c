@@ -34,12 +34,12 @@ void chat_fabric_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
-    if (s->room.notes == 0) { /* no plan reserved more */
+    if (s->room.notes == 0) { /* the plan has reserved no memory for it */
         s->room = fabric_plan_room(dim, 0);
     }
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
                 s->room);
-    if (s->epoch == 0) { /* nobody has set the clock: the machine may know the date */
+    if (s->epoch == 0) { /* nobody has set the clock, but the machine may know the date */
         s->epoch = c->console->platform->clock.date;
     }
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
@@ -51,7 +51,8 @@ void chat_fabric_open(struct chat *c)
     };
     transformer_watch(&m->transformer, &s->watch);
     features_switch(c->features, FEATURE_fabric, true);
-    features_switch(c->features, FEATURE_memory_tags, true); /* it does what they ask for */
+    features_switch(c->features, FEATURE_memory_tags, true); /* memory tags are on whenever the
+                                                              * fabric is */
 }
 
 /* Also load the memories of an earlier start from their file, if there is one. */

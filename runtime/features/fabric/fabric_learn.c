@@ -1,21 +1,21 @@
-/* How a fabric learns: gates from the questions of its notes, adapters by the true gradient. */
+/* How a fabric learns: gates from the questions of its notes, adapters from the true gradient. */
 #include <string.h>
 
 #include "runtime/features/fabric/fabric.h"
 #include "runtime/features/lessons/vector.h"
 
 enum { GATE_ROUNDS = 400 };
-#define OPEN_MARGIN 4.0f    /* w x + b for a note: g is .98 */
-#define SHUT_MARGIN (-6.0f) /* for all others: g is .0025, and shut */
+#define OPEN_MARGIN 4.0f    /* least w x + b for the gate's own notes: g is .98 */
+#define SHUT_MARGIN (-6.0f) /* most w x + b for all others: g is .0025, which is shut */
 #define BIAS \
     (-20.0f) /* slope, so that a gate falls steeply around its notes: it is shut at a cosine of
               * .6 */
-#define GATE_RATE 1.5f /* factor on the missing margin, so that a few rounds are enough */
+#define GATE_RATE 1.5f /* times the missing margin is a step, so that a few rounds are enough */
 #define LONGEST 50.0f  /* limit of the weights' length, as a vector */
 
 /* ---- gates ---------------------------------------------------------------------------------- */
 
-/* The direction of mean i: notes first, then the background. */
+/* The direction of mean i. Notes come first, then the background. */
 static const float *key_of(struct fabric *f, uint32_t i)
 {
     const float *mean = i < f->n_notes ? f->keys + (size_t)i * f->dim
@@ -27,7 +27,7 @@ static const float *key_of(struct fabric *f, uint32_t i)
     return f->key;
 }
 
-/* One pass over everything: steps for those on the wrong side of their margin. */
+/* Run one pass over all means, with a step for each that is on the wrong side of its margin. */
 static bool go_round(struct fabric *f, enum fabric_name space)
 {
     struct fabric_space *s = &f->spaces[space];

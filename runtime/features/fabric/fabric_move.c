@@ -77,7 +77,7 @@ static enum err move_spaces(struct fabric *f, fabric_move_fn *move, void *contex
     return e;
 }
 
-/* Fix up what the move has changed. */
+/* Recompute values that depend on loaded data. */
 static void measure(struct fabric *f)
 {
     for (uint32_t i = 0; i < f->n_examples; i++) {
@@ -124,7 +124,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
         }
     }
     for (uint32_t i = 0; i < f->n_examples;
-         i++) { /* so that the one that saved and the one that loads continue identically */
+         i++) { /* so that the fabric that saved and the fabric that loads continue identically */
         f->ceiling[i] = INFINITY;
     }
     if (loads) {

@@ -1,4 +1,4 @@
-/* Storage of memories and of answers that the model gives in any case. */
+/* Store notes, and the background of what the model says without them. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -39,7 +39,7 @@ static void save(void *state, struct app *a)
     }
 }
 
-/* If nothing was ever remembered, there need not be a file. */
+/* There may be no file, because nothing was ever remembered. */
 static void load(void *state, struct app *a)
 {
     const struct app_files *files = a->setup.files;

@@ -82,7 +82,7 @@ static bool ends_sentence(uint32_t code)
     return false;
 }
 
-/* As typed or as typeset. */
+/* Whether the character is an apostrophe, typed or typeset. */
 static bool is_apostrophe(uint32_t code)
 {
     return code == '\'' || code == 0x2019;
@@ -122,7 +122,7 @@ static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 
 void recall_read(struct recall_text *t, const char *text, size_t bytes)
 {
-    bool first = true; /* first of its sentence, where a capital says nothing */
+    bool first = true; /* the word is the first of its sentence, so its capital tells nothing */
     size_t at = 0, next, n;
 
     t->text = text;
@@ -242,7 +242,7 @@ static float share(float part, float of)
     return of > 0.0f ? part / of : 0.0f;
 }
 
-/* How much of what was asked is in the memory; 0 also if it lacks a name. */
+/* How much of the asked words' weight is in the memory; 0 if the memory lacks an asked name. */
 static float asked_share(const struct recall_text *asked, const struct recall_text *memory)
 {
     float there = 0.0f, all = 0.0f;
@@ -279,8 +279,8 @@ static float question_share(const struct recall_text *asked, const struct recall
     return share(there, question != 0 ? all : all - rarest);
 }
 
-/* The memory's first name was not asked for, but a word was that is neither in the vocabulary
- * nor in the memory: perhaps a name in small letters. */
+/* Whether the question is about another name: it lacks the memory's first name, but has a word
+ * that is neither in the vocabulary nor in the memory, perhaps a name in small letters. */
 static bool is_about_another(const struct recall_text *asked, const struct recall_text *memory,
                              uint32_t question)
 {
@@ -327,8 +327,8 @@ bool recall_is_same(const struct recall_text *a, const struct recall_text *b)
     return a->n == b->n && n_same(a, b) == a->n;
 }
 
-/* After their first n words they share a common word, such as "is": then they differ before it,
- * in their subject. */
+/* Whether the texts share a common word, such as "is", after their first n words: then they
+ * differ before this word, in their subject. */
 static bool differ_in_subject(const struct recall_text *a, const struct recall_text *b, uint32_t n)
 {
     for (uint32_t i = n; i < a->n; i++) {

@@ -1,4 +1,4 @@
-/* Grammars: their memory, and the one that constrains replies. */
+/* Grammars: their memory, and the grammar in use. */
 #include "runtime/features/grammar/app_grammar.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool has_room(const struct app *a)
            grammar_of(&a->chat)->otherwise != NULL;
 }
 
-/* Kept, because the previous one is read again without a message. */
+/* Keep the message, because reading the previous grammar again would replace it. */
 static enum err refuse(struct app *a, enum err e, const char *name, const char *error_message)
 {
     format_text(grammar_of(&a->chat)->error_message, sizeof grammar_of(&a->chat)->error_message,
@@ -48,7 +48,7 @@ static enum err use_file(struct app *a, const char *name)
     return e == ERR_OK ? ERR_OK : refuse(a, e, name, error_message);
 }
 
-/* Whether the text begins with this; *rest is what follows. */
+/* Whether the text begins with `word`; *rest is the text after it. */
 static bool begins(const char *text, const char *word, const char **rest)
 {
     size_t n = strlen(word);
@@ -57,8 +57,8 @@ static bool begins(const char *text, const char *word, const char **rest)
     return strncmp(text, word, n) == 0;
 }
 
-/* A compiled grammar in pieces of base64, from a program when there is no card. From the first
- * piece on no grammar is in use; the last piece puts this one to use. */
+/* Take a piece of a compiled grammar in base64, from a program without a card. From the first
+ * piece on no grammar is in use; after the last piece the new grammar is. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
@@ -135,7 +135,8 @@ enum err app_use_grammar(struct app *a, const char *text)
                         "a grammar cannot be combined with beams=: start without beams=");
     }
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
-        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* it is not kept for another model */
+        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* a sent grammar is not kept for another
+                                                         * model */
         return use(a, text);
     }
     if (strlen(text) >= OPTIONS_GRAMMAR_BYTES) {
@@ -145,7 +146,7 @@ enum err app_use_grammar(struct app *a, const char *text)
     if (e == ERR_OK && text != kept) {
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
     } else if (e != ERR_OK && text != kept) {
-        (void)use(a, kept); /* it was in use before */
+        (void)use(a, kept); /* this cannot fail: the grammar was in use before */
         a->error_message = grammar_of(&a->chat)->error_message;
     }
     return e;

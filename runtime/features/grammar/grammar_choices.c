@@ -8,7 +8,7 @@
 enum { NODES = 2048, NONE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NONE: there is none; no node has the root as its child */
+    uint16_t child, sibling; /* NONE: no such node, because no node has the root as its child */
     uint8_t byte, accepts;
 };
 
@@ -34,7 +34,7 @@ static unsigned child_of(struct trie *t, unsigned at, uint8_t byte)
     return i;
 }
 
-/* The choice at text, up to the next bar; *end: where it ends. */
+/* Add the choice at text, up to the next bar; *end: where the choice ends. */
 static enum err add_choice(struct trie *t, const char *text, const char **end,
                            const char **error_message)
 {

@@ -109,7 +109,7 @@ static uint32_t missing(const struct grammar_constraint *c, unsigned level)
 static void constraint_limit(struct constraint *constraint, uint32_t tokens)
 {
     struct grammar_constraint *c = of(constraint);
-    /* While the text is being closed: no more bytes than the shortest way takes. */
+    /* While the text is being closed, allow no more bytes than the shortest way takes. */
     c->tokens = c->base.closes ? min_u32(tokens, missing(c, 0)) : tokens;
 }
 
@@ -122,7 +122,8 @@ static bool constraint_close(struct constraint *constraint)
     return c->base.closes;
 }
 
-/* Whether the text can still be completed in time, if it could before. */
+/* Whether the text can still be completed within the remaining tokens, or could not be before
+ * either. */
 static bool is_in_time(const struct grammar_constraint *c, unsigned level)
 {
     return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;
@@ -157,7 +158,7 @@ static bool constraint_takes(struct constraint *constraint, uint32_t id)
     if (!grammar_takes_token(c->machine, c->tokenizer, id, &level)) {
         return false;
     }
-    /* It fits the grammar, but not the remaining tokens. */
+    /* The grammar allows the token, but too few tokens would remain. */
     if (!is_in_time(c, level)) {
         c->base.led = true;
         return false;
@@ -226,7 +227,7 @@ static uint32_t constraint_mask(struct constraint *constraint, float *logits, ui
 
     if (m.n == 0 && !c->spent &&
         c->tokens != UINT32_MAX) { /* the vocabulary lacks a byte of the shortest way */
-        /* In that case continue without a limit. */
+        /* Continue without a limit. */
         c->tokens = UINT32_MAX;
         m = find_allowed(c, logits);
     }

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* States that are reached without a byte: by calls that begin and end. Each is visited once, in
- * the order in which it was found. */
+/* States that can be reached without a byte, when calls begin and end. Each state is visited
+ * once, in the order in which it was found. */
 enum { REACHED = 192 };
 
 struct reach {
@@ -21,7 +21,7 @@ static const struct grammar_frame *frame_of(const struct grammar_machine *m, uns
 
 static bool same_frames(const struct grammar_machine *m, unsigned a, unsigned b)
 {
-    /* Stacks that share a frame are equal below it. */
+    /* Two stacks that share a frame are equal below this frame. */
     while (a != b) {
         const struct grammar_frame *x = frame_of(m, a), *y = frame_of(m, b);
 
@@ -56,12 +56,12 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
     }
 }
 
-/* The call runs again, after `done`. */
+/* Begin a call, or run it again, after `done` runs. */
 static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
 {
     unsigned depth = below == 0 ? 1 : frame_of(r->m, below)->depth + 1u;
 
-    /* Deeper than any grammar needs: give this state up. */
+    /* The depth is more than any grammar needs, so drop this state. */
     if (depth > INGOT_GRAMMAR_DEPTH || r->n_frames == GRAMMAR_FRAMES) {
         return;
     }
@@ -77,7 +77,7 @@ static void leave(struct reach *r, unsigned frame)
     const struct ingot_grammar_call *c = &r->m->grammar->calls[f->call];
     unsigned done = f->done + 1u;
 
-    /* Run it again, and also leave it if it has run often enough: follow both. */
+    /* Follow both ways: run the call again, and leave it if it has run often enough. */
     if (done < c->most) {
         enter(r, f->call, done, f->below);
     }
@@ -86,7 +86,7 @@ static void leave(struct reach *r, unsigned frame)
     }
 }
 
-/* Everything that can be reached from a level without another byte. */
+/* Find all states that can be reached from a level without another byte. */
 static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level)
 {
     const struct grammar *g = m->grammar;
@@ -131,7 +131,7 @@ void grammar_begin(struct grammar_machine *m, const struct grammar *g)
     m->grammar = g;
     m->steps = 0;
     m->levels[0].n_ways = 1;
-    m->levels[0].n_frames = 1; /* 0 is not a frame */
+    m->levels[0].n_frames = 1; /* frame 0 stands for no frame */
     m->levels[0].ways[0] = (struct grammar_way){ g->head->start, 0 };
 }
 
@@ -205,7 +205,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
 
     *to = m->levels[level];
     memset(moved, 0, to->n_frames * sizeof *moved);
-    /* Mark the frames of every state, down to a marked one. */
+    /* Mark the frames of every state, down to the first marked frame. */
     for (unsigned i = 0; i < to->n_ways; i++) {
         for (unsigned f = to->ways[i].frame; f != 0 && moved[f] == 0; f = m->frames[f].below) {
             moved[f] = 1;
@@ -213,7 +213,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
     }
     moved[0] = 0;
     for (unsigned f = 1; f < to->n_frames; f++) {
-        /* Move them; the frame below has moved already. */
+        /* Move the marked frames; the frame below has moved already. */
         if (moved[f] != 0) {
             m->frames[n] = m->frames[f];
             m->frames[n].below = moved[m->frames[f].below];

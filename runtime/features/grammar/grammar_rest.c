@@ -9,7 +9,7 @@ static uint32_t capped(uint64_t bytes)
     return (uint32_t)min_u64(bytes, GRAMMAR_REST_MOST);
 }
 
-/* The shortest edge from a state on, as far as the rests of other states are known. */
+/* The shortest way from a state on, as far as the rests of other states are known. */
 static uint32_t shortest(const struct grammar *g, const struct ingot_grammar_state *s,
                          const uint16_t *rest)
 {
@@ -50,8 +50,8 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     for (unsigned i = 0; i < n; i++) {
         rest[i] = g->states[i].accepts ? 0 : GRAMMAR_REST_MOST;
     }
-    /* Edges mostly lead to later states, so few rounds are needed. Each round lowers a rest, and
-     * this ends. */
+    /* Edges mostly lead to later states, so few rounds are needed. The loop ends because each
+     * round lowers a rest. */
     while (changed) {
         changed = false;
         for (unsigned i = n; i-- > 0;) {
@@ -63,8 +63,8 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     }
 }
 
-/* A state needs the rest of its own part, and for each open call the missing runs and what
- * follows. */
+/* The bytes that a state still needs: the rest of its own part, and for each open call the
+ * missing runs and the part after the call. */
 static uint32_t rest_of_way(const struct grammar_machine *m, struct grammar_way way,
                             const uint16_t *rest)
 {

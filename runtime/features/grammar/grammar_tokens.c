@@ -10,14 +10,14 @@ static const uint8_t *text_of(const struct tokenizer *t, uint32_t id)
     return (const uint8_t *)tokenizer_text(t, id);
 }
 
-/* For a byte token, the byte; otherwise the token's own text. */
+/* The bytes of a token: its byte if it is a byte token, otherwise its text. */
 static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n)
 {
     return (const uint8_t *)tokenizer_piece(t, id, INGOT_NO_TOKEN, n);
 }
 
-/* Push s (n) after its first *level bytes, which are pushed already. False: refused; *level
- * bytes of it are allowed, or, if n is beyond the levels, all that were tried. */
+/* Push s (n) after its first *level bytes, which were pushed already. False: a byte was
+ * refused after *level allowed bytes, or s is longer than the levels. */
 static bool push_all(struct grammar_machine *m, const uint8_t *s, size_t n, unsigned *level)
 {
     while (*level < n) {
@@ -52,12 +52,12 @@ bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, u
            tokenizer_find_token(t, (const char *)s, n) == id && push_all(m, s, n, level);
 }
 
-/* The first of sorted[from ..) that does not begin with s (n), as sorted[from - 1] does. */
+/* The first token of sorted[from ..) that does not begin with s (n); sorted[from - 1] does. */
 static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uint8_t *s, size_t n)
 {
     uint32_t step = 1, low = from, high;
 
-    /* Usually few begin with it: steps of doubling length find a near end. */
+    /* Usually few tokens begin with s, so steps of doubling length find the end quickly. */
     for (high = from; high < t->head->n_sorted; high += step, step *= 2) {
         uint32_t id = t->sorted[high];
 
@@ -103,7 +103,7 @@ static void visit_sorted(struct grammar_machine *m, const struct tokenizer *t,
 
         if (push_all(m, s, tokenizer_text_bytes(t, id), &level)) {
             visit(context, id, level);
-        } else if (level < GRAMMAR_LEVELS) { /* otherwise longer than any token may be */
+        } else if (level < GRAMMAR_LEVELS) { /* a longer text cannot be a token's */
             i = after_prefix(t, i, s, level + 1);
         }
         if (i < t->head->n_sorted) {

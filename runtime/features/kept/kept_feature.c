@@ -1,5 +1,6 @@
-/* Kept prompts: the hooks of a start and of a turn. A prompt takes what is kept of its
- * beginning, each of its passes is kept, and the file gets it after the reply. */
+/* Kept prompts: the hooks of a start and of a turn. A prompt takes the kept blocks of
+ * its beginning, each of its passes is kept, and the prompt is written to the file after the
+ * reply. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -12,11 +13,11 @@ struct kept_state {
     struct kept kept;
     struct session_watch watch;
     size_t bytes;      /* bytes of memory for blocks; 0: not requested */
-    uint32_t n_prompt; /* tokens up to the end of the turn's prompt; after it comes a reply */
+    uint32_t n_prompt; /* tokens up to the end of the turn's prompt, before the reply */
     bool said;         /* kept.error_message */
 };
 
-/* At most half of what is left: the model needs memory, too. */
+/* Take at most half of the remaining memory, because the model needs memory, too. */
 static size_t memory(void *state, const struct app *a, const struct image *image)
 {
     struct kept_state *s = state;
@@ -27,7 +28,8 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return s->bytes != 0 ? arena_take_bytes(s->bytes) : 0;
 }
 
-/* A reply is kept as a whole when it has ended, because its passes have one token each. */
+/* Keep the passes of a prompt. A reply is kept when it has ended, because its passes have only one
+ * token each. */
 static void keep_pass(void *context, struct session *session)
 {
     struct kept_state *s = context;
@@ -120,8 +122,8 @@ static void take(void *state, struct feature_turn *t)
     say_error_message(s, t->chat->console);
 }
 
-/* The reply has ended: keep it in memory, too, and write its prompt to the card. The next prompt
- * waits for that. */
+/* After the reply: keep it in memory, too, and write its prompt to the card. The next prompt waits
+ * until this is done. */
 static void write(void *state, struct feature_turn *t, const char *reason)
 {
     struct kept_state *s = state;

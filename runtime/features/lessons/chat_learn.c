@@ -24,7 +24,7 @@ bool chat_learn_open(struct chat *c)
     if (!transformer_has_head(&m->transformer)) {
         return false;
     }
-    if (own->room == 0) { /* no plan reserved more */
+    if (own->room == 0) { /* the plan has reserved no memory for it */
         own->room = LESSONS_LEAST_ROOM;
     }
     lessons_open(&own->lessons,
@@ -72,8 +72,8 @@ void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, u
     vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
 }
 
-/* From h and its logits; feels: its EWC penalty counts the example. True: the target wins
- * already, so there was nothing to learn. */
+/* Take a step from h and its logits. feels: the EWC penalty counts the example. True: the
+ * target wins already, so no step was taken. */
 static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                       float sign, bool feels)
 {
@@ -145,7 +145,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
 }
 
-/* Count F for a token that the model itself drew; takes no step. */
+/* Count F for a token that the model itself drew, without a step. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -169,9 +169,9 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
     return *n != 0 ? session_append(c->session, c->opening.ids, *n, NULL) : ERR_OK;
 }
 
-/* A text that the model makes up tells which weights its abilities depend on: the packed model
- * is the first task, and the EWC penalty protects it. Each text begins like a conversation, and
- * ends at n tokens, or when the model ends it. */
+/* Let the model write texts, which show on which weights its abilities depend: these abilities
+ * are the first task that the EWC penalty protects. Each text begins like a conversation, and
+ * ends after n tokens, or when the model ends it. */
 static enum err feel_itself(struct chat *c)
 {
     struct session *s = c->session;
@@ -278,7 +278,7 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* How many of the taught examples win, by any margin, of *all (NULL: not wanted). */
+/* Count the taught examples that win, by any margin. *all (or NULL): how many there are. */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -326,7 +326,7 @@ enum err chat_learn_find_room(struct chat *c, uint32_t n, enum lesson_kind kind,
     return ERR_OK;
 }
 
-/* In an empty session. */
+/* Teach an answer, in an empty session. */
 static enum err teach(struct chat *c, const char *question, size_t question_bytes,
                       const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
 {
@@ -352,7 +352,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         e = chat_learn_practise(c, &lesson->wins);
         lesson->rounds++;
     }
-    if (e == ERR_OK && !lesson->wins) { /* some may win, but not by the margin */
+    if (e == ERR_OK && !lesson->wins) { /* count those that win by less than the margin */
         uint32_t wins;
 
         e = count_wins(c, &wins, &lesson->examples);
@@ -365,7 +365,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     return e;
 }
 
-/* In an empty session, before the first lesson. */
+/* Prepare for the first lesson, in an empty session. */
 static enum err prepare(struct chat *c)
 {
     const struct learner *l = &lessons_of(c)->lessons.learner;

@@ -35,7 +35,7 @@ static void clear_lessons(void *data)
     lessons_clear(data);
 }
 
-/* How much room there is depends on the machine's memory. */
+/* The room depends on the machine's memory. */
 static bool lessons_lack_room(const struct saved_counts *counts, const struct saved_counts *most,
                               const char *name, char *text, size_t bytes)
 {

@@ -12,7 +12,8 @@ struct collect {
     uint32_t most; /* of them */
 };
 
-/* Good: one step towards each token. Bad: chat_learn_yield chooses among them later. */
+/* Good: take one step towards each token. Bad: add examples, among which chat_learn_yield chooses
+ * later. */
 static void visit(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
@@ -61,14 +62,13 @@ static enum err give_way(struct chat *c, uint32_t well, struct chat_lesson *less
     if (e == ERR_OK && lesson->tokens != 0) {
         return mend(c, well + lesson->tokens, lesson);
     }
-    (void)lessons_undo(&lessons_of(c)->lessons); /* there was nothing to learn */
+    (void)lessons_undo(&lessons_of(c)->lessons); /* no token could be changed */
     return e;
 }
 
 /* ---- a rating -------------------------------------------------------------------------------- */
 
-/* Compute the reply's tokens again, from the one before it on; ids: of the conversation, n of
- * them. */
+/* Compute the tokens of the reply, and the token before it, again. ids (n): the conversation. */
 static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uint32_t n,
                         struct collect *k)
 {
@@ -82,13 +82,13 @@ static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uin
     return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit, k) : e;
 }
 
-/* How many examples of a reply of n tokens are kept, or tried. */
+/* How many examples of a reply of n tokens are kept, or tried for /bad. */
 static uint32_t room_of(struct chat *c, bool good, uint32_t n)
 {
     const struct lessons *l = &lessons_of(c)->lessons;
     uint32_t room = min_u32(n, min_u32(l->room / 4, lessons_most(l)));
 
-    /* Few of a bad reply's stay, so others need not make room for all. */
+    /* Few examples of a bad reply stay, so other lessons need not make room for all of them. */
     return good ? room : min_u32(room, max_u32(l->room - l->n, CHAT_LEARN_LOOKED));
 }
 

@@ -1,9 +1,8 @@
 /* /bad: tokens of a reply give way to others. The adapter's steps change the logits of all
- * tokens, and with each /bad a little more, until words win that nobody would say there, or
- * another answer changes. Each step is therefore checked: a token may win only if the model
- * without the adapter has it at most CHAT_LEARN_NEARLY behind its best, and the examples of
- * earlier lessons that are nearest to it must stay as they are. A step that fails is made shorter,
- * or taken back. */
+ * tokens, a little more with each /bad, until strange words win or other answers change. So
+ * each step is checked: a token may win only if it is at most CHAT_LEARN_NEARLY behind the
+ * best token of the model without the adapter, and the nearest examples of earlier lessons
+ * must keep their winners. A step that fails is made shorter, or taken back. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -14,7 +13,7 @@
 struct look {
     const float *plain, *adapted;
     uint32_t vocab;
-    float least; /* threshold in plain: a token below it may not win */
+    float least; /* least plain logit of a token that may win */
 };
 
 static enum err look_at(struct chat *c, uint32_t example, struct look *k)
@@ -42,7 +41,7 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
     return ERR_OK;
 }
 
-/* The most likely token that may win, other than token. k->vocab: there is none. */
+/* The most likely token that may win, other than `token`. Returns k->vocab if there is none. */
 static uint32_t best_other(const struct look *k, uint32_t token)
 {
     uint32_t best = k->vocab;
@@ -73,7 +72,8 @@ static bool is_strange(const struct look *k)
 
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
-/* Its token wins; if none is known, one that the model might say does. */
+/* Whether an example has the right winner: its token, or if none is known a token that the model
+ * might say. */
 static enum err look_whether_well(struct chat *c, uint32_t example, bool *well)
 {
     uint32_t target = lessons_of(c)->lessons.targets[example], token = target & ~LESSONS_SAID;
@@ -86,7 +86,7 @@ static enum err look_whether_well(struct chat *c, uint32_t example, bool *well)
     return e;
 }
 
-/* The earlier examples that are nearest to one, and whether they were well. */
+/* The earlier examples that are nearest to an example, and whether they had the right winner. */
 struct nearby {
     uint32_t n, examples[CHAT_LEARN_NEARBY];
     float cosines[CHAT_LEARN_NEARBY]; /* the largest first */
@@ -158,7 +158,7 @@ enum err chat_learn_count_well(struct chat *c, uint32_t *n)
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* The step after which another token wins at the example is taken, and loses nothing. */
+/* Check the step that was taken: another token must win, and earlier examples must not lose. */
 static enum err check_step(struct chat *c, uint32_t example, const struct nearby *w, bool *good)
 {
     struct look k;
@@ -174,7 +174,7 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
-/* *yields: another token wins now, by a little. */
+/* Make a token give way. *yields: another token wins now, by a little. */
 static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;

@@ -40,7 +40,7 @@ void chat_learn_list(struct chat *c)
     }
 }
 
-/* Which lessons would go, before they do. */
+/* Print which lessons would be dropped. */
 static void say_full(struct app *a, uint32_t to_go)
 {
     const struct lessons *l = &lessons_of(&a->chat)->lessons;
@@ -91,7 +91,7 @@ static void say_ticks(struct app *a, const struct chat_lesson *lesson)
     }
 }
 
-/* Other features are told; if they have noted it, their words are printed. */
+/* Tell other features about a rating, and print where they noted it. */
 static unsigned note_rating(struct app *a, enum feature_rating rating,
                             const char *noted[FEATURES_MOST])
 {
@@ -119,7 +119,7 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
-/* The command that was refused for lack of room comes again. */
+/* Whether the command that was refused for lack of room was given again. */
 static bool is_again(const struct app *a, bool good)
 {
     const struct lessons_state *l = lessons_of(&a->chat);
@@ -177,7 +177,7 @@ static enum command_result command_bad(struct app *a, char *argument)
     return rate(a, false);
 }
 
-/* QUESTION = ANSWER, without the spaces around the sign. */
+/* Cut QUESTION = ANSWER at the sign, without the spaces around it; returns the answer. */
 static char *cut_answer(char *question)
 {
     char *sign = question, *end;

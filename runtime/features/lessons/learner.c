@@ -41,7 +41,8 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
     memset(l, 0, sizeof *l);
     l->rule = *rule;
-    /* Weights, gradient, the weights before a step, those before the lesson, then EWC's memory. */
+    /* The order in memory: weights, gradient, weights before a step, weights before the lesson,
+     * EWC's memory. */
     l->gradient = f + n;
     l->before = f + 2 * n;
     l->kept = f + 3 * n;
@@ -69,7 +70,7 @@ bool learner_undo(struct learner *l)
     return true;
 }
 
-/* False: not a valid gradient. */
+/* Clip the gradient's length. False: the gradient is not valid. */
 static bool clip(const struct learner *l)
 {
     float square = vector_dot(l->gradient, l->gradient, l->ewc.n);
@@ -98,7 +99,7 @@ void learner_feel(struct learner *l, const float *h, const float *e)
     if (!l->rule.ewc_penalty || !clip(l)) {
         return;
     }
-    /* A direction unlike the earlier ones: protect what was learnt from here on. */
+    /* The gradient's direction is unlike earlier ones, so protect what was learnt so far. */
     if (ewc_is_new_task(&l->ewc, l->gradient)) {
         (void)ewc_end_task(&l->ewc, l->lora.weights);
     }
@@ -110,7 +111,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
 {
     size_t n = l->ewc.n;
 
-    /* NaN is poor, too. */
+    /* Written so that NaN counts as poor quality. */
     if (!(quality >= l->rule.quality)) {
         return LEARNER_POOR;
     }
@@ -148,9 +149,9 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
         l->totals.thrown++;
         return false;
     }
-    /* To first order the loss rises by this much. */
+    /* To first order this step changes the margin by `rise`. */
     step = rise / square;
-    /* Near the minimum this would be a long step. */
+    /* If the gradient is small, the step would be too long. */
     if (step * sqrtf(square) > LONGEST_YIELD) {
         step = LONGEST_YIELD / sqrtf(square);
     }

@@ -58,7 +58,7 @@ void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_fl
                  &rule);
 }
 
-/* Its lesson speaks. */
+/* Mark the example's lesson as used in this reply. */
 static void count_example(struct lessons *l, uint32_t example)
 {
     struct lessons_note *n = l->notes;

@@ -22,7 +22,7 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return wanted(a) ? arena_take_bytes(lessons_bytes(dim, cols, l->room)) : 0;
 }
 
-/* learn=on, and the lessons of an earlier start from their file, if there is one. */
+/* Open lessons with learn=on, and load the lessons of an earlier start if there is a file. */
 static void open_lessons(void *state, struct app *a)
 {
     struct lessons_state *l = state;
@@ -50,7 +50,7 @@ static void open_lessons(void *state, struct app *a)
 
 static void reset(void *state, struct chat *c)
 {
-    uint32_t room = ((struct lessons_state *)state)->room; /* it belongs to the plan */
+    uint32_t room = ((struct lessons_state *)state)->room; /* the room belongs to the plan */
 
     memset(state, 0, sizeof(struct lessons_state));
     ((struct lessons_state *)state)->room = room;

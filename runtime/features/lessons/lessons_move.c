@@ -10,7 +10,7 @@ struct counts {
     uint32_t samples, n_examples;
 };
 
-/* Weights, Fisher's numbers, the anchor, mean and spread of the task. */
+/* The weights, F, the anchor, and the task's mean and spread. */
 enum { LEARNER_VECTORS = 5 };
 
 uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples, uint32_t n_notes)
@@ -79,7 +79,7 @@ static bool targets_are_sound(const struct lessons *l, uint32_t vocab)
     return true;
 }
 
-/* A file of an earlier version has none. */
+/* A file of an earlier version has no notes. */
 static bool notes_are_sound(const struct lessons *l)
 {
     uint32_t n = 0;

@@ -39,7 +39,7 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     float u[MICRO_LORA_RANKS];
 
     for (uint32_t r = 0; r < m->rank; r++) {
-        /* All of A h before h changes. */
+        /* Compute all of A h before h changes. */
         u[r] = m->scale * vector_dot(row_a(m, r), h, m->dim);
     }
     for (uint32_t r = 0; r < m->rank; r++) {
@@ -47,8 +47,8 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     }
 }
 
-/* Insert a logit into the list, which is sorted from the best down; if it is full, the last one
- * falls off. */
+/* Insert a logit into the list, which is sorted from the best down; if the list is full, its last
+ * entry is dropped. */
 static void insert(struct micro_lora_choice *c, uint32_t id, float logit)
 {
     uint32_t at = c->n < MICRO_LORA_CANDIDATES ? c->n++ : MICRO_LORA_CANDIDATES - 1;
@@ -70,7 +70,7 @@ static void find_best(struct micro_lora_choice *c, const float *logits, uint32_t
     for (uint32_t id = 0; id < vocab; id++) {
         if (logits[id] > least && id != target) {
             insert(c, id, logits[id]);
-            /* The list is full: only better ones enter. */
+            /* The list is full, so only better logits enter. */
             if (c->n == MICRO_LORA_CANDIDATES) {
                 least = c->logits[c->n - 1];
             }
@@ -97,13 +97,13 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     uint32_t last;
 
     find_best(c, logits, vocab, target);
-    /* The target is in the list, whatever its logit. */
+    /* The target is always in the list, whatever its logit. */
     last = c->n++;
     c->ids[last] = target;
     c->logits[last] = logits[target];
     c->best = last != 0 ? c->logits[0] : -INFINITY;
     most = c->best > logits[target] ? c->best : logits[target];
-    /* Softmax over these only. */
+    /* The softmax is only over the list. */
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] = exp_f32(c->logits[k] - most);
         sum += c->errors[k];
@@ -137,7 +137,7 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)
     for (uint32_t k = 0; k < c->n; k++) {
         sum += exp_f32(c->logits[k] - most);
     }
-    /* The first one whose running sum exceeds the number. */
+    /* Take the first token at which the running sum exceeds the number. */
     at *= sum;
     for (uint32_t k = 0; k + 1 < c->n; k++) {
         at -= exp_f32(c->logits[k] - most);

@@ -21,7 +21,8 @@ size_t micro_lora_merge_floats(uint32_t dim)
 }
 
 /* Make the rows of x (n, dim) orthonormal, x_old[i] = sum_j r[i][j] x[j]. Each row is projected
- * twice, because once leaves rounding errors; a row that the earlier ones span becomes zero. */
+ * twice, because one projection leaves rounding errors. A row that earlier rows span becomes
+ * zero. */
 static void orthonormalize(float *x, uint32_t n, uint32_t dim, float r[MOST][MOST])
 {
     memset(r, 0, sizeof(float[MOST][MOST]));

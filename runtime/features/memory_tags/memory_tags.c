@@ -5,7 +5,7 @@
 
 static_assert(HIDDEN_TAG_BODY_BYTES >= FABRIC_TEXT_BYTES + 16, "namespace, blank, text");
 
-/* NAMESPACE, and for MEMORY_STORE a text after a space. */
+/* Parse NAMESPACE, and for MEMORY_STORE a text after a space. */
 void memory_tags_add(struct memory_tags *t, const struct hidden_tag *tag)
 {
     const char *text = tag->body;

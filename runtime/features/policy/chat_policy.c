@@ -30,14 +30,14 @@ void chat_policy_open(struct chat *c)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* Whether a reply without thoughts can be requested, by other tokens at the turn's end. */
+/* Whether other tokens at the turn's end can request a reply without thoughts. */
 static bool can_stop_thoughts(const struct chat *c)
 {
     return c->options->reply.think != THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] != 0;
 }
 
-/* The turn without thoughts, after the session's ids: *n tokens; 0: there is no such turn, or no
- * room. */
+/* Encode the turn for a reply without thoughts, after the session's ids: *n tokens; 0: not
+ * possible, or no room. */
 static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bool first, size_t *n)
 {
     uint32_t think = c->options->reply.think, room, *ids = session_room(c->session, &room);
@@ -54,8 +54,8 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* The start of the question in the turn's tokens [own, to): after the common beginning of all
- * conversations, which is often computed already. */
+/* The start of the question in the turn's tokens [own, to). The common beginning of all
+ * conversations is not part of it, because it is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {
     uint32_t opening = c->started ? 0 : (uint32_t)chat_encode_opening(c);
@@ -68,7 +68,7 @@ static void see(void *experience, uint32_t position, const float *hidden)
     experience_see(experience, position, hidden);
 }
 
-/* Compute tokens up to number `to`; the policy sees those of the question. */
+/* Compute tokens up to number `to`; the policy sees the question's tokens. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -79,16 +79,16 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
 
     experience_watch(&policy_of(c)->experience, question_start(c, own, to));
     transformer_watch(t, &watch);
-    (void)session_cut(s, to); /* the ids stay where they are */
+    (void)session_cut(s, to); /* the ids stay in memory */
     e = session_run(s, stop);
     transformer_unwatch(t, &watch);
-    s->hash = hash; /* only for replies, as without a policy */
+    s->hash = hash; /* the hash is only for replies, as without a policy */
     return e;
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Flip one choice of one head, so that other choices than the defaults are tried as well. */
+/* Flip the choice of one head, so that other choices than the defaults are tried, too. */
 static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 {
     uint32_t turn = policy_of(c)->experience.totals.turns, round = turn / EXPLORED_TURNS;
@@ -124,7 +124,8 @@ static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes,
     }
     memcpy(p->took, learns_from, sizeof p->took);
     for (int k = 0; k < POLICY_HEADS && c->options->load.policy != POLICY_WATCH; k++) {
-        if (p->choice.own[k] != p->choice.choice[k]) { /* a trigger, which may depend on time */
+        if (p->choice.own[k] != p->choice.choice[k]) { /* the choice comes from a trigger, which may
+                                                        * depend on time */
             p->took[k] = p->choice.choice[k];
         }
     }
@@ -166,7 +167,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
     while (same < end - 1 && (n == 0 || (same - own < n && s->ids[same] == quiet[same - own]))) {
         same++;
     }
-    if (same == own) { /* the turns have nothing in common */
+    if (same == own) { /* the two turns have no common tokens */
         return ERR_OK;
     }
     p->start = platform_ticks(&c->console->platform->clock);
@@ -201,7 +202,7 @@ static float measure(const struct chat *c, const struct generate_result *r)
     return (float)(r->new_tokens - 1) * (float)planned / took;
 }
 
-/* Also if the reply had a limit that nobody checked meanwhile. */
+/* Whether a reply repeats itself. Replies with a limit are not checked while they run. */
 static bool repeats_itself(const struct session *s, const struct generate_result *r)
 {
     struct repetition repetition = { 0 };

@@ -72,7 +72,7 @@ static float at_most_1(float x)
     return x < 1.0f ? x : 1.0f;
 }
 
-/* The results of similar questions: near ones count by their cosine. */
+/* Look up the results of similar questions, weighted by their cosine. */
 static void look_up(struct experience *e)
 {
     struct pattern_found found[PATTERNS_BEST];
@@ -80,12 +80,12 @@ static void look_up(struct experience *e)
     float weight = 0.0f, sum = 0.0f;
 
     for (uint32_t i = 0; i < n && found[i].cosine > 0.0f; i++) {
-        /* The nearer it is, the more it counts. */
+        /* A nearer question counts more. */
         weight += found[i].cosine;
         sum += found[i].cosine * e->patterns.list[found[i].index].quality;
     }
     e->near = n != 0 && found[0].cosine > 0.0f ? found[0].cosine : 0.0f;
-    /* Nothing similar: neither good nor bad. */
+    /* Without a similar question the quality is in the middle. */
     e->went = weight > 0.0f ? sum / weight : 0.5f;
 }
 
@@ -125,7 +125,7 @@ void experience_choose(struct experience *e, const struct experience_question *q
     /* The previous turn is over: learn from it first. */
     experience_settle(e);
     memcpy(e->key, e->sum, e->patterns.dim * sizeof *e->key);
-    /* A question without hidden states resembles no other. */
+    /* A question without hidden states is similar to no other. */
     if (!vector_normalize(e->key, e->patterns.dim)) {
         memset(e->key, 0, e->patterns.dim * sizeof *e->key);
     }

@@ -66,7 +66,7 @@ uint32_t patterns_find(struct patterns *p, const float *key, struct pattern_foun
     return n;
 }
 
-/* The mean of the directions, each turn counting once. */
+/* Merge a turn into a pattern: the mean of the directions, in which each turn counts once. */
 static void merge(struct patterns *p, uint32_t i, const float *key, float quality)
 {
     struct pattern *at = &p->list[i];
@@ -94,7 +94,7 @@ static uint32_t least(const struct patterns *p)
     return worst;
 }
 
-/* Those after it move down, so that they stay ordered by age. */
+/* Remove a pattern; later ones move down, so that they stay ordered by age. */
 static void take_out(struct patterns *p, uint32_t i)
 {
     size_t after = p->n - i - 1;

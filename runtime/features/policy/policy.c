@@ -68,7 +68,7 @@ static void run(const struct policy_weights *w, const float *x, const float *h, 
 
         s->z[i] = sigmoid_f32(sum + w->bz[i]);
         s->c[i] = tanh_f32(sum + w->bh[i]);
-        /* zeta and nu weigh the new against the old state. */
+        /* zeta and nu weight the new state against the old one. */
         s->next[i] = (s->zeta * (1.0f - s->z[i]) + s->nu) * s->c[i] + s->z[i] * h[i];
     }
     for (int k = 0; k < POLICY_HEADS; k++) {
@@ -98,7 +98,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
         choice->own[k] = choice->choice[k];
     }
-    /* Two rules above the heads: for scarce memory, and for a slow reply. */
+    /* Two rules override the heads: for scarce memory, and for a slow reply. */
     if (state->pressure > POLICY_PRESSURE) {
         choice->choice[POLICY_CONTEXT] = POLICY_SMALLEST_CONTEXT;
         choice->sure[POLICY_CONTEXT] = 1.0f;
@@ -109,7 +109,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
     }
 }
 
-/* -ln p to about 1e-6, for the loss that is shown: bits of the exponent, and artanh of the rest. */
+/* -ln p to about 1e-6, for the displayed loss, from the exponent's bits and artanh of the rest. */
 static float minus_log(float p)
 {
     uint32_t bits = f32_bits(p > 0x1p-100f ? p : 0x1p-100f);
@@ -121,7 +121,7 @@ static float minus_log(float p)
     return -((float)((int32_t)(bits >> 23) - 127) * 0.69314718f + ln);
 }
 
-/* Through the heads to h': dh is the gradient there. */
+/* Go back through the heads: dh becomes the gradient at h'. */
 static void heads_back(const struct policy_weights *w, const struct step *s,
                        const struct trajectory *t, struct policy_weights *g, float *dh)
 {
@@ -143,7 +143,7 @@ static void cell_back(const struct step *s, const struct trajectory *t, struct p
 {
     for (int i = 0; i < POLICY_HIDDEN; i++) {
         float z = s->z[i], c = s->c[i];
-        /* Through the sigmoid of z and the tanh of c. */
+        /* Go back through the sigmoid of z and the tanh of c. */
         float dz = dh[i] * (t->hidden[i] - s->zeta * c) * z * (1.0f - z);
         float dc = dh[i] * (s->zeta * (1.0f - z) + s->nu) * (1.0f - c * c);
 
@@ -190,7 +190,7 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     return true;
 }
 
-/* Half by default, plus a part for each sign of a turn that went well. */
+/* The quality is 1/2, and more for each sign of a good turn. */
 float turn_quality(const struct turn_signs *signs)
 {
     /* If a person rated the turn, only that counts. */

@@ -1,4 +1,4 @@
-/* /save learn and /load learn: what turns have shown in policy.sav. */
+/* /save learn and /load learn: the policy's experience in policy.sav. */
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/app_learnt.h"
@@ -15,7 +15,7 @@ static bool has_any(void *state, struct app *a)
 {
     (void)state;
     (void)a;
-    return true; /* otherwise it says why not */
+    return true; /* chat_policy_save says why not */
 }
 
 static unsigned n_turns(const struct app *a)

@@ -1,5 +1,5 @@
-/* The policy at a start: with policy=, and with the experience of earlier starts if there is a
- * file of it. */
+/* Open the policy at a start, with policy=, and load the experience of earlier starts if there
+ * is a file. */
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/app_learnt.h"

@@ -9,8 +9,8 @@
 
 enum { WHOLE_BYTES = 4096 };
 
-/* A quarter more than the present prompt takes, so that a longer one has room. Whole sectors,
- * because the halves of the file must be at the same offsets where it is copied to. */
+/* A quarter more than the present prompt takes, so that a longer prompt has room. Whole
+ * sectors, so that a copied file has its halves at the same offsets. */
 static uint64_t with_room(uint64_t bytes)
 {
     return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;
@@ -29,7 +29,7 @@ enum err app_save_prefix(struct app *a, const struct file **file)
     if (a->chat.session->n_ids == 0) {
         bytes = chat_prefix_bytes(&a->chat);
     }
-    if (bytes != 0) { /* otherwise chat_prefix_save says why */
+    if (bytes != 0) { /* if bytes is 0, chat_prefix_save says why */
         e = files->find_prefix(files->context, with_room(bytes), file);
         if (e != ERR_OK) {
             return app_fail(a, e, files->error_message(files->context));

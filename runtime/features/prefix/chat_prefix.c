@@ -7,8 +7,8 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* First lines whose first characters are of different kinds: what follows the template may join
- * its last token. */
+/* First lines that begin with different kinds of characters, because the text after the template
+ * may join its last token. */
 static const char *const first_lines[] = { "a", "A", "1", "?", " a", "\n", "\xc3\xa4" };
 enum { N_FIRST_LINES = sizeof first_lines / sizeof first_lines[0] };
 

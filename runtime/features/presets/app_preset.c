@@ -8,7 +8,7 @@
 #include "runtime/features/grammar/app_grammar.h"
 
 struct presets_state {
-    struct options before; /* while a preset is tried */
+    struct options before; /* the options before a preset that is being applied */
 };
 
 enum { PRESET_BYTES = 8192 /* bytes of its text, with a sector for the end */ };
@@ -95,7 +95,7 @@ static enum err use_lists(struct app *a, const struct options *before)
 
 /* Begin a new conversation with the options of a preset; options for a start are reported as
  * such. After an error everything is as before, except that adapters may be in use;
- * *a->error_message says why, or NULL if report has. */
+ * a->error_message says why; it is NULL if the report has the message. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,
@@ -110,8 +110,7 @@ static enum err use_preset(struct app *a, const char *name, const struct options
     *before = *o;
     given = o->given;
     o->given =
-        (struct option_set){ 0 }; /* options for a start have no effect here; they wait for the
-                                   * next one */
+        (struct option_set){ 0 }; /* options for a start have no effect until the next start */
     o->reply.n_stops = 0;
     e = options_parse_preset(o, text, true, report);
     if (!options_given(o, OPTION_STOP)) {

@@ -1,7 +1,7 @@
-/* /reflect: the model looks back at the conversation and remembers with tags; the turn is
- * removed afterwards. A small model repeats itself there and keeps nothing useful
- * (docs/CARDS.md), so it only chooses among the person's sentences, unless a person says what to
- * look for. */
+/* /reflect: the model looks back at the conversation and stores memories with tags; the
+ * turn is removed afterwards. A small model would repeat itself and keep nothing
+ * useful (docs/CARDS.md), so it only chooses among the person's sentences, unless a person says
+ * what to look for. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
@@ -12,17 +12,17 @@
 #include "runtime/features/reflection/reflection_choice.h"
 #include "runtime/features/reflection/reflection_grammar.h"
 
-enum { CHOICE_TOKENS = 512 /* more than any choice has */ };
+enum { CHOICE_TOKENS = 512 /* more tokens than any choice has */ };
 
 #define QUESTION \
     "Look back at this conversation. What matters in it, and what should be kept in mind?"
 #define CHOICE "What did I tell you about?"
-#define LEAST_PARAMETERS 1000000000u /* parameters of a model that is asked QUESTION */
+#define LEAST_PARAMETERS 1000000000u /* least parameters of a model that is asked QUESTION */
 
 static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
 static_assert((int)REFLECTION_GRAMMAR_BYTES <= (int)INGOT_GRAMMAR_BYTES, "and room for it");
 
-/* Roughly how many parameters a model with such layers has, counting experts once. */
+/* The approximate number of a model's parameters, with each layer's experts counted once. */
 static uint64_t n_parameters(const struct ingot_params *p)
 {
     uint64_t heads = (uint64_t)p->n_heads * p->head_dim, kv = (uint64_t)p->n_kv_heads * p->head_dim;
@@ -36,8 +36,8 @@ static bool is_small(const struct app *a)
     return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
 
-/* Whether a grammar may constrain the next reply: memories are kept, there is room for one, and
- * none is in use. */
+/* Whether a grammar can constrain the next reply: memories are on, there is memory for a grammar,
+ * and no grammar is in use. */
 static bool may_hold(struct app *a, struct grammar_constraint *c)
 {
     return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
@@ -56,7 +56,7 @@ static void let_choose(struct app *a, struct grammar_constraint *c)
                        "(nothing is kept: no sentence of yours says something new)\n");
         return;
     }
-    a->setup.options->reply.n = CHOICE_TOKENS; /* half a tag would be nothing */
+    a->setup.options->reply.n = CHOICE_TOKENS; /* part of a tag would be useless */
     (void)chat_reply_aside(&a->chat, CHOICE, sizeof CHOICE - 1);
     a->setup.options->reply.n = n;
     app_hold_to_actions(a); /* as before */
@@ -74,8 +74,8 @@ static void say_what_is_missing(struct app *a)
 
 /* ---- a larger one ---------------------------------------------------------------------------- */
 
-/* Constrain the next reply to whole tags if memories are kept, there is room for a grammar and
- * none is in use. False: nothing constrains it. */
+/* Constrain the next reply to whole tags, if memories are on, there is memory for a grammar, and
+ * no grammar is in use. False: the reply is not constrained. */
 static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *error_message;

@@ -1,20 +1,20 @@
 /* A small model is not asked to write a memory, but to choose one of the person's own sentences. A
- * grammar constrains it to the most informative ones, by the weights of their words (recall.h);
- * questions, and what is remembered already, are left out. */
+ * grammar constrains the choice to the most informative sentences, by the weights of their words
+ * (recall.h). Questions and sentences that are already remembered are left out. */
 #include "runtime/features/reflection/reflection_choice.h"
 
 #include <string.h>
 
 #include "runtime/features/fabric/chat_fabric.h"
 
-/* A tag of the list of choices, in which \| is the character. */
+/* The beginning of a tag, in a list of choices, where \| means the character |. */
 #define BEGIN "<\\|mem_store\\|>personal "
 #define END "<\\|mem_end\\|>"
 
 enum {
     CHOICES = 3,
-    LEAST_WORDS = 4,  /* words of a sentence that says something */
-    MOST_BYTES = 160, /* so that GRAMMAR_WORK_BYTES hold all of them */
+    LEAST_WORDS = 4,  /* least words of a sentence that is worth keeping */
+    MOST_BYTES = 160, /* bytes of a sentence, so that GRAMMAR_WORK_BYTES suffice for all */
 };
 
 struct choice {
@@ -23,7 +23,7 @@ struct choice {
     float weight;
 };
 
-/* The heaviest first. */
+/* The sentences with the largest weights, the largest first. */
 struct choices {
     struct choice list[CHOICES];
     unsigned n;
@@ -88,7 +88,7 @@ static void take_text(struct chat *c, struct choices *all, const char *text, siz
     }
 }
 
-/* Only what a person said counts: the rest of a turn may be the result of an action. */
+/* Find sentences in the words of a person; the rest of a turn may be the result of an action. */
 static void find_choices(struct chat *c, struct choices *all)
 {
     const struct turns *t = &c->turns;
@@ -99,7 +99,8 @@ static void find_choices(struct chat *c, struct choices *all)
     }
 }
 
-/* Write a sentence as a tag, with marks before what means something in a list of choices. */
+/* Write a sentence as a tag, with a backslash before characters that have a meaning in a list of
+ * choices. */
 static char *put_tag(char *to, const struct choice *choice)
 {
     memcpy(to, BEGIN, sizeof BEGIN - 1);

@@ -1,8 +1,9 @@
-/* The grammar of what /reflect may say, made on the board: a text, with memories in it whose tags are whole,
+/* The grammar of replies to /reflect, made on the board: a text with memories in it, whose tags are
+ * whole,
  *
  *     <|mem_store|>NAMESPACE TEXT<|mem_end|>
  *
- * so that a model may say something else, and never half a tag or an unknown namespace. */
+ * so that a model may say anything else, but never a part of a tag or an unknown namespace. */
 #include "runtime/features/reflection/reflection_grammar.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ static void put_edge(struct tables *t, unsigned state, unsigned low, unsigned hi
         (struct ingot_grammar_edge){ (uint8_t)low, (uint8_t)high, (uint16_t)to };
 }
 
-/* From state `from` along all bytes of a word to state `to`. */
+/* Add edges from state `from` along all bytes of a word to state `to`. */
 static void put_word(struct tables *t, unsigned from, const char *word, unsigned to)
 {
     for (size_t i = 0; word[i] != '\0'; i++) {
@@ -65,7 +66,7 @@ static void lay_out(struct tables *t)
         put_word(t, name, fabric_kinds[i].name, blank);
     }
     put_edge(t, blank, ' ', ' ', BODY);
-    put_edge(t, BODY, 1, 0, 0); /* the only call */
+    put_edge(t, BODY, 1, 0, 0); /* the grammar's only call */
     put_edge(t, BODY_BYTE, 0, '\n' - 1, BODY_TAKEN);
     put_edge(t, BODY_BYTE, '\n' + 1, '<' - 1, BODY_TAKEN);
     put_edge(t, BODY_BYTE, '<' + 1, 255, BODY_TAKEN);

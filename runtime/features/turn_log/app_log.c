@@ -5,7 +5,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* NULL: it is open; otherwise the reason why not. */
+/* Open the log. NULL: success; otherwise the reason. */
 static const char *open_log(struct turn_log_state *l, struct app *a)
 {
     const struct app_files *files = a->setup.files;

@@ -4,7 +4,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/adapters/app_adapters.h"
 
-/* Facts before the reply. */
+/* Write the facts known before the reply. */
 static void begin(void *state, struct feature_turn *t)
 {
     struct turn_log_state *l = state;
@@ -46,7 +46,7 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, l };
 }
 
-/* The facts known afterwards. */
+/* Write the facts known after the reply. */
 static void end(void *state, struct feature_turn *t, const char *reason)
 {
     struct turn_log_state *l = state;
@@ -58,7 +58,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
     if (!l->log.begun) {
         return;
     }
-    if (c->turns.n != 0) { /* turns that were dropped meanwhile have moved it */
+    if (c->turns.n != 0) { /* turns that were dropped meanwhile have moved the reply */
         own = c->turns.list[c->turns.n - 1].start;
     }
     e.ids = s->ids + own;
@@ -107,7 +107,7 @@ static void undo(void *state, struct chat *c)
     }
 }
 
-/* The last message does not belong to this conversation. */
+/* Forget the last record, which does not belong to this conversation. */
 static void forget(void *state, struct chat *c)
 {
     (void)c;

@@ -14,7 +14,7 @@ enum {
 
 /* ---- a line --------------------------------------------------------------------------------- */
 
-/* A field without a text, for which there is always room. */
+/* Write a field that is not a text; there is always room for it. */
 __attribute__((format(printf, 2, 3))) static void put(struct turn_log *l, const char *format, ...)
 {
     char *at = (char *)l->buffer + sizeof(struct record_header) + l->n;
@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct turn_log *l, const 
     va_end(args);
 }
 
-/* One whole character, from the UTF-8 writer. */
+/* Write one whole character from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     struct turn_log *l = context;
