@@ -204,8 +204,8 @@ static bool needs_pad(const struct transformer *t, enum ingot_role role)
     return t->tensors[role]->cols != t->tensors[role]->cols_padded;
 }
 
-/* Without a norm this core's own tokens are complete before the barrier, so they are quantized
- * before it. */
+/* If cores share the tokens, each quantizes its own before the barrier; otherwise each quantizes
+ * all after it, because only then it can read all data. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in)
 {

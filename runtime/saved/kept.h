@@ -11,9 +11,8 @@
  * beginning.
  *
  *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values,
- *   marks, each filled up to whole
- *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a
- *         power cut the slot does not count as valid.
+ *         marks, each filled up to whole sectors. A slot's sector has the checksums of its bytes,
+ *         and is written last: after a power cut the slot does not count as valid.
  *
  * Whoever reads the file sees the conversations: it is as private as a saved conversation. Core 0
  * only, between passes. */

@@ -47,7 +47,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv,
                   arena_take(&m->arena, ARENA_KV, m->plan.kv.n_spilled != 0 ? 0 : bytes));
     if (m->plan.kv.n_spilled != 0) {
-        /* Layers that spill have pages and not one piece of memory. */
+        /* Layers that spill have pages instead of one piece of memory. */
         assert(setup->kv_file != NULL);
         kv_pages_open(&s->pages, &s->kv, &m->image, m->plan.kv.n_spilled, setup->kv_file,
                       &m->stream, &m->arena);
@@ -90,7 +90,7 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     s->context = m->plan.context;
     s->long_context = image_long_context(&m->image);
     s->hash.on = true;
-    /* Keys and values first, because states refer to them. */
+    /* Open keys and values first, because states refer to them. */
     open_kv(s, setup);
     open_states(s);
     s->ids = arena_take(&m->arena, ARENA_SCRATCH, s->context * sizeof *s->ids);
@@ -113,7 +113,7 @@ static void clear_states(struct session *s)
 
 void session_clear(struct session *s)
 {
-    /* A prefix that is kept needs no clean states. */
+    /* If a prefix is kept, states need not be empty. */
     if (!session_prefix_hold(s, 0)) {
         clear_states(s);
     }
@@ -127,7 +127,7 @@ void session_clear(struct session *s)
     s->hash.rows = 0;
 }
 
-/* All states go back to n tokens, or to fewer: as far as the state that goes back farthest. */
+/* Let all states go back to n tokens or fewer: as far as the state that goes back farthest. */
 uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
@@ -160,7 +160,7 @@ uint32_t session_cut(struct session *s, uint32_t n)
     if (!session_prefix_hold(s, s->n_ids)) {
         (void)session_cut_states(s, min_u32(s->n_cached, s->n_ids));
     }
-    /* They belong to a token that is gone. */
+    /* The logits belong to a token that was removed. */
     s->logits = NULL;
     return s->n_cached;
 }
@@ -224,7 +224,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n)
         return e;
     }
     session_forget_guesses(s);
-    memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* often there already */
+    memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* the ids are often at this place already */
     s->n_ids += (uint32_t)n;
     session_prefix_adopt(s);
     return ERR_OK;
@@ -281,7 +281,7 @@ enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool
     return ERR_OK;
 }
 
-/* The logits of tokens first .. first + n of the pass. */
+/* Compute the logits of tokens first .. first + n of the pass. */
 static enum err run_head(struct session *s, uint32_t first, uint32_t n)
 {
     enum err e = transformer_logits(&s->model->transformer, first, n, &s->logits);
@@ -308,17 +308,17 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         uint32_t n = session_pass_limit(s, most);
         enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
-        /* The head only after the last token, because the other logits are not used. */
+        /* Run the head only after the last token, because other logits are not used. */
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
         }
         if (e != ERR_OK && e != ERR_ABORTED) {
-            session_forget_prefix(s); /* perhaps its pages on the card cannot be read */
+            session_forget_prefix(s); /* the prefix's pages on the card may be unreadable */
         }
         if (e != ERR_OK) {
             return e;
         }
-        /* The only place where tokens of a prompt begin to count. */
+        /* Only here tokens of a prompt begin to count as cached. */
         s->n_cached += n;
         session_prefix_reached(s);
         session_watch_passed(s);
@@ -358,8 +358,8 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
     return session_run(s, stop);
 }
 
-/* Run a pass over the next n tokens, and give the logits of each from number `first` of the
- * sequence on. */
+/* Run a pass over the next n tokens, and pass on the logits of each token from number `first`
+ * of the sequence on. */
 static enum err visit_chunk(struct session *s, uint32_t n, uint32_t first, session_visit_fn *visit,
                             void *context)
 {
@@ -388,7 +388,7 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
     uint32_t first;
 
     session_prefix_settle(s);
-    first = s->n_cached; /* tokens before it may be computed again, but are not visited again */
+    first = s->n_cached; /* earlier tokens may be computed again, but are not visited again */
     session_rope_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
         e = visit_chunk(s, session_pass_limit(s, min_u32(s->n_ids - s->n_cached, chunk)), first,
@@ -432,7 +432,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
 bool session_put_next(struct session *s, uint32_t id)
 {
     assert(s->n_ids < s->context);
-    /* The guess was right: its logits are there. */
+    /* The guess was right, and its logits are known. */
     if (s->n_ahead != 0 && s->ids[s->n_ids] == id) {
         s->n_ids++;
         return true;

@@ -1,5 +1,5 @@
-/* A text's embedding, computed in the states of the sequence. Meanwhile the text's ids come
- * before the sequence's ids, and only their position tells them apart. */
+/* Compute a text's embedding in the states of the sequence. Meanwhile the text's ids are
+ * stored before the sequence's ids. */
 #include <assert.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void swap_parts(uint32_t *ids, uint32_t a, uint32_t b)
     reverse(ids, a + b);
 }
 
-/* The hidden states of the next n tokens, which are cached afterwards. */
+/* Add the hidden states of the next n tokens, which are cached afterwards. */
 static enum err add_chunk(struct session *s, uint32_t n, double *sum, uint32_t dim,
                           const struct stop *stop)
 {
@@ -49,7 +49,7 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
     uint32_t dim = s->model->image.header->params.dim, rest = s->n_ids;
     struct session_hash hash = s->hash;
     double *sum = s->scratch.memory;
-    uint8_t *out = s->scratch.memory; /* written over the sums, each of which is read before */
+    uint8_t *out = s->scratch.memory; /* overwrites the sums, each after it was read */
     enum err e = ERR_OK;
 
     assert(n != 0 && n <= s->context - rest && dim * sizeof *sum <= s->scratch.bytes);

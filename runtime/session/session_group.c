@@ -11,7 +11,7 @@ static uint32_t pending(const struct session *s)
     return s->n_ids - s->n_cached;
 }
 
-/* n tokens of the sequence join the pass. */
+/* Let n tokens of the sequence join the pass. */
 static void join(struct session_group *g, struct session *s, uint32_t n, uint32_t *at)
 {
     memcpy(g->tokens + *at, s->ids + s->n_cached, n * sizeof *s->ids);
@@ -35,8 +35,8 @@ static uint32_t limit(const struct session_group *g, uint32_t i, uint32_t n)
     return session_pass_limit(s, n);
 }
 
-/* Equal shares of the pass's tokens; what a sequence does not need goes to the later ones.
- * Returns how many tokens the pass has. */
+/* Fill the pass: sequences get equal shares of its tokens; later ones get what earlier ones
+ * do not need. Returns how many tokens the pass has. */
 static uint32_t fill(struct session_group *g)
 {
     uint32_t room = 0, waiting = 0, at = 0;
@@ -69,7 +69,7 @@ static bool is_last(const struct session_group *g, uint32_t part)
     return pending(g->of_part[part]) == g->parts[part].n;
 }
 
-/* If the sequence ends in this pass, its last token is read, and no other. */
+/* Only the result of a sequence's last token is needed, if this token is in the pass. */
 static void skip(struct session_group *g)
 {
     for (uint32_t i = 0; i < g->n_parts; i++) {
@@ -87,7 +87,7 @@ static bool wants_head(const struct session_group *g)
     return wants;
 }
 
-/* The logits of the sequences whose last token is in the pass. */
+/* Compute the logits of the sequences whose last token is in the pass. */
 static enum err run_head(struct session_group *g, struct transformer *t)
 {
     uint32_t tokens[GROUP_MOST], parts[GROUP_MOST], n = 0;

@@ -35,8 +35,8 @@ static uint32_t common(const uint32_t *a, const uint32_t *b, uint32_t n)
     return i;
 }
 
-/* The first n tokens of the sequence, which are in the states; states with marks are exactly at
- * n. */
+/* Make the first n tokens of the sequence, which are in the states, the prefix; states with marks
+ * are exactly at n. */
 static void establish(struct session *s, uint32_t n)
 {
     struct session_prefix *p = s->prefix;
@@ -138,7 +138,7 @@ void session_prefix_adopt(struct session *s)
     }
 }
 
-/* A text other than the prefix shares at most a part of it, which states without marks keep. */
+/* Another text shares at most a part of the prefix; states without marks keep this part. */
 void session_prefix_settle(struct session *s)
 {
     struct session_prefix *p = s->prefix;

@@ -3,7 +3,7 @@
 #include "board/min_max.h"
 #include "runtime/session/session.h"
 
-#define BY_LENGTH 0x4c4f4e47u /* any number but 0 */
+#define BY_LENGTH 0x4c4f4e47u /* any number except 0 */
 
 bool session_rope_is_long(const struct session *s)
 {

@@ -65,7 +65,7 @@ enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
     }
     s->n_ids = n_ids;
     s->n_cached = n_cached;
-    s->n_exact = 0; /* tokens may have been dropped before it was saved */
+    s->n_exact = 0; /* tokens may have been dropped before the sequence was saved */
     s->is_long = session_rope_is_long(s);
     session_prefix_find_again(s);
     return ERR_OK;

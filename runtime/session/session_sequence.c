@@ -20,7 +20,8 @@ uint64_t session_sequences_bytes(uint32_t context, uint32_t n)
            arena_take_bytes(kv_pool_bytes(n_tiles(context), n + 1));
 }
 
-/* Only keys and values of one type, in memory. */
+/* Whether sequences can share slots: the layers keep only keys and values, of one type and in
+ * memory. */
 static bool can_share(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
@@ -88,8 +89,8 @@ static void swap_words(uint32_t *a, uint32_t *b, uint32_t n)
     }
 }
 
-/* Slots lost to others come back where both sequences are equal, and their keys have the same
- * factors. */
+/* Swap the tables. A sequence that lost slots to others gets back those of the common
+ * beginning, if keys have the same factors. */
 static void swap_tables(struct session *s, struct session_sequence *l, uint32_t same)
 {
     uint32_t shared = min_u32(same, s->n_cached);

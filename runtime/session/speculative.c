@@ -9,14 +9,14 @@
 #include "runtime/session/speculative_mtp.h"
 #include "runtime/text/format_text.h"
 
-/* Used before anything is measured. Requested guessing saves passes of a slow card, compared
- * with which a guess costs little: see docs/experiments/guessing-ahead.md. */
+/* Rates before anything is measured. Requested guesses save passes over a slow card; compared
+ * with these a guess costs little (docs/experiments/guessing-ahead.md). */
 #define FIRST_RATE 0.7f
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
-/* Timed guesses are judged after this many; if they do not pay, nothing is guessed for the next
- * tokens. */
+/* Timed guesses are judged after this many. If they do not save time, there are no guesses for
+ * the next tokens. */
 enum {
     TRIAL_GUESSES = 16,
     TRIAL_LEAST_RIGHT = 4 /* one in this many */,
@@ -109,7 +109,7 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
         draft->hash.on = false;
     }
     if (draft != NULL && draft->model->image.header->params.mtp != 0) {
-        s->timed = p->mode == SPECULATIVE_AUTO; /* its guesses change no text, however many */
+        s->timed = p->mode == SPECULATIVE_AUTO; /* its guesses never change the text */
         speculative_mtp_open(s);
     }
 }
@@ -121,7 +121,7 @@ struct waiting {
     const struct stop *stop;
 };
 
-/* Between two of the draft's layers: the model's own layers keep arriving. */
+/* Called between two of the draft's layers: keeps the model's own layers arriving. */
 static bool keep_card_busy(void *context)
 {
     struct waiting *w = context;
@@ -130,8 +130,8 @@ static bool keep_card_busy(void *context)
     return stop_is_asked(w->stop);
 }
 
-/* Make the draft's sequence the first n of the session's ids, n >= 1, with the logits after the
- * last of them. The common part stays. */
+/* Make the draft's sequence equal to the session's first n ids, n >= 1, with the logits after the
+ * last id. The common part stays. */
 static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
 {
     const uint32_t *ids = s->session->ids;
@@ -142,7 +142,7 @@ static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
     if (s->mtp.on) {
         return speculative_mtp_follow(s, n, &stop);
     }
-    /* If all are equal, compute the last token again, because its logits are needed. */
+    /* If all ids are equal, compute the last token again, because its logits are needed. */
     while (common < d->n_ids && common < n - 1 && d->ids[common] == ids[common]) {
         common++;
     }
@@ -161,8 +161,8 @@ void speculative_follow(struct speculative *s, const struct stop *stop)
 
 /* ---- guessing ------------------------------------------------------------------------------- */
 
-/* The draft's next token. An MTP head draws no random number, so that the text is that of plain
- * decoding at any temperature. */
+/* Draw the draft's next token. An MTP head uses no random number, so that the text is that of
+ * plain decoding at any temperature. */
 static uint32_t draw(struct speculative *s, struct sampler *sampler, uint32_t n,
                      struct sampler_guess *guess)
 {
@@ -188,7 +188,7 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
     if (most == 0) {
         return 0;
     }
-    session_mark(d); /* wrong guesses are taken back: some states can only go back to a mark */
+    session_mark(d); /* wrong guesses are taken back, and some states can only go back to a mark */
     while (e == ERR_OK) {
         uint32_t id = draw(s, sampler, n + i, &s->guesses[i]);
 
@@ -218,7 +218,7 @@ static void learn_rate(struct speculative *s)
     if (s->n_guessed == 0) {
         *rate += (FIRST_RATE - *rate) / 64;
     }
-    /* Each guess up to the first wrong one; nothing is known about later ones. */
+    /* Learn from each guess up to the first wrong one; nothing is known about later guesses. */
     for (uint32_t i = 0; i < s->n_guessed && i <= s->n_right; i++) {
         *rate += ((i < s->n_right ? 1.0f : 0.0f) - *rate) / 16;
     }
@@ -243,7 +243,7 @@ static float cost_of(const struct speculative *s, uint32_t n)
     return (float)n * FIRST_COST;
 }
 
-/* A high cost is slowly forgotten while nothing is guessed: the next try may be cheaper. */
+/* Slowly forget a high cost while there are no guesses, because the next try may be cheaper. */
 static void forget_costs(struct speculative *s)
 {
     for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
@@ -257,7 +257,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 {
     float t = (float)ticks, more, before;
 
-    /* A pass without guesses is the unit for the others. */
+    /* A pass without guesses is the unit of costs. */
     if (n == 0) {
         s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
         forget_costs(s);
@@ -269,14 +269,14 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
     }
 }
 
-/* The number with the most tokens in the time: 1 + a + a^2 ... + a^n of them in a pass that
- * costs 1 + cost_of(n). 0: guessing does not pay. */
+/* The number of guesses with the most tokens per time: 1 + a + a^2 ... + a^n tokens in a pass
+ * that costs 1 + cost_of(n). 0: guesses do not save time. */
 uint32_t speculative_length(const struct speculative *s, float rate)
 {
     float tokens = 1, power = 1, best = 1;
     uint32_t length = 0;
 
-    /* Nothing to compare with yet. */
+    /* There is no plain pass to compare with yet. */
     if (s->timed && s->plain_ticks == 0) {
         return 0;
     }
@@ -291,21 +291,22 @@ uint32_t speculative_length(const struct speculative *s, float rate)
     return length;
 }
 
-/* Guesses after the session's last token, which is not computed yet. */
+/* Guess tokens after the session's last one, which is not computed yet. */
 static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t most,
                       struct waiting *w)
 {
     struct session *target = s->session;
     uint32_t n = target->n_ids;
 
-    /* Within the memory, the context, the factors of RoPE and the tier. */
+    /* Stay within the memory, the context, the factors of RoPE and the tier. */
     most = min_u32(most, model_most_guesses(target->model));
     most = min_u32(most, target->context - n);
     most = session_rope_limit(target, most);
-    most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* in the pass of the last token */
+    most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* guesses are in the pass of the last
+                                                              * token */
     if (s->draft != NULL) {
         most = min_u32(most, speculative_length(s, s->rate[0]));
-        /* An MTP head has to see every pass, also those without guesses. */
+        /* An MTP head has to see every pass, also passes without guesses. */
         return most == 0 && !s->mtp.on ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
     s->source = ngram_guess(target->ids, n, most);
@@ -326,8 +327,8 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
                          &s->guesses[s->n_guessed - t->n_ahead], t->ids[t->n_ids]);
 }
 
-/* Count the last run; after enough of them, guessing by repetition continues or rests. A guess
- * that came true saves a pass. */
+/* Count the last run; after enough runs, guessing by repetition continues or rests. A right
+ * guess saves a pass. */
 static void judge_trial(struct speculative *s)
 {
     if (!s->timed || s->n_guessed == 0) {
@@ -339,7 +340,7 @@ static void judge_trial(struct speculative *s)
     if (s->trial.guessed < TRIAL_GUESSES) {
         return;
     }
-    /* Too few were right, or they cost more than the passes that they saved. */
+    /* Too few guesses were right, or they cost more than the passes that they saved. */
     if (s->trial.right * TRIAL_LEAST_RIGHT < s->trial.guessed ||
         (float)s->trial.right < s->trial.cost) {
         s->trial.rest = s->trial.next_rest;
@@ -370,13 +371,13 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     uint64_t start = now(s);
     enum err e;
 
-    /* The last run's result decides how many are guessed now. */
+    /* The last run's result decides how many tokens are guessed now. */
     learn_rate(s);
     judge_trial(s);
     s->n_right = 0;
     s->n_guessed = rests(s) ? 0 : guess(s, sampler, most - 1, &w);
     if (s->n_guessed == 0) {
-        start = now(s); /* the plain pass, without a head that only follows */
+        start = now(s); /* time the plain pass, without an MTP head that only follows */
     }
     e = session_run_guesses(s->session, s->n_guessed, stop);
     if (e != ERR_OK) {
@@ -391,7 +392,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop)
 {
-    /* The token is a guess that came true: no pass. */
+    /* The token is a right guess, which needs no pass. */
     if (s->session->n_ahead != 0) {
         session_take_guess(s->session);
         s->n_right++;

@@ -7,7 +7,7 @@ static struct transformer *model_of(const struct speculative *s)
     return &s->session->model->transformer;
 }
 
-/* After a pass over a prompt: all its tokens, and the next one if it is known. */
+/* Follow a pass over a prompt: with all its tokens, and the next one if it is known. */
 static void follow_pass(void *context, struct session *target)
 {
     struct speculative *s = context;
@@ -17,7 +17,8 @@ static void follow_pass(void *context, struct session *target)
 
 void speculative_mtp_open(struct speculative *s)
 {
-    /* Without the output matrix in memory a guess would read it from the card: look at the text. */
+    /* Without the output matrix in memory, a guess would have to read it from the card; then guess
+     * from the text. */
     if (!s->on || !transformer_has_head(model_of(s))) {
         s->draft = NULL;
         return;
@@ -28,7 +29,7 @@ void speculative_mtp_open(struct speculative *s)
     s->draft->model->transformer.mtp.model = model_of(s);
 }
 
-/* How many of the head's tokens are the model's, with the model's hidden states. */
+/* How many of the head's tokens equal the model's and have the model's hidden states. */
 static uint32_t common_tokens(const struct speculative *s, uint32_t n)
 {
     const struct session *d = s->draft;
@@ -53,7 +54,8 @@ enum err speculative_mtp_follow(struct speculative *s, uint32_t n, const struct 
         n > pass->position + pass->n + 1) {
         return ERR_NOT_FOUND;
     }
-    /* Hidden states before this pass are gone: what they led to is there, or the head begins anew. */
+    /* Hidden states from before this pass are lost: if the head did not use them, it begins
+     * anew. */
     if (next <= pass->position || n <= s->mtp.first) {
         common = 0;
         next = s->mtp.first = pass->position + 1;

@@ -7,7 +7,7 @@
 
 enum { BLOCK = 256 /* logits that are copied at a time, because the kernel overwrites them */ };
 
-/* In falling order of logits, which are in log_share meanwhile; NaN comes last. */
+/* Insert a token in falling order of logits, which log_share holds for now; NaN comes last. */
 static void offer(struct token_scores *s, uint32_t *n, uint32_t most, uint32_t id, double logit)
 {
     uint32_t at = *n;

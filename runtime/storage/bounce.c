@@ -17,8 +17,8 @@ static void conclude(struct block_request *req, enum err status)
 
 /* ---- one half -------------------------------------------------------------------------------- */
 
-/* A request for which the device has no room keeps its half: it is submitted at the next poll,
- * before those of callers. */
+/* Submit a half's request. If the device has no room, the half keeps the request and submits it
+ * at the next poll, before callers' requests. */
 static void half_send(struct bounce *b, struct bounce_half *half)
 {
     enum err e = b->inner->submit(b->inner, &half->request);
@@ -76,7 +76,7 @@ static void half_fill(struct bounce *b, struct bounce_half *half)
     }
 }
 
-/* The device has begun with the other half when this core copies the finished one. */
+/* Poll. The device fills the other half while this core copies the finished one. */
 static enum err bounce_poll(struct block_device *dev)
 {
     struct bounce *b = dev->driver;
@@ -95,7 +95,7 @@ static enum err bounce_poll(struct block_device *dev)
     return e;
 }
 
-/* A buffer that straddles the end of what DMA reaches goes through a half as a whole. */
+/* Submit a request. A buffer that is partly out of reach goes completely through a half. */
 static enum err bounce_submit(struct block_device *dev, struct block_request *req)
 {
     struct bounce *b = dev->driver;
@@ -124,7 +124,8 @@ static enum err bounce_submit(struct block_device *dev, struct block_request *re
     return ERR_OK;
 }
 
-/* The device has marked requests in flight; those it never got end in the same way. */
+/* Reset. The device has ended requests in flight; requests that it never got end in the same
+ * way. */
 static enum err bounce_reset(struct block_device *dev)
 {
     struct bounce *b = dev->driver;
@@ -169,7 +170,7 @@ void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory)
     memset(b, 0, sizeof *b);
     b->inner = inner;
     b->memory = memory;
-    b->device = *inner; /* copy its fields; the functions are ours */
+    b->device = *inner; /* copy all fields; the functions are replaced below */
     b->device.max_sectors = min_u32(inner->max_sectors, BOUNCE_HALF_SECTORS);
     b->device.queue_depth = min_u32(inner->queue_depth, BOUNCE_DEPTH);
     b->device.dma_end = 0;

@@ -29,8 +29,8 @@ enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
     SHIFT_CLUSTER = 25,  /* shift of the largest cluster: 32 MiB */
-    REGION_CHECKED = 11, /* sectors of the region; the next one repeats their checksum ... */
-    REGION_SECTORS = 12, /* ... and then its copy follows */
+    REGION_CHECKED = 11, /* sectors under the checksum, which the next sector repeats */
+    REGION_SECTORS = 12, /* sectors of the region; its copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
 static const uint64_t MOST_SECTORS = 1ull << 57; /* most sectors of a volume: it is counted in
@@ -46,7 +46,7 @@ static enum err bad(struct fat32 *fs, const char *why)
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
 }
 
-/* Fields that change while the volume is in use do not count. */
+/* Whether a byte counts for the checksum; fields that change while the volume is in use do not. */
 static bool is_checked(uint32_t at)
 {
     return at != VOLUME_FLAGS && at != VOLUME_FLAGS + 1 && at != PERCENT_IN_USE;
@@ -61,7 +61,7 @@ static uint32_t add_bytes(uint32_t sum, const uint8_t *data, bool is_first)
     return sum;
 }
 
-/* The region's checksum, for sectors of 2^shift bytes. */
+/* Check the region's checksum, for sectors of 2^shift bytes. */
 static enum err check_region(struct fat32 *fs, uint64_t region, unsigned shift)
 {
     uint64_t n = (uint64_t)REGION_CHECKED << (shift - SHIFT_512);
@@ -104,7 +104,8 @@ static enum err check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* The location of the FAT and the clusters, in sectors of 512. Sums of fields of 32 bits fit 64. */
+/* Compute where the FAT and the clusters are, in sectors of 512. Sums of 32-bit fields fit in 64
+ * bits. */
 static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
 {
     unsigned more = boot[SECTOR_SHIFT] - (unsigned)SHIFT_512;
@@ -146,7 +147,7 @@ static enum err mount_region(struct fat32 *fs, uint64_t volume, uint64_t region,
 
     if (e != ERR_OK)
         return e;
-    memcpy(boot, at, sizeof boot); /* the buffer moves on */
+    memcpy(boot, at, sizeof boot); /* the buffer will be reused */
     if (shift == 0)
         shift = boot[SECTOR_SHIFT];
     if (shift < SHIFT_512 || shift > SHIFT_4096 || boot[SECTOR_SHIFT] != shift)

@@ -15,19 +15,19 @@ enum {
     TYPE_NAME = 0xc1
 };
 
-enum { /* byte offsets: of a file's entry ... */
+enum { /* byte offsets in a file's entry */
        FILE_N_SECONDARY = 1,
        FILE_CHECKSUM = 2,
        FILE_ATTRIBUTES = 4,
-       /* ... of its stream's ... */
+       /* byte offsets in its stream's entry */
        STREAM_FLAGS = 1,
        STREAM_NAME_UNITS = 3,
        STREAM_VALID_BYTES = 8,
        STREAM_CLUSTER = 20,
        STREAM_BYTES = 24,
-       /* ... and of a piece of its name */
+       /* byte offsets in a piece of its name */
        NAME_UNITS = 2,
-       /* for the bitmap's entry: which of two it is */
+       /* flags of the bitmap's entry: which of two bitmaps it is */
        BITMAP_FLAGS = 1,
 };
 
@@ -44,7 +44,7 @@ enum {
 struct entry_set {
     unsigned n_secondary;
     uint16_t checksum, sum;
-    unsigned n_units; /* that its name has */
+    unsigned n_units; /* units of its name */
 };
 
 static uint16_t add_entry(uint16_t sum, const uint8_t *raw, bool is_file)
@@ -76,7 +76,7 @@ static void take_stream(struct entry_set *set, const uint8_t *raw, struct fat32_
     out->unwritten = fat32_u64(raw + STREAM_VALID_BYTES) != out->bytes;
 }
 
-/* The nth piece, of 15 units. */
+/* Take the nth piece of the name, 15 units. */
 static void take_name(struct fat32 *fs, const uint8_t *raw, unsigned nth)
 {
     for (unsigned i = 0; i < UNITS_A_NAME; i++)
@@ -105,7 +105,7 @@ static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
         set->sum = add_entry(set->sum, raw, false);
         if (i == 0)
             take_stream(set, raw, out);
-        else if (i <= n_names) /* others are a vendor's */
+        else if (i <= n_names) /* other entries are a vendor's */
             take_name(dir->fs, raw, i - 1);
     }
     n_names = (set->n_units + UNITS_A_NAME - 1) / UNITS_A_NAME;

@@ -30,7 +30,7 @@ enum { /* boot sector and BPB, byte offsets */
 
 enum {
     CLUSTER_MASK = 0x0fffffff, /* the upper four bits of an entry are reserved */
-    CLUSTER_END = 0x0ffffff8,  /* this and above */
+    CLUSTER_END = 0x0ffffff8,  /* entries from this value on end a chain */
     CLUSTER_MAX = 0x0ffffff5,  /* most clusters that a volume can count */
     MOST_SECTOR_BYTES = 4096,
 };
@@ -73,7 +73,7 @@ static enum err fat32_ends(struct fat32 *fs)
 
 void fat32_seal(struct fat32 *fs, bool has_length)
 {
-    /* It ends within its partition; without a length that is unknown. */
+    /* The volume must end within its partition, if the partition has a length. */
     if (fs->first_sector + fs->n_sectors <= fs->end_sector)
         fs->sealed = has_length ? NULL
                                 : "the partition table gives its partition no length, so that no "
@@ -128,7 +128,7 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     if (e != ERR_OK)
         return e;
     *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
-    /* The end, or a cluster; anything else is damage. */
+    /* The entry must be the end or a cluster; anything else is damage. */
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -154,12 +154,12 @@ bool fat32_is_boot_sector(const uint8_t *boot)
            boot[BPB_MEDIA] >= 0xf0;
 }
 
-/* The fields that decide whether this is a readable FAT32 volume. */
+/* Check the fields that decide whether this is a readable FAT32 volume. */
 static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t bytes = fat32_u16(boot + BPB_BYTES_PER_SEC);
 
-    /* By name first: its other fields mean nothing here. */
+    /* Check for NTFS first, because its other fields mean nothing here. */
     if (memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) == 0)
         return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32 or exFAT");
     if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
@@ -199,7 +199,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* The sector on the device that a field names, before the FATs; 0: it names none there. */
+/* The device's sector that a field names, if it is before the FATs; otherwise 0. */
 static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boot, unsigned field)
 {
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
@@ -210,12 +210,13 @@ static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boo
     return fs->first_sector + sector * (uint64_t)scale;
 }
 
-/* The location of the FAT and the clusters, in sectors of 512; the volume's own sectors may be
- * larger. Every sum fits 64 bits, because the fields have at most 32. */
+/* Compute where the FAT and the clusters are, in sectors of 512; the volume's own sectors may be
+ * larger. Every sum fits in 64 bits, because fields have at most 32. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t flags = fat32_u16(boot + BPB_EXT_FLAGS);
-    uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7: one FAT is kept, not mirrored */
+    uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7: only one FAT is in use, and the
+                                                        * others are not mirrors */
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
     uint64_t reserved = (uint64_t)fat32_u16(boot + BPB_RSVD_SEC_CNT) * scale;
     uint64_t total = (uint64_t)fat32_u32(boot + BPB_TOT_SEC32) * scale;
@@ -270,8 +271,8 @@ struct fat32_chain {
     uint32_t most;
 };
 
-/* A chain that enters a visited cluster stays in the cycle forever, so one look is enough, at
- * its end or when the table of extents is full. */
+/* Whether a cluster was visited. A chain in a cycle never leaves it, so one check is enough, at
+ * the file's end or when the table of extents is full. */
 static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *chain,
                              uint32_t cluster)
 {
@@ -286,7 +287,7 @@ static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *c
     return false;
 }
 
-/* The cluster continues the previous extent, or begins a new one. */
+/* Add a cluster: it continues the previous extent, or begins a new one. */
 static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
@@ -346,7 +347,7 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, 
     return ERR_OK;
 }
 
-/* exFAT, without a chain: the clusters are contiguous. */
+/* Take the contiguous clusters of an exFAT file without a chain. */
 static enum err fat32_take_run(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster,
                                uint64_t n_clusters)
 {

@@ -24,7 +24,7 @@ static const uint64_t most_bytes = UINT32_MAX; /* DIR_FileSize */
 /* Sectors of the FAT that were changed in fs->buffer and not written yet. */
 struct fat_edit {
     struct fat32 *fs;
-    uint64_t first, end; /* of the device */
+    uint64_t first, end; /* sectors of the device */
 };
 
 static void put_u32(uint8_t *p, uint32_t v)
@@ -55,7 +55,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
     memset(fs->buffer, 0, sizeof fs->buffer);
     if (first != NULL)
         memcpy(fs->buffer, first, SECTOR_BYTES);
-    /* The buffer is zeros except for the first sector, which is given. */
+    /* The buffer is zero except for the first sector, which the caller gives. */
     while (e == ERR_OK && at < end) {
         uint32_t n = (uint32_t)min_u64(end - at, FAT32_BUFFER_SECTORS);
 
@@ -68,7 +68,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
 
 /* ---- entries of the FAT ---------------------------------------------------------------------- */
 
-/* Every FAT gets them, the one in use first. */
+/* Write the changes to every FAT, first to the FAT in use. */
 static enum err flush(struct fat_edit *edit)
 {
     uint64_t first = edit->first;
@@ -82,7 +82,7 @@ static enum err flush(struct fat_edit *edit)
     return e;
 }
 
-/* *entry = the cluster's entry, in fs->buffer; first writes changes of other sectors. */
+/* Set *entry to the cluster's entry in fs->buffer; writes changes of other sectors first. */
 static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *sector, uint8_t **entry)
 {
     struct fat32 *fs = edit->fs;
@@ -116,7 +116,7 @@ static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t valu
     return ERR_OK;
 }
 
-/* From one of the FATs; 0: the one in use. */
+/* Whether one FAT calls a cluster free. FAT 0 is the one in use. */
 static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, bool *free)
 {
     uint64_t first = fs->fat_sector + fat * fs->fat_sectors;
@@ -130,8 +130,8 @@ static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, boo
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* From one of the FATs: the next run of free clusters from *at on, up to `most` of them; *n 0:
- * there is none. *at advances past it. */
+/* Find the next run of free clusters in one FAT, from *at on, up to `most` of them; *n 0: there
+ * is none. *at advances past the run. */
 static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
                             uint32_t *first, uint64_t *n)
 {
@@ -143,7 +143,7 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     enum err e = ERR_OK;
 
     *n = 0;
-    /* Up to the first used cluster after a free one. */
+    /* Go on to the first used cluster after a free one. */
     while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
         e = is_free_in(fs, fat, *at, &free);
         if (free) {
@@ -155,8 +155,8 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     return e;
 }
 
-/* *n = how many of these clusters, from the first on, the other FATs also call free; *used = how
- * many after them one FAT does not. */
+/* *n: how many of these clusters, from the first on, all other FATs call free. *used: how many of
+ * the next clusters one FAT calls used. */
 static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *used)
 {
     *used = 0;
@@ -180,9 +180,9 @@ static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *u
     return ERR_OK;
 }
 
-/* The next run that all FATs call free. A FAT that is damaged, or was partly written, calls
- * clusters of files free. Runs of fewer than `least` are not compared, because switching between
- * FATs for many short runs takes long. */
+/* Find the next run that all FATs call free. A FAT that is damaged, or was partly written,
+ * may call clusters of files free. Runs of fewer than `least` are not compared, because switching
+ * between FATs for many short runs takes long. */
 static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_t most,
                          uint32_t *first, uint64_t *n)
 {
@@ -195,13 +195,13 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_
         found = *n;
         if (e != ERR_OK || found == 0)
             return e;
-        /* Too short to be useful, whatever the others are. */
+        /* The run is too short, whatever the other FATs say. */
         if (found < least)
             continue;
         e = agree(fs, *first, n, &used);
         if (e != ERR_OK || *n == found)
             return e;
-        /* Continue after the part in which they differ. */
+        /* Continue after the part in which the FATs differ. */
         *at = *first + (uint32_t)(*n + used);
         if (*n != 0)
             return e;
@@ -217,7 +217,7 @@ enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
     return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
 }
 
-/* The first run that is long enough; *n 0: there is none. */
+/* Find the first run that is long enough; *n 0: there is none. */
 static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, uint64_t *n)
 {
     uint32_t at = 2;
@@ -270,7 +270,7 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
 
     fs->why = NULL;
     memset(out, 0, sizeof *out);
-    /* Why nothing can be written here. */
+    /* Refuse a volume that cannot be written, and say why. */
     if (fs->is_exfat)
         return fat32_fail(
             fs, ERR_UNSUPPORTED,
@@ -313,7 +313,7 @@ static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
            at / n + x->n_sectors / n <= fs->n_clusters;
 }
 
-/* From one of the FATs. */
+/* Check in one FAT that the file's clusters are free. */
 static enum err check_free_in(struct fat32 *fs, uint32_t fat, const struct file *file, bool *free)
 {
     const struct file_extent *x = file_extents(file);
@@ -335,7 +335,7 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file)
     bool free = !fs->is_exfat && fs->sealed == NULL;
     enum err e = ERR_OK;
 
-    /* An exchanged card has other files at this place. */
+    /* A card that was exchanged may have other files in these clusters. */
     for (uint32_t fat = 0; e == ERR_OK && free && fat <= fs->n_mirrors; fat++)
         e = check_free_in(fs, fat, file, &free);
     if (e == ERR_OK && !free)
@@ -367,7 +367,7 @@ enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster)
     struct fat_edit edit = { fs, 0, 0 };
     enum err e = set_entry(&edit, cluster, CHAIN_END);
 
-    /* The end is written before anything leads to it. */
+    /* Write the end before anything leads to it. */
     if (e == ERR_OK)
         e = flush(&edit);
     if (e == ERR_OK && before != 0)
@@ -381,7 +381,7 @@ enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes)
     uint64_t n = (bytes + cluster_bytes - 1) / cluster_bytes;
     enum err e = ERR_OK;
 
-    /* The chain must end exactly where the size does. */
+    /* The chain must have exactly as many clusters as the size needs. */
     for (; e == ERR_OK && n > 0 && cluster != 0; n--)
         e = fat32_next_cluster(fs, cluster, &cluster);
     if (e == ERR_OK && (n != 0 || cluster != 0))
@@ -398,7 +398,7 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
     uint32_t n = 0;
     enum err e = ERR_OK;
 
-    /* No longer than the volume, because a damaged chain may be a cycle. */
+    /* Stop after as many clusters as the volume has, because a damaged chain may be a cycle. */
     while (e == ERR_OK && fat32_is_cluster(fs, cluster) && n++ < fs->n_clusters) {
         uint64_t sector;
         uint8_t *entry;

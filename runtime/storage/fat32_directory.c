@@ -25,8 +25,8 @@ struct long_name {
 
 /* ---- characters ---------------------------------------------------------------------------- */
 
-/* Decode one character of at most n > 0 bytes. A byte that does not begin one is returned as
- * itself, above the characters, so that it equals only itself. */
+/* Decode one character of at most n > 0 bytes. A byte that does not begin a character gets a
+ * value above all characters, so that it equals only itself. */
 static size_t utf8_get(const char *text, size_t n, uint32_t *c)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -46,12 +46,12 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     }
     if (length > 0)
         return length;
-    /* Not a character: it stands for itself. */
+    /* The byte is not a character and stands for itself. */
     *c = 0x110000 + p[0];
     return 1;
 }
 
-/* Upper case of European alphabets: Latin-1, Greek, Cyrillic. Others match exactly. */
+/* Upper case of European alphabets: Latin-1, Greek, Cyrillic. Other characters match exactly. */
 static uint32_t fold_case(uint32_t c)
 {
     if (c >= 'a' && c <= 'z')
@@ -142,13 +142,14 @@ void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
             c = 0xfffd; /* half of a surrogate pair */
         }
         if (at + 4 >= FAT32_NAME_BYTES)
-            break; /* only for a name of more than the 255 allowed units */
+            break; /* happens only if a name has more than the 255 allowed units */
         at += utf8_encode(out + at, c);
     }
     out[at] = '\0';
 }
 
-/* A part of a long name. Any part out of order drops the whole name: the short name stays valid. */
+/* Take a part of a long name. A part out of order drops the whole name; the short name stays
+ * valid. */
 static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
 {
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
@@ -161,7 +162,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
         name->n_units = name->expected * LDIR_UNITS;
         name->checksum = raw[LDIR_CHECKSUM];
     }
-    /* Not the previous part, or one of another short name. */
+    /* The part is out of order, or belongs to another short name. */
     if (order == 0 || order != name->expected || raw[LDIR_CHECKSUM] != name->checksum) {
         name->n_units = 0;
         name->expected = 0;
@@ -176,7 +177,7 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
 static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, const uint8_t *raw,
                              struct fat32_entry *out)
 {
-    /* All parts came, and they belong to this short name. */
+    /* The long name counts if all parts came and belong to this short name. */
     bool is_long = name->n_units > 0 && name->expected == 0 &&
                    name->checksum == fat32_name_checksum(raw) && fs->long_name[0] != 0;
 
@@ -196,7 +197,7 @@ static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, con
 
 /* ---- walking ------------------------------------------------------------------------------- */
 
-/* dir->cluster = the next one, 0 at the end. */
+/* Set dir->cluster to the next cluster, or 0 at the end. */
 static enum err fat32_next_directory_cluster(struct fat32_directory *dir)
 {
     if (!dir->contiguous)
@@ -271,7 +272,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     return ERR_NOT_FOUND;
 }
 
-/* No more entries. If some were damaged, the one looked for may be among them. */
+/* There are no more entries. If some were damaged, the wanted entry may be among them. */
 static enum err fat32_at_end(const struct fat32_directory *dir)
 {
     if (!dir->damaged)
@@ -298,14 +299,14 @@ enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder starts outside the volume");
 }
 
-/* The entry of that name; with or_model, name.ingot if there is no exact match. */
+/* Find the entry of this name; with or_model, name.ingot if there is no exact match. */
 static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, size_t bytes,
                                  bool or_model, struct fat32_entry *out)
 {
     struct fat32_directory second = *dir;
     enum err e;
 
-    /* By the long name or the short one. */
+    /* Compare the long name and the short name. */
     while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
         if (fat32_names_equal(out->name, strlen(out->name), name, bytes) ||
             (out->short_name[0] != '\0' &&
@@ -316,7 +317,7 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
         return e;
     if (!or_model)
         return fat32_at_end(dir);
-    /* Again from the beginning, without the extension. */
+    /* Search again from the beginning, with the extension. */
     while ((e = fat32_next_entry(&second, out)) == ERR_OK) {
         if (fat32_is_model_name(out->name) &&
             fat32_names_equal(out->name, strlen(out->name) - 6, name, bytes))
@@ -418,7 +419,7 @@ int fat32_compare_names(const char *a, const char *b)
         if (c != d)
             return c < d ? -1 : 1;
     }
-    /* Equal so far: the shorter first, then by case. */
+    /* The names are equal so far: the shorter one comes first, then case decides. */
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
     return strcmp(a, b);
@@ -436,7 +437,7 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
         return fat32_fail(fs, e,
                           strcmp(folder, "models") == 0 ? "the card has no folder models"
                                                         : "the card has no folder adapters");
-    /* The smallest name after it: a folder is not sorted. */
+    /* A folder is not sorted, so look for the smallest name after this one. */
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

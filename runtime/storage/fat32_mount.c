@@ -8,7 +8,7 @@
 #include "runtime/storage/partitions.h"
 #include "runtime/text/format_text.h"
 
-enum { OEM_NAME = 3, SIGNATURE = 510 }; /* of a boot sector */
+enum { OEM_NAME = 3, SIGNATURE = 510 }; /* byte offsets in a boot sector */
 
 static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector, bool has_length)
 {
@@ -24,7 +24,7 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector, bool has_l
     return e;
 }
 
-/* A partition that the table does not call FAT32 may hold anything: its first bytes decide. */
+/* Mount a partition. If the table does not call it FAT32, its first bytes decide. */
 static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
 {
     const uint8_t *boot;
@@ -52,8 +52,8 @@ static bool fat32_has_models(struct fat32 *fs)
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
 }
 
-/* The message for a table without FAT32 and exFAT: it names the types, so that a person
- * recognizes the disk. */
+/* The message for a table without FAT32 and exFAT. It names the types of partitions, so
+ * that a person recognizes the disk. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {
     size_t n;
@@ -77,9 +77,9 @@ static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
     return fs->text;
 }
 
-/* The first partition with a folder of models, because a board's loader may need its own
- * partition in front; otherwise the first that mounts; if none does, what was wrong with the
- * first. */
+/* Mount the first partition with a folder of models, because a board's loader may need its
+ * own partition in front; otherwise the first that mounts. If none mounts, the error is that
+ * of the first. */
 static enum err fat32_mount_table(struct fat32 *fs)
 {
     const struct partition *usable = NULL;
@@ -87,7 +87,7 @@ static enum err fat32_mount_table(struct fat32 *fs)
     enum err first = partitions_find(fs, &found);
     const char *why = fs->why;
 
-    if (first == ERR_TIMEOUT) /* a silent device has had its 20 seconds and is not asked again */
+    if (first == ERR_TIMEOUT) /* a silent device is not asked again */
         return first;
     if (first == ERR_OK) {
         first = ERR_NO_FILESYSTEM;

@@ -12,10 +12,11 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_READS = 16384,    /* reads that a walk may take, on top of ... */
-    CLUSTERS_A_READ = 2048, /* ... one for so many clusters: 4096 entries of the FAT come at once */
-    BPB_BEGIN = 11,         /* what a boot sector and its copy have in common: all of the BPB ... */
-    BPB_DISK = 24, /* ... except the BIOS's number of the disk, which some tools set in only one */
+    LEAST_READS = 16384,    /* reads that a walk may take in addition to */
+    CLUSTERS_A_READ = 2048, /* one read for this many clusters; a read brings 4096 entries of the
+                             * FAT */
+    BPB_BEGIN = 11,         /* a boot sector and its copy must have the same BPB, */
+    BPB_DISK = 24, /* except the BIOS's number of the disk, which some tools set in only one */
     BPB_DISK_END = 32,
     BPB_END = 52,
     BPB_MEDIA = 21,
@@ -38,8 +39,8 @@ static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t
     return e;
 }
 
-/* FAT[0] has the media byte and FAT[1] two flags; a FAT at a wrong place has other values. Some
- * tools leave zeros. */
+/* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; other values
+ * show a FAT at a wrong place. Some tools leave zeros. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
     uint32_t first = 0, second = 0, other = 0;
@@ -73,12 +74,12 @@ static enum err check_fat32(struct fat32_proof *p)
 
     if (e != ERR_OK)
         return e;
-    memcpy(boot, at, sizeof boot); /* the buffer moves on */
+    memcpy(boot, at, sizeof boot); /* the buffer will be reused */
     if (fs->copy_sector != 0) {
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)
             return e;
-        /* Except the bytes that some tools set in only one of them. */
+        /* Compare all bytes except those that some tools set in only one of them. */
         if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
             return fat32_damaged(fs, "the boot sector and its copy differ");
@@ -122,7 +123,7 @@ static enum err check_exfat(struct fat32_proof *p)
     return e;
 }
 
-/* exFAT: the bitmap must say that each of these clusters is in use; otherwise other systems may
+/* exFAT: check that the bitmap calls each of these clusters used; otherwise other systems may
  * write there. */
 static enum err check_bits(struct fat32_proof *p, const struct file_extent *run)
 {
@@ -197,7 +198,7 @@ static void claim(struct fat32_proof *p, const struct file *file)
                                                      .first = fat32_first_cluster(p->fs, file) };
 }
 
-/* A file's chain is as long as the file. */
+/* Claim a file, whose chain must be as long as the file. */
 static enum err claim_file(struct fat32_proof *p, const struct fat32_entry *entry,
                            const struct file *file)
 {
@@ -223,8 +224,8 @@ enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct 
     return e == ERR_OK ? prove(p) : e;
 }
 
-/* The folder whose entries will change: the root if there is no folder of that name yet. *entry
- * is the folder's. */
+/* Find the folder whose entries will change: the root if there is no folder of that name yet.
+ * *entry: the folder's entry. */
 static enum err find_folder(struct fat32_proof *p, const char *folder, struct fat32_entry *entry)
 {
     enum err e = fat32_find(p->fs, folder, entry);
@@ -240,7 +241,7 @@ static enum err find_folder(struct fat32_proof *p, const char *folder, struct fa
     return e;
 }
 
-/* Its clusters, in the rest of the table. */
+/* Claim the folder's clusters, in the rest of the table. */
 static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *folder,
                              const struct file_table *table)
 {
@@ -251,7 +252,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
 
     if (e != ERR_OK || p->gave_up)
         return e;
-    /* Treated as a file of the length of its chain. */
+    /* The folder counts as a file of the length of its chain. */
     *x = *folder;
     x->is_directory = false;
     x->bytes = p->length * p->fs->cluster_sectors * SECTOR_BYTES;
@@ -261,7 +262,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
     return e;
 }
 
-/* The file of that name, if there is one. */
+/* Claim the existing file of that name, if there is one. */
 static enum err claim_old(struct fat32_proof *p, const char *folder, const char *name,
                           const struct file_table *table)
 {
@@ -298,7 +299,7 @@ enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *fo
     e = claim_old(p, folder, name, table);
     if (e == ERR_OK)
         e = find_folder(p, folder, parent);
-    /* The folder changes, too: its clusters must be its own. */
+    /* The folder changes, too, so its clusters must be its own. */
     if (e == ERR_OK) {
         p->old = *parent;
         e = claim_folder(p, &p->old, table);

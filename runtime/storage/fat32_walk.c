@@ -8,7 +8,7 @@
 #include "runtime/storage/fat32_volume.h"
 #include "runtime/text/format_text.h"
 
-enum { RAW_CLUSTER_LOW = 26 /* zero in a part of a long name */ };
+enum { RAW_CLUSTER_LOW = 26 /* this field is zero in a part of a long name */ };
 
 static const char shared[] = "two files have the same clusters";
 
@@ -40,7 +40,8 @@ uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes)
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
-/* The next n clusters of the chain that begins at `chain`: none may belong to another chain. */
+/* Add the next n clusters of the chain that begins at `chain`: no cluster may belong to another
+ * chain. */
 static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, uint64_t n)
 {
     uint64_t sector = fat32_cluster_sector(p->fs, first), end = sector + n * p->fs->cluster_sectors;
@@ -53,7 +54,7 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
         const struct fat32_claim *c = &p->claims[i];
 
         if (c->first == chain)
-            continue; /* its own claim: count that a chain begins here */
+            continue; /* the claim is this chain's own: count that a chain begins here */
         for (uint32_t x = 0; x < c->n; x++)
             if (sector < c->extents[x].sector + c->extents[x].n_sectors &&
                 c->extents[x].sector < end)
@@ -62,8 +63,8 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
     return ERR_OK;
 }
 
-/* Follow a chain to its end. A cycle is found by Brent's method: the cluster that was reached
- * after 2^k steps comes again. */
+/* Follow a chain to its end. Brent's method finds a cycle: the cluster that was reached after
+ * 2^k steps comes again. */
 static enum err follow(struct fat32_proof *p, uint32_t first)
 {
     uint32_t at = first, begin = first, mark = first, next;
@@ -98,7 +99,7 @@ enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x)
     enum err e;
 
     if (x->is_directory && needed == 0)
-        needed = 1; /* exFAT: its first cluster is read whatever its length is */
+        needed = 1; /* exFAT reads a folder's first cluster whatever its length is */
     p->length = 0;
     if (x->cluster == 0 && x->bytes == 0 && !x->is_directory)
         return ERR_OK;
@@ -133,7 +134,7 @@ static bool is_dots(const uint8_t *raw, const char *name, uint32_t cluster)
            raw_cluster(raw) == cluster;
 }
 
-/* The first two entries, if they exist, must lead to this folder and to its parent. */
+/* Check the first two entries: if they exist, they must lead to this folder and to its parent. */
 static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, uint32_t parent)
 {
     uint32_t own = dir->cluster;
@@ -177,8 +178,8 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Entries that have clusters, but are of a kind without any, were files whose attributes are
- * damaged. */
+/* Whether an entry has clusters although its kind has none: then it was a file whose
+ * attributes are damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {
     if (is_long)
@@ -186,9 +187,10 @@ static bool is_odd(const uint8_t *raw, bool is_long)
     return raw[0] == '.' || ((raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0);
 }
 
-/* Nobody reads after the end of a folder, and some tools leave old bytes there. An entry there
- * that has a file's form and leads to used clusters is a file, hidden by a damaged end mark: a
- * new entry would overwrite it. Each such entry may take two reads, so the walk may end here. */
+/* Check entries after a folder's end mark, where some tools leave old bytes. An entry that has a
+ * file's form and leads to used clusters is a file that a damaged end mark hides: a new entry
+ * would overwrite it. Each such entry may take two reads, so the limit of reads may end the walk
+ * here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {
     enum err e = ERR_OK;
@@ -210,7 +212,7 @@ static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir,
     return e == ERR_OK ? ERR_NOT_FOUND : e;
 }
 
-/* The next entry that has clusters; ERR_NOT_FOUND: no more. */
+/* Find the next entry that has clusters; ERR_NOT_FOUND: there are no more. */
 static enum err next_fat_entry(struct fat32_proof *p, struct fat32_directory *dir)
 {
     const uint8_t *raw;
@@ -259,8 +261,8 @@ static enum err visit_entry(struct fat32_proof *p)
     return p->entry.is_directory ? enter(p, &p->entry) : fat32_visit_chain(p, &p->entry);
 }
 
-/* Each entry of a valid folder is read once, and so is its end. If many entries led to the same
- * folder, it would be read again and again from the buffer, which no limit on reads ends. */
+/* Each entry of a valid folder is read once, and so is its end. If many entries lead to the same
+ * folder, the buffer serves it repeatedly without reads, so visits need their own limit. */
 static uint64_t most_visits(const struct fat32_proof *p)
 {
     uint64_t reads = p->fs->n_reads - p->first_read + 1u;

@@ -17,7 +17,7 @@ enum {
     MOST_PARTS = (FAT32_NEW_NAME_BYTES + LDIR_UNITS - 1) / LDIR_UNITS,
     FIRST_YEAR = 1980,
     LAST_YEAR = FIRST_YEAR + 127,
-    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980: for a machine that does not know the date */
+    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980, if the machine does not know the date */
 };
 
 /* The new entries, as they will be in the folder: long entries in reverse order, then the short
@@ -33,9 +33,9 @@ struct new_entry {
 };
 
 /* The place for new entries: one sector, so that one write makes them visible. If they do not fit
- * into its free part, the next sector first becomes the folder's end. */
+ * into the sector's free part, the next sector first becomes the folder's end. */
 struct place {
-    uint64_t sector;  /* 0: its clusters are full */
+    uint64_t sector;  /* sector of the first free entry; 0: the folder's clusters are full */
     unsigned index;   /* index of the first free entry there */
     uint32_t cluster; /* the folder's cluster that has the sector */
     bool at_end;      /* nothing comes after the first free entry */
@@ -98,7 +98,7 @@ static unsigned put_upper(uint8_t *out, unsigned most, const char *text, size_t 
     return n;
 }
 
-/* "NAME~1  ING", with the number given: 1 to MOST_SHORT. */
+/* Write the short name "NAME~1  ING", with the given number: 1 to MOST_SHORT. */
 static void put_short_name(struct new_entry *new, unsigned number)
 {
     const char *dot = strrchr(new->name, '.');
@@ -106,7 +106,7 @@ static void put_short_name(struct new_entry *new, unsigned number)
     unsigned n;
 
     memset(new->short_name, ' ', SHORT_BYTES);
-    /* Six letters and "~1", or five and "~10". */
+    /* Six letters and "~1", or five letters and "~10". */
     n = put_upper(new->short_name, SHORT_BASE - (number > 9), new->name, base);
     new->short_name[n++] = '~';
     if (number > 9)
@@ -165,7 +165,7 @@ static void put_entries(struct new_entry *new)
 
 /* ---- a folder -------------------------------------------------------------------------------- */
 
-/* The entry that was read last. */
+/* The sector and index of the entry that was read last. */
 static uint64_t entry_sector(const struct fat32_directory *dir)
 {
     return fat32_cluster_sector(dir->fs, dir->cluster) + (dir->index - 1) / FAT32_SECTOR_ENTRIES;
@@ -176,7 +176,7 @@ static unsigned entry_index(const struct fat32_directory *dir)
     return (dir->index - 1) % FAT32_SECTOR_ENTRIES;
 }
 
-/* A short name that no entry of the folder has. */
+/* Choose a short name that no entry of the folder has. */
 static enum err choose_short_name(struct fat32 *fs, const char *folder, struct new_entry *new)
 {
     struct fat32_directory dir;
@@ -187,7 +187,7 @@ static enum err choose_short_name(struct fat32 *fs, const char *folder, struct n
         enum err e = fat32_open_directory(fs, folder, &dir);
 
         put_short_name(new, number);
-        /* Read all entries of the folder again for each number: there are few. */
+        /* Read all entries of the folder again for each number, because few numbers are tried. */
         while (e == ERR_OK && !taken && (e = fat32_next_raw(&dir, &raw)) == ERR_OK && raw != NULL &&
                raw[0] != NAME_END)
             taken = raw[0] != NAME_DELETED && raw[DIR_ATTR] != ATTR_LONG_NAME &&
@@ -214,7 +214,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
         if (e != ERR_OK)
             return e;
         place->at_end = raw == NULL || raw[0] == NAME_END;
-        if (raw == NULL) { /* its clusters are full */
+        if (raw == NULL) { /* the folder's clusters are full */
             place->sector = 0;
             place->cluster = cluster;
             return ERR_OK;
@@ -232,8 +232,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* A new cluster at the end of the folder that begins with these entries; NULL: with the end
- * mark. */
+/* Add a new cluster to the folder, which begins with these entries; NULL: with the end mark. */
 static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
                      uint32_t *cluster)
 {
@@ -250,9 +249,9 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* Write the end of the folder also to the sector after this one, *next, which is not read yet. No
- * entry goes there before this sector leads to it: after a power cut it would be behind the end
- * mark, where files that damage has hidden are, too. */
+/* Write the folder's end mark also to the sector after this one, *next. No entry goes there before
+ * this sector leads to it: after a power cut it would be behind the end mark, like files that
+ * damage has hidden. */
 static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
     const uint8_t *found;
@@ -261,7 +260,7 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     *next = (struct place){
         .sector = place->sector + 1, .cluster = place->cluster, .at_end = true, .fits = true
     };
-    /* The cluster's last sector: continue in the folder's next cluster, or in a new one. */
+    /* This is the cluster's last sector: continue in the folder's next cluster, or in a new one. */
     if (next->sector == fat32_cluster_sector(fs, place->cluster) + fs->cluster_sectors) {
         e = fat32_next_cluster(fs, place->cluster, &next->cluster);
         if (e == ERR_OK && next->cluster == 0)
@@ -311,10 +310,10 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     e = find_place(fs, folder, new->n, &place);
     if (e != ERR_OK)
         return e;
-    /* No room in its clusters: add one more, with the entries in it. */
+    /* The clusters have no room: add one more, with the entries in it. */
     if (place.sector == 0)
         return grow(fs, new, place.cluster, &place.cluster);
-    /* First the new end, then the link to it, then the entries. */
+    /* Write the new end first, then the link to it, then the entries. */
     if (!place.fits) {
         e = end_behind(fs, &place, &next);
         if (e == ERR_OK)
@@ -326,7 +325,7 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
 
 /* ---- folders and files ----------------------------------------------------------------------- */
 
-/* An empty folder in the root. */
+/* Make an empty folder in the root. */
 static enum err make_folder(struct fat32 *fs, const char *name)
 {
     struct new_entry new = { .name = name, .attributes = ATTR_DIRECTORY };
@@ -338,7 +337,7 @@ static enum err make_folder(struct fat32 *fs, const char *name)
     put_short_entry(&new, (const uint8_t *)".          ", first);
     new.attributes = ATTR_DIRECTORY;
     put_short_entry(&new, (const uint8_t *)"..         ", first + FAT32_ENTRY_BYTES);
-    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* the root has number 0 there */
+    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* ".." names the root by number 0 */
     if (e == ERR_OK)
         e = fat32_clear_cluster(fs, new.cluster, first);
     if (e == ERR_OK)
@@ -351,7 +350,7 @@ static bool same(const char *a, const char *b)
     return fat32_names_equal(a, strlen(a), b, strlen(b));
 }
 
-/* The entry of that name, at *sector and *index. ERR_NOT_FOUND. */
+/* Find the entry of this name, at *sector and *index. ERR_NOT_FOUND. */
 static enum err find_entry(struct fat32 *fs, const char *folder, const char *name,
                            struct fat32_entry *entry, uint64_t *sector, unsigned *index)
 {
@@ -403,10 +402,10 @@ static enum err name_file(struct fat32 *fs, const char *folder, const char *name
             fs, ERR_UNSUPPORTED,
             "the file of that name has the attribute read-only, so that it is not replaced: "
             "take the attribute away on a computer");
-    /* A new name. */
+    /* The name is new. */
     if (e == ERR_NOT_FOUND)
         return add_entry(fs, folder, &new);
-    /* Replace: the old chain is freed only after the entry leads to the new one. */
+    /* Replace a file: the old chain is freed only after the entry leads to the new one. */
     if (e == ERR_OK)
         e = fat32_check_length(fs, old.cluster, old.bytes);
     if (e == ERR_OK)
@@ -418,7 +417,7 @@ static enum err publish(struct fat32 *fs, const char *folder, const char *name,
                         const struct file *file)
 {
     struct fat32_directory dir;
-    enum err e = fat32_link_file(fs, file); /* its clusters are in use from here on */
+    enum err e = fat32_link_file(fs, file); /* the file's clusters are in use from now on */
 
     if (e == ERR_OK)
         e = fat32_open_directory(fs, folder, &dir);

@@ -5,18 +5,20 @@
 #include "board/min_max.h"
 
 enum {
-    REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
-    LEAST_REQUESTS = 4,    /* bytes of a read after which the data are checked while the rest
+    REQUEST_SECTORS = 512, /* 256 KiB, which is large for a card, and small enough as a step of
+                            * bytes_done */
+    LEAST_REQUESTS = 4,    /* least requests of a read, so that data are checked while the rest
                             * arrives */
-    FEW_IN_FLIGHT = 2,     /* bytes of a request if the device has no preference: the current
-                            * one, and the next */
+    FEW_IN_FLIGHT = 2,     /* requests in flight if the device has no preference: the current
+                            * one and the next */
     PART_SECTORS = 128,    /* parts are multiples of this: 64 KiB */
-    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same
-                            * time */
+    BACKOFF_POLLS = 1000,  /* polls before the first retry; each further retry waits this much
+                            * longer */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
-    LEAST_LOOKS = 8192,    /* polls of another core before the device counts as silent: twice a full
-                         * queue of requests at one block a poll */
-    UNSEEN_LIMITS = 16,    /* and this many limits are too long even if that core never polls */
+    LEAST_LOOKS = 8192,    /* least polls of another core before the device counts as silent: twice
+                            * a full queue of requests at one block a poll */
+    UNSEEN_LIMITS = 16,    /* after this many limits the device is silent even if that core never
+                            * polls */
     TABLE_ALIGN = 64,
 };
 
@@ -65,7 +67,7 @@ static void file_end_silence(struct file_read *r)
     r->looks = file_looks(r);
 }
 
-/* A request came back with an error, or could not be submitted: again later, or never. */
+/* A request failed, or could not be submitted: try again later, or give up. */
 static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum err e)
 {
     bool passing = e == ERR_IO || e == ERR_TIMEOUT;
@@ -88,13 +90,14 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        file_end_silence(r); /* this wait is our own, and the retries bound it */
+        file_end_silence(r); /* this wait is not the device's, and the number of retries limits
+                              * it */
         return;
     }
     slot->request.done = false;
     e = dev->submit(dev, &slot->request);
     if (e == ERR_BUSY)
-        return; /* still waiting: the queue is full of other reads */
+        return; /* the request still waits: the queue is full of other reads */
     slot->state = FILE_SLOT_IN_FLIGHT;
     file_end_silence(r);
     if (e != ERR_OK)
@@ -122,7 +125,7 @@ static void file_retire(struct file_read *r)
     }
 }
 
-/* Requests in flight. */
+/* How many requests may be in flight. */
 static uint32_t file_depth(const struct file_read *r)
 {
     uint32_t wanted = r->file->device->wanted_requests;
@@ -132,7 +135,7 @@ static uint32_t file_depth(const struct file_read *r)
     return min_u32(wanted, FILE_READ_DEPTH);
 }
 
-/* Bytes of a request: what the device prefers, but no more than a part of the read. */
+/* The size of a request: what the device prefers, but no more than a part of the read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
@@ -173,7 +176,7 @@ static void file_issue(struct file_read *r)
 {
     while (r->failure == ERR_OK && r->n_slots < file_depth(r) && r->bytes_issued < r->bytes) {
         if (r->extent >= r->file->n_extents) {
-            file_fail(r, ERR_RANGE, 0); /* extents that do not cover the file */
+            file_fail(r, ERR_RANGE, 0); /* the extents do not cover the file */
             return;
         }
         file_issue_one(r);
@@ -183,10 +186,10 @@ static void file_issue(struct file_read *r)
     }
 }
 
-/* Time without an answer. A caller may compute for a while between two polls, without the device
- * being silent: hence the limit for a single gap. If another core polls the device, this core's
- * clock says nothing about it: in an emulator the other core's thread may have stood still for
- * seconds. Its polls are counted instead. */
+/* Whether there was no answer for too long. A caller may compute for a while between two polls, so
+ * a single gap counts only up to a limit. If another core polls the device, its polls are counted
+ * instead of time, because in an emulator the other core's thread may have stood still for
+ * seconds. */
 static bool file_is_silent_too_long(struct file_read *r)
 {
     const struct file_timeout *timeout = &r->file->timeout;
@@ -206,8 +209,8 @@ static bool file_is_silent_too_long(struct file_read *r)
            r->silent_ticks > UNSEEN_LIMITS * timeout->limit_ticks;
 }
 
-/* Take the buffers back from a device that does not answer. With a reset the requests come back
- * as ERR_TIMEOUT and are tried again; without one there is nothing to wait for. */
+/* Take the buffers back from a device that does not answer. After a reset the requests come back
+ * as ERR_TIMEOUT and are tried again. A device without a reset will not answer any more. */
 static void file_time_out(struct file_read *r)
 {
     struct block_device *dev = r->file->device;
@@ -215,7 +218,7 @@ static void file_time_out(struct file_read *r)
     file_end_silence(r);
     r->n_timeouts++;
     if (dev->reset != NULL)
-        (void)dev->reset(dev); /* a device that stays dead fails the next submit */
+        (void)dev->reset(dev); /* if the device stays dead, the next submit fails */
     if (dev->reset != NULL && r->n_timeouts <= FILE_READ_RETRIES)
         return;
     file_fail(r, ERR_TIMEOUT, file_slot(r, 0)->request.sector);
@@ -339,7 +342,8 @@ enum err file_write_start(struct file_read *r, const struct file *f, uint64_t of
 {
     if (!f->device->writable)
         return ERR_UNSUPPORTED;
-    return file_start(r, f, offset, (void *)(uintptr_t)buffer, bytes, true); /* it is only read */
+    return file_start(r, f, offset, (void *)(uintptr_t)buffer, bytes, true); /* a write only reads
+                                                                              * this buffer */
 }
 
 static enum err file_wait(struct file_read *r)
@@ -411,7 +415,7 @@ void file_set_name(struct file *f, const char *name)
     if (bytes >= sizeof f->name) {
         bytes = sizeof f->name - 1;
         while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
-            bytes--; /* to the start of a character */
+            bytes--; /* go back to the start of a character */
     }
     memcpy(f->name, name, bytes);
     f->name[bytes] = '\0';

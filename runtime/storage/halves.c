@@ -8,11 +8,11 @@
 
 enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
 
-/* How much would be lost with a half. */
+/* The loss if a half were overwritten. */
 enum worth {
     WORTH_NOTHING, /* blank, or damaged */
-    WORTH_UNKNOWN, /* the card does not return it, this time */
-    WORTH_ALL,     /* it was read completely */
+    WORTH_UNKNOWN, /* the card cannot read it, at least this time */
+    WORTH_ALL,     /* it was read completely and is valid */
 };
 
 uint64_t halves_to_sectors(uint64_t bytes)
@@ -22,7 +22,7 @@ uint64_t halves_to_sectors(uint64_t bytes)
 
 uint64_t halves_room(const struct file *file)
 {
-    /* Whole sectors, so that the second half begins at one. */
+    /* Whole sectors, so that the second half begins at a sector. */
     return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
@@ -66,8 +66,8 @@ enum err halves_not_kept(struct halves *v, enum err e)
     return e;
 }
 
-/* The memory may hold the same bytes that should come: a read that brings nothing, or a stale line of the CPU's cache, must not
- * look like success. */
+/* The buffer may already hold the expected bytes. A read that brings nothing, or a stale line of
+ * the CPU's cache, must not look like success. */
 static enum err read_sectors(struct halves *v, uint64_t at, void *to, size_t bytes)
 {
     memset(to, NOT_ARRIVED, bytes);
@@ -97,7 +97,7 @@ enum err halves_pass(struct halves *v, unsigned half, uint64_t n, halves_look_fn
     *crc = 0;
     for (uint64_t at = 0; at < n; at += v->bytes) {
         size_t bytes = (size_t)min_u64(n - at, v->bytes);
-        /* The card moves whole sectors; the CRC is of the payload alone. */
+        /* The card moves whole sectors; the CRC is only of the payload. */
         enum err e = halves_read_buffer(v, begin + at, (size_t)halves_to_sectors(bytes));
 
         if (e == ERR_OK) {
@@ -120,7 +120,7 @@ static uint32_t header_crc(const struct half_header *h)
     return crc32c_of_header(h, sizeof *h, &h->header_crc);
 }
 
-/* The counter of saves decides, among the halves that have a header. */
+/* Find the newest half: the higher counter of saves, among the halves with a header. */
 static void find_newest(struct halves *v)
 {
     v->newest = v->valid[1] && (!v->valid[0] || v->h[1].sequence > v->h[0].sequence);
@@ -132,7 +132,7 @@ static enum err read_header(struct halves *v, const char *magic, unsigned half)
     struct half_header *h = &v->h[half];
     enum err e;
 
-    /* No room for a header and one sector: the file is empty, or was cut off. */
+    /* There is no room for a header and one sector: the file is empty, or was cut off. */
     if (room < 2 * SECTOR_BYTES) {
         v->is_cut = v->file->bytes != 0;
         return ERR_OK;
@@ -142,7 +142,7 @@ static enum err read_header(struct halves *v, const char *magic, unsigned half)
     v->unreadable[half] = e == ERR_IO;
     v->valid[half] = e == ERR_OK && memcmp(h->magic, magic, sizeof h->magic) == 0 &&
                      h->header_crc == header_crc(h);
-    /* An error of one half is its own: the other one may be good. */
+    /* An error may concern only one half: the other half may be good. */
     return halves_error_is_local(e) ? ERR_OK : e;
 }
 
@@ -180,7 +180,7 @@ enum err halves_find(const struct halves *v)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Errors of the card, and of the checking code. */
+/* Find out what would be lost with a half. Errors of the card, and of check. */
 static enum err weigh(const struct halves *v, unsigned half, halves_check_fn *check, void *context,
                       enum worth *worth)
 {
@@ -208,7 +208,7 @@ enum err halves_choose_kept(const struct halves *v, halves_check_fn *check, void
     enum err e = weigh(v, newest, check, context, &worth[newest]);
 
     *kept = newest;
-    /* The newest is whole: the older half may be overwritten unread. */
+    /* The newest half is complete, so the older half may be overwritten without reading it. */
     if (e != ERR_OK || worth[newest] == WORTH_ALL) {
         return e;
     }
@@ -216,7 +216,7 @@ enum err halves_choose_kept(const struct halves *v, halves_check_fn *check, void
     if (worth[other] > worth[newest]) {
         *kept = other;
     }
-    /* Either could be the only good save. */
+    /* Either half could be the only good save. */
     if (e == ERR_OK && worth[newest] == WORTH_UNKNOWN && worth[other] == WORTH_UNKNOWN) {
         e = ERR_IO;
     }
@@ -233,7 +233,8 @@ enum err halves_write_header(struct halves *v, unsigned half, const void *header
     uint64_t at = half * halves_room(v->file);
     enum err e;
 
-    /* A header that is written only in part fails its CRC, and the other half stays the newest. */
+    /* If the header is written only in part, its CRC is wrong, and the other half stays the
+     * newest. */
     memcpy(&v->sector, header, sizeof v->sector);
     v->sector.header_crc = header_crc(&v->sector);
     e = write_sectors(v, at, &v->sector, SECTOR_BYTES);

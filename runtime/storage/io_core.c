@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* States of a slot: core 0 fills free ones and frees finished ones; the others belong to the
- * serving core. */
+/* States of a slot. Core 0 fills free slots and frees finished slots; the other states belong
+ * to the serving core. */
 enum { FREE, ASKED, AT_WORK, DONE };
 
 enum { NO_ORDER, STOP, RESET };
@@ -36,9 +36,9 @@ static void submit_asked(struct io_core *c)
         enum err e = c->inner->submit(c->inner, &s->request);
 
         if (e == ERR_BUSY) {
-            return; /* its queue is full: try after the next poll */
+            return; /* the device's queue is full: try again after the next poll */
         }
-        /* A refusal is a result, too. */
+        /* A refused request has a result, too. */
         if (e != ERR_OK) {
             s->request.status = e;
             s->request.done = true;
@@ -68,8 +68,8 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* False: there is nothing to do. The count of polls is relaxed: it orders nothing, and only a
- * timeout reads it. */
+/* Do a step of work. False: there is nothing to do. The count of polls is relaxed, because it
+ * orders nothing and only a timeout reads it. */
 static bool step(struct io_core *c)
 {
     bool busy;
@@ -81,7 +81,7 @@ static bool step(struct io_core *c)
     return busy || first_asked(c) != NULL;
 }
 
-/* Requests that were never submitted end like those in flight. */
+/* Requests that were never submitted end like requests in flight. */
 static void reset_inner(struct io_core *c)
 {
     struct io_core_slot *s;
@@ -96,8 +96,8 @@ static void reset_inner(struct io_core *c)
     (void)finish(c);
 }
 
-/* As in workers.c: this core sets `asleep` before its last look at the requests, and core 0
- * counts a request before it reads `asleep`. One of the two sees the other. */
+/* As in workers.c, this core sets `asleep` before it reads the requests for the last time,
+ * and core 0 counts a request before it reads `asleep`. So one of the two sees the other. */
 static void sleep_until_asked(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);
@@ -113,7 +113,7 @@ void io_core_serve(void *io_core)
     uint32_t order = NO_ORDER;
 
     while (order != STOP) {
-        /* Read before the work, so that requests made meanwhile are noticed. */
+        /* Read the count before the work, so that requests made meanwhile are noticed. */
         uint32_t heard = atomic_load(&c->requests);
         bool busy = step(c);
 
@@ -121,7 +121,7 @@ void io_core_serve(void *io_core)
         if (order == RESET) {
             reset_inner(c);
         }
-        /* Acknowledged: core 0 waits for this. */
+        /* Acknowledge the order; core 0 waits for this. */
         if (order != NO_ORDER) {
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
@@ -188,7 +188,7 @@ bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, 
     const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
-    /* No request is in flight that another core could finish. */
+    /* No other core can finish a request now. */
     if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }
@@ -217,7 +217,7 @@ static enum err io_core_submit(struct block_device *dev, struct block_request *r
     req->done = false;
     s->request = *req;
     s->asked = req;
-    /* From here on the slot belongs to the serving core. */
+    /* From now on the slot belongs to the serving core. */
     set_state(s, ASKED);
     c->next++;
     if (c->core == 0) {
@@ -266,7 +266,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->inner = inner;
     c->cores = cores;
     c->trace = trace;
-    c->device = *inner; /* copy its fields; the functions are ours */
+    c->device = *inner; /* copy all fields; the functions are replaced below */
     c->device.submit = io_core_submit;
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;

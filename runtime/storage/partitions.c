@@ -33,16 +33,17 @@ enum { /* the header, byte offsets */
 };
 
 enum {
-    GPT_ENTRY_LEAST = 128, /* 128 * 2^n; here at most a sector, so that none lies in two */
+    GPT_ENTRY_LEAST = 128, /* 128 * 2^n; here at most a sector, so that no entry lies in two
+                            * sectors */
     GPT_ENTRIES_MOST = 1024,
-    GPT_FIRST_LBA = 32, /* in an entry */
+    GPT_FIRST_LBA = 32, /* byte offsets in an entry */
     GPT_LAST_LBA = 40,
     BIG_BLOCK = 4096 / SECTOR_BYTES,
 };
 
 /* A header's facts about its table. */
 struct gpt {
-    uint64_t sector; /* the table's first */
+    uint64_t sector; /* the table's first sector */
     uint32_t block;  /* sectors of an LBA */
     uint32_t n_entries, entry_bytes, crc;
 };
@@ -58,7 +59,7 @@ uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes)
     return ~crc;
 }
 
-/* The sizes of another disk's blocks, in sectors. */
+/* The size of another disk's blocks, in sectors. */
 static uint32_t other_block(uint32_t block)
 {
     return block == 1 ? BIG_BLOCK : 1;
@@ -79,20 +80,20 @@ static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n
     struct partition p = { .sector = lba_sector(fs, first, block), .end = device };
 
     p.has_length = n != 0;
-    /* No further than the device. */
+    /* The length ends at the device's end. */
     if (p.has_length && n < (device - p.sector + block - 1) / block)
         p.end = p.sector + n * block;
     return p;
 }
 
-/* No partition may reach into one that begins after it; if two lengths are given, the shorter
- * one counts. */
+/* Limit partitions so that none reaches into one that begins after it. If two lengths are
+ * given, the shorter one counts. */
 static void bound(struct partitions *all, const struct partition *other)
 {
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
-        /* Guesses count in other blocks, so they bound only one another. */
+        /* Guessed places are in other blocks, so they limit only one another. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)
@@ -113,7 +114,7 @@ static uint32_t header_crc(const uint8_t *header, uint32_t bytes)
     return partitions_crc32(crc, header + GPT_HEADER_CRC32 + 4, bytes - GPT_HEADER_CRC32 - 4);
 }
 
-/* The header in a sector. Its own checksum is checked before its fields are used. */
+/* Check the header in a sector: first its own checksum, before its fields are used. */
 static enum err gpt_check_header(struct fat32 *fs, const uint8_t *h, uint64_t sector, struct gpt *g)
 {
     uint32_t bytes = fat32_u32(h + GPT_HEADER_SIZE);
@@ -151,7 +152,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     const uint8_t *at;
 
     for (uint64_t sector = g->sector; left > 0; sector++) {
-        /* The last sector may hold less than a whole entry. */
+        /* The last sector of the table may be used only in part. */
         uint32_t n = min_u32(left, SECTOR_BYTES);
         enum err e = fat32_fetch_sector(fs, sector, &at);
 
@@ -166,7 +167,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     return ERR_OK;
 }
 
-/* The header at that sector with its table; block: sectors of an LBA. */
+/* Read the header at this sector, and its table; block: sectors of an LBA. */
 static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, struct gpt *g)
 {
     const uint8_t *at;
@@ -180,9 +181,9 @@ static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, stru
     return e;
 }
 
-/* First the header for the device's block size, then its copy in the last block. A disk that was
- * copied between devices with different blocks has its header elsewhere: finally the same with
- * the other size. */
+/* Find the GPT: first the header for the device's block size, then its copy in the last block. A
+ * disk that was copied between devices with different blocks has its header elsewhere, so both
+ * are also tried with the other size. */
 static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 {
     uint64_t end = fs->device.device->n_sectors;
@@ -201,7 +202,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
             e = gpt_read(fs, sector, block, g);
         if (e == ERR_OK || e == ERR_TIMEOUT)
             return e;
-        if (i == 0) { /* a person wants to know what is wrong with the first copy */
+        if (i == 0) { /* keep the message about the first copy */
             first = e;
             why = fs->why != NULL ? fs->why : "GPT: the disk is too small for one";
         }
@@ -218,7 +219,7 @@ static bool is_zero(const uint8_t *p, unsigned bytes)
     return any == 0;
 }
 
-/* An entry of the table; NULL: it is unused. */
+/* Read an entry of the table; NULL: it is unused. */
 static enum err gpt_entry(struct fat32 *fs, const struct gpt *g, uint32_t nth, const uint8_t **out)
 {
     uint32_t at = nth * g->entry_bytes;
@@ -251,7 +252,7 @@ static enum err gpt_list(struct fat32 *fs, struct partitions *out)
         if (e == ERR_OK && entry != NULL)
             out->list[out->n++] = gpt_partition(fs, &g, entry);
     }
-    /* Read all entries, because those that are not listed bound the others. */
+    /* Read all entries, because even entries that are not listed limit others. */
     for (uint32_t i = 0; e == ERR_OK && i < g.n_entries; i++) {
         e = gpt_entry(fs, &g, i, &entry);
         if (e == ERR_OK && entry != NULL) {
@@ -271,14 +272,14 @@ static bool is_fat32_type(uint8_t type)
     return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
 }
 
-/* A type that FAT32 or exFAT usually has; only such a partition is worth a message if nothing is
- * in it. */
+/* Whether FAT32 or exFAT usually has this type. Only such a partition gets a message if it has no
+ * volume. */
 static bool is_usual_type(uint8_t type)
 {
     return is_fat32_type(type) || type == TYPE_EXFAT;
 }
 
-/* An entry whose LBAs count in blocks of this many sectors. False: it is unused. */
+/* Read an entry whose LBAs count in blocks of this many sectors. False: the entry is unused. */
 static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
                           bool is_guess, struct partition *out)
 {
@@ -288,7 +289,7 @@ static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t
     *out = place(fs, start, fat32_u32(entry + MBR_SECTORS), block);
     out->is_guess = is_guess;
     out->is_fat32 = is_fat32_type(type) && !is_guess;
-    /* The entry that keeps old tools away, and an empty one. */
+    /* Skip the entry that keeps old tools away, and empty entries. */
     if (type == TYPE_GPT || (type == 0 && start == 0))
         return false;
     return out->sector != 0 || (is_usual_type(type) && !is_guess);
@@ -331,15 +332,15 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
     memset(out, 0, sizeof *out);
     if (e != ERR_OK)
         return e;
-    memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer moves on */
+    memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer will be reused */
     note_types(table, out);
     for (unsigned i = 0; i < out->n_types; i++)
         has_gpt = has_gpt || out->types[i] == TYPE_GPT;
     if (has_gpt)
         e = gpt_list(fs, out);
-    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT. An MBR
-     * does not say in which blocks it counts: finally try those of a disk from which it may have
-     * been copied. */
+    /* A hybrid MBR repeats some of the GPT's partitions, and may still be valid if the GPT is
+     * damaged. An MBR does not say in which blocks it counts, so the blocks of a disk from which
+     * it may have been copied are tried last. */
     mbr_list(fs, table, block, false, out);
     mbr_list(fs, table, other_block(block), true, out);
     return e;

@@ -27,7 +27,7 @@ bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_hea
            record_ring_sectors(h->bytes) <= sectors;
 }
 
-/* For the sectors in the buffer, the first of which has number `at`. */
+/* Look for headers in the sectors of the buffer; the first sector has number `at`. */
 static void look_at(struct record_ring *r, uint64_t at, const uint8_t *buffer, uint64_t n)
 {
     struct record_header h;
@@ -52,7 +52,8 @@ enum err record_ring_open(struct record_ring *r, const struct file *file, void *
         enum err e;
 
         n = min_u64(most, r->sectors - at);
-        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* no header, in case nothing arrives */
+        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* zeros are not a header, in case nothing
+                                                      * arrives */
         e = file_read_now(&r->io, file, at * SECTOR_BYTES, buffer, (size_t)n * SECTOR_BYTES);
         if (e != ERR_OK) {
             return e;
@@ -88,7 +89,7 @@ enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes)
     if (n > 1) {
         e = write_sectors(r, at + 1, first + SECTOR_BYTES, n - 1);
     }
-    if (e == ERR_OK) { /* a write is on the card when it returns */
+    if (e == ERR_OK) { /* a write is on the card once it returns */
         e = write_sectors(r, at, first, 1);
     }
     if (e == ERR_OK) {

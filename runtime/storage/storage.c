@@ -14,7 +14,7 @@ enum {
 /* ---- places ------------------------------------------------------------------------------------ */
 
 static const struct place {
-    const char *word; /* before a name */
+    const char *word; /* prefix before a name */
     const char *what;
     unsigned rank; /* the order in which models are looked for */
 } places[] = {
@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* The place named at the beginning of a name; NULL: none. */
+/* The place whose prefix a name has; NULL: no prefix. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -81,7 +81,8 @@ bool storage_is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* Read to s->sector if the device is not addressable. NULL: it cannot be read. */
+/* The device's first sector, read to s->sector if the device is not addressable. NULL: it cannot be
+ * read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = storage_timeout(s);
@@ -113,7 +114,8 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
     return (const void *)sector;
 }
 
-/* A raw .ingot begins with its magic; its header says how long it is. A signature may follow. */
+/* Open a raw .ingot. It begins with its magic, and its header gives its length; a signature may
+ * follow. */
 static enum err open_raw(struct storage *s, struct block_device *device, struct file *out)
 {
     const struct ingot_header *h = raw_header(s, device);
@@ -172,7 +174,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     return ERR_OK;
 }
 
-/* A model on the mounted card; "": its first. */
+/* Open a model on the mounted card; "": the first one. */
 static enum err open_mounted(struct storage *s, const char *name, const struct file_table *table,
                              struct file *out)
 {
@@ -194,7 +196,7 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     if (e == ERR_OK) {
         e = open_mounted(s, name, table, out);
     }
-    /* If a file is not there, the error explains what was asked for. */
+    /* If the file does not exist, the message explains what was asked for. */
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
         return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
                             places[device->kind].what, name);
@@ -209,8 +211,8 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return storage_card_error_message(s, device, e);
 }
 
-/* Erased flash does not count as flash unless its name was given, and an empty slot does not
- * count as a card. */
+/* Whether a device may have the model. Erased flash may not unless its name was given, and
+ * neither may an empty slot. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->error_message != NULL) {
@@ -231,7 +233,7 @@ static enum err open_model(struct storage *s, struct block_device *d, const char
     return open_on_card(s, d, name, table, out);
 }
 
-/* No device was a candidate. If one of that place cannot be used, it says why. */
+/* No device was a candidate. If a device of that place cannot be used, the message says why. */
 static enum err no_device(struct storage *s, const struct place *place, const char *name)
 {
     for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {
@@ -252,7 +254,7 @@ static enum err no_device(struct storage *s, const struct place *place, const ch
         name[0] != '\0' ? name : "card, flash or initrd");
 }
 
-/* The place comes before the file's name, so that messages and /model have it. */
+/* Put the place before the file's name, so that messages and /model have it. */
 static void name_place(const struct place *place, struct file *f)
 {
     char name[FILE_NAME_BYTES + sizeof "nvme:"];
@@ -261,7 +263,7 @@ static void name_place(const struct place *place, struct file *f)
     file_set_name(f, name);
 }
 
-/* A file of a server on the network: a device that holds one .ingot, like flash. */
+/* Open a file of a server on the network, which is a device that holds one .ingot, like flash. */
 static enum err open_fetched(struct storage *s, const char *address, struct file *out)
 {
     const struct platform_storage *p = &s->setup.platform->storage;
@@ -277,7 +279,7 @@ static enum err open_fetched(struct storage *s, const char *address, struct file
     return open_raw(s, d, out);
 }
 
-/* Over all places in the devices' order, or in one place. */
+/* Find the model on all devices in order, or on the devices of one place. */
 static enum err find_on_devices(struct storage *s, const struct place *place, const char *name,
                                 const struct file_table *table, struct file *out)
 {
@@ -311,7 +313,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     const struct place *place = place_of(name);
     enum err e;
 
-    /* The initrd first, because it was passed on purpose. */
+    /* The initrd comes first, because it was passed on purpose. */
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd, out);
     }
@@ -333,7 +335,7 @@ enum err storage_check_model(struct storage *s, const char *name)
     struct file found; /* extents beyond the few in the file do not fit, and are not needed */
     enum err e = storage_find_model(s, name, NULL, &found);
 
-    /* It exists; loading provides a table for its extents. */
+    /* The model exists; loading provides a table for its extents. */
     if (e == ERR_TOO_FRAGMENTED) {
         return ERR_OK;
     }

@@ -1,4 +1,4 @@
-/* The platform's devices, at the start and later: what takes the place of each, their order, and
+/* The platform's devices, at the start and later: what is put in front of each, their order, and
  * their log lines. */
 #include "runtime/storage/storage_private.h"
 
@@ -25,8 +25,8 @@ static void log_device(struct storage *s, const struct block_device *d)
 
 /* ---- memory that a device's DMA does not reach ------------------------------------------------- */
 
-/* RAM outside the arena is used before that of models, which belongs to models once the start is
- * over. */
+/* Take memory that DMA reaches: first RAM outside the arena, then the memory of models, which
+ * belongs only to models after the start. */
 static uint8_t *take_in_reach(struct storage *s, uint64_t end)
 {
     uint8_t *taken = NULL;
@@ -40,7 +40,7 @@ static uint8_t *take_in_reach(struct storage *s, uint64_t end)
     return taken;
 }
 
-/* Whether models may be in memory that its DMA does not reach. */
+/* Whether models may be in memory that the device's DMA does not reach. */
 static bool needs_bounce(const struct storage *s, const struct block_device *d)
 {
     const struct memory_range *m = s->setup.memory;
@@ -49,7 +49,8 @@ static bool needs_bounce(const struct storage *s, const struct block_device *d)
            (uintptr_t)m->base + m->bytes > d->dma_end;
 }
 
-/* The device that all others use in place of d. A bounce's memory stays with the slot. */
+/* Put a bounce in front of d, which other code uses from then on. A bounce's memory stays with the
+ * slot. */
 static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
 {
     uint8_t *memory = b->memory;
@@ -97,7 +98,7 @@ static bool needs_cpu(const struct storage_setup *setup)
     return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
 }
 
-/* The driver's device of this number, with what takes its place. */
+/* Put the fronts that are needed before the driver's device of this number. */
 static void put_fronts(struct storage *s, unsigned i)
 {
     struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
@@ -109,7 +110,7 @@ static void put_fronts(struct storage *s, unsigned i)
     }
 }
 
-/* Boards find their devices in their own order; equal ones keep it. */
+/* Sort the devices. Boards find devices in their own order, which equal devices keep. */
 static void put_in_order(struct storage *s)
 {
     for (unsigned i = 0; i < s->n_devices; i++) {
@@ -144,7 +145,7 @@ void storage_open_devices(struct storage *s)
 
 /* ---- later ------------------------------------------------------------------------------------- */
 
-/* Tells the driver which devices are in use, so that it does not reuse their slots. */
+/* Tell the driver which devices are in use, so that it does not reuse their slots. */
 static void mark_used(struct storage *s, const struct file *const *files, unsigned n)
 {
     for (unsigned i = 0; i < s->n_devices; i++) {
@@ -155,7 +156,7 @@ static void mark_used(struct storage *s, const struct file *const *files, unsign
     }
 }
 
-/* Its number among the known devices; n_devices: it is not there. */
+/* The number of a device among the known ones; n_devices: it is unknown. */
 static unsigned number_of(const struct storage *s, const struct block_device *d)
 {
     unsigned i = 0;
@@ -173,14 +174,14 @@ static void say_model(void *context, const char *name, uint64_t bytes)
     storage_say(context, "  %.80s, %s", name, format_bytes(size, bytes));
 }
 
-/* It has other contents now, or none. */
+/* Take a device that is new or has changed contents. */
 static void take_device(struct storage *s, struct block_device *d)
 {
     unsigned i = number_of(s, d);
     bool is_new = i == s->n_devices;
 
     if (is_new && (i == BOARD_MAX_BLOCK || d->n_sectors == 0)) {
-        return; /* it is named, and cannot be used */
+        return; /* it is only named, because it cannot be used */
     }
     s->found[i] = d;
     s->n_devices += is_new;

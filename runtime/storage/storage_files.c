@@ -8,7 +8,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* How a file is used. A file that is written must be proved to have its clusters alone. */
+/* How a file is used. A file to be written must be proved to share no clusters. */
 enum file_use { FILE_READ, FILE_WRITTEN };
 
 static enum file_use use_of(uint64_t bytes)
@@ -24,7 +24,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
         struct block_device *d = s->devices[(*i)++];
         enum err e;
 
-        /* The unusable device, and the one that holds a raw file. */
+        /* Skip unusable devices, and devices that hold a raw file. */
         if (d->error_message != NULL || storage_is_raw(d)) {
             continue;
         }
@@ -37,7 +37,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
     return NULL;
 }
 
-/* How many devices have a file system; if none has: s->error_message. */
+/* How many devices have a file system; if none has, s->error_message is set. */
 static unsigned count_mounted(struct storage *s)
 {
     unsigned i = 0, n = 0;
@@ -49,7 +49,7 @@ static unsigned count_mounted(struct storage *s)
     return n;
 }
 
-/* The models of the mounted device. */
+/* Visit the models of the mounted device. */
 static enum err visit_models(struct storage *s, const char *place, storage_visit_fn *visit,
                              void *context)
 {
@@ -92,7 +92,7 @@ enum err storage_list_device(struct storage *s, const struct block_device *devic
     struct block_device *d = NULL;
     enum err e;
 
-    /* The front that the device has here: bounce or core. */
+    /* Find the device's front: bounce or io_core. */
     for (unsigned i = 0; i < s->n_devices; i++) {
         if (s->found[i] == device) {
             d = s->fronted[i];
@@ -123,7 +123,7 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file on the first device that has it. The caller explains ERR_NOT_FOUND. */
+/* Find a file on the first device that has it. The caller explains ERR_NOT_FOUND. */
 static enum err find_reserved(struct storage *s, const char *path, enum file_use use,
                               const struct file_table *table, struct file *out)
 {
@@ -137,7 +137,7 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
         if (e == ERR_OK) {
             e = fat32_open_file(&s->fs, &s->entry, table, out);
         }
-        /* Nothing is written into clusters that another file has, too. */
+        /* Never write into clusters that another file also has. */
         if (e == ERR_OK && use == FILE_WRITTEN) {
             e = fat32_prove_file(&s->proof, &s->fs, &s->entry, out);
         }
@@ -145,7 +145,7 @@ static enum err find_reserved(struct storage *s, const char *path, enum file_use
             file_set_name(out, path);
             return use == FILE_WRITTEN ? storage_check_apart(s, out) : e;
         }
-        /* A person wants to know the first real error. */
+        /* Keep the message of the first real error. */
         if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
             first = storage_card_error_message(s, d, e);
         }
@@ -172,7 +172,7 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
-/* Read a small file completely. maker: what to do if there is none. */
+/* Read a small file completely. maker: what the message advises if there is no file. */
 static enum err read_whole(struct storage *s, const char *path, const char *maker,
                            const struct file_table *table, struct storage_memory *memory)
 {
@@ -191,7 +191,7 @@ static enum err read_whole(struct storage *s, const char *path, const char *make
                             path, (unsigned long)memory->room);
     }
     memory->bytes = (size_t)file.bytes;
-    /* Whole sectors, for which the memory has room. */
+    /* Read whole sectors; the memory has room for them. */
     e = file_read_now(&read, &file, 0, memory->at, (memory->bytes + 511) / 512 * 512);
     return e == ERR_OK ? e
                        : storage_fail(s, e, "sector %lu of %s: %s",
@@ -210,7 +210,7 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
     return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
 }
 
-/* The text FOLDER/NAME.txt. rule: the message for a name that is not allowed. */
+/* Read the text FOLDER/NAME.txt. rule: the message for a name that is not allowed. */
 static enum err read_text(struct storage *s, const char *folder, const char *name, const char *rule,
                           const struct file_table *table, struct storage_memory *memory)
 {
@@ -246,7 +246,7 @@ enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void 
         char after[FAT32_NAME_BYTES] = "";
         enum err e;
 
-        /* One after the other in the order of names. */
+        /* Visit one adapter after another in the order of names. */
         while ((e = fat32_image_after(&s->fs, "adapters", after, &s->entry)) == ERR_OK) {
             memcpy(after, s->entry.name, sizeof after);
             visit(context, s->entry.name, s->entry.bytes);
@@ -290,7 +290,7 @@ enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, 
     char path[FAT32_NAME_BYTES + 16];
     enum err e;
 
-    /* Next to the model, with another ending. */
+    /* The file is next to the model, with another ending. */
     format_text(path, sizeof path, "models/%.*s.use",
                 end == NULL ? (int)strlen(name) : (int)(end - name), name);
     e = find_reserved(s, path, use_of(bytes), NULL, out);
@@ -367,7 +367,7 @@ static void add_save(struct saves *v, const char *name, uint64_t bytes)
     }
 }
 
-/* Those of the first drive or card that has any. An error ends the list. */
+/* List the saves of the first drive or card that has any. An error ends the list. */
 static void list_saves(struct storage *s, struct saves *v)
 {
     *v = (struct saves){ .n = 0 };
@@ -390,8 +390,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* Name the command that makes a card with a file for a conversation of this size, and with the
- * files that the card has: a new card has only the named files, all of one size. */
+/* Give the command that makes a card with a file for a conversation of this size. It also names
+ * the present card's files, because a new card has only the named files, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;

@@ -1,5 +1,5 @@
-/* The model of a card if none is named: the first by name. A file that is not a model does not
- * hide one after it. */
+/* Find the model of a card if no model is named: the first by name. A file that is not a model
+ * does not hide a model after it. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LOGGED_MODELS = 4,  /* at the start, so that they fit the first screen */
-    NAMED_FILES = 4,    /* the same for files that are not models */
-    MOST_READS = 16384, /* reads from the card while files are checked; then no more are checked */
+    LOGGED_MODELS = 4,  /* models logged at the start, so that they fit the first screen */
+    NAMED_FILES = 4,    /* other files logged at the start */
+    MOST_READS = 16384, /* reads from the card to check files; after these no more files are
+                         * checked */
 };
 
 static const struct file_mark unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
@@ -63,7 +64,7 @@ static void log_models(struct storage *s, unsigned n)
     }
 }
 
-/* ".gguf", of either case. */
+/* Whether a name ends with ".gguf", in either case. */
 static bool is_gguf(const char *name)
 {
     static const char end[] = ".gguf";
@@ -79,8 +80,8 @@ static bool is_gguf(const char *name)
     return n > m;
 }
 
-/* Files of a folder that are models for other programs. Returns whether there are any;
- * s->error_message is about the first one. */
+/* Log files of a folder that are models for other programs. Returns whether there are
+ * any; s->error_message is about the first one. */
 static bool name_others(struct storage *s, const char *folder)
 {
     struct fat32_directory dir;
@@ -103,8 +104,8 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* The card's first file by name, which is not a model, and no other is. The message says what it
- * is; for a file of an unknown kind the reader of models says more. */
+/* No file of the card is a model. The message says what the first file is; for an unknown kind the
+ * reader of models gives the message. */
 static enum err none_is(struct storage *s, const struct file_mark *kind,
                         const struct file_table *table, struct file *out)
 {
@@ -117,7 +118,7 @@ static enum err none_is(struct storage *s, const struct file_mark *kind,
     return e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, table, out) : e;
 }
 
-/* The next model after a name, opened. */
+/* Open the next model after a name. */
 static enum err open_after(struct storage *s, const char *after, const struct file_table *table,
                            struct file *out)
 {

@@ -33,7 +33,7 @@ const char *storage_new_folder(const char *name)
     return NULL;
 }
 
-/* The parts of a path, if a file may be made there. */
+/* Split a path into its parts, if a file may be made there. */
 static bool split(const char *path, struct storage_new *new)
 {
     const char *slash = strchr(path, '/');
@@ -53,8 +53,8 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
-/* On the mounted card. The file keeps its extents at the table's front; the rest of the table is
- * for the proof, now and when the file is published. */
+/* Reserve room on the mounted card. The file keeps its extents at the table's front; the rest of
+ * the table is for the proof, now and when the file is published. */
 static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
                         const struct file_table *table)
 {

@@ -40,7 +40,7 @@ static bool contains(const char *text, const char *part)
     return *text != '\0';
 }
 
-/* Whether a message about a file system says what is wrong but not what to do. */
+/* Whether a message about a file system says what is wrong, but not what to do. */
 static bool lacks_cure(const char *why)
 {
     static const char *const cures[] = { "fsck", "format", "partition the", "write the card",
@@ -54,8 +54,8 @@ static bool lacks_cure(const char *why)
     return true;
 }
 
-/* The file system's message is the cause. The error's own text follows only if the device
- * reported it. */
+/* The file system's message gives the cause. The error's own text follows only if the
+ * device reported the error. */
 enum err storage_card_error_message(struct storage *s, const struct block_device *device,
                                     enum err e)
 {

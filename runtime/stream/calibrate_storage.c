@@ -7,16 +7,17 @@ enum {
     SAMPLE_BYTES = 1 << 20,
     LEAST_SAMPLES = 4,
     MOST_SAMPLES = 32,
-    ALONE_BYTES = 256 << 10, /* one request of a file's */
-    ALONE_HZ = 20,           /* or less, on a slow card: as much as it reads in 50 ms */
+    ALONE_BYTES = 256 << 10, /* size of one request of a file */
+    ALONE_HZ = 20,           /* on a slow card less: as much as it reads in 50 ms */
     ALONE_LEAST = 3,
-    ALONE_MOST = 16,    /* samples, until a tenth of a second is over */
-    LEAST_PERCENT = 50, /* below that it is only the time of a poll */
+    ALONE_MOST = 16,    /* most samples; a tenth of a second also ends them */
+    LEAST_PERCENT = 50, /* a lower percentage is only the time of a poll */
 };
 
-/* How much of a request's time a core spends on it, in percent: the time to start it, and the
- * time left after no poll for one and a half times its duration. 0 for a device that works while
- * nobody polls: firmware that reports a finished request late takes no core. */
+/* How much of a request's time a core spends on it, in percent: the time to start the request,
+ * and the time that is still needed after a pause without polls of 1.5 times its duration. 0 for a
+ * device that works without polls: firmware that only reports a finished request late does not take
+ * a core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
@@ -29,7 +30,7 @@ static uint32_t measure_io_core(const struct plan_rates *rates, const struct fil
     if (file->device->wanted_requests != 0 && io_core_of(file->device) == NULL) {
         return 0;
     }
-    if (bytes == 0) { /* nothing is read, or the card is that slow */
+    if (bytes == 0) { /* nothing was read, or the card is too slow */
         return 0;
     }
     takes = spent = bytes * clock->hz / rates->card;
@@ -57,12 +58,12 @@ static uint32_t measure_io_core(const struct plan_rates *rates, const struct fil
     return (uint32_t)spent;
 }
 
-/* Read samples of the file one after the other, two at a time, so that the card is never idle. */
+/* Samples of the file, read in order with two in flight, so that the card is never idle. */
 struct samples {
     const struct file *file;
     const struct platform_clock *clock;
     uint8_t *memory;
-    uint64_t bytes, step; /* bytes of one; and from the start of one to the next */
+    uint64_t bytes, step; /* bytes of a sample, and from the start of one sample to the next */
     uint64_t start;
     uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks from the start until n had come */
     struct file_read reads[2];
@@ -93,7 +94,8 @@ static enum err wait_sample(struct samples *p, unsigned n)
     return read->status;
 }
 
-/* How many came, in a third of a second and at least LEAST_SAMPLES; 0: one failed. */
+/* Read samples for a third of a second, at least LEAST_SAMPLES. Returns how many came; 0: one
+ * failed. */
 static unsigned read_samples(struct samples *p)
 {
     bool more = true;
@@ -117,8 +119,8 @@ static unsigned read_samples(struct samples *p)
     return n;
 }
 
-/* Only the second half of the samples counts: the first bytes may come from a cache of the card
- * or its reader. */
+/* Only the second half of the samples counts, because the first bytes may come from a cache of
+ * the card or its reader. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context)

@@ -11,7 +11,7 @@ enum { VERSION = 1, MAGIC_BYTES = 8 };
 
 static const char magic[] = "INGOTUSE";
 
-/* For an expert, as it is in the payload. */
+/* An expert's counts in the payload. */
 struct record {
     uint32_t taken, found;
 };
@@ -104,7 +104,7 @@ static void put(struct sink *s, const struct record *r)
     s->at++;
 }
 
-/* halves_look_fn: the records of a bufferful into a sink. */
+/* halves_look_fn: put the records of a buffer into a sink. */
 static enum err put_all(void *context, uint64_t at, const uint8_t *bytes, size_t n)
 {
     (void)at;
@@ -117,7 +117,7 @@ static enum err put_all(void *context, uint64_t at, const uint8_t *bytes, size_t
     return ERR_OK;
 }
 
-/* Read the payload of a half, only for its CRC, or into a sink. */
+/* Read the payload of a half into a sink, or only for its CRC. */
 static enum err pass(struct expert_use *u, unsigned half, const struct expert_use_header *h,
                      struct sink *sink)
 {
@@ -144,7 +144,8 @@ static void clear(const struct image *image, struct plan_use *found, struct stre
     }
 }
 
-/* Nothing is stored before the CRC was right once; what is read for storing must have it again. */
+/* Nothing is stored before the CRC was right once; the bytes that are then stored must have the
+ * same CRC. */
 static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
 {
     const struct expert_use_header *h = header_of(u, half);
@@ -163,7 +164,7 @@ static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
     return e;
 }
 
-/* Neither half is such a save. */
+/* Neither half is a save of this kind: say what the file is. */
 static enum err say_what_it_is(struct expert_use *u, const struct file *file)
 {
     const struct half_header *h = u->halves.h;
@@ -257,7 +258,7 @@ struct check {
     const struct image *image;
 };
 
-/* Whether a half is whole, and of this model (halves_check_fn). */
+/* Check whether a half is complete, and of this model (halves_check_fn). */
 static enum err check_half(void *context, unsigned half)
 {
     struct check *c = context;

@@ -26,7 +26,7 @@ static struct kv_layers layers_of(const struct image *image)
     return (struct kv_layers){ image->layers, n_layers(image) };
 }
 
-/* Sizes of pages, added up. */
+/* Sums of the sizes of pages. */
 struct page_sums {
     uint64_t spilled, whole; /* layers on the card, and layers in memory */
 };
@@ -112,7 +112,7 @@ static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
     }
 }
 
-/* The pages from number slot->checked on. A refusal stays in the read's status. */
+/* Read the pages from number slot->checked on. A refused read keeps the error in its status. */
 static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
 {
     size_t page_bytes = slot->layer->page_bytes, at = slot->checked * page_bytes;
@@ -122,7 +122,7 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
                           slot->n * page_bytes - at);
 }
 
-/* The first page of a layer that is needed now or, as the cache grows, later. */
+/* The first page of a layer that is needed now, or later when the cache has grown. */
 static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
 {
     if (s->all) {
@@ -140,7 +140,7 @@ static void request_ahead(struct kv_pages *s)
             continue;
         }
         slot->used = true;
-        /* All pages that this layer has on the card, in one read. */
+        /* Read all needed pages of the layer on the card at once. */
         slot->layer = &s->layers[s->next];
         slot->n = slot->layer->on_card;
         slot->first = slot->checked = first_needed(s, slot->layer);
@@ -157,7 +157,7 @@ static uint32_t page_crc(const struct kv_pages_slot *slot, uint32_t page)
     return crc32c(0, slot->buffer + page * bytes, bytes);
 }
 
-/* Whether a page has arrived that is not checked yet. */
+/* Whether an arrived page is not checked yet. */
 static bool can_check(const struct kv_pages_slot *slot)
 {
     const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * slot->layer->page_bytes;
@@ -165,7 +165,7 @@ static bool can_check(const struct kv_pages_slot *slot)
     return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
 }
 
-/* One page for each poll, so that a poll stays short. */
+/* Check one page in each poll, so that polls stay short. */
 static void check_ahead(struct kv_pages_slot *slot)
 {
     if (can_check(slot)) {
@@ -220,7 +220,7 @@ static void reset_pages(void *context)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* In memory, or from offset *at of the file on. */
+/* Place a layer in memory, or from offset *at of the file on. */
 static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *at,
                         struct arena *arena)
 {
@@ -230,7 +230,7 @@ static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *
         l->place = arena_take(arena, ARENA_KV, whole);
         return;
     }
-    /* In memory: the page that is not full yet, and a checksum for each page on the card. */
+    /* In memory are the page that is not full yet, and a checksum for each page on the card. */
     l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
     l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
     l->offset = *at;
@@ -265,7 +265,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
         s->slots[i].buffer = arena_take(arena, ARENA_KV,
                                         kv->n_tiles * kv_cache_largest_page(&layers, kv->types));
     }
-    /* From here on the stream polls these reads together with its own. */
+    /* From now on the stream polls these reads together with its own. */
     kv->pages = s;
     stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });
     kv_pages_reset(s);
@@ -279,7 +279,7 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
     const char *why = block_device_reason(s->file->device, e);
     char part[64];
 
-    /* The card returned other bytes than it was given: compute its contents again. */
+    /* The card returned other bytes than were written, so these positions are computed again. */
     if (e == ERR_BAD_CHECKSUM) {
         why = "not what was written: ask again, and it is computed again";
     }
@@ -309,7 +309,7 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
     trace_end(trace_of(s), TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
-/* Check all pages; from the first wrong one on they are read again. */
+/* Check all pages; read again from the first wrong page on. */
 static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct stream_stats *f = &s->stream->stats;
@@ -320,7 +320,7 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
         if (slot->read.status != ERR_OK || !slot->bad) {
             return slot->read.status;
         }
-        /* Reading again did not help: it is wrong on the card. */
+        /* Reading again did not help, so the page is wrong on the card. */
         if (tries == STREAM_REREADS) {
             return ERR_BAD_CHECKSUM;
         }
@@ -329,9 +329,8 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
     }
 }
 
-/* Fetch the last page from where it is. From then on it is in the tail, and the pages on the
- * card are full up to the run's position, so that nothing before the position is lost if this
- * pass fails. */
+/* Fetch the last page to the tail. From then on the pages on the card are full up to the run's
+ * position, so that nothing before the position is lost if this pass fails. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;
@@ -346,8 +345,8 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
     l->on_card = page;
 }
 
-/* Requests of the previous run may lack pages, if the cache was longer then or fewer pages were
- * needed. */
+/* Whether requests of the previous run lack pages, because the cache was longer then or fewer
+ * pages were needed. */
 static bool lacks_pages(const struct kv_pages *s)
 {
     bool lacks = false;
@@ -376,10 +375,10 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     s->all = all;
     s->position = position;
     s->valid = UINT32_MAX;
-    for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing beyond the position is read again */
+    for (uint32_t i = 0; i < s->n_layers; i++) { /* pages after the position are not read again */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
-    /* The pages that were requested ahead do not suffice: request again. */
+    /* The pages that were requested ahead do not suffice, so request again. */
     if (lacks_pages(s)) {
         kv_pages_reset(s);
     }
@@ -413,7 +412,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     return ERR_OK;
 }
 
-/* The pages [first, last) of a layer, which are full now. */
+/* Write pages [first, last) of a layer, which are full now. */
 static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t first,
                             uint32_t last)
 {
@@ -421,7 +420,7 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
     size_t at = first * l->page_bytes;
     enum err e;
 
-    /* Checksums stay in memory: a card that returns old bytes is noticed. */
+    /* Checksums stay in memory, so that a card that returns old bytes is noticed. */
     for (uint32_t i = first; i < last; i++) {
         l->sums[i] = page_crc(slot, i);
     }

@@ -20,10 +20,12 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    FASTER_PERCENT = 3, /* a plan is preferred for its predicted time only if it is faster by
-                         * this: rates are accurate to a few percent */
-    REGAIN_TOKENS = 16, /* a reply usually has more tokens: so many make up for a slower prompt */
-    HEAD_PARTS = 4,     /* shares of the room for layers and head that are tried for the head */
+    FASTER_PERCENT = 3, /* another plan is preferred only if it is faster by this, because
+                         * rates are accurate only to a few percent */
+    REGAIN_TOKENS = 16, /* this many tokens of a reply may make up for a slower prompt; replies are
+                         * usually longer */
+    HEAD_PARTS = 4,     /* the head is tried with 0 to HEAD_PARTS such parts of the room for layers
+                         * and head */
 };
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -34,7 +36,7 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
     plan->memory.pinned += (size_t)plan_segment_bytes(w, segment);
 }
 
-/* Which layer streams as number i of n. They are spread evenly over the pass: while the layers
+/* The layer that streams as number i of n. They are spread evenly over the pass: while the layers
  * between two of them compute, the next one arrives, so one layer never has to cover two
  * transfers. A pinned head counts as the number of layers of its size.
  *
@@ -66,7 +68,8 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
-        /* Spread them: the card reads one while the pinned ones before it compute. */
+        /* Spread the streamed layers: the card reads one while the pinned layers before it
+         * compute. */
         if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
@@ -78,9 +81,9 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     plan->layers.n_streamed = n;
 }
 
-/* Everything stays in memory, except an untied embedding if the room ends just there. A token
- * reads one row of it, which costs nearly nothing, while every other byte is read in every pass.
- * A tied embedding is also the output matrix. */
+/* Try to keep everything in memory, except an untied embedding if only the embedding lacks
+ * room. A token reads one row of an embedding, which costs nearly nothing, while every other byte
+ * is read in every pass. A tied embedding is also the output matrix. */
 static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     bool whole = w->total <= limit;
@@ -100,12 +103,12 @@ static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* The slots, the head or what lies before it, then as many layers as fit. Every streamed byte costs
- * the same per token, so bytes alone decide which segments are pinned:
+/* Place the slots, the head or the part before it, then as many layers as fit. Every streamed byte
+ * costs the same per token, so only bytes decide which segments are pinned:
  *
  *   limit >= streamed[form] + pinned layers * largest layer
  *
- * At least one layer streams beside a whole head: otherwise the weights would be resident. */
+ * With a whole head at least one layer streams; otherwise the weights would be resident. */
 static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     uint64_t room = (limit - w->streamed[PLAN_HEAD_WHOLE]) / w->largest_layer;
@@ -121,8 +124,8 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
                image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* The same for a head in tiles. Its first rows stay in the memory that layers leave, and in `parts`
- * of HEAD_PARTS of their common room. A tied embedding is not in memory either. */
+/* Stream with a head in tiles. Its first rows stay in the memory that layers leave, and in `parts`
+ * / HEAD_PARTS of the common room. A tied embedding is then not in memory either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)
 {
@@ -146,21 +149,21 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
     plan->memory.pinned += plan_head_bytes(plan);
 }
 
-/* A token takes less time, by more than the error of the rates; and a chunk of a prompt not much
- * more, or no more than a short reply regains. */
+/* Whether a token takes less time, by more than the error of the rates, and a chunk of a prompt
+ * takes not much more, or at most what a short reply regains. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||
         other->decode_ns * (100 + FASTER_PERCENT) >= than->decode_ns * 100) {
         return false;
     }
-    /* A prompt may lose a little, or what a reply of REGAIN_TOKENS makes up for. */
+    /* A prompt may take a little more time, or as much as a reply of REGAIN_TOKENS saves. */
     return other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT) ||
            other->prefill_ns - than->prefill_ns <=
                REGAIN_TOKENS * (than->decode_ns - other->decode_ns);
 }
 
-/* One way to stream, with its prediction. */
+/* Plan one way to stream, with its prediction. */
 static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                         enum plan_head_form form, uint64_t parts)
 {
@@ -174,7 +177,7 @@ static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_
     plan_predict(plan, w->image);
 }
 
-/* Another way, if it is faster. */
+/* Take another way if it is faster. */
 static void try_faster(struct plan *plan, const struct plan *start, const struct plan_weights *w,
                        uint64_t limit, enum plan_head_form form, uint64_t parts)
 {
@@ -189,10 +192,11 @@ static void try_faster(struct plan *plan, const struct plan *start, const struct
     }
 }
 
-/* A pinned head saves reading its tiles, and the card runs ahead while the head is computed. If
- * that takes longer than filling the slots, the card waits: pinning a part of the head, and layers
- * in its place, may be faster. If all layers stay, smaller slots suffice. So plans are made and
- * their times compared; without rates, a head that fits stays whole. */
+/* With a pinned head its tiles need not be read, and the card runs ahead while the head is
+ * computed. If that takes longer than filling the slots, the card waits, and pinning only a part of
+ * the head, with more layers, may be faster. If all layers stay, smaller slots suffice. So
+ * several plans are made and their times are compared. Without rates, a head that fits stays
+ * whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan start = *plan;
@@ -228,8 +232,8 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- experts -------------------------------------------------------------------------------- */
 
-/* The bytes that a token always needs, if an untied embedding is read by rows: all room goes to
- * layers. */
+/* Try to keep the bytes that a token always needs; an untied embedding is read by rows, so that
+ * all room goes to layers. */
 static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     if (!w->tied && w->by_rows < w->total) {
@@ -238,9 +242,9 @@ static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t 
     return try_resident(plan, w, limit) || try_streamed(plan, w, limit);
 }
 
-/* A token takes a few of a layer's experts. Everything else comes first, and the remaining
- * memory keeps the experts that are used most. If not even those of one token fit, whole layers
- * stream. */
+/* Try a cache of experts. A token takes only a few of a layer's experts, so everything else
+ * gets memory first, and the rest of the memory keeps the most used experts. If not even the
+ * experts of one token fit, whole layers stream. */
 static bool try_experts(struct plan *plan, const struct image *image, uint64_t limit)
 {
     uint64_t least = plan_experts_least(image);
@@ -251,7 +255,7 @@ static bool try_experts(struct plan *plan, const struct image *image, uint64_t l
         return false;
     }
     plan_weigh(&w, image, true);
-    other.experts.n_slots = 1; /* not decided yet: the smallest cache */
+    other.experts.n_slots = 1; /* begin with the smallest cache */
     if (!try_dense(&other, &w, limit - least)) {
         return false;
     }
@@ -280,8 +284,8 @@ static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t li
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* One candidate: the chunk and the number of spilled layers are given in *plan. *l: the sizes on
- * which it was based. */
+/* Plan one candidate, whose chunk and number of spilled layers are in *plan. *l: the sizes that it
+ * used. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)
 {
@@ -317,8 +321,8 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* Memory that weights leave free takes layers of keys and values back from the card, one after
- * the other. */
+/* Use memory that weights leave free to take layers of keys and values back from the card, one
+ * after another. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
     struct plan_kv *kv = &plan->kv;
@@ -328,7 +332,7 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
         uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv, n) +
                          kv->states;
 
-        if (plan_page_up(bytes) <= room) { /* it fits if all of them spill */
+        if (plan_page_up(bytes) <= room) { /* the weights fit if all layers spill */
             kv->n_spilled = n;
             plan->memory.kv = (size_t)bytes;
         }
@@ -337,8 +341,8 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv, kv->n_spilled);
 }
 
-/* Let every layer spill, then give leftover memory back to layers. *plan does not change if that
- * does not fit, or saves nothing compared with a cache of kv_bytes. */
+/* Let every layer spill, then give leftover memory back to layers. *plan does not change if the
+ * candidate does not fit, or if it saves nothing compared with a cache of kv_bytes. */
 static bool try_spilled(struct plan *plan, const struct plan_request *r,
                         const struct plan_weights *w, const struct plan *start, uint64_t kv_bytes)
 {
@@ -357,8 +361,9 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Keys and values spill if weights lack room. A byte of weights in memory saves reading one for
- * every token, a byte of keys and values only when the context is full: so weights come first. */
+/* Let keys and values spill if weights lack room. A byte of weights in memory saves a byte of
+ * reading for every token, a byte of keys and values only when the context is full, so weights come
+ * first. */
 static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {
@@ -375,8 +380,8 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* With plan->chunk every weight may stay: a quick check, because a plan that streams is made of
- * many. */
+/* Whether every weight may stay with plan->chunk. This check is quick, while a streaming plan
+ * tries many candidates. */
 static bool may_stay(const struct plan *plan, const struct plan_request *r,
                      const struct plan_weights *w)
 {
@@ -386,8 +391,8 @@ static bool may_stay(const struct plan *plan, const struct plan_request *r,
     return r->limits.kv_card || r->in_place || w->total <= l.limit;
 }
 
-/* Halve the chunk repeatedly if it prevents the model from running at all, or from having every
- * weight in memory, which is worth more. */
+/* Halve the chunk repeatedly if the model does not fit with it, or if a smaller chunk lets every
+ * weight stay in memory, which is worth more. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
                              const struct plan_weights *w, const struct plan *start, enum err e)
 {
@@ -410,8 +415,8 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* All of the chunk's inputs are read again for each few rows of weights: from the cache, if seven
- * eighths of it hold them. A chunk that reads a card is as long as possible. */
+/* Make the chunk's inputs fit in seven eighths of the cache, because all of them are read again for
+ * every few rows of weights. If a chunk reads the card, it stays as long as possible. */
 static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                       const struct plan *start)
 {
@@ -452,8 +457,8 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
-/* Context, chunk and rows of logits: requested or default, each bounded by the previous one; but
- * a pass takes a token of each sequence. */
+/* Choose context, chunk and rows of logits: requested or default, each limited by the previous
+ * one; but a pass takes at least a token of each sequence. */
 static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;

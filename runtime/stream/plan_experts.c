@@ -33,7 +33,7 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* If nothing is known, all experts are equally likely: of n, n - slots are missing. */
+/* If the use is unknown, all experts are equally likely: n - slots of n are missing. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots)
 {
@@ -44,11 +44,11 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
     if (slots == 0 || slots == l->n_experts) {
         return 0;
     }
-    /* In 1/65536: experts of a token, times the share that is not in a slot. */
+    /* The experts of a token times the share that is not in a slot, in 1/65536. */
     if (use == NULL) {
         return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
     }
-    /* Slots hold the most used ones; the others are read. */
+    /* Slots hold the most used experts; others are read. */
     for (uint32_t i = slots; i < l->n_experts; i++) {
         beyond += use->found[i];
     }
@@ -72,7 +72,7 @@ void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t roo
     struct plan_experts *e = &plan->experts;
 
     e->n_slots = 1;
-    /* Bytes grow with each slot: the last step that fits is the largest cache. */
+    /* Bytes grow with each slot, so the last step that fits is the largest cache. */
     while (e->n_slots < INGOT_MAX_EXPERTS && plan_experts_bytes(image, e->n_slots + 1) <= room) {
         e->n_slots++;
     }

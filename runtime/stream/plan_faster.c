@@ -1,5 +1,5 @@
-/* Ways to make a model faster whose experts are in a cache: more memory for the cache, or
- * experts of fewer bits, of which more fit and each takes less time to read. */
+/* Advice for a model whose experts are in a cache: more memory for the cache, or experts of
+ * fewer bits, because more of them fit and each takes less time to read. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -7,11 +7,12 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    WORTH_PERCENT = 10, /* less is not worth mentioning: rates are accurate to a few percent */
+    WORTH_PERCENT = 10, /* smaller gains are not mentioned, because rates are accurate only to a few
+                         * percent */
     NS = 1000000000,
 };
 
-/* A token's time with so many slots. */
+/* A token's time with this many slots. */
 static uint64_t decode_ns(const struct plan *plan, const struct image *image, uint32_t n_slots)
 {
     struct plan other = *plan;
@@ -22,13 +23,13 @@ static uint64_t decode_ns(const struct plan *plan, const struct image *image, ui
     return other.prediction.decode_ns;
 }
 
-/* The fewest slots with which a token takes at most `ns`; with `most` slots it does. */
+/* The fewest slots with which a token takes at most `ns`; `most` slots are enough. */
 static uint32_t fewest_slots(const struct plan *plan, const struct image *image, uint64_t ns,
                              uint32_t most)
 {
     uint32_t low = plan->experts.n_slots, high = most;
 
-    /* Bisection: more slots never make a token slower. */
+    /* Use bisection, because more slots never make a token slower. */
     while (high - low > 1) {
         uint32_t middle = (low + high) / 2;
 
@@ -41,7 +42,8 @@ static uint32_t fewest_slots(const struct plan *plan, const struct image *image,
     return high;
 }
 
-/* The type of the experts' matrices; INGOT_N_TYPES: there are none, or not all can have `type`. */
+/* The type of the experts' matrices; INGOT_N_TYPES: no experts, or not all matrices can have
+ * `type`. */
 static unsigned expert_type(const struct image *image, unsigned type)
 {
     unsigned found = INGOT_N_TYPES;
@@ -61,7 +63,8 @@ static unsigned expert_type(const struct image *image, unsigned type)
     return found;
 }
 
-/* Bytes of 256 weights in both types, if the second one is at least an eighth smaller. */
+/* Whether the second type is at least an eighth smaller; also gives the bytes of 256 weights in
+ * both types. */
 static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, uint64_t *then)
 {
     unsigned current = expert_type(image, type);
@@ -74,16 +77,16 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* A token's time with experts of `then` bytes in place of `now` in the same memory. Reads that
- * are no longer needed save time, but no more than the waiting. */
+/* A token's time if experts have `then` bytes instead of `now`, in the same memory. Saved reads
+ * save time, but no more than the time spent waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {
     const struct plan_experts *e = &plan->experts;
-    /* Smaller experts: more of them in the same memory, ... */
+    /* More of the smaller experts fit in the same memory. */
     uint32_t n_slots = (uint32_t)min_u64(e->n_slots * now / then, most);
     uint64_t read = plan_experts_read(e->use, image, n_slots) * then / now;
-    /* ... and fewer bytes to read for each that is missing. */
+    /* Each missing expert has fewer bytes to read. */
     uint64_t saved = (e->read - min_u64(read, e->read)) * (NS / 1000) /
                      (plan->rates.card / 1000 + 1);
     uint64_t least = decode_ns(plan, image, most);
@@ -118,21 +121,22 @@ void plan_advise_experts(struct plan *plan, const struct image *image)
         plan->rates.card == 0) {
         return;
     }
-    /* The first type that saves an eighth at least. */
+    /* Take the first type that saves at least an eighth. */
     for (size_t i = 0; i < sizeof types / sizeof types[0] && type == INGOT_N_TYPES; i++) {
         if (is_smaller(image, types[i], &now, &then)) {
             type = types[i];
             after = retyped_ns(plan, image, most, now, then);
         }
     }
-    /* None: aim at one and a half times the speed, or at what a whole cache gives. */
+    /* Without such a type aim at 1.5 times the speed, or at the speed with all experts in
+     * memory. */
     if (type == INGOT_N_TYPES) {
         after = max_u64(before * 2 / 3, decode_ns(plan, image, most));
     }
     if (after == 0 || before * 100 < after * (100 + WORTH_PERCENT)) {
         return;
     }
-    /* The fewest slots that reach that time, and what they cost. */
+    /* Find the fewest slots that reach this time, and their memory. */
     slots = fewest_slots(plan, image, after, most);
     if (type == INGOT_N_TYPES) {
         after = decode_ns(plan, image, slots);

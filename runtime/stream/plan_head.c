@@ -1,10 +1,10 @@
-/* The output matrix in tiles of rows, of which a part may stay in memory. */
+/* Plan the output matrix in tiles of rows; a part of it may stay in memory. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* After so many groups of rows a tile begins at the same offset in a sector again. Tiles and the
- * resident part are whole steps: then a head with more resident rows never has more sectors that
- * two tiles share. */
+/* After this many groups of rows a tile begins at the same offset in a sector again. Tiles and the
+ * resident part are whole steps, so that more resident rows never lead to more sectors shared by
+ * two tiles. */
 static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;
@@ -17,13 +17,13 @@ static uint64_t step_groups(uint64_t group_bytes)
     return step;
 }
 
-/* In whole steps, or unchanged if it is less than one. */
+/* The number of groups in whole steps, or unchanged if it is less than one step. */
 static uint64_t whole_steps(uint64_t groups, uint64_t step)
 {
     return groups < step ? groups : groups / step * step;
 }
 
-/* The groups that stay, but never all of them: then the head would be whole.
+/* The number of groups that stay, but never all of them, because then the head would be whole.
  *
  *   page_up(offset + groups * group_bytes) <= before + room
  */
@@ -37,12 +37,13 @@ static uint64_t groups_that_stay(const struct plan_head *head, const struct ingo
     return min_u64((pages - t->offset) / head->group_bytes, all - 1) / step * step;
 }
 
-/* Cut the output matrix, after what stays of it, into tiles of one slot at most, whole groups of rows.
+/* Cut the output matrix, after the part that stays, into tiles of whole groups of rows, each at
+ * most one slot long.
  *
  *   tile_rows = group_rows * floor((slot - slack) / group_bytes), in whole steps
  *   n_tiles   = ceil(rows that pass / tile_rows)
  *
- * The slack is for sectors at both ends that a tile shares with its neighbours. Every pass reads
+ * The slack is for sectors at both ends, which a tile shares with its neighbours. Every pass reads
  * these sectors twice, so head->read may be a little more than the matrix. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
 {
@@ -58,7 +59,7 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
         head->group_rows = 8;
     }
     head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
-    /* Whole steps stay: the first tile begins where a sector does. */
+    /* Whole steps stay, so that the first tile begins at a sector. */
     stay = groups_that_stay(head, t, w, room);
     head->first_row = (uint32_t)stay * head->group_rows;
     head->stays = t->offset + stay * head->group_bytes;
@@ -68,7 +69,7 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
                          step_groups(head->group_bytes));
     head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;
     head->n_tiles = (t->rows - head->first_row + head->tile_rows - 1) / head->tile_rows;
-    /* A pass reads sectors that two tiles share twice. */
+    /* A pass reads a sector that two tiles share twice. */
     for (uint32_t i = 0; i < head->n_tiles; i++) {
         struct plan_tile tile;
 
@@ -88,7 +89,7 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->n_rows = min_u32(image->header->params.vocab - tile->first_row, head->tile_rows);
     last = first + (tile->n_rows + group - 1) / group * head->group_bytes;
     if (i == head->n_tiles - 1) {
-        last = head->end; /* the padding too: the segment's CRC covers it */
+        last = head->end; /* with the padding, because the segment's CRC covers it */
     }
     tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
     tile->skip = (size_t)(first - tile->offset);

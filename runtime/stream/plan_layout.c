@@ -1,4 +1,4 @@
-/* The sizes by which a plan is decided:
+/* The sizes that decide a plan:
  *
  *   arena = rest + limit,  rest = kv + scratch + a page,  limit for weights and slots
  *
@@ -12,8 +12,8 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-/* For a slot that only holds tiles: the requests that a read keeps in flight, shared by both
- * slots. */
+/* Bytes of a slot that only holds tiles: the requests that a read keeps in flight, shared by
+ * both slots. */
 enum { ALONE_SLOT = 512 * 1024 };
 
 static uint64_t embedding_row_bytes(const struct image *image)
@@ -34,7 +34,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* A tile of the head has at least a few groups of rows. */
+/* The least bytes of a tile of the head: a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -58,7 +58,7 @@ static void weigh_streamed(struct plan_weights *w)
     uint64_t head = w->image->segments[image_head_segment(w->image)].bytes;
     uint64_t rows = w->row + w->row_sums;
 
-    /* The slots, and what stays in addition in each form. */
+    /* Add the slots and the parts that stay in each form. */
     w->streamed[PLAN_HEAD_WHOLE] = PLAN_SLOTS * w->slot[PLAN_HEAD_WHOLE] + head;
     w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows + w->before;
     if (w->tied) {
@@ -110,7 +110,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
                  w->row_sums;
-    /* A head in tiles keeps the part before its matrix: the norm. */
+    /* With a head in tiles the part before its matrix, the norm, stays. */
     w->before = plan_page_up(image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset);
     /* A slot holds the largest piece that streams through it. */
     w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
@@ -136,7 +136,8 @@ size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r)
     return activations_input_bytes(&a);
 }
 
-/* Activations of a chunk; the ids of the whole context and the work space of each session. */
+/* Bytes of activations of a chunk, of the ids of the whole context, and of each session's work
+ * space. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
@@ -155,7 +156,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return max_u64(a, b) - b;
 }
 
-/* For the rows that are kept. */
+/* Bytes for the kept rows of the table. */
 static uint64_t table_memory(const struct image *image)
 {
     if (image->header->params.per_layer_dim == 0) {
@@ -173,18 +174,18 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
              r->work.states);
     l->scratch = scratch_bytes(plan, r, context);
     l->learn = 0;
-    if (r->work.learn_bytes != 0) { /* and the conversation's ids during a lesson */
+    if (r->work.learn_bytes != 0) { /* lessons also keep the conversation's ids */
         l->learn = r->work.learn_bytes + arena_take_bytes(context * sizeof(uint32_t));
     }
-    /* Each ends at a page. */
+    /* Each region ends at a page. */
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + plan_page_up(l->learn) +
               plan_page_up(table_memory(r->image)) + INGOT_PAGE;
-    /* The rest is for weights, as far as mem= allows. */
+    /* The other memory is for weights, up to mem=. */
     l->limit = less(r->arena_bytes, l->rest);
     if (r->limits.weights == 0) {
         return;
     }
-    if (r->limits.kv_card) { /* then mem= limits keys and values, too */
+    if (r->limits.kv_card) { /* with kv=card mem= limits keys and values, too */
         l->limit = min_u64(l->limit, less(r->limits.weights, plan_page_up(l->kv)));
     } else {
         l->limit = min_u64(l->limit, r->limits.weights);

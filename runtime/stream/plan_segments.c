@@ -1,12 +1,12 @@
-/* The location of rows of the embedding in the file, and how many bytes all segments would have in
- * another type. */
+/* The places of the embedding's rows in the file, and the bytes that all segments would have
+ * in another type. */
 #include "board/block_device.h"
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* The bytes of one read, equal for every token, so that they can be planned. A group of g bytes
- * may begin anywhere in a sector of s bytes, at most s - 1 bytes after its start, so ceil((g + s
- * - 1) / s) sectors hold it. */
+/* The bytes of a read, equal for every token so that they can be planned. A group of g bytes
+ * begins at most s - 1 bytes after the start of a sector of s bytes, so ceil((g + s - 1) / s)
+ * sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
@@ -53,8 +53,8 @@ uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached
     return image->segments[l->segment].bytes;
 }
 
-/* Every layer has the same number of slots, as far as it has so many experts, and so many that the
- * experts of one token always fit together:
+/* Every layer has the same number of slots, but no more than it has experts, and at least enough
+ * for the experts of one token:
  *
  *   slots(layer) = min(experts, max(n_slots, experts of a token))
  */
@@ -68,7 +68,8 @@ uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t 
     return min_u32(l->n_experts, max_u32(n_slots, l->n_experts_used));
 }
 
-/* One entry of the table stands for all experts of a layer. */
+/* How many tensors an entry of the table stands for: one entry stands for all experts of a
+ * layer. */
 static uint64_t copies_of(const struct image *image, const struct ingot_tensor *t)
 {
     if (!image_role_is_expert((enum ingot_role)t->role)) {

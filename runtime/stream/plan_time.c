@@ -15,25 +15,25 @@
 #include "runtime/stream/plan.h"
 
 enum {
-    PASSES = 4,                /* the first two fill the ring */
-    AHEAD_BYTES = 1024 * 1024, /* requests in flight, for which a read of a row waits */
-    LENT_TIE = 32, /* a core for the card alone wins even if it is slower by this share of the
-                    * time: polls between rows come late, which no rate shows */
+    PASSES = 4,                /* passes to simulate; the first two fill the ring */
+    AHEAD_BYTES = 1024 * 1024, /* bytes of requests in flight, for which a read of a row waits */
+    LENT_TIE = 32, /* a core only for the card is chosen even if it is slower by this fraction
+                    * of the time, because polls between rows come late, which no rate shows */
 };
 
 struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint32_t last_written;      /* layer: after its keys a chunk has one token left */
+    uint32_t last_written;      /* layer after whose keys a chunk has only one token left */
     uint64_t now;               /* when the cores are done with all segments so far */
-    uint64_t card;              /* and when the card has read them */
+    uint64_t card;              /* when the card has read all segments so far */
     uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
     uint32_t segment;           /* segments so far: the ring's position */
 };
 
-/* bytes / (bytes a second), in steps that stay within 64 bits up to 18 TB. 0: no card, or a rate
- * below 1000 bytes a second. */
+/* bytes / (bytes a second), computed in steps that stay within 64 bits up to 18 TB. 0: no card, or
+ * a rate below 1000 bytes a second. */
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 {
     uint64_t rate = t->plan->rates.card / 1000;
@@ -80,8 +80,8 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* A chunk's work in the last layer that writes a state: keys and values of all its tokens, or
- * the whole mixer. The rest is for the one token that is read. */
+/* The time of a chunk in the last layer that writes a state: keys and values of all its tokens,
+ * or the whole mixer. The rest is only for the one token that continues. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
 {
@@ -117,7 +117,7 @@ static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from
     if (leaves_out(t) && layer > t->last_written) {
         return 0;
     }
-    /* At the last state all tokens need keys and values, and half of the other work. */
+    /* At the last state all tokens need keys and values, which is half of the other work. */
     if (leaves_out(t) && layer == t->last_written) {
         return narrow_matrices_ns(t, layer, from, to) + t->n_tokens * rest / INGOT_PHASES / 2;
     }
@@ -130,8 +130,8 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-/* The card reads the next segment of `bytes`. It begins when the previous one is read and its
- * slot is free; returns that time. */
+/* Let the card read the next segment of `bytes`. It begins when the previous segment is read
+ * and a slot is free; returns this time. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
     uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
@@ -140,14 +140,14 @@ static uint64_t arrive(struct timeline *t, uint64_t bytes)
     return begin;
 }
 
-/* The cores are done with the segment: its slot is free. */
+/* The cores are done with the segment, so its slot becomes free. */
 static void leave(struct timeline *t)
 {
     t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
 }
 
-/* When computing may begin on the first `to` bytes of a layer whose transfer began at `begin`:
- * with few tokens as soon as they are there. */
+/* When cores may begin to compute the first `to` bytes of a layer whose transfer began at
+ * `begin`: with few tokens as soon as the bytes have arrived. */
 static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
 {
     /* Few tokens: a phase begins with its first bytes. */
@@ -157,16 +157,15 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
-/* The end of a phase, of the bytes that stay or stream. */
+/* The end of a phase, counted in the bytes that stay or stream. */
 static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned phase)
 {
     return min_u64(image_phase_end(t->image, layer, phase),
                    plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
 }
 
-/* For a layer's experts those that the tokens take, as a number times 2^32. If all are used
- * equally, a token leaves an expert out with probability 1 - used / n, and n tokens with its nth
- * power. */
+/* How many of a layer's experts the tokens take, times 2^32. If all are used equally, a token
+ * leaves an expert out with probability 1 - used / n, and several tokens with a power of it. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {
     uint64_t left = (uint64_t)l->n_experts << 32;
@@ -198,14 +197,16 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
                            uint64_t expert_bytes)
 {
     uint64_t one = (ns << 16) / taken, all_read = transfer_ns(t, missing * expert_bytes >> 16);
-    uint64_t read = min_u64(transfer_ns(t, expert_bytes), all_read); /* a chunk may lack less */
+    uint64_t read = min_u64(transfer_ns(t, expert_bytes), all_read); /* a chunk may lack fewer
+                                                                      * bytes */
     uint64_t behind = max_u64(t->card, t->now) - t->now;
 
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
 }
 
-/* Some of a chunk's experts are always missing. A single token's may all be there, and then it
- * does not wait; so the average of missing ones applies to the other tokens. */
+/* Some of a chunk's experts are always missing. A single token may have all its experts in the
+ * cache, and then it does not wait, so the average number of missing experts belongs to the other
+ * tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
@@ -221,7 +222,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
         all = chance_of_all(missing, l->n_experts_used);
-    } else { /* many tokens take nearly all, however they are used */
+    } else { /* many tokens take nearly all experts, however these are used */
         taken = experts_taken(l, n_tokens) >> 16;
         missing = taken * (l->n_experts - slots) / l->n_experts;
     }
@@ -237,7 +238,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
     t->now += (ns * all + some * ((1u << 16) - all)) >> 16;
 }
 
-/* A layer in memory waits for nothing. */
+/* Run a layer in memory, which waits for nothing. */
 static void run_pinned(struct timeline *t, uint32_t layer)
 {
     uint64_t from = 0;
@@ -250,9 +251,9 @@ static void run_pinned(struct timeline *t, uint32_t layer)
     }
 }
 
-/* A layer from the card: each phase waits for its bytes. While all wait, core 0 computes the
- * checksum of the bytes that came; all cores compute the rest at the end. check_ns is the time of
- * all cores together, so core 0 alone takes `cores` times that:
+/* Run a layer from the card: each phase waits for its bytes. While all cores wait, core 0
+ * computes the checksum of arrived bytes; all cores compute the rest at the end. check_ns is the
+ * time with all cores, so core 0 alone takes `cores` times as long:
  *
  *   rest = max(check * cores - waited, 0) / cores
  */
@@ -263,14 +264,14 @@ static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
 
     for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
         uint64_t to = phase_end(t, layer, phase);
-        /* A phase begins when its bytes are there and the phase before has ended. */
+        /* A phase begins when its bytes have arrived and the previous phase has ended. */
         uint64_t there = max_u64(t->now, arrival(t, begin, to));
 
         waited += there - t->now;
         t->now = there + phase_ns(t, layer, from, to);
         from = to;
     }
-    /* All cores check now what core 0 could not check while it waited. */
+    /* All cores now check the bytes that core 0 could not check while it waited. */
     t->now += (max_u64(check_ns(t, bytes) * cores, waited) - waited) / cores;
     leave(t);
 }
@@ -292,9 +293,8 @@ static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
     return plan_head_share(plan, tile).n_rows / plan->head.group_rows * plan->head.group_bytes;
 }
 
-/* The head computes the logits of one token, also after a chunk. The resident part is computed
- * in shares between the tiles. A tile must be complete, because all cores check it before they
- * multiply. */
+/* Run the head for one token, also after a chunk. The resident part is computed in shares
+ * between the tiles. A tile must be complete, because all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -307,7 +307,7 @@ static void run_head(struct timeline *t)
     for (uint32_t i = 0; i < t->plan->head.n_tiles; i++) {
         struct plan_tile tile;
 
-        /* The resident share is computed while the tile arrives. */
+        /* The resident share is computed while the tile is arriving. */
         t->now += compute_ns(&t->plan->rates, w->type, share_bytes(t->plan, i), 1);
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);
@@ -317,9 +317,9 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* A pass begins with a row of the embedding, and of the table per layer, for each token. The
- * card is still busy with the segments of the ring: their requests in flight, AHEAD_BYTES at
- * most, come before the rows. */
+/* A pass first reads a row of the embedding, and of the table per layer, for each token. The
+ * card is still busy with the ring's segments: requests in flight, at most AHEAD_BYTES, come
+ * before the rows. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
@@ -360,8 +360,8 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
     return (t.now - half) / (PASSES - PASSES / 2);
 }
 
-/* No core computes while core 0 moves bytes itself: the others wait for its rows. So the time is
- * that of computing (with a card of no time) and that of moving, one after the other:
+/* No core computes while core 0 moves bytes itself, because the others wait for core 0's rows. So
+ * the time is the sum of computing (with an infinitely fast card) and moving:
  *
  *   computing + bytes / rate * io_core %            but never less than the overlapped time
  */
@@ -380,8 +380,8 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
                    overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
-/* The last core moves the bytes, and one core less computes: the rates are those measured
- * without it. */
+/* The time if the last core moves the bytes and one core less computes, with the rates
+ * measured without that core. */
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct plan fewer = *plan;
@@ -392,7 +392,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
-/* The faster of both ways. *lends: the last core moves the bytes. */
+/* The time of the faster way. *lends: the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {

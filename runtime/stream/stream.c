@@ -9,8 +9,8 @@
 
 enum {
     CRC_STEP = 128 * 1024, /* bytes that core 0 checks in a poll, so that a poll stays short */
-    QUIET_STEPS = 256,     /* calls without a poll, because nothing can have come ... */
-    QUIET_WAITS = 20000,   /* ... and while all cores wait */
+    QUIET_STEPS = 256,     /* calls without a poll, because nothing can have arrived */
+    QUIET_WAITS = 20000,   /* the same while all cores wait */
 };
 
 static const struct ingot_segment *layer_segment(const struct stream *s, uint32_t index)
@@ -73,7 +73,7 @@ static bool is_arriving(const struct stream_slot *slot)
            slot->read.status == ERR_BUSY;
 }
 
-/* Whether a's segment is needed before b's. */
+/* Whether slot a's segment is needed before slot b's. */
 static bool comes_before(const struct stream *s, const struct stream_slot *a,
                          const struct stream_slot *b)
 {
@@ -83,8 +83,8 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* The queued slot whose turn is next. NULL: there is none, or the segment before it has more to
- * request. Two at once would share the card, and the one that is needed first would come late. */
+/* The queued slot that is next. NULL: there is none, or the segment before it has more to
+ * request. Two segments at once would share the card, and the one needed first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
     struct stream_slot *first = NULL;
@@ -103,7 +103,7 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
-/* How many bytes of the segments in flight have arrived; experts count theirs themselves. */
+/* How many bytes of the segments in flight have arrived; experts are counted elsewhere. */
 static uint64_t arrived_bytes(const struct stream *s)
 {
     uint64_t bytes = 0;
@@ -121,7 +121,7 @@ static uint64_t arrived_bytes(const struct stream *s)
 /* The card's busy time begins with a read, because the first poll may already see it complete. */
 void stream_begin_count(struct stream *s)
 {
-    /* Nothing was in flight: the count begins here. */
+    /* Nothing was in flight, so the count begins now. */
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
         s->card.moved_at = s->card.polled_at;
@@ -181,7 +181,7 @@ static void request_ahead(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
-        /* At most one pass ahead, and no further than is certain. */
+        /* Request at most one pass ahead, and only segments that are certainly needed. */
         if (slot->state != STREAM_EMPTY || s->ring.next.pass - s->ring.pass > 1 ||
             s->ring.next.index >= known_segments(s)) {
             continue;
@@ -212,8 +212,8 @@ static bool poll_guest(const struct stream *s, uint64_t *bytes)
     return s->guest.poll != NULL && s->guest.poll(s->guest.context, bytes);
 }
 
-/* The guest's transfers continue; and the card's busy time is counted, from poll to poll while
- * something arrives. */
+/* Poll the guest's transfers, and count the card's busy time from poll to poll while something
+ * arrives. */
 static void poll_guest_and_count(struct stream *s)
 {
     uint64_t now = stream_ticks(s), guest = 0, bytes;
@@ -238,7 +238,7 @@ static void poll_guest_and_count(struct stream *s)
     s->card.guest = guest;
 }
 
-/* Collect the bytes that have come for a slot. checks: also continue its checksum. */
+/* Collect the bytes that have arrived for a slot. checks: also continue its checksum. */
 static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 {
     (void)file_read_poll(&slot->read); /* its status stays in the read */
@@ -249,8 +249,8 @@ static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 }
 
 /* Poll everything. waits: no core computes, so core 0 has time for checksums. Otherwise the
- * workers would wait for core 0 at the next barrier: then all cores check a layer together once
- * it is there. */
+ * workers would wait for core 0 at the next barrier, so all cores check a layer together once it
+ * has arrived. */
 static void poll_all(struct stream *s, bool waits)
 {
     bool checks = waits || s->workers->n_cores == 1;
@@ -296,7 +296,7 @@ void stream_pump(struct stream *s)
     poll_all(s, true);
 }
 
-/* Wait for transfers in flight: the device writes the buffers until they end. */
+/* Wait for transfers in flight, because the device writes the buffers until they end. */
 static void empty_slots(struct stream *s)
 {
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
@@ -318,7 +318,7 @@ void stream_reset(struct stream *s)
     if (s->guest.reset != NULL) {
         s->guest.reset(s->guest.context);
     }
-    /* The next pass begins with its first segment, whatever was requested. */
+    /* The next pass begins with its first segment, whatever was requested before. */
     s->ring.pass++;
     s->ring.next.pass = s->ring.pass + 1;
     s->ring.next.index = 0;
@@ -348,19 +348,19 @@ void stream_begin(struct stream *s, bool want_head)
     request_ahead(s);
 }
 
-/* Whether the first `bytes` of the slot's segment are not there yet, and there was no error. */
+/* Whether the first `bytes` of the slot's segment have not arrived, and there was no error. */
 static bool is_missing(const struct stream_slot *slot, uint64_t bytes)
 {
     return slot->state == STREAM_QUEUED ||
            (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY);
 }
 
-/* All cores wait for the slot. */
+/* Wait for the slot, with all cores. */
 static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
     uint64_t start = stream_ticks(s), begin = trace_begin(s->workers->trace);
 
-    /* Once for each segment, however often it is waited for. */
+    /* Count a segment only once, however often cores wait for it. */
     if (!slot->stalled) {
         s->stats.stalls++;
         s->stats.first_stalls += !s->ring.started;
@@ -373,10 +373,10 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
     trace_end(s->workers->trace, TRACE_WAIT, slot->segment.index, 0, begin);
 }
 
-/* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
+/* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
-    /* The usual case: it was requested in time. */
+    /* The usual case: the segment was requested in time. */
     if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
         s->ring.started = true;
         return ERR_OK;

@@ -16,7 +16,7 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
     return e;
 }
 
-/* A wrong checksum has a sector too: the expert's first one. */
+/* A wrong checksum also names a sector: the expert's first one. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e)
 {

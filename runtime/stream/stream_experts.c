@@ -7,9 +7,8 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    USE_ONE = 1 << 16,  /* an expert that every token takes */
-    USE_TOKENS = 32,    /* after so many tokens an average forgets: it is the mean over about so
-                         * many */
+    USE_ONE = 1 << 16,  /* average of an expert that every token takes */
+    USE_TOKENS = 32,    /* an average is the mean over about this many tokens */
     CRC_STEP = 1 << 17, /* bytes that core 0 checks in a poll */
 };
 
@@ -32,7 +31,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     if (plan->experts.n_slots == 0) {
         return;
     }
-    /* Each layer's slots, then what is known of each expert. */
+    /* Each layer's slots, then the facts about each expert. */
     for (uint32_t i = 0; i < s->image->header->params.n_layers; i++) {
         uint64_t slots = plan_experts_slots(s->image, i, plan->experts.n_slots);
 
@@ -72,8 +71,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* A read that is not in use. NULL: all are, or an earlier read has pieces left to request, which
- * go first because its expert is needed first. */
+/* A read that is not in use. NULL: all are in use, or an earlier read has pieces left to request;
+ * these go first because its expert is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;
@@ -92,7 +91,7 @@ static struct stream_expert_read *idle_read(struct stream_experts *x)
     return idle;
 }
 
-/* NULL: it has to wait. */
+/* Begin to read an expert. NULL: it has to wait. */
 static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, uint16_t expert,
                                              bool now)
 {
@@ -104,7 +103,7 @@ static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, u
     if (r == NULL) {
         return NULL;
     }
-    /* A slot may cost another expert its place; without a slot the read waits. */
+    /* Another expert may lose its slot for this one; without a slot the read waits. */
     slot = stream_experts_take_slot(s, layer, now);
     if (slot == STREAM_NO_SLOT) {
         return NULL;
@@ -140,7 +139,7 @@ bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now)
     return true;
 }
 
-/* The card has nothing else to do. */
+/* The card is idle: fetch the next expert that was predicted. */
 static void fetch_next(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -148,7 +147,7 @@ static void fetch_next(struct stream *s)
     for (uint32_t i = 0; i < x->next.n && x->failure == ERR_OK; i++) {
         struct stream_expert *e = &stream_experts_of(s, x->next.layer)[x->next.experts[i]];
 
-        /* It is there or on its way. */
+        /* The expert is there, or already requested. */
         if (e->slot != STREAM_NO_SLOT || x->next.asked[i]) {
             continue;
         }
@@ -170,7 +169,7 @@ static void ask_ahead(struct stream *s)
             return;
         }
     }
-    /* All of the list are requested: continue with guesses for the next layer. */
+    /* All experts of the list are requested: continue with guesses for the next layer. */
     fetch_next(s);
 }
 
@@ -184,7 +183,7 @@ void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n)
     }
 }
 
-/* Its slot holds nothing. */
+/* Drop an expert from its slot. */
 static void drop(const struct stream *s, struct stream_expert_read *r)
 {
     struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];
@@ -194,7 +193,8 @@ static void drop(const struct stream *s, struct stream_expert_read *r)
     r->used = false;
 }
 
-/* Nobody waits for this read, so its error is ignored: it is requested again when somebody does. */
+/* End a failed read. If no core waits for it, the error is ignored, and the expert is requested
+ * again when it is needed. */
 static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 {
     struct stream_experts *x = &s->experts;
@@ -203,7 +203,7 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
         drop(s, r);
         return;
     }
-    if (r->stopped) { /* and named in the meantime */
+    if (r->stopped) { /* stopped, but its expert was named in the meantime */
         start_read(s, r);
         return;
     }
@@ -212,8 +212,8 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
     stream_name_expert(s, r->layer, r->expert, &r->read, e);
 }
 
-/* All of it has come. Reading again repairs a bit that flipped on the way, but not one on the
- * card. */
+/* Finish an expert that has arrived completely. Reading again repairs a bit that flipped in the
+ * transfer, but not one on the card. */
 static void finish(struct stream *s, struct stream_expert_read *r)
 {
     struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];
@@ -236,7 +236,7 @@ static void finish(struct stream *s, struct stream_expert_read *r)
     }
 }
 
-/* Collect what has come. checks: also continue its checksum. */
+/* Collect the bytes that have arrived. checks: also continue the checksum. */
 static void poll_read(struct stream *s, struct stream_expert_read *r, bool checks)
 {
     uint64_t before = r->read.bytes_done, n;
@@ -257,7 +257,7 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
     n = min_u64(r->read.bytes_done - r->crc_bytes, CRC_STEP);
     r->crc = crc32c(r->crc, r->at + r->crc_bytes, (size_t)n);
     r->crc_bytes += n;
-    /* The last byte has come and is summed. */
+    /* The last byte has arrived and is in the checksum. */
     if (e == ERR_OK && r->crc_bytes == r->read.bytes) {
         finish(s, r);
     }
@@ -285,7 +285,7 @@ bool stream_experts_arrive(const struct stream *s)
     return false;
 }
 
-/* The slots of experts that were still arriving, or were wrong, hold nothing. */
+/* Empty the slots of experts that were still arriving, or were wrong. */
 void stream_experts_reset(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -296,7 +296,7 @@ void stream_experts_reset(struct stream *s)
         while (r->used && r->read.status == ERR_BUSY) {
             (void)file_read_poll(&r->read);
         }
-        /* Neither the slot nor the list may be trusted any more. */
+        /* The slot and the list must not be used any more. */
         if (r->used) {
             drop(s, r);
         }
@@ -311,7 +311,7 @@ void stream_experts_reset(struct stream *s)
 
 /* ---- the list ---------------------------------------------------------------------------------- */
 
-/* The average moves by n_tokens / USE_TOKENS of the way to their share. */
+/* Move the average towards the share of these tokens, by n_tokens / USE_TOKENS of the way. */
 static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens)
 {
     int64_t share = (int64_t)count * USE_ONE / n_tokens;
@@ -320,7 +320,7 @@ static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens
     e->use = (uint32_t)((int64_t)e->use + step);
 }
 
-/* Number i of the list is on its way already. */
+/* Number i of the list is already being read: join its read. */
 static void join_read(struct stream *s, uint32_t i)
 {
     struct stream_experts *x = &s->experts;
@@ -335,17 +335,17 @@ static void join_read(struct stream *s, uint32_t i)
     x->list[i].state = STREAM_EXPERT_ARRIVING;
 }
 
-/* For an expert that was requested ahead but is not named, nothing more is requested. */
+/* Stop requests for experts that were requested ahead but are not named. */
 static void stop_reads(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
 
-    /* How many guesses were right, for the figures. */
+    /* Count the right guesses, for the figures. */
     for (uint32_t i = 0; i < x->next.n; i++) {
         s->stats.ahead_right += x->next.layer == x->layer && x->counts[x->next.experts[i]] != 0 &&
                                 x->next.asked[i];
     }
-    /* Wrong guesses give the card to what is needed. */
+    /* End the reads of wrong guesses, so that the card is free for needed experts. */
     for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
         struct stream_expert_read *r = &x->reads[i];
 
@@ -371,7 +371,7 @@ static void list_expert(struct stream *s, uint32_t expert)
         .there = there,
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
-    /* A guess that came true: its read continues for the list. */
+    /* The guess was right: its read continues for the list. */
     if (coming) {
         join_read(s, x->n - 1);
     }
@@ -383,8 +383,8 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
 {
     struct stream_experts *x = &s->experts;
 
-    for (uint32_t i = 0; i < x->n; i++) { /* experts of the previous layer, all of which have
-                                           * come */
+    for (uint32_t i = 0; i < x->n; i++) { /* experts of the previous layer, which have all
+                                           * arrived */
         all_of(s)[x->list[i].expert].listed = STREAM_NOT_LISTED;
     }
     x->layer = layer;
@@ -397,7 +397,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
             list_expert(s, i);
         }
     }
-    /* Guesses end before the list is requested. */
+    /* End wrong guesses before the list is requested. */
     stop_reads(s);
     stream_experts_count(s, n_tokens);
     ask_ahead(s);

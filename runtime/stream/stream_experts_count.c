@@ -1,7 +1,7 @@
-/* How many hits a cache of another size would have had. The rule by which experts lose their slots
- * orders all of a layer's experts, independently of the number of slots: a cache of n has the first
- * n of this order. The place at which a token's expert is found therefore tells which caches have
- * it, and counts of places give the hit rate of every size from one run.
+/* Count how many hits a cache of another size would have had. The rule by which experts lose their
+ * slots orders all of a layer's experts, independently of the number of slots: a cache of n has the
+ * first n of this order. The place at which a token's expert is found therefore tells which caches
+ * have it, and counts of places give the hit rate of every size from one run.
  *
  * A used expert goes to the front. Each one in between gives its place to the one before it if
  * that should rather be kept, as in a cache of that many slots (Mattson's stack). */
@@ -50,7 +50,7 @@ static void move_to_front(struct stream_expert *all, uint16_t expert)
     all[end].order = carried;
 }
 
-/* So that no count wraps, and what was long ago counts less. */
+/* Halve all counts, so that none overflows and old uses count less. */
 static void halve(struct stream_expert *all, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -68,7 +68,8 @@ void stream_experts_count(struct stream *s, uint32_t n_tokens)
     for (uint32_t i = 0; i < x->n; i++) {
         uint16_t expert = x->list[i].expert;
 
-        if (n_tokens == 1 && all[expert].taken != 0) { /* the first time no cache has it */
+        if (n_tokens == 1 && all[expert].taken != 0) { /* at an expert's first use no cache has
+                                                        * it */
             all[place_of(all, expert)].found++;
         }
     }

@@ -1,8 +1,8 @@
-/* Which expert of a layer has which slot, and which one makes room. */
+/* Choose which expert of a layer has which slot, and which one loses its slot. */
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
-/* A slot that no expert of the layer has; the number of slots: there is none. */
+/* A slot that no expert of the layer has; returns the number of slots if there is none. */
 static uint32_t free_slot(const struct stream *s, uint32_t layer, uint32_t n_slots)
 {
     const struct stream_expert *all = stream_experts_of(s, layer);
@@ -20,7 +20,7 @@ static uint32_t free_slot(const struct stream *s, uint32_t layer, uint32_t n_slo
     return slot;
 }
 
-/* The next layer's router is likely to name it. */
+/* Whether the next layer's router will probably name the expert. */
 static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
 {
     const struct stream_experts *x = &s->experts;
@@ -33,8 +33,8 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* The expert that goes: among those with a slot that nobody needs, the one that is used least;
- * among equals, the one with the highest number. NULL: all are needed. */
+/* The expert that loses its slot: the least used one of those that have a slot and are not
+ * needed; among equals the one with the highest number. NULL: all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {
     struct stream_expert *all = stream_experts_of(s, layer), *least = NULL;
@@ -50,10 +50,10 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
     return least;
 }
 
-/* A chunk may need more experts than there are slots. Then one that was there before the chunk,
- * and that is needed last, makes room and is read again in its turn: it has not been read in
- * this chunk, because those that were have lower numbers. NULL: all slots wait for reads in
- * flight. */
+/* A chunk may need more experts than there are slots. Then an expert that was there before the
+ * chunk and is needed last loses its slot, and is read again when it is needed. Experts that
+ * were read in this chunk have lower numbers and are not chosen. NULL: all slots wait for
+ * reads in flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -62,7 +62,7 @@ static struct stream_expert *needed_last(struct stream *s)
 
     for (uint32_t j = 0; j < image_layer(s->image, x->layer)->n_experts; j++) {
         if ((all[j].flags & STREAM_EXPERT_COMING) != 0) {
-            return NULL; /* its slot will do */
+            return NULL; /* there is a free slot */
         }
     }
     while (i > 0 && x->list[i - 1].state != STREAM_EXPERT_READY) {
@@ -103,7 +103,7 @@ void stream_experts_pin(struct stream *s, uint32_t n)
         uint32_t slots = plan_experts_slots(s->image, layer, s->plan->experts.n_slots);
         struct stream_expert *all = stream_experts_of(s, layer);
 
-        /* those of a token must always have room beside the pinned ones */
+        /* the experts of a token must always have room in addition to pinned ones */
         for (uint32_t k = 0; slots != 0 && k < min_u32(n, slots - l->n_experts_used); k++) {
             struct stream_expert *most = NULL;
 

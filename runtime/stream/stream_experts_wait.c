@@ -1,10 +1,10 @@
-/* Waiting for an expert; and the checksum of a layer that arrives without its experts. */
+/* Wait for an expert; and compute the checksum of a layer that arrives without its experts. */
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-#define ALL UINT64_MAX /* and its checksum is right */
+#define ALL UINT64_MAX /* all bytes, and a right checksum */
 
-/* All of number i is there, or as many bytes as computing begins with. */
+/* Whether all of number i has arrived, or as many bytes as are needed to begin. */
 static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
 {
     if (x->list[i].state != STREAM_EXPERT_ARRIVING || bytes == ALL) {
@@ -18,7 +18,7 @@ static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
     return false;
 }
 
-/* False: it will not come. */
+/* Wait for number i. False: it will not arrive. */
 static bool wait_for(struct stream *s, uint32_t i, uint64_t bytes)
 {
     struct stream_expert_wanted *w = &s->experts.list[i];
@@ -59,8 +59,8 @@ void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes)
     w->begun = w->state != STREAM_EXPERT_READY;
 }
 
-/* The CRC of a layer's segment, from that of the bytes before its experts and from theirs in the
- * image. */
+/* The CRC of a layer's segment, from the CRC of the bytes before its experts and the experts' CRCs
+ * in the image. */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc)
 {
     const struct ingot_segment *x = &s->image->segments[segment];

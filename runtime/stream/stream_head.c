@@ -1,4 +1,4 @@
-/* A head that passes in tiles of rows: each in its turn, and the checksum of all. */
+/* A head that passes in tiles of rows: get the tiles in order, and check the checksum of all. */
 #include <assert.h>
 
 #include "runtime/compute/workers_crc32c.h"

@@ -1,4 +1,4 @@
-/* Layers in their turn: wait for one, check it, give its slot back. */
+/* Layers in order: wait for a layer, check it, and free its slot. */
 #include <assert.h>
 
 #include "board/min_max.h"
@@ -7,7 +7,7 @@
 
 enum { WORKERS_STEP = 1024 * 1024 }; /* bytes that the workers check between two polls */
 
-/* The bytes that core 0 had no time to check. */
+/* Check the bytes that core 0 had no time to check. */
 static void check_rest(struct stream *s, struct stream_slot *slot)
 {
     while (slot->crc_bytes < slot->read.bytes) {
@@ -20,7 +20,8 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
     }
 }
 
-/* Reading again repairs a bit that flipped on the way, but not one on the card. */
+/* Check a layer. Reading again repairs a bit that flipped in the transfer, but not one on the
+ * card. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned segment)
 {
     for (int tries = 0;; tries++) {
@@ -68,12 +69,12 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
         *segment = s->segments[i];
         return ERR_OK;
     }
-    /* Enough to begin with; stream_need waits for the rest. */
+    /* Wait for enough bytes to begin; stream_need waits for the rest. */
     slot = slot_of_layer(s, layer);
     e = stream_wait_arrival(s, slot, min_u64(first, stream_segment_bytes(s, i)));
     slot->state = STREAM_IN_USE;
     s->now.early = slot;
-    /* All of it is there: check it now, and nothing is undone later. */
+    /* All of the layer has arrived: check it now, so that no result has to be undone later. */
     if (e == ERR_OK && slot->read.status == ERR_OK) {
         e = check_layer(s, slot, i);
         s->now.early = NULL;
@@ -102,12 +103,12 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     enum err e = s->now.failure;
 
     *again = false;
-    if (s->experts.failure != ERR_OK) { /* which has its error message */
+    if (s->experts.failure != ERR_OK) { /* the expert's failure has its error message */
         e = s->experts.failure;
         stream_reset(s);
         return e;
     }
-    /* It was checked before it was used. */
+    /* The layer was checked before it was used. */
     if (slot == NULL) {
         return ERR_OK;
     }
@@ -117,8 +118,8 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     if (e == ERR_OK) {
         e = check_layer(s, slot, segment);
     }
-    /* Its bytes were used before they were checked: if they were read again, the layer is
-     * computed again. */
+    /* The layer's bytes were used before they were checked: if they were read again, the
+     * layer must be computed again. */
     s->now.early = NULL;
     if (e != ERR_OK) {
         return stream_fail(s, segment, slot, e);

@@ -1,5 +1,5 @@
-/* The stream before its first pass. Resident segments are read and checked. Segments that later
- * pass in parts are read once, for their checksum. */
+/* Load the stream before its first pass. Resident segments are read and checked. Segments that
+ * later pass in parts are read once, for their checksum. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -23,7 +23,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
             s->ring.layers[s->ring.n_layers++] = (uint16_t)i;
         }
     }
-    /* Segments in place, and memory for those that stay. */
+    /* Set the address of segments in place, and of memory for segments that stay. */
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *e = &image->segments[i];
 
@@ -36,7 +36,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     if (plan->head.stays != 0) {
         s->head = arena_take(arena, ARENA_WEIGHTS, plan_head_bytes(plan));
     }
-    /* Then what passes through: experts, slots, rows. */
+    /* Then assign memory for experts, slots and rows. */
     stream_experts_open(s, arena);
     for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
         s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->memory.slot);
@@ -63,8 +63,8 @@ struct loading {
     void *context;
     uint64_t done;
     uint64_t total;
-    struct tree_digest digest; /* digest of the segment so far, where files are signed, and ... */
-    bool digests;              /* ... digests of what is read from here on */
+    struct tree_digest digest; /* digest of the segment so far, if files are signed */
+    bool digests;              /* bytes that are read now go into the digest */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
@@ -97,8 +97,8 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* Hash the bytes that have arrived while the rest does: a leaf at least, and two if there are
- * cores to share them. */
+/* Hash bytes that have arrived while the rest arrives: at least a leaf, or two if several cores
+ * can share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {
@@ -147,7 +147,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
         digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
-        /* A stop lets the requests end that the device has. */
+        /* After a stop, requests that the device already has still end. */
         if (!goes_on(s, l, checked)) {
             stopped = true;
             file_read_stop(read);
@@ -176,11 +176,12 @@ static enum err check(struct stream *s, unsigned segment, uint32_t crc)
     return ERR_OK;
 }
 
-/* Read it, and read it again if the CRC does not match, because a bit may flip on the way. */
+/* Read a segment, and read it again if the CRC does not match, because a bit may flip in the
+ * transfer. */
 static enum err load_pinned(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
-    /* The arena's, written here alone. */
+    /* This is the arena's memory, which only this code writes. */
     uint8_t *memory = (uint8_t *)(uintptr_t)s->segments[segment];
     uint64_t bytes = stream_segment_bytes(s, segment);
 
@@ -193,13 +194,13 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned segmen
         if (e != ERR_OK) {
             return e;
         }
-        /* Experts that do not stay have sums of their own, which are joined here. */
+        /* Experts that do not stay have their own checksums, which are combined here. */
         crc = stream_layer_crc(s, segment, crc);
         if (crc == x->crc32c || tries == 1) {
             s->stats.bytes_loaded += bytes;
             return check(s, segment, crc);
         }
-        /* Once more from the beginning, progress too. */
+        /* Read once more from the beginning, and count the progress again. */
         s->stats.reread++;
         l->done -= bytes;
     }
@@ -223,14 +224,14 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
     return check(s, segment, crc);
 }
 
-/* The location of the groups of rows in the embedding's segment. */
+/* The places of the groups of rows in the embedding's segment. */
 struct row_groups {
     uint64_t first, end; /* byte offsets */
     size_t bytes;        /* of one */
 };
 
-/* The end of the group that the byte at `at` belongs to. Bytes before the groups end where these
- * begin, bytes after them never. */
+/* The end of the group with the byte at `at`. Bytes before the first group end where it begins;
+ * bytes after the last group have no end. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -257,14 +258,15 @@ static void sum_part(struct stream *s, const struct row_groups *g, uint64_t at, 
     *sum = crc32c(*sum, data, n);
 }
 
-/* Carry the checksums of the embedding's groups of rows over bytes [at, at + n) of its segment. */
+/* Continue the checksums of the embedding's groups of rows with bytes [at, at + n) of its
+ * segment. */
 static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t n)
 {
     uint64_t first = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset;
     size_t bytes = plan_row_group_bytes(s->image);
     struct row_groups g = { first, first + (uint64_t)plan_row_groups(s->image) * bytes, bytes };
 
-    /* Piece by piece, each within one group. */
+    /* Sum piece by piece, each within one group. */
     while (n != 0) {
         size_t part = (size_t)min_u64(group_end(&g, at) - at, n);
 
@@ -276,7 +278,7 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
 }
 
 /* Memory for a part of a segment that does not stay: a slot, or the rows' memory if there are no
- * slots; or the free memory, if that is larger. */
+ * slots, or the free memory if that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;
@@ -295,8 +297,8 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
     return buffer;
 }
 
-/* The part of a tiled head that stays goes there, in whole pages; *bytes: how many. NULL:
- * nothing does. */
+/* Memory for the part of a tiled head that stays; *bytes: its size in whole pages. NULL:
+ * nothing stays. */
 static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
 {
     bool head = s->head != NULL && segment == stream_tiles_segment(s);
@@ -305,7 +307,7 @@ static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t
     return head ? s->head : NULL;
 }
 
-/* The CRC of a segment that does not stay, or not all of it, part by part. */
+/* Compute the CRC of a segment that does not stay completely, part by part. */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)
 {
@@ -317,7 +319,7 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
     *crc = 0;
     begin_digest(s, l);
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += n) {
-        /* Only the first part can be one that stays. */
+        /* Only the first part can stay. */
         if (at != 0 || buffer == NULL) {
             buffer = part_buffer(s, &n);
         }
@@ -337,7 +339,7 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     enum err e = read_through_once(s, l, segment, &crc);
 
     if (e == ERR_OK && crc != x->crc32c) {
-        /* A bit may have flipped on the way: once more. */
+        /* A bit may have flipped in the transfer, so read once more. */
         s->stats.reread++;
         l->done -= x->bytes;
         e = read_through_once(s, l, segment, &crc);
@@ -348,8 +350,8 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     return check(s, segment, crc);
 }
 
-/* For a segment that is in memory and whose digest has begun: what is not, the experts of a
- * layer, is read through. */
+/* Finish the digest of a segment in memory: the experts of a layer, which are not in memory,
+ * are read through. */
 static enum err digest_rest(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -367,15 +369,16 @@ static enum err digest_rest(struct stream *s, struct loading *l, unsigned segmen
     return e;
 }
 
-/* Layers that stream are checked whenever they arrive. Embedding and head are checked now,
- * because passes read only parts of them; and everything where files are signed. */
+/* Whether loading reads a segment. Layers that stream are checked whenever they arrive.
+ * Embedding and head are checked now, because passes read only parts of them; if files are signed,
+ * everything is checked now. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL || segment == image_embedding_segment(s->image) ||
            segment == image_head_segment(s->image) || s->signature != NULL;
 }
 
-/* Bytes that loading reads of it. */
+/* How many bytes of a segment loading reads. */
 static uint64_t loaded_bytes(const struct stream *s, uint32_t segment)
 {
     if (!is_loaded(s, segment)) {
@@ -405,8 +408,8 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have
- * flipped on the way. If the CRC was right none has. */
+/* Whether a wrong digest may come from a bit that flipped in the transfer. If a CRC was
+ * right, no bit has; but no CRC checks for example experts that do not stay. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL &&
@@ -422,7 +425,7 @@ static enum err load_segment(struct stream *s, struct loading *l, uint32_t segme
         if (e == ERR_OK) {
             e = check_digest(s, l, segment);
         }
-        /* Wrong twice, or by a CRC that was right: it is the file. */
+        /* The digest is wrong twice, or the CRC was right, so the file is wrong. */
         if (e != ERR_NOT_SIGNED || tries == 1 || !may_have_flipped(s, segment)) {
             return e;
         }
@@ -435,7 +438,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
     struct loading l = { .progress = progress, .context = context };
     uint32_t n = image_segment_count(s->image);
 
-    /* The total first: progress is a share of it. */
+    /* Compute the total first, because progress is a share of it. */
     for (uint32_t i = 0; i < n; i++) {
         l.total += loaded_bytes(s, i);
     }
@@ -449,7 +452,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
             return e;
         }
     }
-    if (s->head != NULL) { /* the tiles' checksum goes on from there */
+    if (s->head != NULL) { /* the tiles' checksum continues from there */
         s->tiles.crc_before = workers_crc32c(s->workers, 0, s->head, (size_t)s->plan->head.stays);
     }
     return ERR_OK;

@@ -1,8 +1,8 @@
-/* Core 0 asleep while all cores wait for the card.
+/* Let core 0 sleep while all cores wait for the card.
  *
- * When the next request ends is known by the card's rate, as it was measured at start, and by when the
- * one before ended. For a device that nothing here hears of, core 0 sleeps by a timer, and looks again from
- * shortly before that time on:
+ * The card's measured rate, and the end of the previous request, predict when the next request
+ * ends. If the device has no interrupt that core 0 can wait for, core 0 sleeps by a timer, and
+ * polls again from shortly before that time on:
  *
  *   due = last answer + 7/8 of the request's bytes / rate
  *
@@ -12,13 +12,15 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    LEAST_MICROS = 20, /* a sleep costs some of them: an interrupt, a trap to firmware */
+    LEAST_MICROS = 20, /* shorter sleeps are not worth it: a sleep costs an interrupt or a trap to
+                        * firmware */
     MOST_MICROS = 1000,
     MICROS = 1000000,
     EARLY_PART = 8,
 };
 
-/* A core's own work would wait: the data that it moves, a checksum that it can carry along. */
+/* Whether core 0 has work that a sleep would delay: data that it moves, or a checksum that it can
+ * continue. */
 static bool has_work(const struct stream *s)
 {
     const struct io_core *c = io_core_of(s->file->device);
@@ -38,7 +40,7 @@ static bool has_work(const struct stream *s)
     return false;
 }
 
-/* The bytes of `read`, if they are on their way and fewer. */
+/* The smaller of `bytes` and the awaited bytes of `read`, if this is in flight. */
 static uint64_t less(uint64_t bytes, const struct file_read *read)
 {
     uint64_t awaited = read->status == ERR_BUSY ? file_read_awaited(read) : 0;
@@ -46,8 +48,8 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Bytes of the request that comes next: the smallest of those that may. UINT64_MAX: none is on
- * its way. */
+/* Bytes of the request that ends next: the smallest of those that may. UINT64_MAX: none is in
+ * flight. */
 static uint64_t awaited(const struct stream *s)
 {
     uint64_t bytes = UINT64_MAX;

@@ -1,4 +1,5 @@
-/* Rows of an embedding that is not in memory: read for each token, checked, the latest kept. */
+/* Rows of an embedding that is not in memory: read for each token, and checked; the latest are
+ * kept. */
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
@@ -23,7 +24,7 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
     return stream_name_error_message(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
-/* Group number `group`, `skip` bytes after `offset` of the file, kept or read; NULL: *e. */
+/* Find group number `group`, `skip` bytes after `offset` of the file, or read it; NULL: see *e. */
 static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
                                size_t skip, enum err *e)
 {
@@ -35,7 +36,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
             return s->rows.memory + i * bytes;
         }
     }
-    /* The oldest gives way; its offset is not valid while the read goes on. */
+    /* The oldest group is replaced; its offset is not valid during the read. */
     at = s->rows.memory + s->rows.next * bytes;
     s->rows.offsets[s->rows.next] = 0;
     *e = read_row(s, offset, bytes, at, group, skip);
@@ -66,13 +67,13 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
         *group = s->segments[t->segment] + first;
         return ERR_OK;
     }
-    /* A tied head of which this row stays. */
+    /* The head is tied, and this row of it is resident. */
     if (t->segment == stream_tiles_segment(s) && token < s->plan->head.first_row) {
         s->stats.rows_kept++;
         *group = s->head + first;
         return ERR_OK;
     }
-    /* Otherwise from the card, in whole sectors around the group. */
+    /* Otherwise read from the card, in whole sectors around the group. */
     plan_embedding_range(s->image, token, &offset, &bytes);
     skip = (size_t)(s->image->segments[t->segment].offset + first - offset);
     at = find_row(s, offset, bytes, token / t->interleave, skip, &e);

@@ -1,4 +1,4 @@
-/* The table per layer: a token reads its rows of it, a few thousand bytes of a file of
+/* The table per layer: a token reads only its rows, a few thousand bytes of a table of
  * gigabytes. The reads of a pass are sent before the first row is needed, and the latest rows
  * are kept. Each row has its checksum in the image, so that loading need not read the table. */
 #include "board/min_max.h"
@@ -32,7 +32,7 @@ static struct stream_table_slot *find_slot(struct stream *s, uint32_t token)
     return NULL;
 }
 
-/* The one to be used again: empty, or asked for the longest ago. NULL: all are on their way. */
+/* The slot to use next: empty, or requested the longest ago. NULL: all are in flight. */
 static struct stream_table_slot *oldest_slot(struct stream *s)
 {
     struct stream_table_slot *oldest = NULL;
@@ -43,7 +43,7 @@ static struct stream_table_slot *oldest_slot(struct stream *s)
         if (slot->state == STREAM_TABLE_EMPTY) {
             return slot;
         }
-        /* By age, so that a clock that wraps does no harm. */
+        /* Compare ages, so that a clock that wraps does no harm. */
         if (slot->state == STREAM_TABLE_READY &&
             (oldest == NULL || s->table.clock - slot->used > s->table.clock - oldest->used)) {
             oldest = slot;
@@ -52,7 +52,7 @@ static struct stream_table_slot *oldest_slot(struct stream *s)
     return oldest;
 }
 
-/* False: there is no slot for it yet. */
+/* Request a token's rows. False: there is no slot yet. */
 static bool ask(struct stream *s, uint32_t token)
 {
     struct stream_table_slot *slot = find_slot(s, token);
@@ -72,8 +72,8 @@ static bool ask(struct stream *s, uint32_t token)
     return true;
 }
 
-/* Tokens i and later, but no more at once than there are slots: a requested row stays until it
- * is taken. */
+/* Request the rows of tokens i and later, but no more than there are slots: requested rows stay
+ * until they are taken. */
 static void ask_ahead(struct stream *s, uint32_t i)
 {
     struct stream_table *t = &s->table;
@@ -93,7 +93,7 @@ void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n)
     }
 }
 
-/* All reads go on, and the segments' too. */
+/* Poll all reads, also those of segments. */
 static void poll_slots(struct stream *s)
 {
     for (uint32_t i = 0; i < s->plan->table.n; i++) {
@@ -104,7 +104,7 @@ static void poll_slots(struct stream *s)
     stream_pump(s);
 }
 
-/* The slot's rows are there: check them, and read them again where they are wrong. */
+/* Check the slot's rows, which have arrived, and read them again if they are wrong. */
 static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
 {
     size_t skip, bytes;
@@ -118,7 +118,7 @@ static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
             slot->state = STREAM_TABLE_READY;
             return ERR_OK;
         }
-        /* Wrong on the card itself. */
+        /* The rows are wrong on the card itself. */
         if (tries == STREAM_REREADS) {
             e = ERR_BAD_CHECKSUM;
             return stream_name_error_message(s, segment_of(s), NULL, e);
@@ -144,7 +144,7 @@ enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows)
         *rows = s->segments[segment_of(s)] + t->offset + token * (uint64_t)bytes;
         return ERR_OK;
     }
-    /* Later tokens are asked for before this one is waited for. */
+    /* Request later tokens before waiting for this one. */
     ask_ahead(s, i);
     slot = find_slot(s, token);
     while (slot->state == STREAM_TABLE_ARRIVING && slot->read.status == ERR_BUSY) {

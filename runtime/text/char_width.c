@@ -4,7 +4,7 @@
 
 #include "runtime/text/unicode_class.h"
 
-/* For marks the nonspacing ones. */
+/* Marks are the nonspacing ones. */
 static const struct block {
     uint32_t low, high, columns;
 } blocks[] = {

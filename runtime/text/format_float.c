@@ -2,8 +2,8 @@
 
 #include <stdbool.h>
 
-enum { FIXED = 10000, SMALLEST = -60 /* tens of a double that began as an f32 */ };
-#define DIGITS 1e8 /* behind the point */
+enum { FIXED = 10000, SMALLEST = -60 /* range of decimal exponents of an f32 */ };
+#define DIGITS 1e8 /* digits after the point */
 #define FIXED_MOST 1e9
 
 const char *format_float(char buffer[FORMAT_NUMBER_BYTES], float x)

@@ -9,8 +9,8 @@
 struct output {
     char *buffer;
     size_t bytes;
-    size_t length; /* length of the whole text, may be beyond bytes */
-    bool is_line;  /* texts that are put in end none */
+    size_t length; /* length of the whole text; may be more than bytes */
+    bool is_line;  /* texts of %s and %c must not end the line */
 };
 
 struct conversion {
@@ -37,7 +37,8 @@ static void put_many(struct output *o, char c, size_t from, size_t to)
     }
 }
 
-/* Spaces before and after `length` characters: one of the two writes some. */
+/* Write the spaces before or after `length` characters; only one of the two functions writes
+ * any. */
 static void pad_left(struct output *o, const struct conversion *c, size_t length)
 {
     if (!c->left) {
@@ -59,7 +60,7 @@ static void put_replacement(struct output *o)
     }
 }
 
-/* As shown_breaks_name() of n bytes, after which there may be none. */
+/* As shown_breaks_name(), for n bytes without a NUL. */
 static size_t breaks_line(const char *s, size_t n)
 {
     char three[4] = { s[0], n > 1 ? s[1] : '\0', n > 2 ? s[2] : '\0', '\0' };
@@ -91,7 +92,7 @@ static void put_text(struct output *o, const struct conversion *c, const char *s
 static void put_number(struct output *o, const struct conversion *c, uint64_t value, bool negative,
                        unsigned base, const char *digits)
 {
-    char text[24]; /* backwards; 2^64 has 20 decimal digits */
+    char text[24]; /* digits in reverse order; 2^64 has 20 decimal digits */
     size_t n = 0;
     size_t precision = c->has_precision ? c->precision : 1;
     size_t length;
@@ -116,7 +117,7 @@ static void put_number(struct output *o, const struct conversion *c, uint64_t va
     pad_right(o, c, length);
 }
 
-/* va_list may be an array, so it travels in a struct. */
+/* va_list may be an array type, so it is passed in a struct. */
 struct arguments {
     va_list list;
 };
@@ -222,7 +223,7 @@ static void put_string(struct output *o, const struct conversion *c, const char 
     put_text(o, c, s);
 }
 
-/* One conversion, *at after its '%'. False: none that this file knows. */
+/* Write one conversion; *at is after its '%'. False: the conversion is unknown. */
 static bool put_conversion(struct output *o, const char **at, struct arguments *args)
 {
     struct conversion c = read_conversion(at, args);
@@ -347,7 +348,7 @@ const char *format_bytes(char buffer[FORMAT_NUMBER_BYTES], uint64_t bytes)
         format_text(buffer, FORMAT_NUMBER_BYTES, "%u B", (unsigned)bytes);
         return buffer;
     }
-    /* One unit up where rounding would print 1024.0. */
+    /* Take the next unit if rounding would print 1024.0. */
     while (shift < 60 && bytes >> shift >= 1023 &&
            (bytes >> shift >= 1024 || (bytes >> (shift - 10) & 1023) >= 973)) {
         shift += 10;

@@ -8,7 +8,7 @@
 
 enum { JSON_DEEPEST = 8 };
 
-/* In the order of their escapes. */
+/* Characters, in the order of their escapes. */
 static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
 
 static enum json_kind fail(struct json *j, const char *error_message)
@@ -39,7 +39,7 @@ void json_open(struct json *j, char *text, size_t n)
     j->at = 0;
 }
 
-/* Past white space. The NUL at the end is never passed. */
+/* Skip white space, but never the NUL at the end; returns the next character. */
 static char look(struct json *j)
 {
     char c = j->held;
@@ -85,7 +85,7 @@ static int32_t digit_value(char c)
     return -1;
 }
 
-/* Four hexadecimal digits, or -1. */
+/* Read four hexadecimal digits, or return -1. */
 static int32_t read_hex(struct json *j)
 {
     int32_t code = 0;
@@ -101,7 +101,8 @@ static int32_t read_hex(struct json *j)
     return code;
 }
 
-/* After \u; a character beyond U+FFFF is two of them (RFC 8259, section 7). 0: not one. */
+/* Read the code after \u; a character above U+FFFF has two escapes (RFC 8259, section 7). 0: not a
+ * valid code. */
 static uint32_t read_code(struct json *j)
 {
     int32_t low, code = read_hex(j);
@@ -123,7 +124,8 @@ static uint32_t read_code(struct json *j)
     return 0x10000u + (((uint32_t)code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
 }
 
-/* After the backslash. Returns how many bytes it wrote, fewer than the escape has; 0: none. */
+/* Read an escape, after its backslash. Returns how many bytes it wrote, fewer than the escape has;
+ * 0: not valid. */
 static size_t read_escape(struct json *j, char *out)
 {
     char c = j->text[j->at];
@@ -150,7 +152,7 @@ static size_t read_escape(struct json *j, char *out)
     return utf8_encode(out, code);
 }
 
-/* From its opening quote. NULL: failed. */
+/* Read a text from its opening quote on. NULL: an error. */
 static char *read_text(struct json *j, size_t *bytes)
 {
     char *start = j->text + j->at, *out = start;
@@ -183,7 +185,7 @@ static char *read_text(struct json *j, size_t *bytes)
     return NULL;
 }
 
-/* A number or a word, which is ended by a NUL over what follows. */
+/* Read a number or a word; a NUL replaces the character after it. */
 static enum json_kind read_bare(struct json *j, struct json_value *v)
 {
     static const char words[3][6] = { "true", "false", "null" };
@@ -210,7 +212,7 @@ static enum json_kind read_bare(struct json *j, struct json_value *v)
     return fail(j, "a text, a number, true, false or null is missing");
 }
 
-/* To behind the closing quote. */
+/* Skip a text to after its closing quote. */
 static bool skip_text(struct json *j)
 {
     for (j->at++; (uint8_t)j->text[j->at] >= ' '; j->at++) {
@@ -225,7 +227,7 @@ static bool skip_text(struct json *j)
     return false;
 }
 
-/* From its opening bracket, to behind the one that closes it. */
+/* Read from an opening bracket to after the bracket that closes it. */
 static enum json_kind read_nested(struct json *j, struct json_value *v)
 {
     char closes[JSON_DEEPEST], c;
@@ -287,7 +289,7 @@ static const struct brackets of_object = { '{', '}', "the line does not begin wi
 static const struct brackets of_list = { '[', ']', "the list does not begin with [",
                                          "something follows the ]", "a comma or ] is missing" };
 
-/* To the next key or value; JSON_TEXT: there is one. */
+/* Go to the next key or value; JSON_TEXT: there is one. */
 static enum json_kind go_on(struct json *j, const struct brackets *b)
 {
     bool first = !j->open;
@@ -348,7 +350,7 @@ enum json_kind json_item(struct json *j, struct json_value *v)
 
 /* ---- writing ---- */
 
-/* The character with an escape of its own. "/" has one too, which is never needed. */
+/* The short escape of a character, if it has one. "/" also has one, which is never needed. */
 static const char *find_escaped(char c)
 {
     if (c == '\0' || c == '/') {
@@ -357,7 +359,7 @@ static const char *find_escaped(char c)
     return strchr(escaped, c);
 }
 
-/* \u and four digits of a code below U+10000. */
+/* Write \u and four digits for a code below U+10000. */
 static size_t write_code(char out[JSON_ESCAPE_BYTES], uint32_t code)
 {
     out[0] = '\\';

@@ -4,9 +4,10 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    FIRST_OF_ALL = 0x300, /* below it nothing changes or composes with what stands before it */
+    FIRST_OF_ALL = 0x300, /* characters below this do not change, and do not compose with the
+                           * character before */
     EXCLUDED = 128,
-    /* Hangul: syllable = S + (L * V_COUNT + V) * T_COUNT + T, and T 0 is none. */
+    /* Hangul: syllable = S + (L * V_COUNT + V) * T_COUNT + T; T 0 means no last part. */
     S = 0xac00,
     L = 0x1100,
     V = 0x1161,
@@ -20,7 +21,7 @@ enum {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The last of n ascending entries at or below code; n: none is. */
+/* The index of the last of n ascending entries that is at most code; n: none is. */
 static unsigned find_first(const uint32_t *first, unsigned n, uint32_t code)
 {
     unsigned low = 0, high = n;
@@ -47,7 +48,7 @@ static unsigned combining_class(uint32_t code)
     return nfc_mark_class[i];
 }
 
-/* The entry of a code point in a table of ranges; false: it has none. */
+/* Find the entry of a code point in a table of ranges; false: there is none. */
 static bool find_entry(const uint32_t *first, const uint16_t *entry, unsigned n, uint32_t code,
                        unsigned *found)
 {
@@ -70,7 +71,7 @@ static bool find_pair(uint32_t code, unsigned *entry)
     return find_entry(nfc_pair_first, nfc_pair_entry, nfc_n_pairs, code, entry);
 }
 
-/* Its number among the second parts of pairs; nfc_n_seconds: it is none. */
+/* The index of a code point among the second parts of pairs; nfc_n_seconds: it is not one. */
 static unsigned find_second(uint32_t code)
 {
     unsigned i = find_first(nfc_seconds, nfc_n_seconds, code);
@@ -83,7 +84,8 @@ static bool is_within(uint32_t code, uint32_t first, uint32_t count)
     return code >= first && code - first < count;
 }
 
-/* Two parts of a Hangul syllable, or a syllable without its last part and that; 0: they are not. */
+/* Compose two parts of a Hangul syllable, or a syllable without its last part and the last part; 0:
+ * not possible. */
 static uint32_t compose_hangul(uint32_t a, uint32_t b)
 {
     if (is_within(a, L, L_COUNT) && is_within(b, V, V_COUNT)) {
@@ -95,8 +97,8 @@ static uint32_t compose_hangul(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* The code point that a and b compose; 0: none. Few characters come here: a look at all pairs
- * will do. */
+/* The code point that a and b compose to; 0: none. Few characters reach this, so searching all
+ * pairs is fast enough. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     unsigned second = find_second(b);
@@ -141,13 +143,13 @@ bool nfc_may_change(const uint8_t *text, size_t n)
     return false;
 }
 
-/* A character at work: perhaps a starter (class 0), and the marks after it in order of their
+/* The current character: a starter (class 0), if any, and the marks after it in order of their
  * classes. */
 struct composer {
     uint32_t code[NFC_MOST_MARKS + 1];
     uint8_t class[NFC_MOST_MARKS + 1];
     unsigned n;
-    uint8_t *out, *end; /* to write to; `end` moves on as an overlapping text is read */
+    uint8_t *out, *end; /* output; `end` moves forward while an overlapping text is read */
     bool full;
 };
 
@@ -165,7 +167,7 @@ static void write_code(struct composer *c, uint32_t code)
     }
 }
 
-/* A mark composes with the starter unless one of its class, or of a higher one, stays between
+/* Compose marks with the starter, unless a mark of the same or a higher class stays between
  * them. */
 static void compose_marks(struct composer *c)
 {
@@ -195,7 +197,7 @@ static void flush(struct composer *c)
     c->n = 0;
 }
 
-/* A starter composes with the one before it if nothing is left between them. */
+/* A starter composes with the previous starter if no marks are left between them. */
 static void take_starter(struct composer *c, uint32_t code)
 {
     uint32_t both = 0;
@@ -213,7 +215,7 @@ static void take_starter(struct composer *c, uint32_t code)
     c->n = 1;
 }
 
-/* Behind the marks of its class and of lower ones. */
+/* Insert a mark after the marks of its class and of lower classes. */
 static void take_mark(struct composer *c, uint32_t code, uint8_t class)
 {
     unsigned at;
@@ -243,7 +245,7 @@ static void take(struct composer *c, uint32_t code)
     }
 }
 
-/* All parts of a code point, the first of which may have parts itself. */
+/* Take all parts of a code point; the first part may have parts itself. */
 static void take_parts(struct composer *c, uint32_t code)
 {
     uint32_t later[MOST_PARTS];

@@ -1,5 +1,5 @@
 /* Unicode 15.0.0, canonical composition; toolchain/unicode_tables.py --nfc writes this. Hangul
- * syllables are computed and not here. nfc_table.h says what each table holds. */
+ * syllables are computed, so they are not here. nfc_table.h describes each table. */
 #include "runtime/text/nfc_table.h"
 
 const unsigned nfc_n_marks = 388;

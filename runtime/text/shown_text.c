@@ -22,7 +22,7 @@ static void write_replacement(const struct shown_text *t)
     t->write(t->context, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
 }
 
-/* One whole character, from the UTF-8 writer. */
+/* Take one whole character from the UTF-8 writer. */
 static void take_character(void *context, const char *text, size_t bytes)
 {
     struct shown_text *t = context;
@@ -44,7 +44,7 @@ static void take_character(void *context, const char *text, size_t bytes)
 void shown_text_put(struct shown_text *t, const char *text, size_t bytes)
 {
     t->utf8.write = take_character;
-    t->utf8.context = t; /* which may have moved */
+    t->utf8.context = t; /* the struct may have moved */
     utf8_writer_put(&t->utf8, text, bytes);
 }
 
@@ -87,7 +87,7 @@ static void put_in_name(void *context, const char *text, size_t bytes)
     struct name *to = context;
 
     if (to->n + bytes >= to->room) {
-        to->room = to->n + 1; /* nor what comes after it */
+        to->room = to->n + 1; /* no text after it either */
         return;
     }
     for (size_t i = 0; i < bytes; i++) {

@@ -2,8 +2,8 @@
 
 #include "runtime/text/unicode_table.h"
 
-/* For the low nibble of a run's first byte, and the classes of alternating letters: see the
- * table. */
+/* Values of the low nibble of a run's first byte, and the classes of alternating letters; see
+ * the table. */
 enum { LENGTH_BYTE = 14, LENGTH_LONG = 15, UPPER_FIRST = 11, LOWER_FIRST = 12 };
 
 /* The last start at or before code. */
@@ -23,7 +23,7 @@ static unsigned find_start(uint32_t code)
     return low;
 }
 
-/* The length of the run at *at, which moves to the next one. */
+/* The length of the run at *at; *at moves to the next run. */
 static uint32_t run_length(const uint8_t **at)
 {
     const uint8_t *run = *at;
@@ -70,7 +70,7 @@ enum unicode_class unicode_class(uint32_t code)
     start = find_start(code);
     first = unicode_starts[start];
     at = unicode_runs + unicode_offsets[start];
-    for (;;) { /* ends: the runs cover every code point */
+    for (;;) { /* the loop ends because the runs cover every code point */
         run = at;
         length = run_length(&at);
         if (code - first < length) {

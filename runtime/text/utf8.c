@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* Bytes of the character that starts with `lead`; 0: none does. */
+/* Bytes of the character that starts with `lead`; 0: no character does. */
 static int length_of(uint8_t lead)
 {
     if (lead < 0x80) {
@@ -14,7 +14,8 @@ static int length_of(uint8_t lead)
     return 2 + (lead >= 0xe0) + (lead >= 0xf0);
 }
 
-/* The second byte carries the bounds that shut out overlong forms, surrogates and the rest. */
+/* Whether a second byte fits: its limits exclude overlong forms, surrogates and code points beyond
+ * U+10FFFF. */
 static bool second_fits(uint8_t lead, uint8_t second)
 {
     switch (lead) {
@@ -106,7 +107,7 @@ static void write_replacement(struct utf8_writer *w)
     w->n_held = 0;
 }
 
-/* held[] is valid or a beginning before the byte, so only the new byte can be at fault. */
+/* Before the byte held[] is valid or a valid beginning, so only the new byte can be wrong. */
 static void put_byte(struct utf8_writer *w, uint8_t byte)
 {
     int check;

@@ -34,7 +34,7 @@ static void end_row(struct word_wrap *w)
     word_wrap_begin_row(w);
 }
 
-/* The word at the cursor begins the next row; one that fills this row goes on there. */
+/* Move the word at the cursor to the next row; a word that fills this row continues there. */
 static void move_word(struct word_wrap *w)
 {
     uint32_t columns = w->column - w->word_column;
@@ -64,7 +64,7 @@ static void keep(struct word_wrap *w, const char *text, size_t bytes)
     w->n += bytes;
 }
 
-/* Between wide characters a row may end, as East Asian text has no spaces. */
+/* A row may end between wide characters, because East Asian text has no spaces. */
 static void put_visible(struct word_wrap *w, const char *text, size_t bytes)
 {
     uint32_t width = char_width(utf8_decode((const uint8_t *)text, (int)bytes));
@@ -84,7 +84,7 @@ static void put_visible(struct word_wrap *w, const char *text, size_t bytes)
     w->column += width;
 }
 
-/* A space or a tab to the column `to`; at the edge it is left out. */
+/* Write a space or a tab up to the column `to`; at the edge it is left out. */
 static void put_space(struct word_wrap *w, const char *text, uint32_t to)
 {
     w->full = w->full || to > usable_columns(w);

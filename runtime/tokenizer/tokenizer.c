@@ -1,4 +1,4 @@
-/* Opens a section: where its tables lie, and sets of bytes that spare most look-ups in them. */
+/* Open a section: find its tables, and make sets of bytes that save most look-ups. */
 #include "runtime/tokenizer/tokenizer.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ static void note_special_tokens(struct tokenizer *t)
     }
 }
 
-/* Bytes such that no merge reaches across them and a space: a run may be cut there. */
+/* Note the bytes that never merge with a space next to them: a run may be cut there. */
 static void note_spaces(struct tokenizer *t)
 {
     for (uint32_t i = 0; i < t->head->n_sorted; i++) {

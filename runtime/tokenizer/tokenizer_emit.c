@@ -1,4 +1,4 @@
-/* Ids in the order of the text. */
+/* Append ids in the order of the text. */
 #include "runtime/tokenizer/tokenizer_encode.h"
 
 static enum err append_id(struct encoder *e, uint32_t id)
@@ -36,8 +36,8 @@ static bool has_byte_tokens(const struct tokenizer *t, const char *s, size_t n)
     return true;
 }
 
-/* If the unknown token is also one that begins or ends a text, leave the character out: typed
- * text must not end the text that contains it. */
+/* If the unknown token also begins or ends texts, leave the character out: typed text must not
+ * end the text that contains it. */
 static enum err emit_unknown(struct encoder *e)
 {
     const struct ingot_tokenizer *head = e->t->head;

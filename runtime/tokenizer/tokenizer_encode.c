@@ -1,5 +1,5 @@
-/* One encode walks its parts once: special tokens cut the text into runs, byte-level BPE cuts
- * runs into words, and each is merged by itself. */
+/* Encoding reads the parts once: special tokens cut the text into runs, byte-level BPE cuts
+ * runs into words, and each piece is merged separately. */
 #include <assert.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* The next space that no token crosses, or may cross, or the end. */
+/* The next space at which no token can reach across, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
     bool split = (e->t->head->flags & INGOT_SPLIT_SPACES) != 0;
@@ -78,8 +78,9 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     return ERR_OK;
 }
 
-/* The run in form C. The text before it is not needed any more, so the result is written from
- * [1] on: *start and *end become its bounds. ERR_NO_SPACE: it grows by more than there is room. */
+/* Normalize the run to form C. The text before it is not needed any more, so the result is
+ * written from [1] on, and *start and *end become its bounds. ERR_NO_SPACE: there is too little
+ * room. */
 static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
 {
     uint8_t *text = (uint8_t *)e->text;
@@ -97,8 +98,8 @@ static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
     return ERR_OK;
 }
 
-/* The text from run_start to end as ids. The byte before run_start is free: it is [0], or the
- * last one of a special token that has been emitted. */
+/* Encode the text from run_start to end. The byte before run_start is free: it is [0], or the
+ * last byte of a special token that was already emitted. */
 static enum err encode_run(struct encoder *e, uint32_t end)
 {
     uint32_t start = e->run_start, flags = e->t->head->flags;
@@ -120,7 +121,7 @@ static enum err encode_run(struct encoder *e, uint32_t end)
     return encode_characters(e, start, end);
 }
 
-/* Bytes of the white space that s (n >= 1) begins with: one character, or 0. */
+/* Bytes of the white space character with which s (n >= 1) begins; 0: none. */
 static uint32_t space_bytes(const char *s, size_t n)
 {
     int bytes = utf8_check((const uint8_t *)s, n);
@@ -131,7 +132,7 @@ static uint32_t space_bytes(const char *s, size_t n)
     return (uint32_t)bytes;
 }
 
-/* The start of the white space that ends the text before `end`. */
+/* The start of the white space at the end of the text before `end`. */
 static uint32_t before_spaces(const struct encoder *e, uint32_t end)
 {
     uint32_t start = end;
@@ -147,8 +148,8 @@ static uint32_t before_spaces(const struct encoder *e, uint32_t end)
     return start;
 }
 
-/* A byte of the text, unless it is a space after another one, or in front, and these are
- * squeezed. */
+/* Append a byte of the text. If spaces are squeezed, leave out a space at the beginning or
+ * after another space. */
 static void append_byte(struct encoder *e, char c)
 {
     if (c == ' ' && (e->t->head->flags & INGOT_SQUEEZE_SPACES) &&
@@ -158,8 +159,8 @@ static void append_byte(struct encoder *e, char c)
     e->text[e->end++] = c;
 }
 
-/* Append the text of a part; for SentencePiece with U+2581 as a space, which is how the image
- * stores tokens. */
+/* Append the text of a part. For SentencePiece U+2581 becomes a space, because the image stores
+ * tokens with spaces. */
 static void append_part(struct encoder *e, const struct tokenizer_part *part)
 {
     if (e->t->head->kind == INGOT_TOKENIZER_BPE && part->bytes != 0) {
@@ -177,7 +178,7 @@ static void append_part(struct encoder *e, const struct tokenizer_part *part)
     }
 }
 
-/* The run before *at, and special token id there. *at goes on to what follows it. */
+/* Encode the run before *at, and the special token id there; *at moves to after the token. */
 static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
 {
     uint32_t flags = e->t->head->flags, end = *at;
@@ -198,7 +199,8 @@ static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
     return tokenizer_emit(e, id);
 }
 
-/* White space after a token that takes it is in no run. Returns its bytes at `at`. */
+/* White space after a token that strips it is in no run. Returns the bytes of such white space at
+ * `at`. */
 static uint32_t skipped_space(struct encoder *e, uint32_t at)
 {
     uint32_t skip = 0;
@@ -238,7 +240,7 @@ static enum err encode_part(struct encoder *e, const struct tokenizer_part *part
     return ERR_OK;
 }
 
-/* Positions that `bytes` of text need: the space in front, and the end. */
+/* Positions that `bytes` of text need, with the space in front and the end. */
 static size_t positions(size_t bytes)
 {
     return (bytes + 2 + 7) & ~(size_t)7;
@@ -272,7 +274,7 @@ size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes)
     return text_bytes * NFC_MOST_GROWTH;
 }
 
-/* A text that is normalized lies at the end of all the room that the scratch has. */
+/* Lay out the scratch. A text that will be normalized lies at the end of its room. */
 static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes, size_t text_bytes)
 {
     size_t room = text_bytes, n;
@@ -292,7 +294,7 @@ static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes
     e->end = e->run_start = e->first;
 }
 
-/* The bytes of all parts; SIZE_MAX: beyond what can be encoded. */
+/* The bytes of all parts; SIZE_MAX: more than can be encoded. */
 static size_t total_bytes(const struct tokenizer_part *parts, size_t n_parts)
 {
     size_t total = 0;

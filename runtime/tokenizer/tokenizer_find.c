@@ -1,10 +1,10 @@
-/* Texts to tokens: of a whole text, and the longest that a text begins with. */
+/* Find tokens: of a whole text, and the longest with which a text begins. */
 #include <string.h>
 
 #include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 
-/* Below, above or equal to 0 as the text of token id is to s (n). */
+/* Compare the text of token id with s (n): less than, equal to or greater than 0. */
 static int compare_token(const struct tokenizer *t, uint32_t id, const char *s, size_t n)
 {
     size_t bytes = tokenizer_text_bytes(t, id);
@@ -40,8 +40,8 @@ uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n
     return INGOT_NO_TOKEN;
 }
 
-/* First entry of sorted[low .. high) whose byte at `depth` is >= byte, given that all of them
- * agree in the bytes before; a token that ends there counts as less than any byte. */
+/* The first entry of sorted[low .. high) whose byte at `depth` is >= byte. All entries agree in
+ * the bytes before; a token that ends there counts as less than any byte. */
 static uint32_t lower_bound(const struct tokenizer *t, uint32_t low, uint32_t high, size_t depth,
                             unsigned byte)
 {
@@ -76,7 +76,7 @@ bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, s
     return false;
 }
 
-/* The longest USER token that s (n) begins with, or INGOT_NO_TOKEN. */
+/* The longest USER token with which s (n) begins, or INGOT_NO_TOKEN. */
 static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
 {
     struct prefix p = { 0, t->head->n_sorted, 0 };
@@ -93,8 +93,8 @@ static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
     return found;
 }
 
-/* The longest control token that s (n) begins with, or INGOT_NO_TOKEN. Templates are short and
- * control tokens few, so looking at each is enough. */
+/* The longest control token with which s (n) begins, or INGOT_NO_TOKEN. Templates are short and
+ * control tokens are few, so all of them are compared. */
 static uint32_t find_control(const struct tokenizer *t, const char *s, size_t n)
 {
     uint32_t found = INGOT_NO_TOKEN;

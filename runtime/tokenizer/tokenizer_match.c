@@ -41,7 +41,7 @@ uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t
     return at;
 }
 
-/* 's 't 're 've 'm 'll 'd; with any_case as (?i:...) has it, where U+017F is an s. */
+/* 's 't 're 've 'm 'll 'd; any_case: as with (?i:...), where U+017F equals s. */
 static uint32_t match_contraction(const uint8_t *text, uint32_t at, uint32_t end, bool any_case)
 {
     static const char pairs[3][2] = { { 'r', 'e' }, { 'v', 'e' }, { 'l', 'l' } };
@@ -70,7 +70,7 @@ static uint32_t match_contraction(const uint8_t *text, uint32_t at, uint32_t end
     return at;
 }
 
-/* \s+(?!\S)|\s+ : a run but for its last character, which goes before the word that follows. */
+/* \s+(?!\S)|\s+ : a run without its last character, which belongs to the following word. */
 static uint32_t match_spaces(const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t last = at;
@@ -140,8 +140,8 @@ enum {
     SMALL = UNICODE_IS_LL | UNICODE_IS_LM | UNICODE_IS_LO | UNICODE_IS_M,
 };
 
-/* [CAPITAL]*[SMALL]+ : after the capitals a small letter must come; where none does, the last
- * of the capitals that counts as both is it, and the word ends with it. */
+/* [CAPITAL]*[SMALL]+ : a small letter must follow the capitals; if none does, the last letter
+ * that counts as both is the small letter, and the word ends with it. */
 static uint32_t match_capitalized(const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t both = at;
@@ -179,7 +179,7 @@ static uint32_t match_letters(const struct words *w, const uint8_t *text, uint32
     return match_skip_set(text, at, end, w->letters, UINT32_MAX);
 }
 
-/* The lead is tried first and given back if no word follows. */
+/* The leading character is tried first, and given back if no word follows. */
 static uint32_t match_word(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t starts[2] = { match_lead(w, text, at, end), at };
@@ -191,7 +191,8 @@ static uint32_t match_word(const struct words *w, const uint8_t *text, uint32_t 
             return to;
         }
     }
-    for (unsigned i = 0; i < 2 && w->cased; i++) { /* [CAPITAL]+[SMALL]*, the first having failed */
+    for (unsigned i = 0; i < 2 && w->cased; i++) { /* [CAPITAL]+[SMALL]*, after the first form
+                                                    * failed */
         uint32_t to = match_skip_set(text, starts[i], end, CAPITAL, UINT32_MAX);
 
         if (to != starts[i]) {
@@ -324,7 +325,7 @@ static bool run_has(const struct run *r, const struct symbol *s)
     return found != r->inverted;
 }
 
-/* [set]{0,most} as run_has() knows the set. */
+/* [set]{0,most}, with the set of run_has(). */
 static uint32_t skip_run(const struct run *r, const uint8_t *text, uint32_t at, uint32_t end)
 {
     for (uint32_t n = 0; r->most == 0 || n < r->most; n++) {

@@ -1,13 +1,13 @@
-/* A run is a linked list of pieces, named by the position of their first byte, and a heap of the
- * adjacent pairs that may merge, the best on top: n log n whatever the text. Pieces begin as
- * characters, or in byte-level BPE as bytes. */
+/* Merge a run: a linked list of pieces, which are named by the position of their first byte, and a
+ * heap of the adjacent pairs that may merge, the best on top. This takes n log n time for any
+ * text. Pieces begin as characters, or in byte-level BPE as bytes. */
 #include <string.h>
 
 #include "runtime/tokenizer/tokenizer_encode.h"
 
 enum { NODE_NONE = 0xffffffff };
 
-/* Equal keys: the leftmost pair first, as SentencePiece and GPT-2 do. */
+/* If keys are equal, the leftmost pair comes first, as in SentencePiece and GPT-2. */
 static bool pair_before(const struct pair *a, const struct pair *b)
 {
     return ((uint64_t)a->key << 32 | a->left) < ((uint64_t)b->key << 32 | b->left);
@@ -46,12 +46,12 @@ static struct pair heap_pop(struct encoder *e)
     return top;
 }
 
-/* The higher the score is, the lower is the key. */
+/* The key of a score: a higher score has a lower key. */
 static uint32_t key_of_score(float score)
 {
     uint32_t bits;
 
-    score += 0.0f; /* -0 is 0 */
+    score += 0.0f; /* -0 becomes 0 */
     memcpy(&bits, &score, sizeof bits);
     if (bits >> 31) {
         return bits;
@@ -129,7 +129,7 @@ static void offer_pair(struct encoder *e, const char *s, uint32_t left, uint32_t
     }
 }
 
-/* Pieces of a character each; a byte that is not UTF-8 is a piece of its own. */
+/* Split a run into characters; a byte that is not UTF-8 is a piece. */
 static uint32_t split_characters(struct encoder *e, const char *s, uint32_t n)
 {
     uint32_t before = NODE_NONE;
@@ -148,8 +148,8 @@ static uint32_t split_characters(struct encoder *e, const char *s, uint32_t n)
     return 0;
 }
 
-/* Pieces of a byte each. A byte that the vocabulary has no token for is left out, as if it were
- * not in the text. Returns the first piece, n where there is none. */
+/* Split a run into bytes. A byte without a token is left out, as if it were not in the text.
+ * Returns the first piece, or n if there is none. */
 static uint32_t split_bytes(struct encoder *e, const char *s, uint32_t n)
 {
     uint32_t before = NODE_NONE;

@@ -1,4 +1,4 @@
-/* Ids back to text. */
+/* Convert ids to text. */
 #include <string.h>
 
 #include "runtime/tokenizer/tokenizer.h"
@@ -18,7 +18,7 @@ static int digit_value(char c)
     return -1;
 }
 
-/* The byte that token id stands for, which is called <0xXX>; or -1. */
+/* The byte that token id stands for, if its name is <0xXX>; otherwise -1. */
 static int byte_value(const struct tokenizer *t, uint32_t id)
 {
     const char *text = tokenizer_text(t, id);

@@ -1,4 +1,4 @@
-/* Every stage cuts a piece into matches and what lies between them. */
+/* Every stage cuts a piece into matches and the text between them. */
 #include "runtime/tokenizer/tokenizer_split.h"
 
 #include <stddef.h>
@@ -6,8 +6,8 @@
 #include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_match.h"
 
-/* How far to go on where nothing matches: a character; a byte, for matchers of bytes; or over all
- * the white space there, which fails as a whole or not at all. */
+/* How far to move if nothing matches: a character; a byte, for matchers of bytes; or over all the
+ * white space there, because all of it fails together. */
 enum step { STEP_CHARACTER, STEP_BYTE, STEP_SPACES };
 
 struct split_stage {
@@ -45,8 +45,8 @@ static const struct range deepseek_marks[] = {
 };
 static const struct range cjk[] = { { 0x800, 0x9fa5 }, { 0xac00, 0xd7ff } };
 static const struct range kana_and_han[] = { { 0x3040, 0x30ff }, { 0x4e00, 0x9fa5 } };
-/* The sentence marks of several scripts that bloom keeps out of words, with "(", ")", "|" and
- * white space. */
+/* Sentence marks of several scripts that bloom keeps out of words, with "(", ")", "|" and white
+ * space. */
 static const struct range bloom_marks[] = {
     { 0x60c, 0x60c },   { 0x6d4, 0x6d4 },   { 0x964, 0x964 },
     { 0x2026, 0x2026 }, { 0x3001, 0x3002 }, { 0xff0c, 0xff0c },
@@ -130,7 +130,7 @@ static const struct words deepseek_v3 = {
     .ascii_word = true,
 };
 
-/* Ended by one without a function. */
+/* A list of stages, which ends with a stage without a function. */
 #define STAGES(...) ((const struct split_stage[]){ [0] = __VA_ARGS__, { .match = NULL } })
 
 static const struct split_stage *const stages[INGOT_N_PRES] = {
@@ -161,7 +161,7 @@ static const struct split_stage *const stages[INGOT_N_PRES] = {
     [INGOT_PRE_SEED_CODER] = STAGES({ match_words, &seed_coder }),
 };
 
-/* Past the bytes that do not match at `at`. */
+/* Move over the bytes that do not match at `at`. */
 static uint32_t step_over(const struct split_stage *stage, const uint8_t *text, uint32_t at,
                           uint32_t end)
 {
@@ -178,7 +178,7 @@ static uint32_t step_over(const struct split_stage *stage, const uint8_t *text, 
     return at;
 }
 
-/* End of the match at `at`, or of the text before the next one. */
+/* The end of the match at `at`, or of the text before the next match. */
 static uint32_t cut(const struct split_stage *stage, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t to = stage->match(text, at, end, stage->rule);
@@ -199,7 +199,7 @@ void split_begin(struct splitter *s, enum ingot_pre pre, const uint8_t *text, ui
     s->stages = stages[pre];
     s->n_stages = 0;
     while (s->n_stages < SPLIT_MOST_STAGES && s->stages[s->n_stages].match != NULL) {
-        s->ends[++s->n_stages] = start; /* the first call cuts every stage anew */
+        s->ends[++s->n_stages] = start; /* the first call cuts every stage */
     }
     s->ends[0] = end;
 }

@@ -1,13 +1,13 @@
-/* Unigram: of all ways to split a run into tokens, the one with the largest sum of scores, by
- * Viterbi's algorithm from left to right. Among equal ways to a position, the one found first
- * stays, whose last token is the longer one, as in SentencePiece. Sums are binary64 and have one
+/* Unigram: find the way to split a run into tokens that has the largest sum of scores, by
+ * Viterbi's algorithm from left to right. If ways to a position are equal, the first one
+ * found stays, whose last token is longer, as in SentencePiece. Sums are binary64 and have one
  * order, so that all machines split alike. */
 #include "runtime/text/utf8.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 
 enum { NOWHERE = 0xffffffff };
 
-/* Bytes of the character at s (n >= 1); a byte that is not UTF-8 is one of its own. */
+/* Bytes of the character at s (n >= 1); a byte that is not UTF-8 counts as a character. */
 static uint32_t character_bytes(const char *s, size_t n)
 {
     int bytes = utf8_check((const uint8_t *)s, n);
@@ -18,8 +18,8 @@ static uint32_t character_bytes(const char *s, size_t n)
     return (uint32_t)bytes;
 }
 
-/* To `end` by this piece, if that is better than what is known: e->prev is where the piece
- * begins. */
+/* Offer a way to `end` by this piece; it stays if it is better than the known way. e->prev
+ * is where the piece begins. */
 static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, double score)
 {
     double sum = e->best[start] + score;
@@ -32,8 +32,8 @@ static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, 
     e->id[end] = id;
 }
 
-/* Every token that begins at `start`, and what stands for the character there if none is just
- * it. */
+/* Offer every token that begins at `start`; and a substitute for the character there, if no
+ * token equals it. */
 static void offer_pieces(struct encoder *e, const char *s, uint32_t start, uint32_t n)
 {
     struct prefix p = { 0, e->t->head->n_sorted, 0 };
@@ -49,7 +49,7 @@ static void offer_pieces(struct encoder *e, const char *s, uint32_t start, uint3
     }
 }
 
-/* The way that ends at n, turned round: e->next leads along it from 0. */
+/* Reverse the way that ends at n, so that e->next leads along it from 0. */
 static void turn_round(struct encoder *e, uint32_t n)
 {
     for (uint32_t end = n; end != 0; end = e->prev[end]) {

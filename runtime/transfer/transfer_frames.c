@@ -31,7 +31,7 @@ uint64_t transfer_number(const uint8_t *in, size_t bytes)
     return number;
 }
 
-/* A frame has ended: what is between two flags, if anything. */
+/* A frame has ended: handle the bytes between two flags, if there are any. */
 static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame *out)
 {
     size_t n = d->n;
@@ -42,7 +42,7 @@ static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame
     /* The next frame begins here, whatever this one was. */
     d->n = 0;
     d->escaped = d->too_long = false;
-    /* The end flag of one frame and the begin flag of the next meet. */
+    /* The flags that end a frame and begin the next one may follow each other directly. */
     if (n == 0) {
         return TRANSFER_MORE;
     }
@@ -59,7 +59,7 @@ static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame
 enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
                                   struct transfer_frame *out)
 {
-    /* It is escaped in frames, so a bare one comes from a person. */
+    /* Ctrl-C is escaped in frames, so a bare one comes from a person. */
     if (byte == CTRL_C) {
         return TRANSFER_CTRL_C;
     }
@@ -70,7 +70,8 @@ enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
         d->escaped = true;
         return TRANSFER_MORE;
     }
-    /* Longer than any frame: a flag was lost. Read on to the next one, and report the damage there. */
+    /* The frame is too long, so a flag was lost. Read on to the next flag, and report the damage
+     * there. */
     if (d->n == sizeof d->bytes) {
         d->too_long = true;
     } else {
@@ -87,7 +88,7 @@ static size_t put_escaped(uint8_t *out, const uint8_t *bytes, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint8_t b = bytes[i];
 
-        /* XON and XOFF, too: flow control on the way would act on them. */
+        /* XON and XOFF are escaped, too, because flow control on the line would act on them. */
         if (b == FLAG || b == ESCAPE || b == CTRL_C || b == XON || b == XOFF) {
             out[at++] = ESCAPE;
             b ^= TURN;

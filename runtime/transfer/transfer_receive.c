@@ -7,9 +7,10 @@
 
 enum {
     STEP_MS = 100,
-    SILENCE_MS = 30000, /* until a transfer is given up */
-    MEET_MS = 4000,     /* until a rate is given up that nobody has spoken at */
-    AGAIN_MS = 3000, /* between two requests for the same bytes, if no ping has come between them */
+    SILENCE_MS = 30000, /* silence after which a transfer is given up */
+    MEET_MS = 4000,     /* silence after which a rate is given up at which nothing was received */
+    AGAIN_MS = 3000,    /* time between two requests for the same bytes, if no ping has come between
+                      * them */
     RESULT_MS = 500,
     TELL_MS = 500,
     GOODBYE_MS = 3000,
@@ -28,8 +29,9 @@ static uint64_t now(const struct transfer *t)
     return t->wire->millis(t->wire->context);
 }
 
-/* Only once for the same place: the data that were in flight come first. The far end sends a
- * ping and then everything from there on, so after the ping it may be requested again. */
+/* Request bytes again, but only once for the same place, because the data in flight come
+ * first. The sender sends a ping and then everything from there on, so after the ping the place may
+ * be requested again. */
 static void ask_again(struct transfer *t)
 {
     if (t->again_at != t->sink.at || now(t) - t->again_ms >= AGAIN_MS) {
@@ -39,7 +41,7 @@ static void ask_again(struct transfer *t)
     }
 }
 
-/* A CRC-32C of what the card has, while the far end is told that we are working. */
+/* Compute the CRC-32C of bytes on the card; meanwhile the sender is told about the progress. */
 static enum err read_crc(struct transfer *t, uint64_t at, uint64_t end, uint32_t *crc)
 {
     struct transfer_sink *s = &t->sink;
@@ -70,12 +72,13 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
     uint32_t crc;
     enum err e;
 
-    /* Only at a step's edge, and while no data is held: reading uses the buffer of the sink. */
+    /* Allowed only at a multiple of a step, and while no data is held, because reading uses the
+     * sink's buffer. */
     if (f->number % TRANSFER_STEP_BYTES != 0 || f->number > all || bytes > all - f->number ||
         t->sink.held != 0) {
-        return ERR_OK; /* nobody sends this: ignore it */
+        return ERR_OK; /* no sender sends this, so ignore it */
     }
-    /* The far end compares it with its own sum and sends only from the first difference on. */
+    /* The sender compares this with its own CRC and sends only from the first difference on. */
     e = read_crc(t, f->number, f->number + bytes, &crc);
     transfer_put_number(answer, crc, sizeof answer);
     if (e == ERR_OK) {
@@ -99,12 +102,12 @@ static enum err take_data(struct transfer *t, const struct transfer_frame *f)
             return e;
         }
     }
-    /* Also for data that came twice: the far end may have missed the first answer. */
+    /* Also answer data that came twice, because the sender may have missed the first answer. */
     say(t, TRANSFER_NEXT, t->sink.at, NULL, 0);
     return ERR_OK;
 }
 
-/* ERR_BUSY: bytes are missing. */
+/* Check the end of the file. ERR_BUSY: bytes are missing. */
 static enum err check_end(struct transfer *t, const struct transfer_frame *f)
 {
     uint32_t crc;
@@ -114,7 +117,7 @@ static enum err check_end(struct transfer *t, const struct transfer_frame *f)
         ask_again(t);
         return ERR_BUSY;
     }
-    /* Read everything back from the card: what counts is what it has stored. */
+    /* Read everything back from the card, to check what it has stored. */
     e = transfer_sink_flush(&t->sink);
     if (e == ERR_OK) {
         e = read_crc(t, 0, t->sink.file->bytes, &crc);
@@ -125,20 +128,20 @@ static enum err check_end(struct transfer *t, const struct transfer_frame *f)
     return crc == transfer_number(f->data, 4) ? ERR_OK : ERR_BAD_CHECKSUM;
 }
 
-/* ERR_BUSY: it continues. */
+/* Carry out a frame. ERR_BUSY: the transfer continues. */
 static enum err obey(struct transfer *t, const struct transfer_frame *f)
 {
     enum err e = ERR_OK;
 
     t->met = true;
     switch (f->kind) {
-    /* All that was asked for again comes behind a ping, so asking is allowed again. */
+    /* Everything that was requested again comes after a ping, so a new request is allowed. */
     case TRANSFER_PING:
         t->again_at = UINT64_MAX;
         say(t, TRANSFER_PING, f->number, NULL, 0);
         break;
     case TRANSFER_QUERY: e = answer_query(t, f); break;
-    /* The far end has chosen where to go on: at a step's edge, within the file. */
+    /* The sender has chosen where to continue: at a multiple of a step, within the file. */
     case TRANSFER_START:
         if (f->number % TRANSFER_STEP_BYTES == 0 && f->number <= t->sink.file->bytes) {
             transfer_sink_open(&t->sink, t->sink.file, f->number);
@@ -159,7 +162,7 @@ static enum err wait_on(struct transfer *t)
 {
     uint64_t silent = now(t) - t->heard_ms;
 
-    /* Nobody has spoken at this rate: fall back to the slow one, once. */
+    /* Nothing was received at this rate: fall back to the slow rate, once. */
     if (!t->met && silent >= MEET_MS && t->wire->slow != NULL) {
         t->wire->slow(t->wire->context);
         t->met = true;
@@ -181,7 +184,7 @@ static enum err step(struct transfer *t)
         e = obey(t, &f);
         t->heard_ms = now(t);
         return e;
-    /* Before the far end has been heard, damage is noise of a wrong rate. */
+    /* Before the first whole frame, damage is noise from a wrong rate. */
     case TRANSFER_DAMAGED:
         if (t->met) {
             ask_again(t);
@@ -220,7 +223,7 @@ bool transfer_conclude(struct transfer *t, const char *error_message)
     while (!heard && now(t) - start < GOODBYE_MS) {
         int byte;
 
-        /* The result is repeated until the goodbye comes: either may get lost. */
+        /* Repeat the result until the goodbye comes, because either may be lost. */
         if (!said || now(t) - told >= RESULT_MS) {
             say(t, TRANSFER_RESULT, error_message != NULL, (const uint8_t *)error_message, bytes);
             said = true;

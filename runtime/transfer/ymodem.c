@@ -6,15 +6,15 @@
 
 enum { SOH = 1, STX = 2, CTRL_C = 3, EOT = 4, ACK = 6, NAK = 21, CAN = 24, ASK = 'C' };
 enum {
-    BEGIN_MS = 3000, /* between two requests to begin ... */
-    BEGINS = 20,     /* ... so many, and ... */
-    BEGINS_MORE = 5, /* ... after a file that came */
+    BEGIN_MS = 3000, /* time between two requests to begin */
+    BEGINS = 20,     /* number of requests to begin */
+    BEGINS_MORE = 5, /* number of requests after a complete file */
     BLOCK_MS = 10000,
-    SILENCES = 3, /* so many of these in a row: nobody sends any more */
+    SILENCES = 3, /* after this many silences in a row the sender is gone */
     BYTE_MS = 1000,
-    TRIES = 10,      /* of one block */
-    KEYS_MS = 500,   /* silence after a Ctrl-C: it is a person's */
-    KEYS_TO_STOP = 2 /* in a file, where one may be noise */
+    TRIES = 10,      /* tries for one block */
+    KEYS_MS = 500,   /* silence that shows that a Ctrl-C is a person's */
+    KEYS_TO_STOP = 2 /* Ctrl-C to stop within a file, where a single one may be noise */
 };
 
 enum got { BLOCK, DAMAGED, END, CANCELLED, STOPPED, NOTHING };
@@ -65,10 +65,10 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
-/* A byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but the data of
- * a damaged block may contain such bytes: only those followed by silence are a person's, and
- * enough of them since the last block end the transfer. Returns whether they do; *byte is what
- * came next. */
+/* A byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but the data of a
+ * damaged block may contain such bytes. Only a Ctrl-C followed by silence is a person's;
+ * enough of them since the last block end the transfer. Returns whether they do; *byte is the
+ * next byte. */
 static bool is_stopped(struct ymodem *y, int *byte)
 {
     unsigned keys = 0;
@@ -84,7 +84,7 @@ static bool is_stopped(struct ymodem *y, int *byte)
     return y->n_keys >= y->keys_to_stop;
 }
 
-/* The next thing that the sender says; noise before it is ignored, and y->noise reports it. */
+/* Read what the sender sends next; noise before it is ignored, and noted in y->noise. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
     y->noise = false;
@@ -116,7 +116,7 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
     return DAMAGED;
 }
 
-/* Wait until the line is quiet: skip the rest of a damaged block. True: somebody has stopped the
+/* Skip the rest of a damaged block: wait until the line is quiet. True: a person has stopped the
  * transfer. */
 static bool drain(struct ymodem *y)
 {
@@ -126,7 +126,7 @@ static bool drain(struct ymodem *y)
         if (is_stopped(y, &byte)) {
             return true;
         }
-        /* A second of silence: the sender waits for an answer. */
+        /* After a second of silence the sender waits for an answer. */
         if (byte == TRANSFER_NO_BYTE) {
             break;
         }
@@ -143,14 +143,14 @@ static enum err give_up(struct ymodem *y, enum err e)
     return e;
 }
 
-/* A person has stopped it: tell the sender. */
+/* A person has stopped the transfer: tell the sender. */
 static enum err stop(struct ymodem *y)
 {
     y->stopped = true;
     return give_up(y, ERR_ABORTED);
 }
 
-/* "name\0" and the size in decimal digits, in a block of n bytes. False: no size. */
+/* Read "name\0" and the size in decimal digits from a block of n bytes. False: no size. */
 static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
 {
     size_t at = strlen((const char *)y->block) + 1;
@@ -164,7 +164,7 @@ static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
     return some;
 }
 
-/* The block that names a file. *more false: there is no further file. */
+/* Read the block that names a file. *more false: there is no further file. */
 static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;
@@ -176,7 +176,8 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 
     *more = false;
     y->n_keys = 0;
-    y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* no sender: somebody types */
+    y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* before the first file a person may be
+                                                           * typing */
     /* "C" asks for blocks with a CRC-16 until the sender begins with block 0. */
     for (unsigned i = 0; i < begins && (got != BLOCK || number != 0); i++) {
         put(y, ASK);
@@ -194,7 +195,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
     if (got != BLOCK || number != 0) {
         return ERR_TIMEOUT;
     }
-    y->block[n] = '\0'; /* its CRC came after it */
+    y->block[n] = '\0'; /* the NUL overwrites the CRC */
     /* An empty name ends the batch. */
     if (y->block[0] == '\0') {
         put(y, ACK);
@@ -216,14 +217,14 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 
 /* The current file. */
 struct blocks {
-    uint64_t left;  /* bytes of it that are still to come */
+    uint64_t left;  /* bytes of the file that are still to come */
     uint8_t number; /* number of the block that comes next */
-    bool begun;     /* one has come */
+    bool begun;     /* a block has come */
     unsigned ends;  /* EOTs in a row */
     unsigned tries, silences;
 };
 
-/* A block that came completely. Errors of the sink; ERR_RANGE: it is one more than the file has. */
+/* Take a block that came completely. Errors of the sink; ERR_RANGE: the file has fewer blocks. */
 static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t number)
 {
     size_t bytes = (size_t)min_u64(n, b->left);
@@ -257,7 +258,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
     return ERR_OK;
 }
 
-/* The bytes that came were not a block. ERR_OK: the block is requested again. */
+/* The received bytes were not a block. ERR_OK: the block is requested again. */
 static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
 {
     b->ends = 0;
@@ -277,7 +278,7 @@ static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
     return ERR_OK;
 }
 
-/* All is there, and gets its name, before the sender is told that it has arrived. */
+/* End a file: it is complete and published before the sender is told that it has arrived. */
 static enum err end_file(struct ymodem *y, const struct blocks *b)
 {
     enum err e = b->left == 0 ? transfer_sink_flush(&y->sink) : ERR_TRUNCATED;
@@ -291,8 +292,8 @@ static enum err end_file(struct ymodem *y, const struct blocks *b)
     return e;
 }
 
-/* The blocks of a file, to its end. After an error other than the sender's ERR_ABORTED, the
- * sender is told to stop. */
+/* Read the blocks of a file to its end. After an error other than the sender's ERR_ABORTED,
+ * the sender is told to stop. */
 static enum err read_file(struct ymodem *y, uint64_t left)
 {
     struct blocks b = { .left = left, .number = 1 };
@@ -319,7 +320,7 @@ static enum err read_file(struct ymodem *y, uint64_t left)
         } else if (got == END && ++b.ends == 2) {
             e = end_file(y, &b);
             return e == ERR_OK ? e : give_up(y, e);
-        } else if (got == END) { /* one may be noise: the sender repeats it */
+        } else if (got == END) { /* a single EOT may be noise; the sender repeats a real one */
             put(y, NAK);
         } else {
             e = ask_again(y, &b, got);

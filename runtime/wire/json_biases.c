@@ -7,7 +7,7 @@
 #define FORM \
     "logit_bias is a list of pairs: a token's number or a text, then a number from -100 to 100, or false"
 
-enum { TEXT_TOKENS = 32 /* of a text */ };
+enum { TEXT_TOKENS = 32 /* most tokens of a text */ };
 
 static const char *add(struct json_biases *b, uint32_t id, float value)
 {
@@ -59,7 +59,7 @@ static const char *add_text(struct json_biases *b, const struct json_value *v, f
     return error_message;
 }
 
-/* The value of a pair. False: it is none. */
+/* Read the value of a pair. False: it is not valid. */
 static bool read_value(const struct json_value *v, float *value)
 {
     *value = SAMPLER_BAN;

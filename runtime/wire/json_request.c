@@ -54,7 +54,7 @@ const char *json_field_name(enum json_field field)
     return fields[field].name;
 }
 
-/* The text after it is not a person's. */
+/* Set an error. The text after the format is not a person's. */
 __attribute__((format(printf, 4, 5))) static void refuse(struct json_request *r, const char *error,
                                                          size_t column, const char *format, ...)
 {
@@ -86,7 +86,8 @@ static void refuse_name(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* In JSON's form, so that it can be sent back: the reader only checks its characters. */
+/* Whether a number is a whole number as JSON writes it, so that it can be sent back. The reader
+ * only checks its characters. */
 static bool is_whole_number(const char *text)
 {
     size_t digits;
@@ -161,7 +162,7 @@ static void take_member(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* A field that asks for an answer must be the only one. */
+/* Refuse two fields that ask for an answer. */
 static void refuse_two(struct json_request *r)
 {
     static const enum json_field asks[] = {

@@ -2,8 +2,8 @@
  * weight: how rare it is. A memory is found if it has most of the asked words, and most words of
  * its question were asked:
  *
- *     score = asked words in the memory / asked words + words of its question that were asked /
- *     words of its question
+ *     score = asked words in the memory / asked words
+ *           + words of its question that were asked / words of its question
  *
  * both sums of weights. A memory without a name that was asked for is ruled out, so that similar
  * names find nothing. docs/FABRIC.md has the figures. This code knows no language: rarity comes
