@@ -116,8 +116,7 @@ static bool set_options(struct chat *c, struct json_request *r)
     return good;
 }
 
-/* The description of a feature's field. NULL: the request does not have the field, or no feature
- * knows it. */
+/* A feature's field. NULL: the request does not have the field, or no feature knows it. */
 static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
                                             enum json_field field, void **state)
 {
@@ -403,8 +402,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Switch to the guest's conversation. If there is no room for two, the current one becomes
- * empty. */
+/* Switch to the guest's conversation; without room for two, the current one becomes empty. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;

@@ -189,7 +189,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_state 
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, saved_chat_header_of(s, first), state);
     if (halves_error_is_local(e) &&
-        halves->valid[other]) { /* the power failed, or the card did not keep the bytes */
+        halves->valid[other]) { /* the power went off, or the card did not keep the bytes */
         *half = other;
         s->is_older = true;
         e = check_half(s, other, saved_chat_header_of(s, other), state);

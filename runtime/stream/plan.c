@@ -22,10 +22,8 @@
 enum {
     FASTER_PERCENT = 3, /* another plan is preferred only if it is faster by this, because
                          * rates are accurate only to a few percent */
-    REGAIN_TOKENS = 16, /* this many tokens of a reply may make up for a slower prompt; replies are
-                         * usually longer */
-    HEAD_PARTS = 4,     /* the head is tried with 0 to HEAD_PARTS such parts of the room for layers
-                         * and head */
+    REGAIN_TOKENS = 16, /* tokens of a reply that may make up for a slower prompt */
+    HEAD_PARTS = 4,     /* parts of the room for layers and head; the head is tried with each */
 };
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -68,8 +66,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
-        /* Spread the streamed layers: the card reads one while the pinned layers before it
-         * compute. */
+        /* Spread streamed layers: the card reads one while pinned layers before it compute. */
         if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
@@ -194,9 +191,8 @@ static void try_faster(struct plan *plan, const struct plan *start, const struct
 
 /* With a pinned head its tiles need not be read, and the card runs ahead while the head is
  * computed. If that takes longer than filling the slots, the card waits, and pinning only a part of
- * the head, with more layers, may be faster. If all layers stay, smaller slots suffice. So
- * several plans are made and their times are compared. Without rates, a head that fits stays
- * whole. */
+ * the head, with more layers, may be faster. If all layers stay, smaller slots suffice. So plans
+ * are made and their times compared. Without rates, a head that fits stays whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan start = *plan;
@@ -361,9 +357,8 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Let keys and values spill if weights lack room. A byte of weights in memory saves a byte of
- * reading for every token, a byte of keys and values only when the context is full, so weights come
- * first. */
+/* Let keys and values spill if weights lack room. A byte of weights in memory saves reading for
+ * every token, a byte of keys and values only when the context is full, so weights come first. */
 static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {
