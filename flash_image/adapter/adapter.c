@@ -13,7 +13,7 @@ struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, si
 {
     struct adapter_raw *raw;
 
-    for (size_t i = b->n_raws; i-- > 0;) { /* the halves of a pair are mostly neighbours */
+    for (size_t i = b->n_raws; i-- > 0;) { /* the halves of a pair are mostly next to each other */
         raw = &b->raws[i];
         if (strlen(raw->name) == bytes && memcmp(raw->name, name, bytes) == 0) {
             return raw;
@@ -36,7 +36,7 @@ struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, si
     return raw;
 }
 
-/* The parameters that select names of tensors, from the base's tables. */
+/* Set the parameters that select tensor names, from the base's tables. */
 static void set_params(struct adapter_build *b)
 {
     const struct image *base = b->o->base;

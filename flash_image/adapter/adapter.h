@@ -13,7 +13,7 @@ bool adapter_is(const char *path);
 /* The order in which a base stores tensors whose order differs between the two formats of a
  * family. */
 enum adapter_order {
-    ADAPTER_ORDER_KNOWN, /* an .ingot: its tables tell */
+    ADAPTER_ORDER_KNOWN, /* the base is an .ingot: its tables give the order */
     ADAPTER_ORDER_GGUF,  /* packed from a GGUF */
     ADAPTER_ORDER_HF,    /* packed from a folder */
 };
@@ -22,7 +22,7 @@ struct adapter_options {
     const char *input;        /* a GGUF, or a folder with adapter_config.json */
     const char *output;       /* written as OUTPUT.tmp, renamed when complete */
     const char *name;         /* NULL: the name in the input, else its file or folder */
-    const struct image *base; /* the model that the adapter is for */
+    const struct image *base; /* the model for which the adapter is made */
     enum adapter_order order;
     uint32_t type; /* INGOT_F16, INGOT_Q8_0 or INGOT_F32 */
 };
@@ -34,8 +34,9 @@ struct adapter_result {
     uint64_t bytes;
 };
 
-/* Make an adapter. Equal inputs give equal bytes. On an error the output does not change and `problem`
- * holds one error message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
+/* Make an adapter's file. Equal inputs give equal bytes. On an error the output does not change and
+ * `problem` holds one error message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED,
+ * ERR_NO_SPACE. */
 enum err adapter_make(const struct adapter_options *o, struct adapter_result *result,
                       char *error_message, size_t error_message_bytes);
 

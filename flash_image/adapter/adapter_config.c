@@ -38,15 +38,15 @@ static bool is_rank(const cJSON *value)
 /* ---- the allowed values of a field -------------------------------------------------------- */
 
 enum rule {
-    HARMLESS, /* describes only the training, or repeats what the tensors say */
+    HARMLESS, /* describes only the training, or repeats facts of the tensors */
     OBEYED,   /* read below and not checked here */
     TRUTH,    /* true or false; read below */
-    UNSET,    /* must not be used; the cure is to merge */
-    ALORA,    /* the same without a cure, because a merged model would be wrong too */
+    UNSET,    /* must not be used; the advice is to merge */
+    ALORA,    /* the same without advice, because a merged model would be wrong too */
     RANK,
     SCALE,
     RANKS,
-    SCALES, /* a number, or an object of numbers by modules */
+    SCALES, /* a number, or an object that maps modules to numbers */
     INIT,
     BIAS,
     PEFT,
@@ -87,8 +87,8 @@ static const struct {
     { "layers_pattern", HARMLESS, NULL },
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
-    { "loftq_config", HARMLESS, NULL }, /* like the next two, only together with
-                                         * init_lora_weights */
+    { "loftq_config", HARMLESS, NULL }, /* used only with init_lora_weights, like the next
+                                         * two */
     { "eva_config", HARMLESS, NULL },
     { "corda_config", HARMLESS, NULL },
     { "lora_ga_config", HARMLESS, NULL },
@@ -197,7 +197,7 @@ static enum err check_number(struct source *s, const cJSON *value, size_t field)
                : refuse_field(s, fields[field].name, "is 0, out of bounds, or not a number");
 }
 
-/* A pattern: an object of numbers by modules. */
+/* A pattern is an object that maps modules to numbers. */
 static enum err check_pattern(struct source *s, const cJSON *pattern, size_t field)
 {
     const cJSON *entry;
@@ -302,7 +302,7 @@ void adapter_config_free(struct adapter_config *c)
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-/* True if name is `end`, or ends with a dot and `end`. */
+/* True if name is `end`, or ends with "." and `end`. */
 static bool is_end_of(const char *end, const char *name)
 {
     size_t n = strlen(end), m = strlen(name);
@@ -310,7 +310,7 @@ static bool is_end_of(const char *end, const char *name)
     return n <= m && strcmp(name + m - n, end) == 0 && (n == m || name[m - n - 1] == '.');
 }
 
-/* Python's and POSIX's regular expressions agree in the remaining syntax. */
+/* True if the key uses only syntax that Python's and POSIX's regular expressions share. */
 static bool is_plain_regex(const char *key)
 {
     for (const char *c = key; *c != '\0'; c++) {
@@ -324,8 +324,8 @@ static bool is_plain_regex(const char *key)
     return strlen(key) + 16 < PATTERN_BYTES;
 }
 
-/* PEFT: re.match(rf"(.*\.)?({key})$", module). Names without special characters except the dot need
- * no regular expression. */
+/* PEFT matches with re.match(rf"(.*\.)?({key})$", module). A name whose only special character is
+ * the dot needs no regular expression. */
 static enum err match_key(struct source *s, const char *field, const char *key, const char *module,
                           bool *matches)
 {
@@ -349,8 +349,8 @@ static enum err match_key(struct source *s, const char *field, const char *key, 
     return ERR_OK;
 }
 
-/* Read the first entry of a pattern that names the module into *value; *value does not change if
- * there is none. */
+/* Read the first entry of a pattern that names the module into *value; without such an entry *value
+ * does not change. */
 static enum err find_pattern(struct source *s, const cJSON *root, const char *field,
                              const char *module, double *value)
 {
@@ -406,7 +406,7 @@ static double layer_of(const char *module)
     return -1.0;
 }
 
-/* A number, or a list of them. */
+/* `layers` is a number or a list of numbers. */
 static bool lists_layer(const cJSON *layers, double layer)
 {
     const cJSON *entry;
@@ -431,7 +431,7 @@ static enum err refuse_module(struct source *s, const char *field, const char *m
         field, module);
 }
 
-/* PEFT makes no adapter for such modules, and skips their tensors. */
+/* Check that the module is none of those for which PEFT makes no adapter and skips the tensors. */
 static enum err check_left_out(struct source *s, const cJSON *root, const char *module)
 {
     const cJSON *targets = hf_json_list(hf_json_get(root, "target_modules"));

@@ -6,7 +6,7 @@
 
 #include "flash_image/source/source.h"
 
-/* The cure for an adapter that cannot be read: PEFT itself merges it into a whole model. */
+/* The advice for an adapter that Ingot cannot read: merge it into its base with PEFT. */
 #define ADAPTER_MERGE "merge the adapter into its base (PEFT: merge_and_unload) and pack that model"
 
 struct adapter_config {
@@ -16,15 +16,15 @@ struct adapter_config {
     bool ties;       /* ensure_weight_tying */
 };
 
-/* Every field is applied, known to be harmless, or refused by its name; s->error_message is about
- * s->path. Must be freed after errors as well. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED,
- * ERR_NO_SPACE. */
+/* Read the configuration. A field that is neither applied nor harmless is refused by its name;
+ * s->error_message names s->path. Must be freed after errors as well. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes,
                              struct adapter_config *c);
 void adapter_config_free(struct adapter_config *c);
 
-/* lora_alpha of a module (as the file of weights names it), whose matrices have this rank. Refuses
- * a module that the configuration omits, and a rank other than its r. Errors as above. */
+/* Find lora_alpha of a module (named as in the file of weights) whose matrices have this rank.
+ * Refuses a module that the configuration omits, and a rank other than its r. Errors as above. */
 enum err adapter_config_module(struct source *s, const struct adapter_config *c, const char *module,
                                uint32_t rank, float *alpha);
 

@@ -1,5 +1,5 @@
 /* An adapter in a GGUF, as llama.cpp's convert_lora_to_gguf writes it: NAME.lora_a and NAME.lora_b
- * for tensors of the base, whose rows are those of the base's GGUF. */
+ * for tensors of the base; rows are in the order of the base's GGUF. */
 #include <stdio.h>
 
 #include "flash_image/adapter/adapter_private.h"

@@ -57,7 +57,7 @@ static bool is_bias(const char *name)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* PEFT's name for the kind of a tensor that is not half of a pair, for an error message. */
+/* For error messages: PEFT's name for a kind of tensor that is not half of a pair. */
 static const char *other_of(const char *name)
 {
     static const struct {
@@ -100,7 +100,7 @@ static const char *bare_name(const char *name)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* An embedding's A is stored by ranks, and read by tokens. */
+/* An embedding's A is stored with one row per rank, and read with one row per token. */
 static void transpose(struct source_tensor *t)
 {
     uint32_t cols = t->cols;
@@ -150,8 +150,8 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     return ERR_OK;
 }
 
-/* fan_in_fan_out describes the base's matrix; if both halves are transposed, they are transposed
- * back. */
+/* fan_in_fan_out says that the base's matrix is transposed. If both halves are transposed too,
+ * transpose them back. */
 static void turn(const struct peft *p, struct adapter_raw *raw)
 {
     if (p->config.transposed && raw->a.rows == raw->b.cols) {
@@ -235,7 +235,7 @@ static enum err open_file(struct adapter_build *b, const char *folder, const cha
     return e == ERR_OK ? ERR_OK : source_refuse(b->s, e, "%s", why);
 }
 
-/* The last part of a folder's path, or of the current one's. */
+/* Name the adapter after the last part of the folder's path; for "." the current folder's path. */
 static void take_name(struct adapter_build *b, const char *folder)
 {
     char whole[PATH_BYTES];

@@ -7,12 +7,12 @@
 #include "flash_image/quantize/source_rows.h"
 #include "runtime/image/adapter_image.h"
 
-/* The base's matrix of a part; rows are those that the part has. */
+/* The base's matrix for a part, and the part's rows. */
 struct part {
     enum ingot_role role;
     unsigned layer;
     uint32_t rows, cols;
-    uint32_t first, run, step; /* its row r is row first + r / run * step + r % run of B */
+    uint32_t first, run, step; /* row r of the part is row first + r / run * step + r % run of B */
 };
 
 static enum err refuse_shape(struct adapter_build *b, const struct adapter_raw *raw)
@@ -39,15 +39,15 @@ static bool rotates_otherwise(const struct adapter_build *b)
     return base_pairs == b->peft;
 }
 
-/* If no layer of a family rotates, the order of its rows cannot be told. */
+/* False if no layer of the model rotates: then the order of the rows cannot be determined. */
 static bool is_order_known(const struct adapter_build *b)
 {
     return !family_has(b->family, FAMILY_GGUF_PAIRS) || family_has(b->family, FAMILY_PAIRS) ||
            b->o->order != ADAPTER_ORDER_KNOWN || b->o->base->header->params.n_ropes != 0;
 }
 
-/* Row of halves: element i of half j is 2 i + j in pairs. The row of the adapter for row r of the
- * base: if the adapter is in halves (and the base in pairs), and else. */
+/* The adapter's row for row r of the base. One of them is in halves and the other in pairs: element
+ * i of half j is element 2 i + j in pairs. */
 static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t head_dim)
 {
     uint32_t head = r / head_dim * head_dim, at = r % head_dim, half = head_dim / 2;
@@ -58,8 +58,8 @@ static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t 
     return head + at % half * 2 + at / half;
 }
 
-/* Heads of a delta net: the base stores them tiled (head j n_groups + g) and the adapter grouped (g
- * ratio + j), or the reverse. */
+/* True if the base stores the heads of a delta net tiled (head j n_groups + g) and the adapter
+ * grouped (head g ratio + j), or the reverse. */
 static bool groups_otherwise(const struct adapter_build *b, const struct ingot_layer *l)
 {
     bool tiled = (l->features & INGOT_TILED_GROUPS) != 0;
@@ -78,7 +78,7 @@ static uint32_t other_head(const struct adapter_build *b, const struct ingot_lay
     return head % ratio * l->n_groups + head / ratio;
 }
 
-/* Index `at` of inner_dim, or of inner_heads if width is 1. */
+/* The adapter's index for index `at` of inner_dim, or of inner_heads if width is 1. */
 static uint32_t other_inner(const struct adapter_build *b, const struct ingot_layer *l, uint32_t at,
                             uint32_t width)
 {
@@ -143,7 +143,7 @@ static struct adapter_made *add_made(struct adapter_build *b)
     return more;
 }
 
-/* A: rank rows of the base's columns; for an embedding one row per token. */
+/* A has one row per rank and the base's columns; for an embedding it has one row per token. */
 static void copy_a(const struct adapter_build *b, const struct adapter_raw *raw,
                    const struct part *p, struct adapter_made *m, float *row)
 {
@@ -230,7 +230,7 @@ static bool find_part(struct adapter_build *b, enum ingot_role role, unsigned la
     return true;
 }
 
-/* Check both halves: one rank, and A as wide as the base's columns. */
+/* Check that both halves have the same rank, and that A has as many columns as the base. */
 static enum err check_raw(struct adapter_build *b, const struct adapter_raw *raw,
                           const struct part *p)
 {

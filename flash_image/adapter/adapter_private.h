@@ -23,7 +23,7 @@ struct adapter_made {
 struct adapter_build {
     const struct adapter_options *o;
     const struct family *family;
-    struct source *s; /* for error messages, and the parameters that select names */
+    struct source *s; /* its error message, and the parameters that select tensor names */
     bool peft;        /* the order of Hugging Face */
     char name[64];    /* the adapter's name, as the input has it */
     struct adapter_raw *raws;
@@ -32,20 +32,21 @@ struct adapter_build {
     size_t n_made, made_room;
 };
 
-/* The raw of that name, added if it is new; NULL: ERR_NO_SPACE. */
+/* Find the raw pair of that name, or add it. NULL: no memory (ERR_NO_SPACE). */
 struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, size_t bytes);
 
-/* Read all raws of a file or folder, and convert them. Errors as adapter_make; s->error_message. */
+/* Read and convert all raw pairs of a file or folder. Errors: as adapter_make, in
+ * s->error_message. */
 enum err adapter_read_gguf(struct adapter_build *b, const uint8_t *data, size_t bytes);
 enum err adapter_read_peft(struct adapter_build *b, const char *folder);
 
-/* How a raw holds the matrices of its roles. */
+/* How a raw pair holds the matrices of its roles. */
 enum adapter_fusion { ADAPTER_ALONE, ADAPTER_PARTS, ADAPTER_QUERY_GATE };
 struct adapter_place {
     enum ingot_role role; /* the first of PARTS */
     unsigned layer;
     enum adapter_fusion fusion;
-    unsigned n; /* PARTS: as many; source_part_role says which */
+    unsigned n; /* PARTS: number of roles; source_part_role names them */
 };
 enum err adapter_place(struct adapter_build *b, const struct adapter_raw *raw,
                        const struct adapter_place *place);

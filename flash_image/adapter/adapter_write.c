@@ -177,7 +177,7 @@ static enum err write_all(struct adapter_build *b, const struct file *f)
     return e;
 }
 
-/* Checked with the reader that boards use. */
+/* Check the file with the reader that boards use. */
 static enum err check_file(struct adapter_build *b, const struct file *f)
 {
     char error_message[ADAPTER_ERROR_MESSAGE_BYTES];

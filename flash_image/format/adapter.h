@@ -5,11 +5,11 @@
  *   header page | pairs, zeros to the next page | data, zeros to the next page
  *
  * The data of a pair are A, then B, each at the next multiple of ADAPTER_ALIGN, without other gaps:
- *   A  (rank, cols_padded) row by row, cols up to a multiple of ADAPTER_COLS with zeros; of
+ *   A  (rank, cols_padded) row by row, cols up to a multiple of ADAPTER_COLS with zeros; for
  *      TOKEN_EMBEDDING (vocab, rank), a row for each token
  *   B  [rows / 8][rank][8], rows up to a multiple of 8 with zeros (expand_f32_f16 of kernels.h)
- * as F32, as F16, or as Q8_0: blocks of 32 numbers of this order (the last one filled with zeros),
- * fp16 scale and int8. */
+ * as F32, F16 or Q8_0. Q8_0: blocks of 32 numbers in this order (the last block filled up with
+ * zeros), each an fp16 scale and int8 numbers. */
 #ifndef INGOT_FLASH_IMAGE_ADAPTER_FORMAT_H
 #define INGOT_FLASH_IMAGE_ADAPTER_FORMAT_H
 
@@ -31,19 +31,18 @@ enum {
 struct adapter_header {
     char magic[8];
     uint32_t version;
-    uint32_t header_crc32c; /* of the 4096 header bytes, with this field zero */
+    uint32_t header_crc32c; /* CRC-32C of the 4096 header bytes, with this field zero */
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
     char base[64];   /* name of the model it was made for; another model with the same sizes is
                     * allowed */
-    uint32_t family; /* enum ingot_family of that model, and its sizes */
+    uint32_t family; /* that model's enum ingot_family; then its sizes */
     uint32_t dim;
     uint32_t n_layers;
     uint32_t vocab;
     uint32_t type; /* of all matrices: INGOT_F32, INGOT_F16 or INGOT_Q8_0 */
     uint32_t n_pairs;
-    uint32_t
-        most_ranks; /* the sum of the ranks of all pairs of a layer, for the layer with the largest sum */
+    uint32_t most_ranks; /* the largest sum of ranks in any layer */
     uint32_t pairs_crc32c;
     uint32_t data_crc32c;
     uint32_t reserved0;
@@ -52,15 +51,14 @@ struct adapter_header {
 };
 static_assert(sizeof(struct adapter_header) == 4096, "the header is one page");
 
-/* In order of layers and, within a layer, of roles; those outside layers (INGOT_NO_LAYER) come
+/* Pairs are sorted by layer, then by role; pairs outside layers (INGOT_NO_LAYER) come
  * last. */
 struct adapter_pair {
-    uint16_t
-        role; /* enum ingot_role: a matrix that is multiplied by tokens, not one of an expert */
+    uint16_t role; /* enum ingot_role of W, which is not a matrix of an expert */
     uint16_t layer;
     uint32_t rank;
-    uint32_t rows; /* outputs of W; for TOKEN_EMBEDDING dim */
-    uint32_t cols; /* inputs of W; for TOKEN_EMBEDDING vocab */
+    uint32_t rows; /* outputs of W; for TOKEN_EMBEDDING: dim */
+    uint32_t cols; /* inputs of W; for TOKEN_EMBEDDING: vocab */
     float scale;   /* alpha / rank, or the factor that the adapter was trained with */
     uint32_t reserved;
     uint64_t a; /* bytes from the start of the data */

@@ -3,7 +3,7 @@
  *
  *   struct ingot_grammar
  *   struct ingot_grammar_state[n_states]
- *   struct ingot_grammar_edge[n_edges]    of state i: edges .. edges + n_edges
+ *   struct ingot_grammar_edge[n_edges]    state i has edges .. edges + n_edges
  *   struct ingot_grammar_call[n_calls]
  *
  * The automaton reads bytes and has a stack. An edge leaves a state with a byte of a range, or with a
@@ -26,7 +26,7 @@ enum {
 
 struct ingot_grammar {
     uint32_t magic;
-    uint32_t crc32c; /* CRC-32C of everything after this number */
+    uint32_t crc32c; /* CRC-32C of everything after this field */
     uint16_t version;
     uint16_t start; /* state */
     uint16_t n_states, n_edges, n_calls;
@@ -41,7 +41,7 @@ struct ingot_grammar_state {
 };
 
 struct ingot_grammar_edge {
-    uint8_t low, high; /* bytes; low > high: a call */
+    uint8_t low, high; /* range of bytes; low > high: a call */
     uint16_t to;       /* state; or call */
 };
 

@@ -1,5 +1,5 @@
-/* The signature of a file as C structures: a separate block after the file_bytes of a model or an
- * adapter, which do not change. FORMAT.md, "Signatures", is the specification. Little-endian except
+/* The signature of a file as C structures: a block after the file_bytes of a model or an adapter;
+ * these bytes do not change. FORMAT.md, "Signatures", is the specification. Little-endian except
  * for the signature. */
 #ifndef INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
 #define INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
@@ -16,10 +16,10 @@ enum {
     SIGNATURE_P256 = 1,          /* kind: ECDSA over P-256 with SHA-256 */
     SIGNATURE_LEAF = 65536,      /* size of a part with its own digest */
     SIGNATURE_DIGEST_BYTES = 32, /* of SHA-256 */
-    SIGNATURE_KEY_BYTES = 65, /* size of a public key: 4, X, Y, an uncompressed point as in SEC 1 */
-    SIGNATURE_ID_BYTES = 8,   /* size of its name: the first bytes of its digest */
-    SIGNATURE_FRONT_PARTS = 2,   /* header, and the tables after it ... */
-    SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; for a model, then each segment */
+    SIGNATURE_KEY_BYTES = 65,  /* size of a public key: 4, X, Y (an uncompressed point of SEC 1) */
+    SIGNATURE_ID_BYTES = 8,    /* size of the key's name: the first bytes of its digest */
+    SIGNATURE_FRONT_PARTS = 2, /* header, and the tables after it ... */
+    SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; a model has its segments instead */
     SIGNATURE_MOST_PARTS = SIGNATURE_FRONT_PARTS + INGOT_MAX_SEGMENTS,
 };
 

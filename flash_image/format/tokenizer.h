@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 enum ingot_tokenizer_kind {
-    INGOT_TOKENIZER_SPM = 1,        /* characters, merged by the score of the result */
-    INGOT_TOKENIZER_BPE = 2,        /* words of bytes, merged by the rank of the pair */
+    INGOT_TOKENIZER_SPM = 1,        /* characters, merged by the score of the merged token */
+    INGOT_TOKENIZER_BPE = 2,        /* bytes of words, merged by the rank of the pair */
     INGOT_TOKENIZER_CHARACTERS = 3, /* characters, merged by the rank of the pair */
     INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut so that the sum of the scores is highest */
 };
@@ -19,10 +19,10 @@ enum ingot_tokenizer_flags {
     INGOT_ADD_EOS = 4,
     INGOT_FUSE_UNK = 8,        /* several unknown characters in a row are one unknown token */
     INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
-    INGOT_SPLIT_SPACES = 32,   /* not for BPE, like the next three: no token crosses into a space */
+    INGOT_SPLIT_SPACES = 32,   /* not BPE, like the next three: spaces only begin tokens */
     INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed, and several become one */
     INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with one */
-    INGOT_PREFIX_FIRST = 256,  /* nor after a token that is found in the text */
+    INGOT_PREFIX_FIRST = 256,  /* the space is added only before the whole text */
     INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
     INGOT_ALL_TOKENIZER_FLAGS = 1023
 };
@@ -34,12 +34,12 @@ enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_UNUSED = 5,
                         INGOT_TOKEN_BYTE = 6,
                         INGOT_TOKEN_TYPE =
-                            15, /* mask of the numbers above; control and user tokens may have in addition: */
+                            15, /* mask of the numbers above; control and user tokens may also have: */
                         INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
                         INGOT_TOKEN_RSTRIP = 32  /* white space after it */
 };
 
-/* How a text is cut into words before merging; FORMAT.md lists the patterns. */
+/* How a text is cut into words before tokens are merged; FORMAT.md lists the patterns. */
 enum ingot_pre {
     INGOT_PRE_NONE = 0,
     INGOT_PRE_GPT2 = 1,
@@ -61,8 +61,8 @@ enum ingot_pre {
 };
 #define INGOT_NO_TOKEN 0xffffffffu
 
-/* The tokenizer section: this struct, for kinds 2 and 3 struct ingot_merges, then the arrays at the
- * offsets they give (from the section's start, each a multiple of 4), which are used in place. */
+/* The tokenizer section: this struct, struct ingot_merges (kinds 2 and 3), then arrays, which are
+ * used in place. Offsets of arrays count from the section's start and are multiples of 4. */
 struct ingot_tokenizer {
     uint32_t kind;
     uint32_t flags;
@@ -75,10 +75,10 @@ struct ingot_tokenizer {
     uint32_t scores;          /* f32[n_tokens], finite; only for kinds 1 and 4, else 0 */
     uint32_t types;           /* u8[n_tokens], enum ingot_token_type */
     uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens, sorted by the bytes
-                                 of their text; of equal texts a USER one, else the lowest id; no
-                                 empty texts */
-    uint32_t byte_tokens;     /* u32[256]: id of <0xXX>, kind 2: of the byte; or INGOT_NO_TOKEN */
-    uint32_t text;            /* bytes as they are printed: U+2581 is a space; kind 2: the bytes */
+                                 of their text; no empty texts. Equal texts have one entry: a USER
+                                 token, else the lowest id */
+    uint32_t byte_tokens;     /* u32[256]: id of <0xXX> (kind 2: of the byte), or INGOT_NO_TOKEN */
+    uint32_t text;            /* bytes as printed (U+2581 became a space); kind 2: the bytes */
     uint32_t text_bytes;
 };
 static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
@@ -103,7 +103,7 @@ static_assert(sizeof(struct ingot_merges) == 32, "the header of merges is 32 byt
 struct ingot_merge {
     uint32_t right;
     uint32_t rank; /* the lowest goes first */
-    uint32_t id;   /* NORMAL or USER; its text is those of left and right joined */
+    uint32_t id;   /* NORMAL or USER; its text is left's text, then right's */
 };
 static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");
 

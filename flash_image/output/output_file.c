@@ -39,7 +39,7 @@ static enum err refuse_errno(const struct error_message *s)
 
 /* ---- where it goes --------------------------------------------------------------------------- */
 
-/* Copy a link's target to `to` (PATH_MAX), a relative one with the link's folder. False: errno. */
+/* Copy a link's target to `to` (PATH_MAX), after its folder if it is relative. False: errno. */
 static bool follow_one(const char *link, char *to)
 {
     char text[PATH_MAX];
@@ -61,7 +61,7 @@ static bool follow_one(const char *link, char *to)
     return true;
 }
 
-/* The target of a path with symbolic links, which need not exist. False: errno. */
+/* Find the target of a path with symbolic links; the target need not exist. False: errno. */
 static bool follow_links(const char *path, char *target)
 {
     char next[PATH_MAX];
@@ -160,8 +160,8 @@ static bool keep_rights(int fd, const struct stat *old)
     return fchmod(fd, rights) == 0 || errno == EPERM || errno == ENOTSUP;
 }
 
-/* old: the file with that name; NULL: none. With several hard links it keeps its contents under the
- * other names. */
+/* old: the existing file of that name; NULL: none. Its other hard links keep its
+ * contents. */
 static enum err open_aside(struct output_file *o, const struct stat *old,
                            const struct error_message *s)
 {
@@ -196,7 +196,7 @@ enum err output_open(struct output_file *o, const struct output_wish *w, char *e
     if (e != ERR_OK) {
         return e;
     }
-    /* The file of /dev/stdout belongs to the shell, which has it open. */
+    /* A file behind /dev/stdout belongs to the shell, which has it open. */
     if (is_there && (!S_ISREG(st.st_mode) || is_among_devices(w->path))) {
         return open_in_place(o, w, &s);
     }
@@ -213,7 +213,7 @@ enum err output_check(const struct output_wish *w, char *error_message, size_t b
     enum err e;
 
     if (stat(w->path, &st) == 0 &&
-        !S_ISREG(st.st_mode)) { /* a pipe is not opened, because that waits for its reader */
+        !S_ISREG(st.st_mode)) { /* opening a pipe would wait for its reader */
         return check_old(w, &st, &(struct error_message){ error_message, bytes, w->path });
     }
     e = output_open(&o, w, error_message, bytes);
@@ -244,7 +244,7 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
     if (S_ISREG(st.st_mode)) {
         o->whole = st.st_size;
     }
-    *is_new = o->whole <= 0; /* a pipe or a device keeps no earlier contents */
+    *is_new = o->whole <= 0; /* a pipe or a device has no earlier contents */
     return ERR_OK;
 }
 
@@ -301,7 +301,7 @@ FILE *output_stream(struct output_file *o)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The reason is in o->error, unless all is well. */
+/* Close the file; o->error gets the reason of a failure. */
 static void close_it(struct output_file *o, bool flushes)
 {
     if (o->stream != NULL && fclose(o->stream) != 0 && o->error == 0) {
@@ -339,8 +339,8 @@ enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
     return ERR_IO;
 }
 
-/* A new name survives a power cut once its folder is on the disk. If a folder cannot be opened for
- * reading, or the file system does not support it, the step is skipped. False: errno. */
+/* Flush the folder of path, so that the new name survives a power cut. Skipped if the folder cannot
+ * be opened for reading, or if the file system does not support it. False: errno. */
 static bool flush_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

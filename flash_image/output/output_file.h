@@ -1,8 +1,8 @@
 /* A file that a command makes. It is written under an unused temporary name, and renamed when it is complete: if
- * anything fails before, an old file of that name does not change and no other file remains, even after a signal
- * (temporary.h). The new file has the permissions of the old one; without an old one the umask decides. For a symbolic
- * link, the target is replaced or created, and the link stays. Hard links are not followed: other names of the old file
- * keep its contents. A pipe or a device is written to and never replaced. */
+ * anything fails before the renaming, an old file of that name stays unchanged and the temporary file is removed, even
+ * after a signal (temporary.h). The new file has the permissions of the old one; without an old one the umask decides.
+ * For a symbolic link, the target is replaced or created, and the link stays. Hard links are not followed: other names
+ * of the old file keep its contents. A pipe or a device is written to and never replaced. */
 #ifndef INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 #define INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 
@@ -15,17 +15,17 @@
 
 struct output_wish {
     const char *path;
-    const char *input, *other; /* input files: neither may be the output. NULL: none, or one that is
-                                * mapped (map_file.h) */
-    const char *instead; /* the end of the error message if the output is a pipe or a device, such
-                          * as "name a new one"; for outputs whose bytes are not written in order.
-                          * NULL: pipes and devices are allowed */
+    const char *input, *other; /* input files: neither may be the output. NULL: no such file, or a
+                                * mapped one (map_file.h) */
+    const char *instead; /* for outputs whose bytes are not written in order: the end of the error
+                          * message that refuses a pipe or a device, such as "name a new one". NULL:
+                          * both are allowed */
 };
 
 struct output_file {
     int fd;     /* -1: none is open */
     int error;  /* errno of the first failed write; 0: none */
-    bool aside; /* otherwise it is a pipe, a device, or a file that grows */
+    bool aside; /* false: the output is a pipe, a device, or a file that grows */
     off_t
         whole; /* bytes of a growing file that remain after a failed write; -1: it does not grow */
     FILE *stream;          /* NULL: output_stream() was not called */
@@ -40,11 +40,11 @@ struct output_file {
 enum err output_open(struct output_file *o, const struct output_wish *wish, char *error_message,
                      size_t bytes);
 
-/* Check that it could be opened, before the work begins. Errors as above. */
+/* Check before the work begins that the output can be opened. Errors as above. */
 enum err output_check(const struct output_wish *wish, char *error_message, size_t bytes);
 
-/* Open it to append rows in place; a missing file is created. *is_new: it was empty, or is not a
- * file. Errors as above. */
+/* Open it to append rows in place; a missing file is created. *is_new: the file was empty, or it is
+ * not a regular file. Errors as above. */
 enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
                           char *error_message, size_t bytes);
 
@@ -55,9 +55,9 @@ bool output_put(struct output_file *o, const void *data, size_t bytes);
 /* A stream that calls output_put; closing o closes it. NULL: out of memory. */
 FILE *output_stream(struct output_file *o);
 
-/* Finish: flush it to the disk, rename it, and flush the folder. On an error it is dropped, and
- * error_message (bytes) has an error message. Errors: ERR_IO (a write failed, the disk is full),
- * ERR_TRUNCATED (a mapped input became shorter). */
+/* Finish: flush the file to the disk, rename it, and flush the folder. On an error the file is
+ * dropped, and error_message (bytes) has an error message. Errors: ERR_IO (a write failed, the disk
+ * is full), ERR_TRUNCATED (a mapped input became shorter). */
 enum err output_keep(struct output_file *o, char *error_message, size_t bytes);
 
 /* Close and remove the temporary file; does nothing if nothing is open. */
@@ -66,7 +66,7 @@ void output_drop(struct output_file *o);
 /* The same, with an error message about o->error. Returns ERR_IO. */
 enum err output_fail(struct output_file *o, char *error_message, size_t bytes);
 
-/* output_open, write bytes of data, output_keep. */
+/* Write a whole file: output_open, bytes of data, output_keep. */
 enum err output_write(const struct output_wish *wish, const void *data, size_t data_bytes,
                       char *error_message, size_t bytes);
 

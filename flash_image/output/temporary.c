@@ -19,7 +19,7 @@ enum { TRIES = 100 };
  * first. */
 struct entry {
     struct entry *next;
-    pid_t owner; /* a forked child removes nothing of its parent's */
+    pid_t owner; /* a forked child does not remove its parent's files */
     bool is_folder;
     atomic_bool there;
     char path[PATH_MAX];
@@ -33,7 +33,7 @@ static atomic_int signalled; /* meanwhile */
 
 void temporary_remove_all(void)
 {
-    /* A folder's entry is older than those of its files, so the folder is empty when its turn
+    /* A folder's entry is older than its files' entries, so the folder is empty when its turn
      * comes. */
     for (struct entry *e = atomic_load(&entries); e != NULL; e = e->next) {
         if (atomic_load(&e->there) && e->owner == getpid()) {
@@ -97,7 +97,7 @@ static struct entry *add(const char *path, bool is_folder)
     return e;
 }
 
-/* The folder of the path `beside`, with the slash; NULL: $TMPDIR. False: too long. */
+/* Write the folder of the path `beside`, with the slash; NULL: $TMPDIR. False: too long. */
 static bool folder_of(const char *beside, char *path, size_t bytes)
 {
     const char *slash = beside != NULL ? strrchr(beside, '/') : NULL;
@@ -112,7 +112,7 @@ static bool folder_of(const char *beside, char *path, size_t bytes)
            (int)bytes;
 }
 
-/* ".ingot-" and a random number: no list of models contains it. */
+/* Append ".ingot-" and a random number; lists of models skip such names. */
 static bool choose_name(char *path, size_t bytes)
 {
     size_t n = strlen(path);
@@ -137,7 +137,7 @@ static int create(const char *path, bool is_folder)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* The entry is added first, and counts once the file exists. */
+/* Add the entry, then create the file; the entry counts from then on. */
 static int create_listed(const char *path, bool is_folder)
 {
     struct entry *e = add(path, is_folder);

@@ -9,7 +9,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/base/crc32c.h"
 
-enum { STEP_BYTES = 16 << 20 }; /* checked in one step, then released */
+enum { STEP_BYTES = 16 << 20 }; /* bytes that one step checks and then releases */
 
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
                          size_t error_message_bytes)
@@ -83,8 +83,8 @@ static bool are_finite(const uint8_t *p, size_t n, size_t width)
     return true;
 }
 
-/* F32 and F16 are floats throughout; in a group the scales come first: one per row, two for types
- * with mins. */
+/* F32 and F16 consist of floats. A quantized group begins with its scales: one per row, two for
+ * types with mins. */
 static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
 {
     static const struct {

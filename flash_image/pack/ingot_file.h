@@ -1,4 +1,4 @@
-/* An .ingot file of the host, mapped and checked up to its tables, for tools that inspect one. */
+/* An .ingot file on the host, mapped, with header and tables checked, for tools that inspect it. */
 #ifndef INGOT_FLASH_IMAGE_INGOT_FILE_H
 #define INGOT_FLASH_IMAGE_INGOT_FILE_H
 
@@ -15,7 +15,7 @@ struct ingot_file {
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 
-/* Compare the CRC of a segment's bytes with the table: as image_check_segment. */
+/* Compare the CRC of a segment's bytes with the table, as image_check_segment does. */
 enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment);
 
 /* Check that all scales and floats of a segment's tensors are finite, which boards require.

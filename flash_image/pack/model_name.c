@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-/* Bytes that follow the first one of a character. */
+/* The number of bytes after the first byte of a UTF-8 character. */
 static unsigned bytes_after(unsigned char c)
 {
     return (unsigned)((c >= 0x80) + (c >= 0xe0) + (c >= 0xf0));
 }
 
-/* Control characters become '_'. So do all bytes beyond ASCII if the name is not valid UTF-8. */
+/* Replace control characters by '_'; also all bytes beyond ASCII if the name is not valid UTF-8. */
 static void clean_name(char name[64])
 {
     bool utf8 = true;
@@ -39,7 +39,7 @@ static void clean_name(char name[64])
     }
 }
 
-/* The length of a name without "-00001-of-00003", as in parts of a model. */
+/* The length of a name without an ending such as "-00001-of-00003" of a model's parts. */
 static size_t without_part(const char *name, size_t bytes)
 {
     static const char form[] = "-00000-of-00000";

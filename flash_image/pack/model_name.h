@@ -4,8 +4,8 @@
 
 #include "flash_image/source/source.h"
 
-/* Write the model's own name, else that of its file, without control characters and cut after a
- * whole UTF-8 character, to name, which is zero. */
+/* Write the model's own name, else its file's name, to `name`, which must be all zeros. Control
+ * characters are replaced; a long name is cut after a whole UTF-8 character. */
 void model_name(const struct source *s, char name[64]);
 
 #endif

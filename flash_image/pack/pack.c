@@ -23,7 +23,7 @@ struct job {
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
-    struct hf_model *hf;     /* NULL: another format; also for the next one */
+    struct hf_model *hf;     /* NULL: the input has another format; the same for the next one */
     struct gguf_files *gguf; /* the model's other parts */
 };
 
@@ -132,7 +132,7 @@ static enum err read_gguf(struct job *j, bool vocab_only)
     return gguf_open(&j->gguf, j->source, &j->model, vocab_only);
 }
 
-/* Version 0 has no magic: it is tried for every file that no other reader accepts. */
+/* Version 0 has no magic, so it is tried for every file that no other reader accepts. */
 static bool is_llama2c(const struct job *j)
 {
     (void)j;
@@ -152,10 +152,10 @@ static enum err read_llama2c(struct job *j, bool vocab_only)
 
 /* The readers; the first one whose `is` returns true reads the file. */
 static const struct reader {
-    bool by_name; /* told by the name; otherwise the file is mapped first */
+    bool by_name; /* `is` needs only the name; otherwise the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char *with_tokenizer; /* the format with its own tokenizer, for an error message; NULL:
+    const char *with_tokenizer; /* for an error: the format, which has its own tokenizer; NULL:
                                  * --tokenizer is used */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
@@ -197,7 +197,7 @@ static enum err parse(struct job *j, bool vocab_only)
     return reader->read(j, vocab_only);
 }
 
-/* Everything that can be known before a byte is written. The only allocation of the source. */
+/* Everything that is known before a byte is written. This is the source's only allocation. */
 /* One call of fprintf for each line, because text that a program prints to standard error in one
  * call is one line there (host/args/shown_streams.h). */
 static void print_notes(const char *notes)
@@ -337,7 +337,7 @@ static enum err build_tokenizer(struct source *s, const struct pack_options *o, 
     if (e != ERR_OK) {
         return e;
     }
-    return pack_chat(s, o, *section, chat, &chat_bytes); /* this changes the types of tokens */
+    return pack_chat(s, o, *section, chat, &chat_bytes); /* pack_chat changes the types of tokens */
 }
 
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,

@@ -14,26 +14,26 @@ struct pack_options {
     const char *output; /* see output_file.h */
     const char *
         tokenizer; /* llama2.c tokenizer; NULL: tok<vocab>.bin or tokenizer.bin in the same folder */
-    const char *template; /* chat template by name, "none", or NULL: the model's own */
-    const char *system;   /* the system prompt if a user gives none; NULL: the template's own */
-    struct ingot_sampling sampling; /* defaults of these fields, instead of the input's */
+    const char *template;           /* chat template by name, "none", or NULL: the model's own */
+    const char *system;             /* default system prompt; NULL: the template's own */
+    struct ingot_sampling sampling; /* sampling defaults that replace the input's */
     enum ingot_type type;           /* type of all matrices if type_given; norms are always F32 */
     bool type_given;                /* false: as in the input, see pack_types.h */
-    bool row_scales;                /* i8r or i4r was asked for: type replaces it */
-    bool mixed;                     /* more bits than type for the matrices that matter most, ... */
-    unsigned mixture;               /* ... as in this mixture (pack_types.c) */
+    bool row_scales;                /* the user asked for i8r or i4r, which `type` replaces */
+    bool mixed;                     /* matrices that matter most get more bits, ... */
+    unsigned mixture;               /* ... as this mixture says (pack_types.c) */
     enum ingot_type head;           /* type of the output matrix, if head_given */
     bool head_given;
     enum ingot_type experts; /* type of the experts' matrices, if experts_given */
     bool experts_given;
-    bool mtp;              /* pack only the MTP head of a GGUF, a draft for the model */
-    bool automatic;        /* for each matrix the type that `size` leaves room for: pack_auto.h */
-    uint64_t size;         /* with automatic: the most bytes of the file */
+    bool mtp;              /* pack only the MTP head of a GGUF, as a draft for the model */
+    bool automatic;        /* choose each matrix's type so that the file fits `size`: pack_auto.h */
+    uint64_t size;         /* with automatic: largest size of the file, bytes */
     const uint8_t *chosen; /* with automatic: enum ingot_type of each of the source's tensors */
-    bool hollow;           /* a made-up model: a hole instead of the weights, only for plans */
+    bool hollow;           /* a made-up model for plans: its file has a hole instead of weights */
     bool report;           /* print a line for every matrix, with its NMSE, to standard output */
     bool quiet;            /* print neither progress nor remarks to standard error */
-    /* The importance of each column of a matrix (quantize.h), cols of them; NULL: all are equal. */
+    /* The importance (quantize.h) of each of a matrix's columns; NULL: all are equal. */
     const float *(*importance)(void *context, enum ingot_role role, unsigned layer);
     void *importance_context;
 };
@@ -43,7 +43,7 @@ struct pack_options {
  * ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err pack_file(const struct pack_options *o, char *error_message, size_t error_message_bytes);
 
-/* Write a model that is already parsed (or made up): the second half of pack_file. */
+/* Write a model that is already parsed or made up, as the second half of pack_file does. */
 struct source;
 enum err pack_source(struct source *s, const struct pack_options *o, char *error_message,
                      size_t error_message_bytes);
@@ -54,13 +54,13 @@ enum err pack_source(struct source *s, const struct pack_options *o, char *error
 enum err pack_synth(const struct pack_options *o, uint32_t seed, char *error_message,
                     size_t error_message_bytes);
 
-/* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is ignored.
- * The caller opens path and removes it (temporary.h); on an error there is no file. */
+/* Like pack_synth, but into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output
+ * is ignored. The caller opens path and removes it (temporary.h); on an error there is no file. */
 enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
                         char *error_message, size_t error_message_bytes);
 
-/* Only the tokenizer section, as in FORMAT.md, of a GGUF (also of one that has only a vocabulary)
- * or a llama2.c model: *section (*bytes, allocated, the caller frees it) for *vocab tokens. */
+/* Make only the tokenizer section (FORMAT.md) of a GGUF or a llama2.c model; the GGUF may have only
+ * a vocabulary. *section has *bytes, for *vocab tokens; the caller frees it. */
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
                         uint32_t *vocab, char *error_message, size_t error_message_bytes);
 
@@ -68,8 +68,8 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
  * if it cannot be read. */
 bool pack_is_ingot(const char *path, enum err *e);
 
-/* Read the name of a type, "q4_0" and so on, or of a mixture of them, "q4_k_m" and so on, into
- * o->type, type_given, mixed and mixture, or "auto" into automatic and type_given; false for any other name. */
+/* Read the name of a type ("q4_0") or of a mixture ("q4_k_m") into o->type, type_given, mixed and mixture; read
+ * "auto" into automatic and type_given. False: the name is unknown. */
 bool pack_parse_type(const char *name, struct pack_options *o);
 
 /* Read the name of a type into o->head and head_given. */

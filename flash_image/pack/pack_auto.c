@@ -1,7 +1,7 @@
-/* Each matrix is quantized to each type, in part, and compared with itself: the loss is the squared error, with
- * --calibrate each column times the mean square of its inputs, of the sum of squares counted likewise. So it is the error
- * of the matrix's products, relative to them. How much the model suffers from that depends on the matrix's role;
- * docs/experiments/auto-types.md has how the weights of roles were measured. */
+/* A part of each matrix is quantized to each type and compared with the original. The loss is the sum of squared errors
+ * divided by the sum of squares; with --calibrate both weigh each column by the mean square of its inputs. So it is the
+ * relative error of the matrix's products. How much that harms the model depends on the matrix's role;
+ * docs/experiments/auto-types.md says how the weights of roles were measured. */
 #include "flash_image/pack/pack_auto.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/format_text.h"
 
-/* Weights of a matrix that are measured, in groups of rows evenly apart: enough for 1 % of its loss. */
+/* Weights measured in each matrix, in evenly spaced groups of rows: they give its loss to 1 %. */
 enum { MEASURED = 1 << 17, GROUP = INGOT_INTERLEAVE, TRIES = 32 };
 
 static const enum ingot_type offered[] = {
@@ -58,7 +58,7 @@ static struct ingot_tensor entry_of(const struct source_tensor *t, const struct 
     };
 }
 
-/* Some groups of rows of one matrix. False: it has a weight that the type does not hold. */
+/* Measure some groups of rows of a matrix. False: the type does not hold one of its weights. */
 static bool measure_rows(struct choice *c, const struct source_tensor *t,
                          const struct ingot_tensor *entry, uint32_t groups)
 {
@@ -78,7 +78,7 @@ static bool measure_rows(struct choice *c, const struct source_tensor *t,
     return true;
 }
 
-/* The relative error of a matrix, or of all experts' by some of each. Below 0: the type does not hold it. */
+/* The relative error of a matrix; experts are sampled. Below 0: the type does not hold it. */
 static double measure(struct choice *c, const struct matrix *m, enum ingot_type type)
 {
     const struct source_tensor *t = source_tensor(c->w->s, m->role, m->layer);
@@ -104,8 +104,8 @@ static double measure(struct choice *c, const struct matrix *m, enum ingot_type 
     return loss.counted > 0 ? loss.counted_errors / loss.counted : 0;
 }
 
-/* How much a model's divergence grows with the relative error of a matrix: measured by noise in the matrices of real
- * models. A layer's part is the smaller the more layers there are. */
+/* How much a model's divergence grows with a matrix's relative error, measured with noise in the matrices of real
+ * models. The more layers, the smaller each layer's part. */
 static double weight_of(const struct source_params *p, enum ingot_role role)
 {
     switch (role) {
@@ -152,7 +152,7 @@ static void offer(struct choice *c, enum ingot_type type)
     item->n++;
 }
 
-/* The types that a matrix may have: one where an option names it, else the file's own and those of the list. */
+/* Offer a matrix the type that an option names, else the file's own type and those of the list. */
 static void offer_types(struct choice *c)
 {
     struct matrix *m = &c->matrices[c->n];
@@ -193,7 +193,7 @@ static enum err measure_all(struct choice *c)
     return ERR_OK;
 }
 
-/* Lay the tables with what is chosen. Returns the bytes of the file. */
+/* Lay the tables with the chosen types. Returns the bytes of the file. */
 static uint64_t lay(struct choice *c)
 {
     struct source *s = c->w->s;
@@ -207,7 +207,7 @@ static uint64_t lay(struct choice *c)
     return c->w->header->file_bytes;
 }
 
-/* A file has more than its matrices, and how much more depends a little on where they end: pages. */
+/* A file is larger than its matrices; the padding to pages changes with the types. */
 static enum err choose(struct choice *c)
 {
     uint64_t size = c->w->options->size, more, bytes;
@@ -236,7 +236,7 @@ static enum err choose(struct choice *c)
     return ERR_OK;
 }
 
-/* Which types, and of how many matrices. */
+/* Report the types, and how many matrices have each. */
 static void tell(const struct choice *c)
 {
     char size[FORMAT_NUMBER_BYTES];

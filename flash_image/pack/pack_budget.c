@@ -1,6 +1,6 @@
-/* A price is put on a byte (Lagrange's multiplier): each item takes the offer whose loss and price are least together.
- * The lowest price at which all fit is found by halving. Bytes that are then left over go to single offers, best ratio
- * first. An item that is much larger than the others would leave much over, so each of its offers is tried in turn. */
+/* Each byte has a price (Lagrange's multiplier), and each item takes the offer with the least sum of loss and price.
+ * Bisection finds the lowest price at which all items fit. Remaining bytes go to single better offers, best ratio
+ * first. If one item is much larger than the others, many bytes would remain, so each of its offers is tried. */
 #include "flash_image/pack/pack_budget.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ double budget_loss(const struct budget_item *items, size_t n)
     return loss;
 }
 
-/* The item whose choice is made already, or none. */
+/* The number of no item: no item's choice is fixed. */
 enum { NOBODY = -1 };
 
 static void choose_smallest(struct budget_item *item)
@@ -69,7 +69,7 @@ static void choose_all_by_price(struct budget_item *items, size_t n, long kept, 
     }
 }
 
-/* Losses that another offer of an item saves for each byte more; 0: it does not fit, or saves nothing. */
+/* The loss that another offer saves per additional byte; 0: the offer does not fit, or saves nothing. */
 static double gain(const struct budget_item *item, unsigned k, uint64_t left)
 {
     uint64_t now = item->offers[item->chosen].bytes, then = item->offers[k].bytes;
@@ -81,7 +81,7 @@ static double gain(const struct budget_item *item, unsigned k, uint64_t left)
     return then > now ? saved / (double)(then - now) : INFINITY;
 }
 
-/* Spend the bytes that are left, as long as an offer fits. */
+/* Spend the remaining bytes on better offers while one fits. */
 static void fill(struct budget_item *items, size_t n, long kept, uint64_t bytes)
 {
     for (;;) {
@@ -108,7 +108,7 @@ static void fill(struct budget_item *items, size_t n, long kept, uint64_t bytes)
     }
 }
 
-/* All but the one that is kept, which takes its part of the bytes. False: they do not fit. */
+/* Choose for all items but `kept`, whose bytes are subtracted first. False: they do not fit. */
 static bool choose_others(struct budget_item *items, size_t n, long kept, uint64_t bytes)
 {
     double low = LEAST_PRICE, high = HIGHEST_PRICE;

@@ -1,5 +1,5 @@
-/* One offer for each item within a number of bytes, so that the sum of losses is least: how `--type auto` divides a
- * file's size among its matrices. */
+/* Chooses one offer for each item, within a number of bytes, so that the sum of losses is least. With it `--type
+ * auto` divides a file's size among its matrices. */
 #ifndef INGOT_FLASH_IMAGE_PACK_BUDGET_H
 #define INGOT_FLASH_IMAGE_PACK_BUDGET_H
 
@@ -18,9 +18,9 @@ struct budget_item {
     unsigned chosen;
 };
 
-/* Set `chosen` of each item. The sum of losses is exact where `bytes` meets a point of the convex hull of all sums, and
- * else above the best by less than one item's offers differ. Equal input gives equal choices on every machine.
- * False: even the smallest offers take more than `bytes`; these are chosen. */
+/* Set `chosen` of each item. The sum of losses is the least possible if `bytes` meets a point of the convex hull of all
+ * sums; otherwise it exceeds the least by less than the difference between one item's offers. Equal input gives equal
+ * choices on every machine. False: even the smallest offers take more than `bytes`, and they are chosen. */
 bool budget_choose(struct budget_item *items, size_t n, uint64_t bytes);
 
 /* The sums of the chosen offers. */

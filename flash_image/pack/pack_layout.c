@@ -11,7 +11,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* All memory of the writer, freed together. Zeroed. */
+/* Allocate zeroed memory of the writer, which is all freed together. */
 static void *take_memory(struct writer *w, size_t bytes)
 {
     void *p = NULL;
@@ -40,8 +40,8 @@ static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count,
     *at = round_up(*at + bytes, INGOT_PAGE);
 }
 
-/* Sections in the order of the header, and their memory. The tokenizer's exact size is known only
- * after it is built, so it is built in separate memory first. */
+/* Lay out the sections in the header's order, and allocate them. The tokenizer is built in separate
+ * memory first, because its size is known only then. */
 static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_t tokenizer_bytes,
                              const uint8_t *chat, size_t chat_bytes)
 {
@@ -118,8 +118,8 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
     return ERR_OK;
 }
 
-/* Report tokens that the file types as text although the model uses them as markers: an error of
- * the conversion. */
+/* Report tokens that the file marks as text although the model uses them as markers, which is an
+ * error of the conversion. */
 static void remark_types(const struct source *s, const uint8_t *tokenizer)
 {
     const struct ingot_tokenizer *head = (const void *)tokenizer;

@@ -54,8 +54,8 @@ static enum ingot_type type_of_floats(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* Three values whose scale fits fp16, or nearly: one rounding for a whole matrix. Types without
- * blocks would save nothing. */
+/* The type of a matrix with three values. Its one scale fits fp16, or is rounded once for the whole
+ * matrix. Types without blocks would save nothing. */
 static enum ingot_type type_of_rounded(const struct source_tensor *t)
 {
     float scale = t->row_scales == NULL ? 1.0f : t->row_scales[0];
@@ -68,8 +68,8 @@ static enum ingot_type type_of_rounded(const struct source_tensor *t)
     return near == scale ? INGOT_F16 : INGOT_F32;
 }
 
-/* A tile's largest weight is 448 times its scale, and the others that matter are normal numbers of
- * fp16: NMSE below 1e-7. */
+/* True if F16 holds the tiles' weights with NMSE below 1e-7: the largest, 448 times the scale, is
+ * finite, and those that matter are normal numbers. */
 static bool f8_fits(const struct source_tiles *tiles)
 {
     struct source_tensor scales = { .data = tiles->scales,
@@ -101,7 +101,7 @@ static enum ingot_type type_of_f8(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* Scales of rows that fit fp16, and whole blocks; else a type without blocks. */
+/* A type with blocks if the columns are whole blocks and scales fit fp16; else one without. */
 static enum ingot_type type_of_ternary(const struct source_tensor *t)
 {
     bool fits = true;
@@ -115,7 +115,7 @@ static enum ingot_type type_of_ternary(const struct source_tensor *t)
     return image_type_takes(INGOT_TQ2_0, t->cols) ? INGOT_TQ2_0 : INGOT_F16;
 }
 
-/* Scales of 2^(e - 128) that fit fp16; those of blocks of zeros do not matter. */
+/* True if the scale 2^(e - 128) fits fp16, or the block is all zeros. */
 static bool mxfp4_block_fits(const uint8_t *block)
 {
     for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
@@ -152,7 +152,7 @@ enum ingot_type pack_mxfp4_type(const struct source_tensor *t)
     return fits ? INGOT_MXFP4 : INGOT_F32;
 }
 
-/* Short groups have more scales than blocks of 32 can store. */
+/* If groups are short, they have more scales than blocks of 32 can store. */
 static enum ingot_type type_of_grouped(const struct source_tensor *t)
 {
     if (t->group % 32 == 0) {
@@ -188,8 +188,8 @@ static enum ingot_type type_of(const struct source_tensor *t)
     }
 }
 
-/* A part of rows, or their columns: a GGUF file's blocks are cut, and only floats have all of their
- * values. */
+/* True if the tensor is a part of rows, or is transposed: this cuts the blocks of a GGUF file, and
+ * then only floats hold all of its values. */
 static bool cuts_blocks(const struct source_tensor *t)
 {
     return dequantize_of(t->type) != NULL &&

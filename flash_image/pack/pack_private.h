@@ -19,7 +19,7 @@ struct writer {
     const struct pack_options *options;
     const char *path;
     int fd;
-    bool holes; /* fd is a file, in which zeros need not be written */
+    bool holes; /* fd is a regular file, in which zeros need not be written */
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;
@@ -30,7 +30,7 @@ struct writer {
     size_t out_used;
     uint64_t at;         /* position in the file of the next byte */
     uint32_t crc;        /* CRC of the segment so far */
-    uint32_t expert_crc; /* and of the current extent */
+    uint32_t expert_crc; /* CRC of the current extent so far */
     struct pack_report report;
     float *importance; /* importance of the current tensor's columns, padded */
     void *memory[N_MEMORY];

@@ -37,12 +37,12 @@ uint32_t pack_count_extents(const struct source *s)
     return count_experts(s) + rows;
 }
 
-/* The end of the tensors so far, in the current segment and in the table. */
+/* The end of the last tensor, in the current segment and in the table. */
 struct layout {
     struct pack_tables *to;
     struct ingot_tensor *next;
     uint32_t segment;
-    uint64_t bytes;        /* size of the segment, without its experts' extents */
+    uint64_t bytes;        /* size of the segment so far, without its experts' extents */
     uint64_t expert_bytes; /* of an extent */
     uint32_t n_experts;    /* experts of the layers so far */
 };
@@ -82,7 +82,7 @@ static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned 
     }
 }
 
-/* The segment is complete. Its one phase ends with it, unless phases are cut afterwards. */
+/* Complete the segment. It has one phase, unless phases are cut afterwards. */
 static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_kind kind,
                                          unsigned layer)
 {
@@ -100,15 +100,15 @@ static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_ki
     return s;
 }
 
-/* The next phase begins at a point where the computation of a layer pauses anyway: there it waits
- * for the bytes of the phase. */
+/* True if a phase may begin with this role: the computation of a layer pauses there anyway, and can
+ * wait for the phase's bytes. */
 static bool begins_phase(unsigned role)
 {
     return role == INGOT_ATTN_OUT || role == INGOT_SSM_OUT || role == INGOT_FFN_NORM ||
            role == INGOT_FFN_DOWN;
 }
 
-/* There may be more such tensors than phases: the last tensors join the last phase. */
+/* If more tensors can begin a phase than there are phases, the rest join the last phase. */
 static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
 {
     unsigned phase = 0;
@@ -166,7 +166,7 @@ void pack_lay_tables(struct pack_tables *t)
     }
     lay_roles(&l, INGOT_OUTPUT_NORM, INGOT_MTP_TOKEN_NORM, INGOT_NO_LAYER);
     if (t->source->params.tied) {
-        *l.next = t->tensors[0]; /* the embedding again, in another role */
+        *l.next = t->tensors[0]; /* the embedding's entry again, in another role */
         l.next++->role = INGOT_OUTPUT;
     }
     lay_roles(&l, INGOT_MTP_TOKEN_NORM, INGOT_N_ROLES, INGOT_NO_LAYER);

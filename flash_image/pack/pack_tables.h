@@ -12,14 +12,14 @@ struct pack_tables {
     uint64_t first_byte;            /* position of a weight in the file, a multiple of INGOT_PAGE */
     struct ingot_header *header;    /* takes file_bytes */
     struct ingot_layer *layers;     /* (n_layers), zeroed, like the next two */
-    struct ingot_segment *segments; /* embedding, perhaps the table per layer, layers, head */
+    struct ingot_segment *segments; /* embedding, perhaps the per-layer table, layers, head */
     struct ingot_tensor *tensors;   /* (pack_count_tensors) */
 };
 
-/* The number of tensors in the table: with a tied model the output too. */
+/* The number of tensors in the table; a tied output counts too. */
 uint32_t pack_count_tensors(const struct source *s);
 
-/* The number of extents with their own checksum: experts, and rows of the table per layer. */
+/* The number of extents with their own checksum: experts, and rows of the per-layer table. */
 uint32_t pack_count_extents(const struct source *s);
 
 /* Fill the tables, except for the checksums of segments. */

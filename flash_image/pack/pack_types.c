@@ -13,7 +13,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 
-/* The output matrix, which is the embedding if they are tied. */
+/* True for the output matrix; if the output is tied, that is the embedding. */
 static bool is_head(const struct source_params *p, enum ingot_role role)
 {
     if (p->tied) {
@@ -22,7 +22,7 @@ static bool is_head(const struct source_params *p, enum ingot_role role)
     return role == INGOT_OUTPUT;
 }
 
-/* The first and last eighth of n layers, and every third layer between. */
+/* True for the first and last eighth of n layers, and for every third layer between. */
 static bool is_sensitive(unsigned layer, unsigned n)
 {
     return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2;
@@ -40,8 +40,8 @@ static const struct mixture {
 
 enum { FIRST_VALUES = 2, FIRST_DOWNS = 16, SHARED_VALUES = 4 };
 
-/* True if a mixture gives the layer more bits: with Q3_K_M the first; with Q2_K all, if four query
- * heads share each value head, because then the matrix is small. */
+/* True if a mixture gives the layer more bits: with Q3_K_M the first layer; with Q2_K all layers if
+ * four query heads share a value head, because then the matrix is small. */
 static bool is_raised(const struct mixture *m, const struct source_params *p, enum ingot_role role,
                       unsigned layer)
 {
@@ -74,7 +74,7 @@ static enum ingot_type mixed_type(const struct mixture *m, const struct source_p
     }
 }
 
-/* One or two bits per weight, whose values Q4_0 can all represent. */
+/* True for types of one or two bits per weight, whose values Q4_0 can all represent. */
 static bool is_few(enum ingot_type type)
 {
     return 16 * image_type_row_bytes(type, BLOCK_K_COLS) < 5 * BLOCK_K_COLS; /* below 2.5 bits */
@@ -85,7 +85,7 @@ static bool is_below_4_bits(enum ingot_type type)
     return image_type_row_bytes(type, BLOCK_K_COLS) < BLOCK_K_COLS / 2;
 }
 
-/* As in GGUF files of such types: more bits for embedding and output, which lose most. */
+/* As in GGUF files of such types, embedding and output get more bits, because they lose most. */
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
 {
@@ -113,13 +113,13 @@ bool pack_type_is_named(const struct pack_options *o, const struct source *s, en
            (o->experts_given && image_role_is_expert(role));
 }
 
-/* Whether no option names a type for a matrix of this role. */
+/* True if no option names a type for a matrix of this role. */
 static bool is_own(const struct pack_options *o, const struct source *s, enum ingot_role role)
 {
     return !o->type_given && o->chosen == NULL && !pack_type_is_named(o, s, role);
 }
 
-/* Before columns are taken into account. */
+/* The type before columns are taken into account. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
 {
@@ -147,7 +147,7 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
         return type;
     }
     if (is_few(type)) {
-        return INGOT_Q4_0; /* which can represent the same values */
+        return INGOT_Q4_0; /* Q4_0 can represent the same values */
     }
     if ((is_below_4_bits(type) || type == INGOT_FIG4) && image_type_takes(INGOT_IQ4_NL, cols)) {
         return INGOT_IQ4_NL; /* for Q3_K and Q2_K as in llama.cpp */
@@ -164,7 +164,7 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     return INGOT_Q8_0;
 }
 
-/* Multiplied by each head's rows alone. */
+/* True if each head multiplies only its own rows of the matrix. */
 static bool is_of_heads(enum ingot_role role)
 {
     return role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B;
@@ -221,7 +221,7 @@ static bool is_rounded(enum source_type type)
            !source_is_rounded(type);
 }
 
-/* Explains how the weights of one type change, and how to avoid it. */
+/* Report how the weights of one type change, and how to avoid it. */
 static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
                       enum ingot_type to, enum rows_way way)
 {
@@ -229,7 +229,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     const char *done = "stored", *advice = "; --type chooses another";
 
     if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
-        return; /* as requested, and nothing is lost unnecessarily */
+        return; /* the user asked for it, or nothing is lost */
     }
     if (again) {
         done = "quantized again";
@@ -251,7 +251,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
             image_type_name(to), advice);
 }
 
-/* Once for every type that changes. */
+/* Report each type that changes once. */
 static void tell_own_type(const struct pack_options *o, struct source *s,
                           const struct source_tensor *t, enum ingot_type to, uint32_t told[])
 {
@@ -279,8 +279,8 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
     }
 }
 
-/* The matrices that the requested type cannot store and that use `to` instead, by name: a role has
- * the same columns in every layer. */
+/* List the matrices that get the type `to` because the requested type cannot store them. Names
+ * suffice, because a role has the same columns in every layer. */
 static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";

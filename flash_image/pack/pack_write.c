@@ -1,6 +1,6 @@
-/* Layout first (header, tables, sizes of everything), then the weights from start to end, then
- * header and sections before them with the checksums. The result is read back with the reader's own
- * checks, so that the packer never writes a file that a board would refuse. */
+/* First comes the layout (header, tables, all sizes), then the weights are written from start to
+ * end, then header and sections, with the checksums, before them. The result is read back with the
+ * reader's own checks, so that the packer never writes a file that a board would refuse. */
 #include "flash_image/pack/pack_write.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static bool is_zero(const uint8_t *data, size_t bytes)
     return bytes != 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/* The length of the run at data, at most n, that is all zeros or all to be written. */
+/* The length of the run at data, at most n, that is all zeros (zero) or has to be written. */
 static size_t run_of(const uint8_t *data, size_t n, bool zero)
 {
     size_t at = 0;
@@ -154,7 +154,7 @@ static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
     *crc = crc32c(*crc, w->rows.group, bytes);
 }
 
-/* A whole group of a made-up tensor consists of zeros, like the one before it. */
+/* True for a made-up tensor's group of rows that is all zeros, like the group before it. */
 static bool is_as_before(const struct source_tensor *t, uint32_t row, uint32_t rows)
 {
     return t->type == SOURCE_SYNTH && row >= rows && row + rows <= t->rows &&
@@ -188,7 +188,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
             sum_table_row(w, row, n);
         }
         pack_report_progress(&w->report, w->at);
-        if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
+        if (t->stride == 0) { /* each row of a transposed matrix needs all of its bytes */
             map_release(&kept, source_row_data(t, end), false);
         }
     }
@@ -210,7 +210,7 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
         return e;
     }
     e = write_tensor(w, entry, t);
-    if (w->options->report) { /* this may read the whole tensor */
+    if (w->options->report) { /* pack_type_remark may read the whole tensor */
         pack_type_remark(w->options, w->s, (enum ingot_role)entry->role, entry->layer, why,
                          sizeof why);
     }
@@ -218,7 +218,7 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
     return e;
 }
 
-/* The tensors of segment number `segment`, except those of experts. */
+/* Write the tensors of segment number `segment`, except those of experts. */
 static enum err write_tensors(struct writer *w, uint32_t segment)
 {
     bool tied = w->s->params.tied;
@@ -237,7 +237,7 @@ static enum err write_tensors(struct writer *w, uint32_t segment)
     return e;
 }
 
-/* Expert number `expert` of a layer, up to the end of its extent. */
+/* Write expert number `expert` of a layer, up to the end of its extent. */
 static enum err write_expert(struct writer *w, const struct ingot_layer *l, uint32_t expert)
 {
     uint64_t start = w->tables.segments[l->segment].offset + l->expert_offset +
@@ -277,7 +277,7 @@ static enum err write_experts(struct writer *w, const struct ingot_segment *x)
     return e;
 }
 
-/* Set the right size, even if zeros were skipped at the end. */
+/* Set the file's full size, because zeros at the end may have been skipped. */
 static enum err set_size(struct writer *w)
 {
     if (w->holes && ftruncate(w->fd, (off_t)w->header->file_bytes) != 0) {
@@ -305,10 +305,10 @@ static enum err write_segments(struct writer *w)
         }
         x->crc32c = w->crc;
     }
-    if (w->s->params.tied) { /* the table that the embedding has received meanwhile */
+    if (w->s->params.tied) { /* FIG4's table, which is set when the embedding is written */
         struct ingot_tensor *output = w->tables.tensors + w->header->tensors.count - 1;
 
-        while (output->role != INGOT_OUTPUT) { /* norms of an MTP head follow it */
+        while (output->role != INGOT_OUTPUT) { /* norms of an MTP head follow the output */
             output--;
         }
         memcpy(output->values, w->tables.tensors->values, sizeof output->values);
@@ -339,7 +339,7 @@ static enum err write_front(struct writer *w)
     seal_section(w, &h->segments);
     seal_section(w, &h->tensors);
     seal_section(w, &h->experts);
-    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
+    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field is still zero, as required */
     e = image_check_header(&img, h, h->file_bytes);
     if (e == ERR_OK) {
         e = image_check_meta(&img, w->meta);

@@ -1,5 +1,5 @@
-/* Made-up models: real shapes, random weights, a vocabulary of made-up syllables. For tests on a
- * checkout without assets, and for measurements in which the values of the weights do not
+/* Made-up models: real shapes, random weights, a vocabulary of made-up syllables. They serve
+ * tests without downloaded models, and measurements in which the weights' values do not
  * matter. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Set a shape's own layers, after the family's values. */
+/* Set the shape's own layers, after those of the family. */
 static void set_layers(struct source_params *p, const struct synth_layers *l)
 {
     p->recurrent.conv_taps = l->conv_taps;
@@ -162,8 +162,8 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     return family_set_window(s, f, shape->window, f->global_every);
 }
 
-/* The parts of a role's seed. Four roles were added to the list later; older made-up models, and
- * the replies that tests expect from them, do not change. */
+/* The role's part of the seed. Four roles were added to the list later; they must not change older
+ * made-up models and the replies that tests expect from them. */
 static uint32_t role_seed(enum ingot_role role)
 {
     return (uint32_t)role - (role > INGOT_ATTN_Q_A_NORM ? 2 : 0) - (role > INGOT_ATTN_V_B ? 2 : 0);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two layers of each kind; 16 of OLMoE's 64 experts, so that 32 positions use as many of them as
- * 128 positions use of 64. */
+/* Two layers of each kind. 16 experts instead of OLMoE's 64, so that 32 positions use as large a
+ * part of them as 128 positions use of 64. */
 static const struct synth_layers qwen35 = {
     .mixer = INGOT_MIXER_DELTA,
     .n_recurrent = 2,
@@ -34,8 +34,8 @@ static const struct synth_layers qwen3_30b = { .n_experts = 128,
                                                .expert_hidden = 768 };
 static const struct synth_layers olmoe = { .n_experts = 16, .n_used = 8, .expert_hidden = 1024 };
 
-/* The first shapes are for tests. Those of published models are from their config.json, under the
- * names of their folders on Hugging Face: HuggingFaceTB, Qwen, meta-llama, google, TinyLlama. */
+/* The first shapes are for tests. The others are from the config.json of published models and named
+ * like their repositories on Hugging Face: HuggingFaceTB, Qwen, meta-llama, google, TinyLlama. */
 static const struct synth_shape shapes[] = {
     { "tiny", INGOT_LLAMA, 64, 172, 4, 8, 4, 512, 256, 1, 0, 0, false, NULL }, /* ragged hidden */
     { "untied", INGOT_LLAMA, 96, 256, 3, 6, 2, 640, 256, 0, 0, 0, false,
@@ -43,8 +43,8 @@ static const struct synth_shape shapes[] = {
     { "headed", INGOT_LLAMA, 64, 56, 3, 8, 1, 2048, 256, 1, 0, 0, false,
       NULL }, /* its head is most of the model */
     { "experts", INGOT_OLMOE, 96, 0, 3, 6, 2, 512, 256, 0, 0, 0, false, &few },
-    /* Small layers, of which a few are streamed; the most layers with the fewest bytes; and a head
-     * that takes longest. */
+    /* "deep": small layers, of which a few are streamed; then the most layers with the fewest
+     * bytes; then a head that takes most of the time. */
     { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false, NULL },
     { "narrow", INGOT_LLAMA, 64, 56, 256, 8, 1, 49152, 256, 1, 0, 0, false, NULL },
     { "wordy", INGOT_LLAMA, 64, 56, 256, 8, 1, 393216, 256, 1, 0, 0, false, NULL },
@@ -54,7 +54,7 @@ static const struct synth_shape shapes[] = {
     { "tl2", INGOT_LLAMA, 2048, 5632, 2, 32, 4, 32000, 2048, 0, 0, 0, false,
       NULL }, /* 2 of TinyLlama */
     { "tinyllama", INGOT_LLAMA, 2048, 5632, 22, 32, 4, 32000, 2048, 0, 0, 0, false, NULL },
-    /* In q8_0 just below 4 GiB, the limit of a FAT32 file. */
+    /* In q8_0 its file is just below 4 GiB, the limit of FAT32. */
     { "4g", INGOT_LLAMA, 2048, 5632, 91, 32, 4, 16048, 2048, 1, 0, 0, true, NULL },
     { "smollm2-135m", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 8192, 1, 0, 0, false, NULL },
     { "smollm2-360m", INGOT_LLAMA, 960, 2560, 32, 15, 5, 49152, 8192, 1, 0, 0, false, NULL },
@@ -66,13 +66,13 @@ static const struct synth_shape shapes[] = {
     { "llama-3.2-3b", INGOT_LLAMA, 3072, 8192, 28, 24, 8, 128256, 131072, 1, 128, 0, false, NULL },
     { "gemma-3-270m", INGOT_GEMMA3, 640, 2048, 18, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
     { "gemma-3-1b", INGOT_GEMMA3, 1152, 6912, 26, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
-    /* Mixtures larger than most memories, mostly zeros; the first one in q8_0 just above 4 GiB. */
+    /* Experts larger than most memories, mostly zeros; the first is just above 4 GiB in q8_0. */
     { "experts-4g", INGOT_QWEN3_MOE, 2048, 0, 7, 16, 4, 512, 256, 0, 128, 0, true, &far_apart },
     { "olmoe-1b-7b", INGOT_OLMOE, 2048, 0, 16, 16, 16, 50304, 4096, 0, 128, 0, true, &olmoe_all },
     { "qwen3-30b-a3b", INGOT_QWEN3_MOE, 2048, 0, 48, 32, 4, 151936, 40960, 0, 128, 0, true,
       &qwen3_30b },
-    /* Layers of hybrids and experts, and dense ones with as many bytes per token (make
-     * bench-mixers). */
+    /* Layers of hybrids and of mixtures of experts, and dense layers with as many bytes per token
+     * (make bench-mixers). */
     { "qwen3.5-0.8b-layers", INGOT_QWEN35, 1024, 3584, 4, 8, 2, 4096, 2048, 1, 256, 0, false,
       &qwen35 },
     { "qwen3.5-0.8b-dense", INGOT_LLAMA, 1024, 3776, 4, 16, 16, 4096, 2048, 1, 128, 0, false,

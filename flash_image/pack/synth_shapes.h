@@ -1,4 +1,4 @@
-/* The shapes of made-up models: for tests, and those of published models. */
+/* The shapes of made-up models: some for tests, others from published models. */
 #ifndef INGOT_FLASH_IMAGE_SYNTH_SHAPES_H
 #define INGOT_FLASH_IMAGE_SYNTH_SHAPES_H
 
@@ -29,7 +29,7 @@ struct synth_shape {
     const struct synth_layers *layers; /* or NULL */
 };
 
-/* NULL: unknown name, and error_message lists the known ones. */
+/* Find a shape by name. NULL: unknown name, and error_message lists the known ones. */
 const struct synth_shape *synth_shape_find(const char *name, char *error_message,
                                            size_t error_message_bytes);
 

@@ -110,7 +110,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     p->family = f->family;
     p->features = f->features;
     p->rope = rope_of(f, gguf);
-    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for every form that a GGUF may have */
+    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for every form that a GGUF may have  */
     p->norm_eps = f->norm_eps;
     source_default_params(p);
     p->experts.router = f->router;
@@ -122,12 +122,12 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
         p->embedding_scale = sqrtf((float)p->dim);
     }
     if (gguf && f->mixer == INGOT_MIXER_DELTA) {
-        p->features |= SOURCE_TILED_GROUPS; /* its converter reorders the heads */
+        p->features |= SOURCE_TILED_GROUPS; /* the family's GGUF converter reorders the heads */
     }
     skip_rotations(p, f->no_rope_every);
 }
 
-/* Local layers that differ by more than their window stay separate, however wide the window is. */
+/* True if local layers differ by more than their window: then any window keeps them local. */
 static bool local_differs(const struct family *f)
 {
     return f->rope_base_local != 0.0f || family_has(f, FAMILY_LOCAL_PLAIN) ||

@@ -6,7 +6,7 @@
 
 #include "flash_image/source/source.h"
 
-/* Which layers see only a window of positions, if a model sets one. */
+/* Which layers see only a window of positions, if a model has a window. */
 enum family_window {
     FAMILY_NO_WINDOW,   /* none: a model with a window is refused */
     FAMILY_ALL_LOCAL,   /* every layer */
@@ -20,10 +20,10 @@ enum family_trait {
     FAMILY_NORM_PLUS_1 = 1 << 2,     /* Hugging Face stores w of the norm's 1 + w; GGUF 1 + w */
     FAMILY_SCALE_EMBEDDING = 1 << 3, /* by sqrt(dim) */
     FAMILY_TIED = 1 << 4,            /* used if config.json does not have it */
-    FAMILY_SOFTCAPS = 1 << 5,        /* may have them, of scores and logits */
+    FAMILY_SOFTCAPS = 1 << 5,        /* scores and logits may have softcaps */
     FAMILY_QUERY_SCALE = 1 << 6,     /* scale of scores from query_pre_attn_scalar, not head_dim */
     FAMILY_PARTIAL_ROPE = 1 << 7,    /* may rotate only the first dimensions of a head */
-    FAMILY_MULTIPLIERS = 1 << 8,     /* multipliers of embedding, residual and logits */
+    FAMILY_MULTIPLIERS = 1 << 8,     /* has multipliers of embedding, residual and logits */
     FAMILY_MAY_ROPE = 1 << 9,     /* GGUF's rope.scaling.finetuned may say that no layer rotates */
     FAMILY_LOCAL_PLAIN = 1 << 10, /* scaling of the rotation applies only to global layers */
     FAMILY_LOCAL_ROPE = 1 << 11,  /* with a window, global layers do not rotate */
@@ -33,36 +33,36 @@ enum family_trait {
     FAMILY_SHARED_KV = 1 << 15,   /* the last layers may use the keys of earlier ones */
     FAMILY_PER_LAYER = 1 << 16,   /* may have an embedding for each layer */
     FAMILY_EXPERTS = 1 << 17,     /* may have experts; `router` says how they are chosen */
-    FAMILY_FUSED_GATE_UP = 1 << 18, /* GGUF's ffn_up has the gate's rows first */
-    FAMILY_GATED_QUERY = 1 << 19,   /* a head's rows of the query matrix: query, then gate */
+    FAMILY_FUSED_GATE_UP = 1 << 18, /* in a GGUF, ffn_up begins with the gate's rows */
+    FAMILY_GATED_QUERY = 1 << 19,   /* a head's rows of the query matrix: query, then gate  */
     FAMILY_LATE_FFN_NORM = 1 << 20, /* GGUF's post_attention_norm is the norm of the feed-forward */
     FAMILY_PAIRS = 1 << 21,         /* rope uses pairs in Hugging Face's files too */
     FAMILY_LATENT = 1 << 22,        /* keys and values are latent */
     FAMILY_MAY_BIAS = 1 << 24,      /* config.json says whether all of attention has biases */
-    FAMILY_FREE_ROUTER = 1 << 23,   /* the file says how experts are chosen, perhaps in groups */
+    FAMILY_FREE_ROUTER = 1 << 23,   /* the file says how experts are chosen, maybe in groups */
 };
 
 struct family {
     enum ingot_family family;
-    const char *name; /* for people, and from config.json's model_type */
+    const char *name; /* shown to people; also config.json's model_type */
     const char
-        *gguf; /* general.architecture, the prefix of GGUF's keys; NULL: another family has it */
+        *gguf; /* general.architecture, the prefix of GGUF's keys; NULL: another row has it */
     const char
-        *architecture; /* among config.json's architectures; NULL: only GGUF files are read */
+        *architecture; /* one of config.json's architectures; NULL: only GGUF files are read */
     uint32_t features; /* enum source_feature */
     uint32_t traits;   /* enum family_trait */
     enum family_window window;
-    uint32_t global_every;            /* FAMILY_INTERLEAVED, if the file does not say it */
-    float rope_base, rope_base_local; /* if neither config.json nor a GGUF says it */
+    uint32_t global_every;            /* FAMILY_INTERLEAVED: used if the file does not say it */
+    float rope_base, rope_base_local; /* used if neither config.json nor a GGUF says it */
     float norm_eps;                   /* the same */
-    uint32_t head_dim;                /* if config.json does not say it; 0: dim / n_heads */
-    float attn_scale;                 /* 0: 1 / sqrt(head_dim), if the file does not say it */
+    uint32_t head_dim;                /* used if config.json does not say it; 0: dim / n_heads */
+    float attn_scale;                 /* used if the file does not say it; 0: 1 / sqrt(head_dim) */
     uint32_t no_rope_every;   /* the last of so many layers does not rotate; 0: all rotate */
     enum ingot_mixer mixer;   /* mixer of layers without attention; 0: all layers have attention */
     enum ingot_router router; /* FAMILY_EXPERTS */
 };
 
-/* Every row, in the order of the search. */
+/* All rows, in the order of the search. */
 enum { FAMILY_ROWS = 37 };
 extern const struct family family_rows[FAMILY_ROWS];
 
@@ -80,14 +80,14 @@ enum err family_refuse(struct source *s, const char *architecture, size_t bytes,
  * the reader sets the file's own values. gguf: it is a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
-/* Set the window of a model, once params.rope_base is final; 0, or a window that no position can
- * leave, means none. global_every: see params; used if the family interleaves. Errors:
+/* Set the window of a model after params.rope_base is final. 0, or a window longer than the
+ * context, means none. global_every: see params; used if the family interleaves. Errors:
  * ERR_UNSUPPORTED if the family has no windows. */
 enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
                            uint32_t global_every);
 
-/* Find which layers rotate in a family in which the window decides, after layers[].local has
- * changed. */
+/* Set which layers rotate after layers[].local has changed, for families in which the window
+ * decides it. */
 void family_set_rotations(struct source_params *p, const struct family *f);
 
 static inline bool family_has(const struct family *f, enum family_trait trait)

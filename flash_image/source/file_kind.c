@@ -11,7 +11,7 @@
 
 enum {
     LOOK_BYTES = 512, /* of a text's beginning */
-    LINE_BYTES = 60,  /* bytes of its first line that are shown */
+    LINE_BYTES = 60,  /* how many bytes of the first line are shown */
     ONNX_VERSIONS = 20,
     LEAST_TEXT = 4,
 };
@@ -34,7 +34,7 @@ static bool holds(const uint8_t *data, size_t bytes, const char *text)
     return false;
 }
 
-/* After a byte order mark and white space. */
+/* The first byte after a byte order mark and white space. */
 static const uint8_t *first_word(const uint8_t *data, size_t *bytes)
 {
     if (*bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
@@ -48,7 +48,7 @@ static const uint8_t *first_word(const uint8_t *data, size_t *bytes)
     return data;
 }
 
-/* The length of the header, and then its brace. */
+/* True if the file begins with the length of a header, then a brace. */
 static bool is_safetensors(const uint8_t *data, size_t bytes)
 {
     return bytes > 8 && load_u64(data) <= bytes - 8 && data[8] == '{';
@@ -69,7 +69,7 @@ static bool is_html(const uint8_t *data, size_t bytes)
     return false;
 }
 
-/* UTF-8 without control characters except white space. */
+/* True for UTF-8 whose only control characters are white space. */
 static bool is_text(const uint8_t *data, size_t bytes)
 {
     size_t look = min_size(bytes, LOOK_BYTES);
@@ -81,14 +81,14 @@ static bool is_text(const uint8_t *data, size_t bytes)
             (data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL)) {
             return false;
         }
-        if (n == 0) { /* the last character is cut, perhaps only by the limit of the look */
+        if (n == 0) { /* the last character is cut, perhaps because the look ends here */
             return look < bytes;
         }
     }
     return bytes >= LEAST_TEXT;
 }
 
-/* A text whose first brace is not one of Jinja's. */
+/* True for a text whose first brace does not begin a tag of Jinja. */
 static bool is_json(const uint8_t *data, size_t bytes)
 {
     const uint8_t *at = first_word(data, &bytes);
@@ -99,22 +99,22 @@ static bool is_json(const uint8_t *data, size_t bytes)
     return strchr("{%#", at[1]) == NULL && is_text(at, bytes);
 }
 
-/* A message of field 1 that begins with a text of field 1: the first piece. */
+/* True if field 1 is a message whose field 1 is a text: the first piece. */
 static bool is_pieces(const uint8_t *data, size_t bytes)
 {
     return bytes > 4 && data[0] == 0x0a && data[1] < 0x80 && data[2] == 0x0a &&
            data[3] + 2 <= data[1];
 }
 
-/* The version of the format as field 1, and then the producer, its version, a domain, a version of
- * the model, a text, the graph or the sets of operators. */
+/* True if field 1 is the format's version, followed by the producer, its version, a domain, the
+ * model's version, a text, the graph, or the sets of operators. */
 static bool is_onnx(const uint8_t *data, size_t bytes)
 {
     return bytes > 4 && data[0] == 0x08 && data[1] != 0 && data[1] <= ONNX_VERSIONS &&
            data[2] != 0 && strchr("\x12\x1a\x22\x28\x32\x3a\x42", data[2]) != NULL;
 }
 
-/* The name of the first file in it: "archive/data.pkl" and similar. */
+/* True if the first file in the zip has a name such as "archive/data.pkl". */
 static bool is_torch_zip(const uint8_t *data, size_t bytes)
 {
     return holds(data, bytes, "data.pkl");
@@ -125,7 +125,8 @@ static bool is_numpy_zip(const uint8_t *data, size_t bytes)
     return holds(data, bytes, ".npy");
 }
 
-/* The protocol, and an instruction: in a llama2.c header this would be a width of 2^16 or more. */
+/* True if the file begins with a protocol and an instruction; in llama2.c's header that would be a
+ * width of 2^16 or more. */
 static bool is_pickle(const uint8_t *data, size_t bytes)
 {
     return bytes > 3 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[2] != 0;
@@ -144,8 +145,8 @@ static bool is_zeros(const uint8_t *data, size_t bytes)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The first row that matches decides: n bytes of magic at `at`, if n is not 0, and then `is`, if it
- * is not NULL. Then the text after "is", and the advice. */
+/* The first row that matches decides. A row matches if its n bytes of magic are at `at` (n may be
+ * 0) and `is` returns true (or is NULL). The row also has the text after "is", and the advice. */
 static const struct {
     enum file_kind kind;
     uint16_t at, n;
@@ -213,7 +214,7 @@ enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 #define ITS_NAME "another file has its name: fetch it again"
 
-/* `cure`: instead of the rule's cure, if the file's format belongs in another place. */
+/* `cure` replaces the rule's advice if a file of this format belongs in another place. */
 static const struct {
     const char *wanted;
     uint32_t takes; /* bits of file_kind */
@@ -247,8 +248,8 @@ static size_t find_by_beginning(const uint8_t *data, size_t bytes)
     return N_RULES;
 }
 
-/* The first save of a file goes to its second half, and the first half has zeros until the next
- * save (runtime/saved/saved_chat.h). */
+/* A saved file's first save goes to its second half; its first half is zero until the next save
+ * (runtime/saved/saved_chat.h). */
 static size_t find_rule(const uint8_t *data, size_t bytes)
 {
     size_t half = bytes / 2 / LOOK_BYTES * LOOK_BYTES;
@@ -279,7 +280,7 @@ static const char *cure_of(size_t rule, enum file_place place)
     return rules[rule].cure;
 }
 
-/* The whole text after "is". */
+/* Write the whole text after "is". */
 static void describe(size_t rule, enum file_place place, const uint8_t *data, size_t bytes,
                      char *text, size_t text_bytes)
 {
@@ -307,7 +308,7 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
     while (n < bytes && n < LINE_BYTES && at[n] != '\n' && at[n] != '\r') {
         int character = utf8_check(at + n, bytes - n);
 
-        if (character < 1) { /* farther than is_text() has looked */
+        if (character < 1) { /* is_text() has not looked so far */
             break;
         }
         n += (size_t)character;

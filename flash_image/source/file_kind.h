@@ -1,5 +1,5 @@
-/* The kind of a file by its first bytes. A wrong file is refused with its kind and advice, and not
- * because the first number in it makes no sense. */
+/* The kind of a file by its first bytes. A wrong file is refused with its kind and advice, not with
+ * an error about its first number. */
 #ifndef INGOT_FLASH_IMAGE_FILE_KIND_H
 #define INGOT_FLASH_IMAGE_FILE_KIND_H
 
@@ -27,13 +27,13 @@ enum file_kind {
     FILE_COMPRESSED, /* by xz, zstd, bzip2 or 7-Zip */
     FILE_TAR,
     FILE_PDF,
-    FILE_OWN, /* Ingot's own files other than models: an adapter, a grammar, a saved file of a board */
-    FILE_ZEROS, /* a file that reserves space on a card, or that was not filled */
+    FILE_OWN,   /* another file of Ingot: an adapter, a grammar, or a saved file of a board */
+    FILE_ZEROS, /* zeros: a file that reserves space on a card, or was never filled */
     FILE_TEXT,  /* any other file without control characters */
     FILE_KINDS
 };
 
-/* The uses of a file. */
+/* The purpose of a file. */
 enum file_place {
     PLACE_MODEL,       /* the argument of a command; llama2.c's files have no magic and are
                         * FILE_UNKNOWN */

@@ -21,7 +21,7 @@ struct mapped {
     struct mapped *next;
     _Atomic(const uint8_t *) data; /* NULL: free */
     size_t bytes;
-    size_t size; /* size of the file: differs from bytes after this program has signed it */
+    size_t size; /* size of the file; differs from bytes after this program signed the file */
     dev_t device;
     ino_t inode;
     struct timespec written;
@@ -30,7 +30,7 @@ struct mapped {
 
 static _Atomic(struct mapped *) list;
 static char ended[PATH_MAX +
-                  128]; /* the error message about a file that had changed when it was released */
+                  128]; /* the error message about a file that had changed before it was unmapped */
 
 static struct mapped *find(const uint8_t *data)
 {
@@ -42,7 +42,7 @@ static struct mapped *find(const uint8_t *data)
     return m;
 }
 
-/* If there is no memory for an entry, the file is mapped all the same, but messages cannot name
+/* Without memory for an entry the file is mapped anyway, but messages cannot name
  * it. */
 static void remember(const struct mapping *map, const char *path, const struct stat *st)
 {
@@ -64,8 +64,8 @@ static void remember(const struct mapping *map, const char *path, const struct s
     atomic_store(&m->data, map->data);
 }
 
-/* The current state of the file. False: it is another file, or gone: a replaced file keeps its
- * bytes for those that have mapped it. */
+/* Get the current state of the file. False: the name is gone or now another file's. A replaced file
+ * keeps its bytes for programs that have mapped it. */
 static bool look_again(const struct mapped *m, struct stat *st)
 {
     return stat(m->path, st) == 0 && st->st_dev == m->device && st->st_ino == m->inode;
@@ -237,7 +237,7 @@ void unmap_file(struct mapping *m)
     }
 }
 
-/* source_refuse() with `path`, whichever file s is about. */
+/* source_refuse() with `path`, although s may be about another file. */
 static enum err refuse_file(struct source *s, const char *path, enum err e,
                             const char *error_message)
 {

@@ -80,8 +80,8 @@ static const struct pre_tokenizer kinds[] = {
     { INGOT_PRE_QWEN2,
       true,
       { SPLIT(SUFFIXES "|" WORDS "|\\p{N}|" MARKS) PRE_TOKENIZER_BYTES,
-        /* white space up to its last line end in both, and the characters that a prefix returns are
-         * not letters */
+        /* in both, white space goes up to its last line end, and the characters that a prefix gives
+         * back are not letters */
         SPLIT(SUFFIX "|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|"
                      "\\s*[\\r\\n]|\\s+(?!\\S)|\\s+") PRE_TOKENIZER_BYTES },
       { { "qwen2", INGOT_NFC },

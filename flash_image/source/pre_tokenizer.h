@@ -1,5 +1,5 @@
-/* How a model's texts are cut into words before their bytes are merged: one table of the known
- * ways, by the names of GGUF's tokenizer.ggml.pre and by the steps of tokenizer.json. */
+/* How a model's texts are cut into words before their bytes are merged: a table of the known ways,
+ * found by the name in GGUF's tokenizer.ggml.pre or by the steps of tokenizer.json. */
 #ifndef INGOT_FLASH_IMAGE_PRE_TOKENIZER_H
 #define INGOT_FLASH_IMAGE_PRE_TOKENIZER_H
 
@@ -7,8 +7,8 @@
 
 enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 
-/* A line of steps, each of which ends with a line feed: "split REGEX" for a Split whose matches and
- * the text between them are pieces (CR, LF and TAB spelled as in a regular expression);
+/* A line of steps, each of which ends with a line feed: "split REGEX" for a Split that makes pieces
+ * of its matches and of the text between them (CR, LF and TAB spelled as in a regular expression);
  * "punctuation" for Punctuation, Contiguous; "bytes" if ByteLevel maps bytes to characters. Digits
  * and ByteLevel's own pattern are splits as well: PRE_TOKENIZER_DIGIT, ... */
 #define PRE_TOKENIZER_DIGIT "split \\p{N}\n"
@@ -20,32 +20,32 @@ enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 struct pre_tokenizer {
     enum ingot_pre pre;
     bool
-        covers; /* every character is in a match, so a Split that removes the others changes nothing */
+        covers; /* every character is in a match, so a Split that removes the rest removes nothing */
     const char *steps[PRE_TOKENIZER_MOST_SPELLINGS]; /* lines, up to NULL */
     struct {
         const char *name;
-        uint32_t flags; /* flags of models with that name unless the file says otherwise:
+        uint32_t flags; /* flags that models with that name have, unless the file says otherwise:
                            INGOT_ADD_BOS, INGOT_IGNORE_MERGES, INGOT_NFC */
     } names[PRE_TOKENIZER_MOST_NAMES]; /* names in GGUF, up to NULL; the first one is shown */
 };
 
-/* The kinds in their order, from 0 on; NULL after the last. */
+/* Kind number i, from 0 on; NULL after the last. */
 const struct pre_tokenizer *pre_tokenizer_kind(size_t i);
 
 /* Look up a GGUF's name: *pre and *flags as above. False: unknown. */
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags);
 
-/* Names of GGUF that are known but not packed, from 0 on: *why says what is special. NULL after the
- * last. */
+/* Name number i, from 0 on, of those in GGUF files that are known but refused; *why gives the
+ * reason. NULL after the last. */
 const char *pre_tokenizer_refused(size_t i, const char **why);
 
-/* Look up a line of steps; removes: the split in it keeps only matches. False: unknown. */
+/* Look up a line of steps. removes: its split keeps only the matches. False: unknown. */
 bool pre_tokenizer_find_steps(const char *line, bool removes, enum ingot_pre *pre);
 
-/* The name of each kind that most files have. pre < INGOT_N_PRES. */
+/* The name that most files use for a kind. pre < INGOT_N_PRES. */
 const char *pre_tokenizer_name(enum ingot_pre pre);
 
-/* For a sentence: those names, "gpt-2, llama-bpe, ...". */
+/* All those names for an error message: "gpt-2, llama-bpe, ...". */
 const char *pre_tokenizer_names(void);
 
 #endif

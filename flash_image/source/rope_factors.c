@@ -67,7 +67,7 @@ enum err rope_factors_scale_all(struct source *s, float by)
     return rope_factors_multiply_all(s, factors);
 }
 
-/* The pair of dimensions that turns `turns` times within the context. */
+/* The pair of dimensions that makes `turns` turns within the context. */
 static double pair_of_turns(const struct source_params *p, const struct rope_yarn *y, double turns)
 {
     const double tau = 6.283185307179586;
@@ -91,13 +91,13 @@ enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y)
     first = fmax(first, 0.0);
     last = fmin(last, (double)p->rope_dims - 1.0);
     span = last - first;
-    if (span == 0.0 || !y->exact) { /* stays negative for a context of very few tokens */
+    if (span == 0.0 || !y->exact) { /* the end stays negative if the context has very few tokens */
         span = fmax(span, 0.001);
     }
     for (uint32_t i = 0; i < p->rope_dims / 2; i++) {
         double ramp = fmin(fmax(((double)i - first) / span, 0.0), 1.0);
 
-        /* The frequency is a mean of itself and itself divided by factor. */
+        /* Mix the frequency with the frequency divided by factor. */
         factors[i] = (float)(1.0 / (1.0 - ramp + ramp / y->factor));
     }
     return rope_factors_multiply_all(s, factors);

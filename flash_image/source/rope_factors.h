@@ -5,13 +5,13 @@
 
 #include "flash_image/source/source.h"
 
-/* Point s->rope to sets of ones, unless it is already set; params.rope_dims is final. Errors:
- * ERR_UNSUPPORTED, heads too wide. */
+/* Point s->rope to factors that are all 1, unless it is already set; params.rope_dims must be
+ * final. Errors: ERR_UNSUPPORTED, heads too wide. */
 enum err rope_factors_take(struct source *s);
 
-/* Multiply factors, which rope_factors_take has made, by `by` (rope_dims / 2) or by one number: those of one set, or of
- * all sets that scaling applies to (local layers with their own base, or rope_local_plain, are never stretched). Errors
- * of these and the next: ERR_BAD_MODEL, a factor exceeds the bounds of FORMAT.md. */
+/* Multiply the factors that rope_factors_take made by `by` (rope_dims / 2) or by one number: in one set, or in all sets
+ * that scaling applies to. It never applies to local layers with their own base, or with rope_local_plain. Errors, also
+ * of the next: ERR_BAD_MODEL, a factor exceeds FORMAT.md's bounds. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);
 enum err rope_factors_scale_all(struct source *s, float by);
@@ -27,7 +27,7 @@ struct rope_yarn {
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 
-/* The factor of cosines and sines that belongs to it, if the model does not give one. */
+/* The factor of cosines and sines with YaRN, if the model does not give one. */
 double rope_yarn_magnitude(double factor);
 
 #endif

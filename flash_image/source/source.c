@@ -187,8 +187,8 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
-/* Facts for which the image's fields are too narrow, or which a reader of the image reports under
- * another field. */
+/* Check facts that are too large for the image's fields, or that a reader of the image would report
+ * under another field. */
 static enum err check_mixers(struct source *s)
 {
     const struct source_params *p = &s->params;
@@ -271,7 +271,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* The feature of layers that have a tensor that others lack; 0: none. */
+/* The feature of layers that have the role's tensor, if other layers lack it; 0: none. */
 static uint32_t feature_of(enum ingot_role role)
 {
     switch (role) {
@@ -322,7 +322,7 @@ void source_role_shape(const struct source *s, enum ingot_role role, unsigned la
     image_role_shape(&model, &l, role, rows, cols);
 }
 
-/* A role that the parameters do not have: the packer refuses a tensor for it. */
+/* Refuse a tensor in a role that the parameters do not have. */
 static enum err check_absent(struct source *s, enum ingot_role role, unsigned layer)
 {
     if (role == INGOT_OUTPUT || source_tensor(s, role, layer)->data == NULL) {
@@ -358,7 +358,7 @@ static enum err check_no_layer_beyond(struct source *s)
     return ERR_OK;
 }
 
-/* A token's row of the table per layer in eight parts, which the image stores as one group. */
+/* Split a token's row of the per-layer table into eight parts, stored as one group. */
 static void split_table(struct source *s)
 {
     struct source_tensor *t = source_tensor(s, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER);
@@ -401,7 +401,7 @@ const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
     return t->data + source_type_bytes(t->type, source_row_element(t, row));
 }
 
-/* The roles of q, k and v surround that of a gate. */
+/* The gate's role is among the roles of q, k and v. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i)
 {
     if (first == INGOT_ATTN_Q && i > 0) {

@@ -29,9 +29,9 @@ enum source_type {
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
     SOURCE_Q2_0_128, /* as in a fork: 128 elements per scale */
-    /* The same values in the order of safetensors (quantize/source_rows.h): scales are separate and
-     * a byte holds elements 2k and 2k + 1; or a byte holds four rows, a quarter of all rows
-     * apart. */
+    /* Values in the order of safetensors (quantize/source_rows.h): MXFP4 with separate scales, in a
+     * byte the elements 2k and 2k + 1; ternary values, in a byte four rows that are a quarter of
+     * all rows apart. */
     SOURCE_MXFP4_PAIRS,
     SOURCE_TERNARY,
     /* Floats that a model rounds to three values while it runs: source_tensor.rounding. */
@@ -44,8 +44,8 @@ enum source_type {
     SOURCE_NONE,    /* not from a file: blocks that only the packer has */
 };
 
-/* Scales of a matrix of F8, one per tile. A tensor that is a part of the matrix finds its tiles by
- * the position of its elements. */
+/* Scales of a matrix of F8, one per tile. A tensor that is part of a matrix finds its tiles by its
+ * elements' positions in the matrix. */
 struct source_tiles {
     const uint8_t *base;    /* the matrix's first element; NULL: the file has only scales */
     uint32_t rows, cols;    /* of the matrix */
@@ -58,8 +58,8 @@ struct source_tiles {
 struct source_tensor {
     const uint8_t *data;              /* NULL: the file has none; unaligned */
     const struct source_tiles *tiles; /* SOURCE_F8 */
-    const uint8_t *scales;   /* SOURCE_GROUPED: one f32 each, unaligned; SOURCE_MXFP4_PAIRS: for
-                              data's block and those after it, a power of two each */
+    const uint8_t *scales;   /* SOURCE_GROUPED: one f32 per group, unaligned; SOURCE_MXFP4_PAIRS:
+                              one power of two per block, from data's block on */
     const float *row_scales; /* factor of each row's elements: F32, F16, BF16, SOURCE_TERNARY,
                         SOURCE_ROUNDED_... and SOURCE_F8; NULL: 1 */
     float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by it, rounded to the nearest
@@ -69,18 +69,18 @@ struct source_tensor {
     uint32_t stride; /* not 0: it is transposed, and element (r, c) is number c * stride + r */
     float add;       /* added to every element; only F32, F16 and BF16 */
     enum source_type type;
-    uint32_t run;        /* not 0: its rows are in runs of this many, each run starting run_step
-                              rows after the one before: one of two matrices whose heads
+    uint32_t run;        /* not 0: its rows are in runs of this many, and a run starts run_step
+                              rows after the previous run: one of two matrices whose heads
                               alternate */
-    uint32_t run_step;   /* for a transposed one in elements */
-    uint32_t stack;      /* not 0: this many matrices of this shape, one per expert, next to each
+    uint32_t run_step;   /* counted in elements if it is transposed */
+    uint32_t stack;      /* not 0: number of matrices of this shape, one per expert, next to each
                      * other */
-    uint32_t stack_step; /* rows from one of them to the next, if others are between; else 0 */
-    const struct source_tensor *parts; /* (stack) if they are separate; else NULL */
+    uint32_t stack_step; /* rows from one to the next if other matrices are between; else 0 */
+    const struct source_tensor *parts; /* (stack) if the experts' tensors are separate; else NULL */
 };
 
 enum source_feature { /* bits of a model's features; each means that the named tensors exist */
-                      SOURCE_LAYER_NORM = 1 << 0, /* instead of RMS norms: ..._NORM_BIAS */
+                      SOURCE_LAYER_NORM = 1 << 0, /* not RMS norms: ..._NORM_BIAS */
                       SOURCE_GELU = 1 << 1,       /* (tanh form) instead of SiLU */
                       SOURCE_UNGATED = 1 << 2,    /* down(act(up)): no FFN_GATE */
                       SOURCE_QKV_BIAS = 1 << 3,   /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
@@ -89,9 +89,9 @@ enum source_feature { /* bits of a model's features; each means that the named t
                       SOURCE_QK_NORM = 1 << 6,    /* ATTN_Q_NORM, ATTN_K_NORM */
                       SOURCE_POST_NORMS = 1 << 7, /* ATTN_POST_NORM, FFN_POST_NORM */
                       SOURCE_POSITIONS = 1 << 8,  /* POSITION_EMBEDDING */
-                      SOURCE_RELU2 = 1 << 9,      /* instead of SiLU, like the next one */
+                      SOURCE_RELU2 = 1 << 9,      /* replaces SiLU, like the next one */
                       SOURCE_SWIGLU_OAI = 1 << 10,
-                      SOURCE_QK_NORM_WIDE = 1 << 11, /* INGOT_QK_NORM_WIDE, like the next ones */
+                      SOURCE_QK_NORM_WIDE = 1 << 11, /* as INGOT_QK_NORM_WIDE, like the next ones */
                       SOURCE_QK_NORM_LATE = 1 << 12,
                       SOURCE_V_NORM = 1 << 13,
                       SOURCE_RENORMALIZE = 1 << 14,
@@ -114,10 +114,10 @@ struct source_layer_params {
     bool local;       /* sees a window of positions, and has the local rotation and width */
     bool no_rope;
     bool v_is_k;
-    uint16_t kv_layer;   /* itself, or the layer whose keys and values it uses */
+    uint16_t kv_layer;   /* the layer whose keys and values it uses: itself or another */
     uint32_t n_kv_heads; /* 0 without attention */
-    uint32_t
-        hidden; /* width of the dense feed-forward or, with experts, of the one that all share */
+    uint32_t hidden; /* width of the dense feed-forward; with experts, width of the dense part that
+                        all positions use */
     float output_scale;
 };
 
@@ -138,22 +138,22 @@ struct source_params {
     float rope_base;
     float rope_base_local; /* base of local layers, if window != 0; else 0 */
     float rope_magnitude;  /* cosines and sines are multiplied by it */
-    bool rope_local_plain; /* local layers use neither it nor a scaling of their factors */
+    bool rope_local_plain; /* local layers use neither rope_magnitude nor scaled factors */
     uint32_t rope_dims;    /* dims of each head that rotate: the first rope_dims */
     uint32_t rope_context; /* longer sequences use the long factors; 0: there are none */
     uint32_t window;       /* positions that a local layer sees, including its own; 0: all */
-    uint32_t global_every; /* the last of this many layers is global; 0: none is */
+    uint32_t global_every; /* the last of each run of this many layers is global; 0: none is */
     float norm_eps;
     float attn_scale;         /* of the scores */
     float attn_softcap;       /* 0: none, as final_softcap */
     float final_softcap;      /* of the logits */
     float embedding_scale;    /* of the token embedding */
-    float residual_scale;     /* factor of a block's result */
+    float residual_scale;     /* a block's result is multiplied by it */
     float logits_scale;       /* of the logits */
-    uint32_t head_dim_local;  /* width in local layers; 0: as in others; also for the next one */
+    uint32_t head_dim_local;  /* width in local layers, like the next one; 0: as in other layers */
     uint32_t rope_dims_local; /* at most rope_dims */
     uint32_t per_layer_dim;   /* width of Gemma 4's embedding of each layer; 0: none */
-    uint32_t mtp;             /* 1: only the MTP head of the model */
+    uint32_t mtp;             /* 1: this is only the MTP head of the model */
     struct {
         uint32_t conv_taps, n_groups, inner_heads, state_dim,
             inner_dim; /* as in struct ingot_layer */
@@ -197,7 +197,7 @@ struct source_token {
     uint32_t bytes;
     float score;
     uint32_t type;       /* enum ingot_token_type, or another number from the file */
-    bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
+    bool lstrip, rstrip; /* the token includes white space on that side; CONTROL and USER only */
 };
 
 /* A token without text. */
@@ -219,8 +219,8 @@ struct source_vocab {
     const uint8_t *merges; /* GGUF: u64 length, "left right", by rank */
     const struct source_token *listed_tokens;
     const struct source_merge *listed_merges; /* by rank */
-    bool strip_after_control; /* GGUF of Phi-3: white space after a control token belongs to it */
-    uint32_t bos, eos, unk, eot;     /* or INGOT_NO_TOKEN */
+    bool strip_after_control;    /* GGUF of Phi-3: a control token includes white space after it */
+    uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
     uint32_t stops[INGOT_MAX_STOPS]; /* more tokens that end a reply: generation_config.json */
     uint32_t n_stops;
     uint32_t flags; /* enum ingot_tokenizer_flags */
@@ -236,7 +236,7 @@ struct source {
     struct source_vocab vocab;
     struct ingot_sampling sampling;                   /* source_sample() fills it */
     bool params_known;                                /* false: a GGUF that has only a vocabulary */
-    bool wants_mtp;                                   /* read the MTP head instead of the model */
+    bool wants_mtp;                                   /* read the MTP head, not the model */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char error_message[1024];
     char notes[1024]; /* remarks for a person about a valid model: lines "PATH: SENTENCE" */
@@ -255,46 +255,46 @@ __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, e
 __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
 
 /* Take the publisher's default of a sampling field. A count of -1 means all tokens. A value out of
- * the field's range is ignored with a note that names it by `name`. */
+ * the field's range is ignored, with a note in which the field is called `name`. */
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
 /* Replace the fields of *to that `over` gives. */
 void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
-/* Set the values that in most families follow from other parameters: rope_dims, attn_scale, and
- * factors of one. */
+/* Set the values that follow from other parameters in most families: rope_dims, attn_scale, and
+ * factors that are 1. */
 void source_default_params(struct source_params *p);
 
-/* And those of all layers: attention with a dense feed-forward. n_layers is in bounds or too large,
- * which source_check_params refuses. */
+/* Set such values of all layers: attention and a dense feed-forward. source_check_params refuses an
+ * n_layers that is too large. */
 void source_default_layers(struct source_params *p);
 
-/* True if the model has a separate tensor in a role, and its shape; layer as below. For optional
- * tensors, it is true for those that the file has, and those that a feature requires. */
+/* True if the model has a separate tensor in a role; gives its shape; layer as below. An optional
+ * tensor counts if the file has it or a feature requires it. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
 
-/* The slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else any
- * number. */
+/* The slot of a tensor. For the roles of a layer, layer < INGOT_MAX_LAYERS; else it is
+ * ignored. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
 const struct source_tensor *source_slot_of(const struct source *s, enum ingot_role role,
                                            unsigned layer);
 
-/* Matrix number `expert` of a stack. */
+/* The matrix of expert number `expert` in a stack. */
 struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
-/* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused tensor.
- * Whole blocks, inside *t, whose rows follow each other. */
+/* A part of a fused tensor: rows first .. first + n of a matrix, or elements of a vector (rows 1).
+ * The part has whole blocks and is inside *t, whose rows follow each other. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
 /* Set the values that follow from params.latent, dim, n_heads and the rotated dimensions: the width
  * of a key, and the scale of the scores. */
 void source_latent_params(struct source_params *p, uint32_t rope_dims);
 
-/* Split the matrix that makes keys and values of all heads from latent ones: for each head the rows
- * of its key, then those of its value. ERR_BAD_MODEL: t has another shape. */
+/* Split the matrix that makes all heads' keys and values from latent keys; it has each head's rows
+ * for the key, then its rows for the value. ERR_BAD_MODEL: t has another shape. */
 enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
                              struct source_tensor *k, struct source_tensor *v);
 
@@ -311,12 +311,12 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* The index of a row's first element, and the address of it or of its block; row t->rows is the
- * end, unless t is transposed. */
+/* The index of a row's first element; below, the address of that element or its block. Row t->rows
+ * is the end, unless t is transposed. */
 uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
-/* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */
+/* Elements in a block. Below: bytes of n elements (whole blocks; SOURCE_GROUPED: only the int8). */
 uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);
@@ -326,12 +326,12 @@ const char *source_type_name(enum source_type type);
 enum err source_check_params(struct source *s);
 enum err source_check_tensors(struct source *s);
 
-/* The next token; false at the end. The parsers have checked that all are inside the file. */
+/* The next token; false at the end. All tokens are inside the file: the parsers have checked it. */
 bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
                        struct source_token *t);
 
-/* The next merge, in order of rank; false at the end. A GGUF merge without a space between two
- * texts has an empty right one. */
+/* The next merge, in order of rank; false at the end. If a GGUF merge has no space between two
+ * texts, the right text is empty. */
 bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
                        struct source_merge *m);
 

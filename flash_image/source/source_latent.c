@@ -1,4 +1,4 @@
-/* Latent keys: their sizes, and the matrix that makes keys and values from them. */
+/* Sizes of latent keys, and the matrix that makes keys and values from them. */
 #include <math.h>
 
 #include "flash_image/source/source.h"

@@ -15,7 +15,7 @@ static bool attends(const struct source_params *p, uint32_t layer)
     return p->layers[layer].mixer == INGOT_MIXER_ATTENTION;
 }
 
-/* A layer that rotates, one of the local ones or of the others. */
+/* True if some layer rotates among the local layers, or among the others. */
 static bool has_rotation(const struct source_params *p, bool local)
 {
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -44,7 +44,7 @@ static uint32_t count_ropes(const struct source_params *p)
     return (uint32_t)has_global(p) + (uint32_t)has_local(p);
 }
 
-/* Memory is planned by these. */
+/* Set the widest sizes, from which memory is planned. */
 static void set_widest(const struct source_params *p, struct ingot_params *model)
 {
     model->n_heads = model->n_kv_heads = model->head_dim = 0;

@@ -4,18 +4,18 @@
 
 #include "flash_image/source/source.h"
 
-/* The parameters of the image. */
+/* Fill the parameters of the image. */
 void source_model(const struct source_params *p, struct ingot_params *model);
 
-/* The ways in which its layers rotate, then zeros; their factors are in s->rope. Returns their
- * number. */
+/* Fill the ways in which layers rotate, then zeros; their factors are in s->rope. Returns how
+ * many. */
 uint32_t source_ropes(const struct source *s, struct ingot_rope ropes[INGOT_MAX_ROPES]);
 
-/* The last n layers, fewer than all, use the keys of the last earlier layer with the same window.
- * False: there is none for *layer. */
+/* Let the last n layers (fewer than all) use the keys of the last earlier layer with the same
+ * window. False: layer *layer has none to share. */
 bool source_share_keys(struct source_params *p, uint32_t n, uint32_t *layer);
 
-/* Layer number `layer`, except for the positions of its weights. */
+/* Fill layer number `layer`, except for the positions of its weights. */
 void source_layer(const struct source_params *p, uint32_t layer, struct ingot_layer *out);
 
 #endif

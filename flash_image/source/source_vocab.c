@@ -70,12 +70,12 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
     case SOURCE_GGUF_VOCAB: read_gguf_token(v, id, c->at + 8, t); break;
     case SOURCE_LLAMA2C_VOCAB: read_llama2c_token(id, c->at + 8, t); break;
     }
-    c->at = t->text + t->bytes; /* texts that follow each other */
+    c->at = t->text + t->bytes; /* the texts follow each other */
     c->id++;
     return true;
 }
 
-/* The space that separates "left right" is not the first byte, because a text is not empty. */
+/* Search the space of "left right" from the second byte on, because `left` is not empty. */
 static void part_merge(struct source_text both, struct source_merge *m)
 {
     const uint8_t *space = NULL;

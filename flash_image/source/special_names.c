@@ -45,7 +45,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Letters, digits, _ - . : and U+2581, at least one letter among them. */
+/* True if the name has only letters, digits, _ - . : and U+2581, and at least one letter. */
 static bool is_name(const char *text, size_t bytes)
 {
     bool letter = false;

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The names of families for the end of a turn or of a text, from 0 on; NULL after the last. */
+/* Name i, from 0 on, of a token that ends a turn or a text in some family; NULL after the last. */
 const char *special_end_name(size_t i);
 
-/* True if a token is written like a marker of turns and texts in the families: "<|NAME|>", also
- * with full-width bars, or a known name. Words of a text never look like this. */
+/* True if a token is written like a marker of turns or texts: "<|NAME|>", also with full-width
+ * bars, or a name that a family uses. Words of a text never look like this. */
 bool special_name_is_marker(const char *text, size_t bytes);
 
 #endif
