@@ -2,35 +2,36 @@
 
 .PHONY: run card debug qemu-command
 
-# MODEL=, else the demo model, else the smallest asset.
+# MODEL= names the model; default: the demo model, else the smallest asset.
 DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
 SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
 MADE_UP := $(O)/models/made-up.ingot
 MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
-# Or the name of a published model (models/published.ini), unless a file has that name.
+# MODEL= may also be the name of a published model (models/published.ini), unless a file has that name.
 PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
-# Other files on the card of BOARD=, from its board.mk: CARD_IMAGE, the image's name on it (none: the
-# card has models only), CARD_FIRMWARE, the firmware files it needs beside, CARD_TREES, those of single boards, and CARD_MORE,
-# patterns of what goes along (flash_image/card/card_firmware.c), CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT, CARD_SLOT, the partition of the table
-# (1 to 3) that its loader looks at, CARD_LOADER, the type of the partition where it wants a payload (FIRMWARE=FILE), and the numbers that one begins with.
-# Debian's package has no device trees: where a board starts from nothing else, it is of no use.
+# Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (none: the card has only models). CARD_FIRMWARE: firmware
+# files that it needs too; CARD_TREES: those of single boards; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE: the firmware's
+# licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_LOADER: the type of the partition
+# for the loader's payload (FIRMWARE=FILE), and the numbers with which a payload begins. Debian's package has no device trees, so it is useless for a board that needs
+# them.
 DEBIAN_FIRMWARE := $(wildcard /usr/lib/raspi-firmware)
 FIRMWARE ?= $(if $(CARD_LOADER),,$(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE)))
-# MiB of the card that /save may write into, twice what a conversation takes; empty: a whole context of the model, from 8 to 1024; 0: none.
+# MiB of the card for /save, which needs twice the size of a conversation; empty: enough for the model's whole context, from 8 to 1024; 0:
+# none.
 SAVE ?=
-# And for keys and values with kv=card, as `ingot plan` says; 0: none.
+# MiB for keys and values with kv=card, as `ingot plan` says; 0: none.
 KV ?= 0
-# The partition with the models, and the table of partitions: fat32 or exfat, mbr or gpt.
+# The format of the partition with the models (fat32 or exfat), and the kind of partition table (mbr or gpt).
 FORMAT ?= fat32
 TABLE ?= mbr
-# And for turns with log=on, of which the newest stay; 0: none.
+# MiB for turns with log=on; the newest turns stay; 0: none.
 LOG ?= 0
-# And for prompts with kept=SIZE, so that no start computes them again; 0: none.
+# MiB for prompts with kept=SIZE, which are then not computed again after a start; 0: none.
 KEPT ?= 0
-# The private key that models and adapters are signed by (docs/SIGNING.md); empty: none.
+# The private key that signs models and adapters (docs/SIGNING.md); empty: none.
 SIGN ?=
-# The system prompt, a boot argument whose state is on the card; empty: none.
+# The system prompt, a boot argument; the card stores its computed state; empty: none.
 SYSTEM ?=
 CORES ?= 4
 
@@ -85,8 +86,8 @@ endif
 
 # ---- the model -------------------------------------------------------------------------------
 
-# make sees no path of the user's: one with spaces would be several files to it. A model is packed into a separate folder, so that two with the same
-# name do not collide.
+# The user's paths are hidden from make, which would take one with spaces for several files. A model is packed into a separate folder, so that two
+# with the same name do not collide.
 ifeq ($(firstword $(MODEL_KIND)),pack)
 PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
 MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
@@ -100,11 +101,11 @@ MODEL_FILE := $(MODEL)
 MODEL_READY := $(if $(subst $(MADE_UP),,$(MODEL)),,$(MODEL))
 endif
 
-# The files of a path, a folder's too, with size and time.
+# List a file, or all files of a folder, with size and time.
 files_of = find -L $(call quote,$(1)) -type f -printf '%p %s %T@\n' | sort
 
-# $@ is written if its text changes, so that everything made from it is made again. Several makes may do so at a time (suites that
-# run side by side): each writes a file of its own, and mv replaces $@ in one step.
+# Write $@ only if its text changes, so that only then everything made from it is made again. Suites that run in parallel may do
+# this at the same time: each writes its own file, and mv replaces $@ in one step.
 define write_if_changed
 @mkdir -p $(@D)
 @{ $(1); } >$@.$$$$ || { rm $@.$$$$; exit 1; }; if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
@@ -135,7 +136,7 @@ $(O)/models/published/%.ingot: $(O)/models/published/%.gguf models/published.ini
 model: $(if $(NAME),$(O)/models/published/$(NAME).ingot) ## fetch and pack a published model by NAME=, for MODEL=NAME of run and card; without NAME= the list
 	$(if $(NAME),@echo '$(O)/models/published/$(NAME).ingot: make run MODEL=$(NAME)',$(Q)$(PYTHON) toolchain/published.py list)
 
-# Neither a demo model nor assets: random weights boot all the same, and talk nonsense.
+# Without a demo model or assets: a model with random weights, which boots and talks nonsense.
 $(MADE_UP): $(H)/ingot
 	@mkdir -p $(@D)
 	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"
@@ -143,7 +144,7 @@ $(MADE_UP): $(H)/ingot
 
 # ---- the card --------------------------------------------------------------------------------
 
-# The files of a board that `ingot card` needs beside its image: flash_image/card/card_board.h says what.
+# The files of a board that `ingot card` needs besides the image; flash_image/card/card_board.h lists them.
 CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt)
 
 $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card/card.mk board/$(BOARD)/board.mk
@@ -158,13 +159,14 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	    $(if $(CARD_LOADER),'loader $(CARD_LOADER)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
-# As typed: a dollar sign is a dollar sign. CMDLINE= replaces the words of board/<name>/card/words.
+# SYSTEM= is used as typed; make does not expand a dollar sign in it. CMDLINE= replaces the words of
+# board/<name>/card/words.
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
 CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) --kept $(KEPT) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
-# The sources of the card, beside what is made here.
+# The files from which the card is made, except those made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
                $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE)))) $(if $(SIGN),; $(call files_of,$(SIGN)))
@@ -172,14 +174,14 @@ card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
 $(B)/card.made-of: FORCE
 	$(call write_if_changed,$(card_made_of))
 
-# The first card needs no program: first_card writes the same bytes where a model as it is, and nothing else, goes onto a
-# card without an image, which is what `make run` asks for as long as nobody says more.
+# The first card does not need the program `ingot`: first_card writes the same bytes for a card that has only an
+# unchanged model and no image. `make run` without further settings needs only that.
 SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG) $(KEPT)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
-# As `ingot card` sizes it: a whole context of a demo model takes less than the least.
+# The size that `ingot card` chooses: a demo model's whole context takes less than the minimum.
 FIRST_SAVE := 8
-# Files from which the linker takes a few functions: whole folders, so that a new file is included.
+# The linker takes a few functions from these files. Whole folders are listed, so that a new file is included.
 FIRST_CARD_SRC := host/card/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
                   flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
 CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))
@@ -194,13 +196,14 @@ $(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(
 
 card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, zip or payload, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, KEPT=MiB for kept=SIZE, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
 
-# SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
+# SCREEN=1: QEMU's window shows the display, and the serial line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))
 qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
-# Firmware of EFI finds program and words on the card.
+# EFI firmware finds the program and the boot arguments on the card.
 qemu_with_card = $(qemu) -no-reboot $(if $(EFI),,-kernel $(B)/ingot.bin -append $(WORDS)) $(call QEMU_CARD,$(B)/card.img) $(if $(NETWORK),$(QEMU_NETWORK))
 
-# Built side by side: a first image is two minutes of one core. A model that is fetched may ask a person, who has the outer make.
+# These parts are built in parallel, because a first image takes two minutes of one core. Fetching a model may ask the user, so
+# the outer make does that.
 .PHONY: $(B)/run-parts
 $(B)/run-parts: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS)
 
@@ -208,7 +211,7 @@ run: $(MODEL_READY) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words
 	+$(side_by_side) $(B)/run-parts
 	$(Q)$(qemu_with_card)
 
-# For the tests: what `run` would start, without the parts that differ between runs.
+# For the tests: print the command that `run` would start, without the parts that differ between runs.
 qemu-command: $(QEMU_NEEDS)
 	@echo $(qemu)
 

@@ -79,7 +79,7 @@ static void take_loader(struct card_board *b, const char *line)
     }
 }
 
-/* The value of a line "KEY VALUE" of about. */
+/* Store the value of a line "KEY VALUE" of the file `about`. */
 static void take_line(struct card_board *b, const char *line)
 {
     if (strncmp(line, "image ", 6) == 0) {
@@ -124,7 +124,7 @@ static enum err open_one(struct card_board *b, const char *boards, const char *n
     return ERR_OK;
 }
 
-/* The images of the other EFI boards; firmware tells them apart by their names on the card. */
+/* Add the images of the other EFI boards; firmware tells them apart by their names on the card. */
 static void add_beside(struct card_board *b, const char *boards, const char *name)
 {
     struct card_board other;
@@ -140,7 +140,7 @@ static void add_beside(struct card_board *b, const char *boards, const char *nam
     b->n_beside++;
 }
 
-/* "efi": every EFI board that is built. */
+/* Open the board "efi": every EFI board that is built. */
 static enum err open_efi(struct card_board *b, const char *boards, char *error_message,
                          size_t bytes)
 {
@@ -254,8 +254,8 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
     return e;
 }
 
-/* The first line of the README: which files are missing, and how to have them copied; "" if none is
- * missing. */
+/* Write the first line of the README, which says which files are missing and how to copy them; ""
+ * if none is missing. */
 static void missing_text(const struct card_missing *missing, bool given, char *text, size_t bytes)
 {
     const char *between = missing->files[0] != '\0' && missing->trees[0] != '\0' ? ", " : "";

@@ -1,16 +1,16 @@
 /* The contents of a board's card except the models: the image, the board's own files with their fields filled in,
  * firmware of the board's maker, and a README. They come from one folder per board:
  *   NAME/ingot.bin          the image
- *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware FILE..." that every such board starts from,
- *                           "trees FILE=BOARDS..." that single ones do (FILE!BOARDS: they do not start without
- *                           it), "more PATTERN..." that go along, "licence FILE" of that firmware, "table mbr"
- *                           where its loader reads no GPT, "slot N" where it looks at that partition, "loader TYPE
- *                           MAGIC..." where it wants a payload of its own in a partition of that type, lines;
- *                           without an image the card has models only
- *   NAME/card/words         boot arguments, where the board has some of its own
+ *   NAME/card/about         lines "image NAME-ON-THE-CARD"; "firmware FILE...": files from which every such board
+ *                           starts; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: they do not
+ *                           start without it); "more PATTERN...": further files to copy; "licence FILE": the licence of
+ *                           that firmware; "table mbr": the loader reads no GPT; "slot N": the loader looks at that
+ *                           partition; "loader TYPE MAGIC...": the loader wants a payload in its own partition of that
+ *                           type. Without "image" the card has only models
+ *   NAME/card/words         boot arguments, if the board has its own
  *   NAME/card/wiring.txt    of the serial line
- *   NAME/card/readme.txt    the README, with places to fill in
- *   NAME/card/files/...     the board's files, with places to fill in
+ *   NAME/card/readme.txt    the README, with fields to fill in
+ *   NAME/card/files/...     the board's files, with fields to fill in
  * The build makes it (card.mk), and a release has it. The name "efi" is one card for every machine with EFI: the images
  * of all boards whose names begin with "efi-", beside each other. */
 #ifndef INGOT_FLASH_IMAGE_CARD_BOARD_H
@@ -22,7 +22,7 @@
 
 enum { CARD_PATH_BYTES = 4096, CARD_MOST_BESIDE = 3 };
 
-/* One more image on the same card. */
+/* An additional image on the same card. */
 struct card_beside {
     char path[CARD_PATH_BYTES + 64];
     char image[128]; /* its name on the card */
@@ -35,34 +35,36 @@ struct card_board {
     char firmware[512];           /* files, separated by spaces; "": it needs none */
     char trees[1024];  /* FILE=BOARDS or FILE!BOARDS, separated by spaces; see card_firmware.c */
     char more[256];    /* patterns, apart by spaces */
-    char licence[128]; /* copied if the firmware has it */
+    char licence[128]; /* file of the licence, copied if the firmware has it */
     bool mbr_only;     /* its first loader reads no GPT */
-    unsigned slot;     /* index in the table at which its loader looks; 0: the first */
+    unsigned slot;     /* index in the table of the partition that its loader reads; 0: the first */
     uint8_t loader_type
-        [16]; /* type of the GPT partition with a payload for the board's first loader ... */
-    uint32_t loader_magics[2]; /* ... which starts with one of these; 0: there are none */
+        [16]; /* type of the GPT partition that holds a payload for the board's first loader ... */
+    uint32_t loader_magics[2]; /* ... the payload starts with one of these; 0: there is no
+                                  payload */
     struct card_beside beside[CARD_MOST_BESIDE];
     unsigned n_beside;
 };
 
-/* The values for the fields. */
+/* The values of the fields in the board's texts. */
 struct card_words {
-    const char *models;   /* their names, for the README */
+    const char *models;   /* names of the models, for the README */
     const char *words;    /* boot arguments; NULL: the board's own */
-    const char *more;     /* appended to those; NULL: none */
+    const char *more;     /* boot arguments that are appended; NULL: none */
     const char *firmware; /* a folder or a zip archive with the maker's files; NULL: none */
     const char *
-        for_board; /* the one board that the card is for, as BOARDS of a tree names it; NULL: all boards of the image */
+        for_board; /* the board for which the card is made, named as in BOARDS of "trees"; NULL: all boards of the
+                      image */
     const char *where; /* ends "the models", for the README */
     const char *version;
 };
 
 /* Find the board in the folder `boards`. ERR_NOT_FOUND: error_message names the available boards,
- * or says how to make them. b->name points to name. */
+ * or says how to make them. b->name points to `name`. */
 enum err card_board_open(struct card_board *b, const char *boards, const char *name,
                          char *error_message, size_t error_message_bytes);
 
-/* Firmware files that are missing: a list with the boards that need each; "": none. */
+/* The missing firmware files, each with the boards that need it; "": none is missing. */
 enum { CARD_MISSING_BYTES = 1024 };
 struct card_missing {
     char files[CARD_MISSING_BYTES]; /* needed by every board of the image */
@@ -70,26 +72,26 @@ struct card_missing {
     bool stops;                     /* some of those boards do not start without it */
 };
 
-/* Add all of it, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not built, firmware is not
- * there, or a device tree is missing without which words->for_board, or the board that the image is named for, does
- * not start from this firmware; c->error_message says which. */
+/* Add the board's contents to the card, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not
+ * built, there is no firmware, or a device tree is missing without which words->for_board (else the board that
+ * gives the image its name) does not start; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
 /* ---- card_text.c ---- */
 
-/* The values of a text's fields: "@NAME@" is replaced by the value. */
+/* A field of a text and its value: "@NAME@" is replaced by the value. */
 struct card_place {
     const char *name;
     const char *value;
 };
 
-/* Read the file at path and fill in its fields (NULL ends the list); allocated, the caller frees it. A
- * line that consists of one field with the value "" is dropped. crlf: lines end as on Windows. NULL:
- * errno says why. */
+/* Read the file at path and fill in its fields (a NULL name ends the list); allocated, the caller
+ * frees it. A line that consists of one field with the value "" is dropped. crlf: lines end as on
+ * Windows. NULL: errno says why. */
 char *card_fill_in(const char *path, const struct card_place *places, bool crlf, size_t *bytes);
 
-/* The whole file, allocated, NUL at its end. NULL: errno says why. */
+/* Read the whole file into allocated memory, with a NUL at its end. NULL: errno says why. */
 char *card_read_text(const char *path);
 
 /* ---- card_firmware.c ---- */
@@ -114,15 +116,15 @@ struct card_maker_files {
     struct card_zip zip;
 };
 
-/* List them; path remains the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (neither a folder nor
- * an archive), ERR_BAD_HEADER (a damaged archive); error_message says why, with the path. Close it
- * after errors as well. */
+/* List the maker's files at path, which remains the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT
+ * (neither a folder nor an archive), ERR_BAD_HEADER (a damaged archive); error_message says why, with
+ * the path. Close it after errors as well. */
 enum err card_maker_open(struct card_maker_files *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 void card_maker_close(struct card_maker_files *f);
 
-/* Add one of them to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM for a
- * damaged archive. */
+/* Add file number i to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM for
+ * a damaged archive. */
 enum err card_maker_add(const struct card_maker_files *f, const struct card_maker_file *file,
                         struct card_image *c, const char *name);
 

@@ -11,13 +11,13 @@ enum {
     SLOT = 32,
     NAME_UNITS = 15, /* in a slot */
     REGION_SECTORS = 12,
-    CHECKED_SECTORS = 11, /* the next one repeats their checksum */
+    CHECKED_SECTORS = 11, /* sectors with a checksum, which the next sector repeats */
     EXTENDED_SECTORS = 8,
-    VOLUME_FLAGS = 106, /* not in the checksum: both of its bytes and the next one */
+    VOLUME_FLAGS = 106, /* its two bytes, and the next field, are not in the checksum */
     PERCENT_IN_USE = 112,
     LETTERS_FROM = 'a',
     LETTERS_END = 'z' + 1,
-    PLAIN_UNITS = 128, /* entries of the table that are listed one by one */
+    PLAIN_UNITS = 128, /* number of entries that the table lists singly */
     TABLE_BYTES = (PLAIN_UNITS + 2) * 2,
     FIRST_CLUSTER = 2,
 };
@@ -33,14 +33,15 @@ enum { HAS_CLUSTERS = 1, NO_CHAIN = 2, FOLDER = 0x10, ARCHIVE = 0x20, UTC = 0x80
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Only ASCII letters have capitals, as in card_names_equal, so names that it tells apart stay
- * apart. */
+/* Only ASCII letters have capitals, as in card_names_equal: the two agree on which names are
+ * equal. */
 static uint16_t capital(uint16_t unit)
 {
     return unit >= LETTERS_FROM && unit < LETTERS_END ? (uint16_t)(unit - 'a' + 'A') : unit;
 }
 
-/* The first units one by one, as on all volumes, then runs of units that are their own capitals. */
+/* Write the first units singly, as on all volumes, then runs of units that are their own
+ * capitals. */
 static void table_of_capitals(uint8_t *out)
 {
     for (uint16_t unit = 0; unit < PLAIN_UNITS; unit++) {
@@ -115,7 +116,7 @@ static uint32_t stamp(int64_t seconds)
            (uint32_t)tm.tm_sec / 2;
 }
 
-/* The set of directory entries of a file or folder. */
+/* Write the set of directory entries of a file or folder. */
 static void put_set(const struct card_entry *e, const struct card_layout *l, uint32_t time,
                     uint8_t *out)
 {
@@ -147,8 +148,8 @@ static void put_set(const struct card_entry *e, const struct card_layout *l, uin
     card_put_u16(out + 2, set_sum(out, e->n_slots));
 }
 
-/* The volume's name, and the positions of the bitmap and the table of capitals in its own clusters,
- * the table last. */
+/* Write the entries of the volume's name, the bitmap and the table of capitals, whose clusters
+ * exFAT itself uses. */
 static uint8_t *put_root_slots(const struct card_layout *l, uint8_t *out)
 {
     static const char label[] = "INGOT";
@@ -236,7 +237,7 @@ static enum err put_regions(struct card_writer *w)
     return e == ERR_OK ? card_put(w, at + sizeof region, region, sizeof region) : e;
 }
 
-/* FAT entries of n contiguous clusters. */
+/* Write the FAT entries of n contiguous clusters. */
 static void chain(uint8_t *fat, uint32_t cluster, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++, cluster++) {
@@ -249,7 +250,7 @@ static enum err put_fat(struct card_writer *w)
     const struct card_layout *l = w->layout;
     const struct card_entry *root = &w->card->entries[0];
     size_t bytes = ((size_t)root->cluster + root->n_clusters) *
-                   4; /* the root comes last of the three */
+                   4; /* the root is the last of the three chains */
     uint8_t *fat = calloc(1, bytes);
     enum err e;
 
@@ -266,7 +267,7 @@ static enum err put_fat(struct card_writer *w)
     return e;
 }
 
-/* The clusters in use are the first ones. */
+/* Write the bitmap; the clusters in use are the first ones. */
 static enum err put_bitmap(struct card_writer *w)
 {
     size_t bytes = (w->layout->n_used + (size_t)7) / 8;

@@ -1,6 +1,6 @@
 /* Files of the board's maker: copied if they are given, listed if not.
  *
- * FILE=BOARDS in card_board.trees: these boards start without that device tree, and work better with it. FILE!BOARDS: they do
+ * FILE=BOARDS in card_board.trees: these boards start without that device tree, but work better with it. FILE!BOARDS: they do
  * not start without it. BOARDS are separated by commas, with "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
 #include <ctype.h>
 #include <fnmatch.h>
@@ -14,9 +14,9 @@
 enum { MOST_WANTED = 48, MOST_ROOTS = 64 };
 
 struct wanted {
-    char pattern[128]; /* a name, or a pattern of fnmatch */
-    char boards[128];  /* boards that need it; "": all, or with `more` none */
-    bool more;         /* copied if it is there, and never missing */
+    char pattern[128]; /* a file name, or a pattern of fnmatch */
+    char boards[128];  /* boards that need it; "": all boards, or none if `more` */
+    bool more;         /* copied if it exists, and never reported as missing */
     bool essential;    /* its boards do not start without it */
     bool found;
 };
@@ -26,7 +26,7 @@ struct firmware {
     unsigned n;
     struct card_maker_files from;
     const char *
-        root; /* the part of names that is cut off, "" or with a slash at its end; root_bytes of it count */
+        root; /* prefix that is cut off names: "", or ends with a slash; only root_bytes of it count */
     size_t root_bytes;
 };
 
@@ -58,8 +58,8 @@ static void want_list(struct firmware *f, const char *list, bool more)
     }
 }
 
-/* True if two names of boards are equal: only letters and digits count, "zero2w" is "Zero_2_W". n
- * bytes of a. */
+/* True if two names of boards are equal: only letters and digits count, so "zero2w" is "Zero_2_W".
+ * a has n bytes. */
 static bool is_board(const char *a, size_t n, const char *b)
 {
     const char *end = a + n;
@@ -95,7 +95,8 @@ static bool names_board(const struct wanted *w, const char *board)
 
 /* ---- where it lies ---- */
 
-/* FAT ignores capitals, and a copy may have come from a FAT volume. */
+/* Compare without regard to capitals, because a copy may come from a FAT volume, which ignores
+ * them. */
 static bool matches(const struct wanted *w, const char *name)
 {
     return fnmatch(w->pattern, name, FNM_PERIOD | FNM_PATHNAME | FNM_CASEFOLD) == 0;
@@ -149,8 +150,8 @@ static void count_root(struct roots *r, const char *name, size_t bytes, unsigned
     }
 }
 
-/* The folder that has most of the wanted files: "" of a bootfs, "boot/" of a clone,
- * "firmware-master/boot/" of an archive. */
+/* Find the folder with most of the wanted files: "" in a bootfs, "boot/" in a clone,
+ * "firmware-master/boot/" in an archive. */
 static void find_root(struct firmware *f)
 {
     struct roots r = { .n = 0 };
@@ -234,7 +235,7 @@ static void append_boards(char *list, const char *boards)
     append(list, ")");
 }
 
-/* for_board: only the trees of that board; NULL: of all. */
+/* for_board: list only the trees of that board; NULL: of all boards. */
 static void list_missing(const struct firmware *f, const char *for_board,
                          struct card_missing *missing)
 {
@@ -257,8 +258,8 @@ static void list_missing(const struct firmware *f, const char *for_board,
     }
 }
 
-/* The missing tree without which the board of this card does not start: the board that the card is
- * for, else the first that the image is named for. NULL: it starts. */
+/* Find a missing tree without which this card's board does not start; the board is for_board, else
+ * the first that gives the image its name. NULL: it starts. */
 static const struct wanted *stops(const struct firmware *f, const char *for_board)
 {
     bool is_first = true;

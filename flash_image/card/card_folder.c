@@ -1,4 +1,5 @@
-/* The size of a folder in bytes: 32 for each entry and for each slot of its long name. */
+/* Size and contents of a folder on FAT32: an entry, and each slot of its long name, has 32
+ * bytes. */
 #include <string.h>
 #include <time.h>
 

@@ -60,7 +60,7 @@ void card_image_close(struct card_image *c)
     memset(c, 0, sizeof *c);
 }
 
-/* Find the entry of a name in a folder; 0, which is the root: not found. */
+/* Find the entry of a name in a folder; 0 (the root): not found. */
 static uint32_t find(const struct card_image *c, uint32_t folder, const char *name)
 {
     for (uint32_t i = 1; i < c->n; i++) {
@@ -71,7 +71,7 @@ static uint32_t find(const struct card_image *c, uint32_t folder, const char *na
     return 0;
 }
 
-/* Add an entry with that name, which is freed with the card. */
+/* Add an entry that owns `name`: the card frees it. */
 static enum err add_entry(struct card_image *c, uint32_t folder, const char *name, size_t bytes,
                           uint32_t *number)
 {

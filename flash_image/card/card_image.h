@@ -1,7 +1,7 @@
 /* A card image: an MBR or a GPT, a partition with FAT32 or exFAT, and on it folders and files in the order in which
- * they were added, each contiguous. A second partition with FAT32 may precede it, for a loader that cannot read exFAT.
- * Host only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification; UEFI
- * Specification 2.10, section 5.3. */
+ * they were added, each contiguous. Another partition with FAT32 may precede this one, for a loader that cannot read
+ * exFAT. Host only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification;
+ * UEFI Specification 2.10, section 5.3. */
 #ifndef INGOT_FLASH_IMAGE_CARD_IMAGE_H
 #define INGOT_FLASH_IMAGE_CARD_IMAGE_H
 
@@ -15,20 +15,20 @@ enum { CARD_SECTOR = 512, CARD_SHORT_NAME = 11, CARD_MOST_CLUSTER = 32768, CARD_
 enum card_format { CARD_FAT32, CARD_EXFAT };
 enum card_table { CARD_MBR, CARD_GPT };
 
-/* The longest file on FAT32: its size is a 32-bit number, and its last cluster is whole. */
+/* The longest file on FAT32: its size is stored in 32 bits, and whole clusters hold it. */
 #define CARD_MOST_FILE_BYTES ((1ull << 32) - CARD_MOST_CLUSTER)
 /* An MBR counts sectors in 32 bits. */
 #define CARD_MOST_BYTES ((1ull << 41) - (1ull << 20))
 
 struct card_entry {
-    char *name;      /* UTF-8, one part of a path; "" for the root */
+    char *name;      /* UTF-8, a single part of a path; "" for the root */
     uint32_t folder; /* index of the folder that contains it */
     bool is_folder;
     char *path; /* path of the host's file with its contents, or ... */
     char *text; /* ... the contents themselves; neither: zeros */
     uint64_t bytes;
     uint8_t short_name[CARD_SHORT_NAME];
-    unsigned n_slots; /* entries of 32 bytes in its folder, with those of the long name */
+    unsigned n_slots; /* its entries of 32 bytes in the folder, including those of the long name */
     uint32_t cluster, n_clusters; /* cluster is 0 if there are none */
 };
 
@@ -45,16 +45,16 @@ struct card_layout {
     uint64_t sectors;    /* of the card */
     uint64_t start, n;   /* the partition */
     uint32_t reserved;   /* before the first FAT */
-    uint32_t fat;        /* sectors of one of two FATs; exFAT has one */
+    uint32_t fat;        /* sectors of each FAT: FAT32 has two, exFAT one */
     uint32_t heap;       /* before the first cluster */
-    uint32_t n_own;      /* clusters that exFAT itself uses, the first ones */
+    uint32_t n_own;      /* the first clusters, which exFAT uses itself */
     uint32_t cluster;    /* of one */
     uint32_t n_clusters; /* that there are ... */
     uint32_t n_used;     /* ... and those in use */
 };
 
-/* A host's file that a loader reads from its own partition, without a file system, after the others
- * of a GPT. */
+/* A file of the host that a loader reads from a partition without a file system; this partition is
+ * the last of the GPT. */
 struct card_payload {
     const char *path;
     uint64_t bytes;
@@ -62,15 +62,15 @@ struct card_payload {
 };
 
 struct card_options {
-    uint64_t bytes;    /* size of the card; 0: as much as the contents need, at least 40 MiB */
-    bool power_of_two; /* round it up, as QEMU requires of an SD card */
+    uint64_t bytes;    /* size of the card; 0: what the contents need, at least 40 MiB */
+    bool power_of_two; /* round the size up, as QEMU requires of an SD card */
     int64_t time;      /* time of every file, in seconds since 1970, UTC */
     enum card_table table;
     bool
         efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */
     struct card_image
         *boot;     /* the contents of a separate FAT32 partition before it; NULL: there is none */
-    unsigned slot; /* index of the first partition in the table, from 1; 0: 1 */
+    unsigned slot; /* index in the table, from 1, of the first partition; 0: also 1 */
     const struct card_payload *payload; /* only in a GPT; NULL: there is none */
 };
 
@@ -80,15 +80,15 @@ void card_image_close(struct card_image *c);
 
 /* Add a file under a name such as "models/x.ingot", with its folders: bytes from the host's file at
  * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (FAT32 does not allow the
- * name, or the card already has it, perhaps with other capitals), ERR_NO_SPACE (on FAT32, longer than
- * CARD_MOST_FILE_BYTES). */
+ * name, or the card has one that differs at most in capitals), ERR_NO_SPACE (longer than
+ * CARD_MOST_FILE_BYTES on FAT32). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
-/* Write the card as OUT.part, renamed when complete. Equal entries, options and files give equal bytes; zeros become
- * holes if the file system supports them. ERR_NO_SPACE: o->bytes is too small, and error_message says how many bytes are
- * needed; ERR_IO. On an error out does not change. layout: of c, not of o->boot. */
+/* Write the card as OUT.part, then rename it. Equal entries, options and files give equal bytes; zeros become holes if
+ * the file system supports them. ERR_NO_SPACE: o->bytes is too small, and error_message says how many bytes are needed;
+ * ERR_IO. On an error out does not change. *layout describes c, not o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 
@@ -97,15 +97,15 @@ enum err card_image_write(struct card_image *c, const struct card_options *o, co
 /* The reason why FAT32 does not allow a name; NULL: it does. */
 const char *card_name_error_message(const char *name);
 
-/* True if FAT32 treats two names as equal, for ASCII letters. */
+/* True if two names are equal when ASCII capitals are ignored, as on FAT32. */
 bool card_names_equal(const char *a, const char *b);
 
 /* Set short_name of entry i, different from that of every entry before it in its folder, and
  * n_slots. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
-/* Write a name as UTF-16 to units (CARD_MOST_UNITS + 1); returns the length, more than
- * CARD_MOST_UNITS: it is too long. */
+/* Write a name as UTF-16 to units (CARD_MOST_UNITS + 1); returns the length; a length above
+ * CARD_MOST_UNITS means that the name is too long. */
 unsigned card_name_units(const char *name, uint16_t *units);
 
 /* Write the parts of the long name of e, the last part first: (n_slots - 1) * 32 bytes. */
@@ -113,7 +113,8 @@ void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */
 
-/* Lay out the partition, and that of o->boot, and give every entry its clusters. Errors as card_image_write. */
+/* Lay out the partition and the one of o->boot, and give every entry its clusters. Errors as
+ * card_image_write. */
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot);
 

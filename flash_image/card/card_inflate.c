@@ -9,11 +9,11 @@ struct bits {
     const uint8_t *at, *end;
     uint32_t held;
     unsigned n_held;
-    bool is_over; /* the input ended too early */
+    bool is_over; /* the input has ended too early */
 };
 
-/* A Huffman code (RFC 1951, 3.2.2). Codes of one length are consecutive numbers, and belong to
- * symbols in ascending order. */
+/* A Huffman code (RFC 1951, 3.2.2). Codes of the same length are consecutive numbers; they stand
+ * for symbols in ascending order. */
 struct code {
     uint16_t n[MOST_BITS + 1];         /* number of codes of each length, ... */
     uint32_t first[MOST_BITS + 1];     /* ... the first code of each length, ... */
@@ -44,8 +44,8 @@ static uint32_t take(struct bits *b, unsigned n)
     return value;
 }
 
-/* False: a code cannot have so many of these lengths (3.2.2). Fewer are allowed, as in a code with
- * one distance. */
+/* Make the code. False: these lengths make too many codes (3.2.2). Too few are allowed, as if there
+ * is only one distance. */
 static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
 {
     uint16_t put[MOST_BITS + 1];
@@ -86,12 +86,13 @@ static int decode(struct bits *b, const struct code *c)
     return -1;
 }
 
-/* A block without compression (3.2.4): from the next whole byte on, a length and its complement. */
+/* Copy a block without compression (3.2.4): at the next whole byte it has a length and its
+ * complement, then the bytes. */
 static bool copy_stored(struct bits *b, struct output *out)
 {
     size_t n;
 
-    b->held = b->n_held = 0; /* always less than a byte */
+    b->held = b->n_held = 0; /* the bits held are always less than a byte */
     if (b->end - b->at < 4) {
         return false;
     }
@@ -184,7 +185,7 @@ static bool copy_fixed(struct bits *b, struct output *out)
            copy_coded(b, out, &literals, &distances);
 }
 
-/* 3.2.7: n lengths, themselves coded; 16 to 18 repeat. */
+/* Read n code lengths (3.2.7), which are coded themselves; 16 to 18 repeat a length. */
 static bool read_lengths(struct bits *b, const struct code *code, uint8_t *lengths, unsigned n)
 {
     unsigned i = 0;
@@ -214,7 +215,7 @@ static bool read_lengths(struct bits *b, const struct code *code, uint8_t *lengt
     return !b->is_over;
 }
 
-/* 3.2.7: the block contains its codes. */
+/* Copy a block that contains its codes (3.2.7). */
 static bool copy_dynamic(struct bits *b, struct output *out)
 {
     static const uint8_t order[CODE_LENGTHS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,

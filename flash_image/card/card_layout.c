@@ -9,7 +9,7 @@ enum {
     START_MIB = 1, /* alignment of the partition, for the erase blocks of cards */
     TAIL_MIB = 1,  /* sectors at the end for the copy of a GPT */
     LEAST_MIB = 40,
-    LEAST_CLUSTERS = 65525, /* with fewer clusters a FAT32 would be read as a FAT16 */
+    LEAST_CLUSTERS = 65525, /* with fewer clusters, readers take the volume for FAT16 */
     SPARE_CLUSTERS = 4096,  /* distance to that limit */
     RESERVED = 32,          /* sectors, at the least */
     ALIGN = 64,             /* clusters start at a multiple of this many sectors of the card */
@@ -17,13 +17,13 @@ enum {
     SLOT = 32,
     SLOTS_OF_DOTS = 2, /* "." and ".."; the root has one entry, the volume's name */
     EXFAT_ROOT_SLOTS =
-        3, /* its name, bitmap and table of capitals; other folders have none of these */
-    EXFAT_RESERVED = 64, /* sectors, at least: two boot regions have 24 */
+        3, /* the volume's name, bitmap and table of capitals; only the root has them */
+    EXFAT_RESERVED = 64, /* least reserved sectors: two boot regions have 24 */
     EXFAT_CLUSTER = 64,
     EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
 static const uint64_t large_volume =
-    32ull << 30 >> 9; /* card size from which mkfs.exfat also uses larger clusters */
+    32ull << 30 >> 9; /* card size, in sectors, from which mkfs.exfat uses larger clusters too */
 
 /* ---- needed clusters ------------------------------------------------------------------------- */
 
@@ -81,8 +81,8 @@ static uint32_t cluster_sectors(uint64_t partition)
     return sectors;
 }
 
-/* The FAT is sized for the clusters that there would be without it, and the reserved sectors grow
- * until clusters are aligned. */
+/* Size the FAT for the clusters that there would be without a FAT; then add reserved sectors until
+ * clusters are aligned. */
 static void divide_fat32(struct card_layout *l)
 {
     uint32_t off;
@@ -97,7 +97,8 @@ static void divide_fat32(struct card_layout *l)
     l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
 }
 
-/* The same for exFAT; the table of capitals has one cluster, and the bitmap one bit per cluster. */
+/* The same for exFAT: the table of capitals takes one cluster, and the bitmap one bit per
+ * cluster. */
 static void divide_exfat(struct card_layout *l)
 {
     uint32_t per_cluster, off;
@@ -113,7 +114,7 @@ static void divide_exfat(struct card_layout *l)
     l->n_own = (l->n_clusters + per_cluster - 1) / per_cluster + 1;
 }
 
-/* True if the contents fit a partition between two MiB of the card. */
+/* True if the contents fit a partition between these two positions, in MiB, of the card. */
 static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, uint64_t end)
 {
     uint64_t used;
@@ -131,7 +132,7 @@ static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, ui
     return used <= l->n_clusters;
 }
 
-/* The end of the smallest partition that starts at that MiB. */
+/* The end of the smallest partition that starts at that position, in MiB. */
 static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;
@@ -150,7 +151,7 @@ static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t
     return mib;
 }
 
-/* A little space remains free, for arguments that are edited on the card. */
+/* Leave a little space free, so that boot arguments can be edited on the card. */
 static uint64_t with_room(uint64_t mib)
 {
     return mib == LEAST_MIB ? mib : mib + 4;
@@ -166,7 +167,7 @@ static uint64_t power_of_two(uint64_t mib)
     return rounded;
 }
 
-/* MiB after the partitions with files. */
+/* MiB of the card after the partitions with files. */
 static uint64_t tail_of(const struct card_options *o)
 {
     uint64_t tail = o->table == CARD_GPT ? TAIL_MIB : 0;

@@ -9,8 +9,8 @@
 
 #include "flash_image/card/card_board.h"
 
-/* overlays/x of boot/ of a clone are two folders deep. The depth is limited, in case a wrong folder
- * was given. */
+/* boot/overlays/x of a clone is two folders deep. The depth is limited in case the user gives a
+ * wrong folder. */
 enum { DEEPEST = 2, MOST_FILES = 100000 };
 
 static void *need_memory(void *p)
@@ -43,8 +43,8 @@ static bool is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* List the folder PATH/below; `below` is "" or ends in a slash. Its subfolders are appended to
- * `later`, with their slash. A folder that cannot be read counts as empty. */
+/* List the folder PATH/below; `below` is "" or ends in a slash. Append its subfolders to `later`,
+ * with a slash. A folder that cannot be read counts as empty. */
 static void list_folder(struct card_maker_files *f, const char *below,
                         struct card_maker_files *later)
 {

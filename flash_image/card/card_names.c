@@ -1,4 +1,5 @@
-/* Names: every entry has one of eleven bytes, and a long one before it if those are not enough. */
+/* Every entry has a short name of eleven bytes, and before it a long name if the short one is not
+ * enough. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -7,7 +8,11 @@
 #include "runtime/text/utf8.h"
 
 enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
-enum { EXFAT_UNITS = 15, EXFAT_HEAD = 2 }; /* slots of the long name's parts, before the entry */
+enum {
+    EXFAT_UNITS = 15,
+    EXFAT_HEAD = 2
+}; /* units in a slot of the name, and slots before the
+                                              name */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)
@@ -92,8 +97,8 @@ static uint8_t short_character(char c)
     return 0;
 }
 
-/* Copy the characters of text (bytes) that a short name allows to out (room). True: it has all of
- * them. */
+/* Copy the characters of text (bytes) that a short name allows to out (room). True: all characters
+ * of text were copied. */
 static bool take_part(const char *text, size_t bytes, uint8_t *out, size_t room)
 {
     size_t n = 0;
@@ -130,7 +135,7 @@ static bool is_taken(const struct card_image *c, uint32_t i)
     return false;
 }
 
-/* "MODEL~1", "MODEL~2" ... until the name is free. */
+/* Number the name as "MODEL~1", "MODEL~2" ... until it is unused. */
 static void number_name(struct card_image *c, uint32_t i)
 {
     struct card_entry *e = &c->entries[i];
@@ -190,7 +195,8 @@ static uint8_t checksum(const uint8_t *short_name)
     return (uint8_t)sum;
 }
 
-/* Part `part`, from 0: 13 units; after the name's end a zero and then ones. */
+/* Write part number `part` (from 0) of a long name: 13 units; after the name's end, a zero and then
+ * ones. */
 static void put_part(const uint16_t *units, unsigned n, unsigned part, uint8_t *out)
 {
     static const uint8_t offsets[UNITS_PER_PART] = {

@@ -48,14 +48,14 @@ static enum err put_mbr(struct card_writer *w, const struct card_layout *const *
     }
     if (first != 0) {
         sector[MBR_ENTRIES + (size_t)first * MBR_ENTRY] =
-            ACTIVE; /* U-Boot otherwise looks only at the first one */
+            ACTIVE; /* otherwise U-Boot looks only at the first partition */
     }
     card_sign(sector);
     return card_put(w, 0, sector, sizeof sector);
 }
 
-/* One entry over the whole disk, so that software without GPT does not touch it. The CHS of sector
- * 1 is 0/0/2. */
+/* Write one entry for the whole disk, so that software that does not know GPT does not touch the
+ * disk. The CHS of sector 1 is 0/0/2. */
 static enum err put_protective_mbr(struct card_writer *w, uint64_t sectors)
 {
     uint8_t sector[CARD_SECTOR] = { 0 };
@@ -77,8 +77,9 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* A separate GUID for the disk (0) and its partitions (from 1), the same for the same contents,
- * like all bytes of the image. In the form of version 8, which is for custom schemes (RFC 9562). */
+/* Write a different GUID for the disk (0) and each partition (from 1). The same contents give the
+ * same GUIDs, as for all bytes of the image. They have version 8, which is for custom schemes (RFC
+ * 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
     const struct card_image *c = w->report;
@@ -135,7 +136,7 @@ static void gpt_table(const struct card_writer *w, const struct card_options *o,
         memcpy(entry, w->efi && i == 0 ? efi_system : basic_data, GUID);
         gpt_entry(w, sectors, i, volumes[i]->start, volumes[i]->n, names[i], entry);
         if (first != 0 && i == 0) {
-            entry[48] = LEGACY_BOOT; /* as ACTIVE in an MBR */
+            entry[48] = LEGACY_BOOT; /* the GPT's counterpart of ACTIVE */
         }
     }
     if (o->payload != NULL) {
@@ -144,7 +145,7 @@ static void gpt_table(const struct card_writer *w, const struct card_options *o,
     }
 }
 
-/* A header at one end of the disk, which points to the other. */
+/* Write the header at one end of the disk; it points to the header at the other end. */
 static enum err put_header(struct card_writer *w, uint64_t at, uint64_t other, uint64_t table,
                            uint64_t sectors, uint32_t table_crc)
 {

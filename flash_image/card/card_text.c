@@ -14,7 +14,7 @@ char *card_read_text(const char *path)
     if (f == NULL) {
         return NULL;
     }
-    if (getdelim(&text, &room, '\0', f) < 0) { /* it is empty, or is not a field */
+    if (getdelim(&text, &room, '\0', f) < 0) { /* the file is empty, or cannot be read */
         free(text);
         text = ferror(f) ? NULL : strdup("");
     }

@@ -69,7 +69,7 @@ uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster)
 
 /* ---- boot records ---------------------------------------------------------------------------- */
 
-/* "Boot Sector and BPB Structure"; the code is a jump to itself. */
+/* The specification's "Boot Sector and BPB Structure"; the boot code is a jump to itself. */
 static void boot_sector(const struct card_layout *l, uint8_t *s)
 {
     static const uint8_t jump[3] = { 0xeb, 0xfe, 0x90 };
@@ -180,7 +180,7 @@ static enum err put_folder(struct card_writer *w, uint32_t i)
     return e;
 }
 
-/* Find the next range of the file, from `from` on, that is not a hole, at most to `end`; *until:
+/* Find the next range, from `at` on and up to `end`, that is not a hole in the file `from`; *until:
  * its end. */
 static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
 {
@@ -188,7 +188,7 @@ static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
     off_t hole = data < 0 ? data : lseek(from, data, SEEK_HOLE);
 
     *until = hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole;
-    if (data < 0) { /* only a hole remains, or the file system does not tell */
+    if (data < 0) { /* only a hole remains, or the file system does not report holes */
         return errno == ENXIO ? end : at;
     }
     return (uint64_t)data < end ? (uint64_t)data : end;

@@ -9,7 +9,7 @@ enum { CARD_VOLUME_ID = 0x1a607001, CARD_MOST_VOLUMES = 2 };
 
 struct card_writer {
     struct card_image *report; /* its `error_message` describes errors */
-    struct card_image *card;   /* image of the volume that is written */
+    struct card_image *card;   /* contents of the volume that is being written */
     const struct card_layout *layout;
     int64_t time;
     bool efi;         /* as in struct card_options */
@@ -22,24 +22,24 @@ struct card_writer {
 __attribute__((format(printf, 2, 3))) enum err card_refuse(struct card_writer *w,
                                                            const char *format, ...);
 
-/* Write bytes at an offset of the card; zeros stay a hole. ERR_IO. */
+/* Write bytes at an offset of the card; zeros remain holes. ERR_IO. */
 enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size_t bytes);
 
 /* The offset of a cluster on the card. */
 uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);
 
-/* Write a table that says where n volumes start on a card of so many sectors. ERR_IO. */
+/* Write the partition table for n volumes on a card of that many sectors. ERR_IO. */
 enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors);
 
-/* exFAT's boot regions, FAT, bitmap and table of capitals. ERR_IO. */
+/* Write exFAT's boot regions, FAT, bitmap and table of capitals. ERR_IO. */
 enum err card_put_exfat(struct card_writer *w);
 
 /* Write the contents of folder i of an exFAT to out, n_clusters whole clusters of zeros. */
 void card_put_exfat_folder(const struct card_image *c, const struct card_layout *l, uint32_t i,
                            int64_t time, uint8_t *out);
 
-/* The mark at the end of a boot sector. */
+/* Put the signature at the end of a boot sector. */
 static inline void card_sign(uint8_t *sector)
 {
     sector[510] = 0x55;

@@ -4,7 +4,7 @@
 
 #include "runtime/storage/partitions.h"
 
-/* APPNOTE 4.3: signatures, and the bytes of each record without its variable part. */
+/* Signatures, and the size of each record without its variable part (APPNOTE 4.3). */
 #define LOCAL_FILE 0x04034b50u
 #define DIRECTORY_ENTRY 0x02014b50u
 #define END_64_LOCATOR 0x07064b50u
@@ -58,8 +58,8 @@ static const uint8_t *find_end(const uint8_t *data, size_t bytes)
     return NULL;
 }
 
-/* 4.3.14, 4.3.15: an archive with more than 65,535 files or 4 GiB gives the position of its
- * directory in a record before the last one. */
+/* An archive with more than 65,535 files or 4 GiB stores the position of its directory in a record
+ * before the last one (4.3.14, 4.3.15). */
 static bool read_end_64(const struct card_zip *z, const uint8_t *end, uint64_t *start,
                         uint64_t *bytes)
 {
@@ -103,7 +103,7 @@ const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes)
     return NULL;
 }
 
-/* 4.5.3: the sizes and the offset that do not fit 32 bits, in this order. */
+/* Read the sizes and the offset that do not fit 32 bits; they are stored in this order (4.5.3). */
 static bool read_extra(struct card_zip_entry *e, const uint8_t *extra, size_t bytes)
 {
     uint64_t *fields[] = { &e->bytes, &e->packed_bytes, &e->at };

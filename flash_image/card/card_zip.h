@@ -13,12 +13,12 @@ enum { CARD_ZIP_MOST_BYTES = 256 << 20 };
 struct card_zip {
     const uint8_t *data;
     size_t bytes;
-    size_t next; /* entry of the directory, for card_zip_next, which advances it */
+    size_t next; /* the directory's next entry, for card_zip_next */
     size_t end;  /* of the directory */
 };
 
 struct card_zip_entry {
-    const char *name; /* without a NUL; a folder's ends in a slash */
+    const char *name; /* not terminated; a folder's name ends in a slash */
     size_t name_bytes;
     uint64_t bytes;
     uint64_t packed_bytes;
@@ -30,11 +30,11 @@ struct card_zip_entry {
 /* True if the file starts as an archive does; an empty archive too. */
 bool card_zip_is_one(const uint8_t *data, size_t bytes);
 
-/* Find the directory of the archive. NULL: success; else an error message without a full stop, the
- * reason why it cannot be read. */
+/* Find the directory of the archive. NULL: success; else the reason why the archive cannot be read,
+ * without a full stop. */
 const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
 
-/* The next entry of the directory; false: there are no more, or the directory is damaged from here on. */
+/* The next entry of the directory; false: there is none, or the directory is damaged there. */
 bool card_zip_next(struct card_zip *z, struct card_zip_entry *e);
 
 /* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. NULL: success;
@@ -43,8 +43,8 @@ const char *card_zip_read(const struct card_zip *z, const struct card_zip_entry 
 
 /* ---- card_inflate.c ---- */
 
-/* Unpack packed_bytes of DEFLATE to exactly n bytes. False: they are damaged, or have another
- * length. Source: RFC 1951. */
+/* Unpack packed_bytes of DEFLATE to exactly n bytes. False: the data are damaged, or unpack to
+ * another length. Source: RFC 1951. */
 bool card_inflate(const uint8_t *packed, size_t packed_bytes, uint8_t *bytes, size_t n);
 
 #endif

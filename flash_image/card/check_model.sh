@@ -1,9 +1,9 @@
 #!/bin/sh
-# What MODEL= is, by its first bytes, before anything is compiled. Prints one line:
+# Tells what MODEL= is, by its first bytes, before anything is compiled. Prints one line:
 #   copy             an .ingot file
-#   pack KEY         what `ingot pack` reads; KEY is a word of its own for every path
-#   wrong SENTENCE   nothing that could be a model
-# A file that only looks like a model is for `ingot pack` to refuse.
+#   pack KEY         a file that `ingot pack` reads; every path has a different KEY
+#   wrong SENTENCE   not a model; SENTENCE says why
+# `ingot pack` refuses a file that only looks like a model.
 set -eu
 
 model=$1

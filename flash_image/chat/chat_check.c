@@ -42,7 +42,7 @@ size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char
     return at;
 }
 
-/* Control characters as \xNN, so that the error message is one line. */
+/* Append text with control characters as \xNN, so that the error message is one line. */
 static size_t put_shown(char *out, size_t at, size_t room, struct jinja_text t, size_t from,
                         size_t most)
 {

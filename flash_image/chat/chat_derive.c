@@ -6,7 +6,7 @@
 #include "flash_image/chat/chat_cut.h"
 #include "flash_image/jinja/jinja_text.h"
 
-/* Texts that no template contains itself. */
+/* Texts of probes that no template contains. */
 #define SYSTEM "zqSystem0qz"
 #define USER1 "zqUser1qz"
 #define USER2 "zqUser2qz"
@@ -17,11 +17,11 @@ struct derivation {
     struct prober *p;
     struct chat_derived *d;
     struct jinja_text one, two;    /* output for one and two turns, without a system prompt */
-    struct jinja_text head, tail;  /* for one turn: the text before and after its text */
-    struct jinja_text past;        /* between a past turn's text and its reply */
-    struct jinja_text seam;        /* between a reply and the next turn's text */
+    struct jinja_text head, tail;  /* one turn: the output before and after the user's text */
+    struct jinja_text past;        /* output between a past turn's text and its reply */
+    struct jinja_text seam;        /* output between a reply and the next turn's text */
     struct jinja_text system_head; /* before the system prompt */
-    struct jinja_text system_tail; /* between it and the first turn's text */
+    struct jinja_text system_tail; /* output between the system prompt and the first turn's text */
 };
 
 /* ---- probes ---------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static const struct probe plain = { .users = 1,
                                     .user = { USER1, USER2, "zqUser3qz" },
                                     .reply = { REPLY1, "zqReply2qz", "zqReply3qz" } };
 
-/* The text before the first `what` in t, and the text after it. */
+/* Cut t at the first `what`: the text before it, and the text after it. False: t has none. */
 static bool cut(struct jinja_text t, const char *what, struct jinja_text *before,
                 struct jinja_text *after)
 {
@@ -50,7 +50,7 @@ static bool fail(struct derivation *v, const char *wrong)
     return false;
 }
 
-/* If a template needs tools, or a date, it gets them in the order of enum probe_tools. */
+/* Render the first probe. The values of `tools` are tried in the order of enum probe_tools. */
 static bool render_first(struct derivation *v)
 {
     for (unsigned i = 0; i < PROBE_N_TOOLS; i++) {
@@ -59,7 +59,7 @@ static bool render_first(struct derivation *v)
             return true;
         }
     }
-    v->p->tools = PROBE_TOOLS_NONE; /* the error, as Transformers reports it */
+    v->p->tools = PROBE_TOOLS_NONE; /* report the error that Transformers would report */
     return probe_render(v->p, &plain, &v->one);
 }
 
@@ -87,7 +87,7 @@ static bool render_turns(struct derivation *v)
 
 /* ---- between a text and a reply -------------------------------------------------------------- */
 
-/* The text after the last one if no thoughts are asked for; or false. */
+/* The output after the last user's text if no thoughts are wanted; false if there is none. */
 static bool tail_without_thoughts(struct derivation *v, struct jinja_text *tail)
 {
     struct probe off = plain;
@@ -107,7 +107,7 @@ static bool thinking_changes(struct derivation *v)
     return probe_render(v->p, &on, &text) && !jinja_text_equal(text, v->one);
 }
 
-/* The user's suffix: the text that is written if no reply follows. */
+/* The length of the user's suffix: the text that is written even if no reply follows. */
 static size_t user_suffix(struct derivation *v, struct jinja_text common)
 {
     struct probe closed = plain;
@@ -145,7 +145,8 @@ static void derive_reply(struct derivation *v)
 
 /* ---- between a reply and a text -------------------------------------------------------------- */
 
-/* The reply's suffix at the end of a conversation, if a user's prefix follows it. */
+/* Find the length of a reply's suffix at a conversation's end. True if only a user's prefix follows
+ * it in a longer one. */
 static bool suffix_at_end(struct derivation *v, size_t *bytes)
 {
     struct probe ended = plain;
@@ -178,8 +179,8 @@ static void derive_user(struct derivation *v)
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* The bos at the start of both, or nothing: if every turn starts with it, it belongs to the
- * turn. */
+/* The bos at the start of the output; nothing if every turn starts with it, because then it belongs
+ * to the turn. */
 static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinja_text b)
 {
     struct jinja_text bos = v->p->bos;
@@ -189,7 +190,8 @@ static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinj
     return chat_begins_with(a, bos) && chat_begins_with(b, bos) && !turns ? bos.bytes : 0;
 }
 
-/* The template has no system prompt, or drops it: it becomes a paragraph before the first text. */
+/* For a template that has no system prompt, or drops it: the prompt becomes a paragraph before the
+ * first user's text. */
 static bool no_system(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -201,7 +203,7 @@ static bool no_system(struct derivation *v)
     return true;
 }
 
-/* It is between the user's prefix and the text. */
+/* The system prompt is between the user's prefix and the user's text. */
 static bool system_inside(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -229,8 +231,8 @@ static bool system_inside(struct derivation *v)
     return true;
 }
 
-/* `head` is the text before the first user's prefix without a system prompt; separate its block
- * from the opening. */
+/* `head` is the output before the first user's prefix if no system prompt is given; separate the
+ * default system block in it from the opening. */
 static void own_system(struct derivation *v, struct jinja_text head)
 {
     struct jinja_text *s = v->d->strings;
@@ -240,7 +242,7 @@ static void own_system(struct derivation *v, struct jinja_text head)
                   chat_ends_with(head, after);
 
     if (chat_begins_with(before, head)) {
-        bos = head.bytes; /* no block: all of it opens the conversation */
+        bos = head.bytes; /* no block: all of `head` opens the conversation */
     }
     s[INGOT_CHAT_OPENING] = chat_part(before, 0, bos);
     s[INGOT_CHAT_SYSTEM_PREFIX] = chat_part(before, bos, before.bytes);
@@ -312,7 +314,7 @@ static void derive_trim(struct derivation *v)
     if (probe_render(v->p, &spaced, &text) && !keeps(text, spaced.user[0])) {
         v->d->flags |= INGOT_CHAT_TRIM_USER;
     }
-    if (v->d->no_system) { /* a part of the user's text */
+    if (v->d->no_system) { /* the prompt is a part of the user's text */
         v->d->flags |= (v->d->flags & INGOT_CHAT_TRIM_USER) != 0 ? INGOT_CHAT_TRIM_SYSTEM : 0u;
         return;
     }
@@ -323,7 +325,7 @@ static void derive_trim(struct derivation *v)
     }
 }
 
-/* The first <...> or [...] of a text; the whole text without white space if letters follow it. */
+/* The first <...> or [...] of a text; if letters follow it, the whole text without white space. */
 static struct jinja_text first_marker(struct jinja_text t)
 {
     size_t at = 0, end;
@@ -343,7 +345,7 @@ static struct jinja_text first_marker(struct jinja_text t)
     return end < t.bytes && isalnum((unsigned char)t.data[end]) ? t : chat_part(t, at, end);
 }
 
-/* The text between a last reply's thoughts and its text, if the template separates them. */
+/* The output between the last reply's thoughts and its text, if the template separates them. */
 static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
                            struct jinja_text *out)
 {
@@ -358,7 +360,7 @@ static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
            cut(rest, REPLY1, out, &before) && out->bytes != 0;
 }
 
-/* A past turn's reply with thoughts: true if the output still has them. */
+/* True if the output still has the thoughts of a past turn's reply. */
 static bool past_keeps(struct derivation *v, bool in_content)
 {
     struct probe two = plain;

@@ -7,22 +7,22 @@
 #include "flash_image/format/format.h"
 
 struct chat_derived {
-    struct jinja_text strings[INGOT_CHAT_STRINGS]; /* they live as long as the prober's texts */
+    struct jinja_text strings[INGOT_CHAT_STRINGS]; /* valid as long as the prober's texts */
     uint32_t flags;
     bool no_system;    /* the template has no place for a system prompt */
-    const char *wrong; /* why there is no form */
+    const char *wrong; /* the reason why there is no form */
 };
 
-/* False: d->wrong or p->error_message says why the template has no form. */
+/* Derive the form. False: d->wrong or p->error_message says why the template has none. */
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
-/* True if a form and the template write the same for other probes: with and without system prompt,
- * one to three turns, without thoughts if the form supports that. False: `difference` (of `room`
- * bytes) shows the first difference. chat: the section with the form's strings. */
+/* True if a form and the template write the same for further probes: with and without system
+ * prompt, one to three turns, and, if the form supports that, without thoughts. False: `difference`
+ * (of `room` bytes) shows the first difference. chat: the section with the form's strings. */
 bool chat_check(struct prober *p, const struct ingot_chat *chat, bool no_system, char *difference,
                 size_t room);
 
-/* The conversation in the section's form, at most `room` bytes; returns its length. */
+/* Write the conversation in the section's form, at most `room` bytes; returns its length. */
 size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char *out, size_t room);
 
 #endif

@@ -26,7 +26,7 @@
     REPLY_PREFIX = "<|start_header_id|>assistant<|end_header_id|>\n\n", \
     REPLY_SUFFIX = "<|eot_id|>"
 
-/* The system prompt of Mistral's older templates is a paragraph before the user's first one. */
+/* In Mistral's older templates, the system prompt is a paragraph before the user's first text. */
 #define MISTRAL_STRINGS SYSTEM_SUFFIX = "\n\n", REPLY_SUFFIX = CHAT_EOS
 
 /* A derived form gets the name of the first row that is equal to it. */

@@ -1,5 +1,5 @@
-/* The forms of chat templates that have a name, as strings: chosen by name if a model has no
- * template or a wrong one. */
+/* The named forms of chat templates, as strings: for models with no template or a wrong
+ * one. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_FORMS_H
 #define INGOT_FLASH_IMAGE_CHAT_FORMS_H
 
@@ -7,21 +7,21 @@
 
 #include "flash_image/format/format.h"
 
-/* In a form's strings, these stand for the text of the model's own bos and eos. */
+/* In a form's strings, these stand for the texts of the model's bos and eos. */
 #define CHAT_BOS "\2"
 #define CHAT_EOS "\3"
 
 struct chat_form {
     const char *name;
     const char *models;                      /* the models that use it, for a person to read */
-    const char *strings[INGOT_CHAT_STRINGS]; /* NULL: empty; the name is not among them */
+    const char *strings[INGOT_CHAT_STRINGS]; /* NULL: empty; the form's name is not one of them */
     uint32_t flags;
 };
 
 /* The table; *n: how many. */
 const struct chat_form *chat_forms(size_t *n);
 
-/* NULL: no form has the name. */
+/* Find a form by name. NULL: no form has the name. */
 const struct chat_form *chat_form_find(const char *name);
 
 #endif

@@ -40,8 +40,8 @@ static struct jinja_value messages(struct jinja *j, const struct probe *p)
     return list;
 }
 
-/* The variables that Transformers' apply_chat_template passes to a template, and those that tell
- * published templates to think or not. */
+/* The variables that Transformers' apply_chat_template passes to a template, and those by which
+ * published templates switch thoughts on or off. */
 static void fill(struct jinja *j, struct jinja_dict *names, const void *context)
 {
     const struct filling *f = context;

@@ -19,8 +19,8 @@ struct probe {
     bool no_reply_to_come; /* add_generation_prompt is false */
 };
 
-/* The value that a template gets for `tools` if there are none: as in Transformers, and others that
- * are tried if the template fails with it. */
+/* The value of `tools` if there are none: the first is Transformers'; the others are tried if the
+ * template fails with it. */
 enum probe_tools { PROBE_TOOLS_NONE, PROBE_TOOLS_UNDEFINED, PROBE_TOOLS_EMPTY, PROBE_N_TOOLS };
 
 struct prober {

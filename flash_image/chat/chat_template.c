@@ -53,7 +53,7 @@ static bool put_string(struct build *b, enum ingot_chat_string which, const char
     return true;
 }
 
-/* A form's string with the model's bos and eos inserted, at most `room` bytes. */
+/* Write a form's string with the model's bos and eos inserted, at most `room` bytes. */
 static size_t spell(const uint8_t *tokenizer, const char *s, char *out, size_t room)
 {
     const struct ingot_tokenizer *head = head_of(tokenizer);
@@ -103,7 +103,7 @@ static bool has_string(const uint8_t *tokenizer, const struct chat_form *form, u
                             derived);
 }
 
-/* True if a derived form equals a named one, except for the opening and, with `any_prompt`, for its
+/* True if a derived form equals a named one; the opening may differ and, with `any_prompt`, the
  * system prompt. */
 static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
                     const struct chat_derived *d, bool any_prompt)
@@ -118,7 +118,7 @@ static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
     return ((form->flags ^ d->flags) & ~(uint32_t)INGOT_CHAT_TRIM) == 0;
 }
 
-/* For a person to read: the name of a known form, or "the model's own". */
+/* The name of a known form, or "the model's own", for a person to read. */
 static const char *name_of(const uint8_t *tokenizer, const struct chat_derived *d)
 {
     size_t n;
@@ -168,8 +168,8 @@ static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAG
     return ERR_OK;
 }
 
-/* The form that the template's probes give, if it writes the same as the template. Its facts about
- * replies without thoughts are dropped if it cannot express them. */
+/* Derive the form from the template's probes, if it writes the same as the template. If only
+ * replies without thoughts differ, the form is used without them. */
 static enum err derive_form(struct build *b, struct prober *p,
                             char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -206,7 +206,7 @@ static struct jinja_text as_jinja(struct text t)
     return (struct jinja_text){ t.data, t.bytes };
 }
 
-/* A template that contains a date keeps it, unless a date is given. */
+/* Build the section from the model's template. Its default date stays, unless a date is given. */
 static enum err put_own(struct build *b, const struct source_text *text,
                         char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -261,8 +261,8 @@ static void put_stop(struct build *b, uint32_t id)
     }
 }
 
-/* The families' names for the token at the end of a turn or of everything, and the token that the
- * template itself writes at the end of a reply. */
+/* Add the tokens whose names mark the end of a turn or a text in some family, and the token that
+ * the template writes at the end of a reply. */
 static void put_stops(struct build *b, const struct chat_request *r)
 {
     const struct ingot_tokenizer *head = head_of(b->tokenizer);
@@ -329,7 +329,8 @@ static enum err replace_system(struct build *b, const char *system,
     memcpy(at, system, bytes);
     b->bytes = b->bytes - own + bytes;
     b->head->bytes[INGOT_CHAT_SYSTEM] = (uint32_t)bytes;
-    b->head->flags &= ~(uint32_t)INGOT_CHAT_SYSTEM_WHOLE; /* a prompt, without a block */
+    b->head->flags &= ~(uint32_t)INGOT_CHAT_SYSTEM_WHOLE; /* the string is now a prompt, not a whole
+                                                             block */
     return ERR_OK;
 }
 

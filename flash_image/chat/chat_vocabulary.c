@@ -41,7 +41,7 @@ uint32_t chat_find_special(const uint8_t *tokenizer, const char *text, size_t by
 
 /* ---- markers of the strings ------------------------------------------------------------------ */
 
-/* The strings that mark turns follow each other. */
+/* The strings that mark turns; they are contiguous. */
 static struct text markers_of(const uint8_t *chat)
 {
     const struct ingot_chat *head = (const void *)chat;
@@ -53,7 +53,7 @@ static struct text markers_of(const uint8_t *chat)
     return t;
 }
 
-/* "<...>" or "[...]" without white space, somewhere in the strings. */
+/* True if the token is "<...>" or "[...]" without white space, and the strings contain it. */
 static bool is_marker(struct text token, struct text markers)
 {
     for (size_t i = 0; i < token.bytes; i++) {
@@ -66,7 +66,7 @@ static bool is_marker(struct text token, struct text markers)
            memmem(markers.data, markers.bytes, token.data, token.bytes) != NULL;
 }
 
-/* The token with this text that is special or may become so; of two, the special one. */
+/* The token with this text that is special or may become special; of two, the special one. */
 static uint32_t find_marker(const uint8_t *tokenizer, const char *text, size_t bytes)
 {
     uint32_t special = chat_find_special(tokenizer, text, bytes);
@@ -109,7 +109,7 @@ uint32_t chat_end_of_turn(const uint8_t *chat, const uint8_t *tokenizer)
 
 /* ---- claims on the vocabulary ---------------------------------------------------------------- */
 
-/* With the block that is used if no system prompt is given. */
+/* The block that is used if no system prompt is given. */
 static struct text own_block_of(const uint8_t *chat)
 {
     const struct ingot_chat *head = (const void *)chat;
@@ -124,13 +124,15 @@ static struct text own_block_of(const uint8_t *chat)
     return t;
 }
 
-/* The token marks thoughts, or the start of a reply: it is shown, and a user may write it too. */
+/* True if the token marks thoughts or the start of a reply: it is shown, and a user may write it
+ * too. */
 static bool marks_thoughts(const uint8_t *chat, struct text token)
 {
     const struct ingot_chat *head = (const void *)chat;
     struct text before = markers_of(chat), after;
 
-    before.data += before.bytes; /* the strings before the default system prompt, and after it */
+    before.data += before.bytes; /* compare the strings before and after the default system
+                                    prompt */
     before.bytes = head->bytes[INGOT_CHAT_NO_THINKING] + head->bytes[INGOT_CHAT_THINK_END];
     after.data = before.data + before.bytes + head->bytes[INGOT_CHAT_SYSTEM];
     after.bytes = *ingot_chat_bytes(head, INGOT_CHAT_REPLY_START) +
@@ -145,7 +147,7 @@ static void set_type(uint8_t *tokenizer, uint32_t id, enum ingot_token_type to)
     *type = (uint8_t)((*type & ~(unsigned)INGOT_TOKEN_TYPE) | (unsigned)to);
 }
 
-/* No text may merge into a control token. */
+/* Drop the merges that result in a control token, so that no text can form one. */
 static void drop_merges(uint8_t *tokenizer)
 {
     struct ingot_tokenizer *head = (void *)tokenizer;

@@ -6,7 +6,7 @@
 
 enum { MAX_VALUES = 65536 };
 
-/* An output matrix that equals the embedding byte for byte is stored only once. */
+/* True if the output matrix equals the embedding byte for byte; then it is stored only once. */
 static bool output_is_embedding(struct source *s)
 {
     const struct source_tensor *o = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -97,8 +97,8 @@ static enum err read_table(struct gguf *g)
     return gguf_read_tensors(g);
 }
 
-/* Read the tensor tables of all parts; g is at that of the first. Later parts have no values except
- * those of the split, and nothing else in them is read. */
+/* Read the tensor tables of all parts; g is at that of the first. Later parts have only the values
+ * of the split; only their tensors are read. */
 static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_t n)
 {
     const char *input = g->s->path;

@@ -16,9 +16,9 @@ struct gguf_part {
     size_t bytes;
 };
 
-/* Parse the n parts of a model in their order (one: a whole file) into *s, whose path is that of
- * the first and whose rest is zero. Afterwards s points into their data. vocab_only: stop when the
- * vocabulary is known, which the first part contains; the others may be missing. Errors:
+/* Parse the n parts of a model in their order (1: a whole file) into *s; s->path is the first
+ * part's, and the rest of *s is zero. Afterwards s points into the parts' data. vocab_only: stop
+ * after the vocabulary, which is in the first part; other parts may be missing. Errors:
  * ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_t n,
                           bool vocab_only);
@@ -26,17 +26,18 @@ enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_
 /* The same for a whole file's bytes. */
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
 
-/* Find which part of how many the file at s->path is: *part counts from 0, *n is 1 for a whole model. Its
- * values and its name must agree. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message says why. */
+/* Find the number of the file at s->path among a model's parts (*part, from 0), and the number of parts
+ * (*n; 1: a whole model). The file's values and its name must agree. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_find_split(struct source *s, const uint8_t *data, size_t bytes, size_t *part,
                          size_t *n);
 
 /* A model's files, mapped. */
 struct gguf_files;
 
-/* Parse the model of which `given` is the file at s->path: a whole one, or any part, from which the
- * others are found by name. *files is for gguf_close, after errors as well; `given` remains the
- * caller's. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
+/* Parse a model from its file at s->path, which `given` maps: the whole model, or any part, whose
+ * name leads to the other parts. Pass *files to gguf_close, after errors as well; `given` remains
+ * the caller's. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
 struct mapping;
 enum err gguf_open(struct gguf_files **files, struct source *s, const struct mapping *given,
                    bool vocab_only);

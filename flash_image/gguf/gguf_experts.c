@@ -1,4 +1,5 @@
-/* Experts of a GGUF: number, width, and how they are chosen. The bounds are the image's. */
+/* Reads the experts of a GGUF: number, width, and how they are chosen, within the image's
+ * bounds. */
 #include "flash_image/gguf/gguf_private.h"
 
 enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID, SCORES_SOFTMAX_CHOSEN }; /* as numbered in the file */
@@ -10,7 +11,8 @@ static enum err refuse_number(struct gguf *g, enum gguf_number which, const char
                          (unsigned long long)g->number[which], why);
 }
 
-/* Softmax before and after choosing are the same if the chosen weights are made to sum to 1. */
+/* True if the functions give the same weights: softmax before choosing equals softmax after it if
+ * the chosen weights are made to sum to 1. */
 static bool scores_agree(enum ingot_router router, uint64_t scores)
 {
     switch (scores) {
@@ -99,7 +101,8 @@ static bool is_qwen(const struct gguf *g)
     return family == INGOT_QWEN3_MOE || family == INGOT_QWEN35_MOE;
 }
 
-/* The width of an expert if the file does not say it: that of a dense layer, or a share of it. */
+/* The width of an expert if the file does not say it: the width of a dense layer, or a share of
+ * that. */
 static uint64_t usual_hidden(const struct gguf *g)
 {
     uint64_t hidden = gguf_number_or(g, N_HIDDEN, 0);
@@ -120,7 +123,7 @@ static void read_sizes(struct gguf *g)
     }
 }
 
-/* Several shared experts act as one with the sum of their widths. */
+/* The width of the shared experts, which act as one expert with the sum of their widths. */
 static uint32_t shared_hidden(const struct gguf *g)
 {
     uint64_t n = gguf_number_or(g, N_SHARED_EXPERTS, 0);

@@ -1,5 +1,5 @@
-/* The files of a model: one, or the parts of a split one, which are found by name in the folder of
- * the given file. */
+/* Opens the files of a model: one file, or all parts of a split model, found by name in the folder
+ * of the given part. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static enum err name_parts(struct gguf_files *f, struct source *s)
     return ERR_OK;
 }
 
-/* List all at once, so that a user need not fetch them one by one. */
+/* List all missing parts at once, so that the user can fetch them together. */
 static enum err check_all_there(const struct gguf_files *f, struct source *s)
 {
     char names[256] = "";

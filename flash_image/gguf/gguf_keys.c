@@ -83,8 +83,8 @@ static const char *const reals[N_REALS] = {
 /* Other values of the architecture that change nothing in the computation. */
 static const char *const idle[] = {
     ".tensor_data_layout",
-    ".rope.scaling.yarn_attn_factor", /* other readers ignore it, so it has no meaning */
-    ".rope.dimension_sections",       /* for text, all sections have the same position */
+    ".rope.scaling.yarn_attn_factor", /* other readers ignore it, so it has no effect */
+    ".rope.dimension_sections",       /* in text, all sections have the same position */
 };
 
 const char *gguf_number_name(enum gguf_number which)

@@ -1,7 +1,7 @@
-/* GGUF files that are not text models: an adapter, or the image part of a model. */
+/* Refuses GGUF files that are not text models, such as an adapter or the image part of a model. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* By general.type or, if that is NULL, by general.architecture. */
+/* Kinds by general.type or, if that is NULL, by general.architecture. */
 static const struct {
     const char *type, *architecture;
     const char *what, *cure;

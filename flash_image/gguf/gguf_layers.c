@@ -1,5 +1,5 @@
-/* The kind of each layer of a GGUF whose layers differ: lists with a number for each layer, a
- * period, or the family decides. */
+/* Finds the kind of each layer of a GGUF whose layers differ, from a list with a number for each
+ * layer, from a period, or from the family. */
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/source_layers.h"
 
@@ -32,19 +32,19 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
     return n;
 }
 
-/* True if a layer of a family with a second mixer has attention: each n-th layer, or those with key
- * heads. */
+/* True if a layer of a family with a second mixer has attention: each n-th layer, or each layer
+ * with key heads. */
 static bool attends(const struct gguf *g, uint32_t layer)
 {
     uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4);
 
     if (g->family->mixer == INGOT_MIXER_DELTA) {
-        return g->s->wants_mtp || layer % every == every - 1; /* an MTP head always does */
+        return g->s->wants_mtp || layer % every == every - 1; /* an MTP head always has attention */
     }
     return gguf_layer_number(g, N_KV_HEADS, layer) != 0;
 }
 
-/* A layer without attention has the family's other mixer or, in a layer of one block, perhaps
+/* A layer without attention has the family's other mixer; a layer of one block may have
  * none. */
 static void set_mixer(const struct gguf *g, uint32_t number)
 {
@@ -68,7 +68,7 @@ static void set_mixer(const struct gguf *g, uint32_t number)
     }
 }
 
-/* The layers from n_layers - n on use the keys of the last earlier layer with the same window. */
+/* Let the last n layers use the keys of the last earlier layer with the same window. */
 static enum err share_keys(struct gguf *g, uint64_t n)
 {
     struct source_params *p = &g->s->params;

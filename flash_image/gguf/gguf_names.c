@@ -94,7 +94,7 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
-/* For an MTP head: outside of the blocks, and in its block beside those of a layer. */
+/* Names in an MTP head: outside of the blocks, then those in its block that other layers lack. */
 static const struct name_rule mtp_outside[] = {
     { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
     { "output.weight", INGOT_OUTPUT },
@@ -129,7 +129,7 @@ static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct
     return INGOT_N_ROLES;
 }
 
-/* Keys of a layer that uses those of another: left over from training. */
+/* True for keys of a layer that uses another layer's keys: training has left them over. */
 static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
 {
     return slot->layer < g->s->params.n_layers &&
@@ -138,7 +138,7 @@ static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
             slot->role == INGOT_ATTN_K_NORM);
 }
 
-/* The place of a norm, if one name stands for two places. */
+/* The role of a norm whose name stands for two roles. */
 static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slot)
 {
     if (slot->role == INGOT_ATTN_POST_NORM && family_has(g->family, FAMILY_LATE_FFN_NORM)) {
@@ -151,7 +151,7 @@ static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slo
     return slot->role;
 }
 
-/* For attention, also if a gated delta net is in one matrix. */
+/* attn_qkv holds q, k and v of attention, or the one matrix of a gated delta net. */
 static void find_qkv(const struct gguf *g, struct gguf_slot *slot)
 {
     slot->fusion = GGUF_QKV;
@@ -166,7 +166,7 @@ static bool begins_with(struct source_text t, const char *text)
     return t.bytes >= strlen(text) && memcmp(t.data, text, strlen(text)) == 0;
 }
 
-/* How the tensor that was found for a role stores it. */
+/* Find how the tensor stores its role. */
 static void find_fusion(const struct gguf *g, struct source_text rest, struct gguf_slot *slot)
 {
     slot->role = norm_of(g, slot);
@@ -188,8 +188,8 @@ static void find_fusion(const struct gguf *g, struct source_text rest, struct gg
     }
 }
 
-/* A tensor of the model of which the MTP head alone is read: it uses the model's embedding, output
- * and, where it has none of its own, the last norm. */
+/* Find the slot of a tensor if only the MTP head is read: it uses the model's embedding, its
+ * output, and its last norm if the head has none. */
 static bool find_mtp_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot)
 {
     struct source_text rest;
@@ -228,7 +228,7 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
     slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {
-        slot->role = INGOT_OUTPUT_NORM; /* named after the name of its weights in the table */
+        slot->role = INGOT_OUTPUT_NORM; /* in the table it follows the name of its weights */
     }
     if (slot->role != INGOT_N_ROLES) {
         return true;

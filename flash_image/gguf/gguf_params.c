@@ -69,7 +69,7 @@ static void read_sizes(struct gguf *g)
     };
 }
 
-/* The one block that guesses is the layer of an MTP head. */
+/* Find the MTP head: it has one layer, the only block that guesses. */
 static enum err find_mtp(struct gguf *g, uint64_t more)
 {
     if (g->family->mixer != INGOT_MIXER_DELTA) {
@@ -89,7 +89,8 @@ static enum err find_mtp(struct gguf *g, uint64_t more)
     return ERR_OK;
 }
 
-/* Layers at the end that guess further tokens are blocks of the file, and not part of the model. */
+/* Count the layers. Those at the end that guess further tokens are blocks of the file, but not part
+ * of the model. */
 static enum err count_layers(struct gguf *g)
 {
     uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
@@ -113,7 +114,7 @@ static enum err count_layers(struct gguf *g)
     return ERR_OK;
 }
 
-/* Values that only some families have. */
+/* Check values that only some families have. */
 static enum err check_family(struct gguf *g)
 {
     static const struct {
@@ -147,8 +148,8 @@ static enum err check_family(struct gguf *g)
     return ERR_OK;
 }
 
-/* The widths of latent keys; files that join the matrices of all heads give the widths of queries
- * and values in the keys that otherwise hold those of the cache. */
+/* Read the widths of latent keys. In files that join the matrices of all heads, the names that
+ * otherwise give the cache's widths give those of queries and values. */
 static enum err read_latent(struct gguf *g)
 {
     static const enum gguf_number needed[] = { N_KV_RANK, N_ROPE_DIMS, N_KEY_LENGTH,
@@ -173,7 +174,7 @@ static enum err read_latent(struct gguf *g)
     return ERR_OK;
 }
 
-/* Values as wide as keys. */
+/* Check that values are as wide as keys. */
 static enum err check_widths(struct gguf *g)
 {
     const struct source_params *p = &g->s->params;
@@ -204,14 +205,15 @@ static enum err check_widths(struct gguf *g)
     return ERR_OK;
 }
 
-/* Only these two Gemmas do not scale scores by the width of a head, and files do not say so. */
+/* False for two models of Gemma that do not scale scores by the width of a head; their files do not
+ * say so. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||
            (p->family == INGOT_GEMMA3 && p->n_layers == 62);
 }
 
-/* Files of MiniCPM may lack them, and its older ones do. */
+/* Set the multipliers that files of MiniCPM may lack; its older files always do. */
 static void set_usual_multipliers(struct source_params *p)
 {
     if (p->family == INGOT_MINICPM) {
@@ -221,7 +223,7 @@ static void set_usual_multipliers(struct source_params *p)
     }
 }
 
-/* A multiplier of 0 means none: the usual one. */
+/* Read the multipliers; 0 means the usual value. */
 static enum err read_multipliers(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -250,7 +252,7 @@ static enum err read_multipliers(struct gguf *g)
     return ERR_OK;
 }
 
-/* All models of Gemma 2 have caps, which its first files do not mention. */
+/* The usual cap: all models of Gemma 2 have caps, but its first files do not mention them. */
 static double usual_cap(const struct source_params *p, double cap)
 {
     return p->family == INGOT_GEMMA2 ? cap : 0.0;
@@ -273,7 +275,7 @@ static void read_scales(struct gguf *g)
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
 }
 
-/* For models that share a name in GGUF. */
+/* Choose between families that share a name in GGUF. */
 static void choose_family(struct gguf *g)
 {
     if (g->family->family != INGOT_LLAMA) {
@@ -286,7 +288,7 @@ static void choose_family(struct gguf *g)
     }
 }
 
-/* Differences between a family's models that only a value or a size shows. */
+/* Adapt the family to a model by differences that only a value or a size shows. */
 static void adapt_family(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -352,7 +354,7 @@ enum err gguf_read_params(struct gguf *g)
     return e;
 }
 
-/* Biases that only some models of a family have. */
+/* Find biases that only some models of a family have. */
 static void find_biases(struct source *s)
 {
     struct source_params *p = &s->params;
@@ -368,7 +370,7 @@ static void find_biases(struct source *s)
     }
 }
 
-/* Values equal the keys if a layer with its own keys has no other matrix. */
+/* Find layers with their own keys whose values equal the keys: they have no matrix for values. */
 static void find_values(struct source *s)
 {
     for (unsigned i = 0; i < s->params.n_layers; i++) {

@@ -30,7 +30,7 @@ static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, e
     return slot;
 }
 
-/* Rows (columns of a bias) of a fused tensor, slot by slot. */
+/* Place the rows (of a bias: columns) of a fused tensor, slot by slot. */
 static enum err place_rows(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
 {
     bool bias = slot->role == INGOT_ATTN_Q_BIAS;
@@ -58,7 +58,7 @@ static enum err place_rows(struct gguf *g, const struct placed *t, const struct 
     return ERR_OK;
 }
 
-/* Rows of a head's query and rows of its gate alternate. */
+/* Place a matrix in which rows of a head's query and rows of its gate alternate. */
 static enum err place_query_gate(struct gguf *g, const struct placed *t,
                                  const struct gguf_slot *slot)
 {
@@ -88,7 +88,7 @@ static bool is_bias(enum ingot_role role)
            role == INGOT_EXPERT_DOWN_BIAS;
 }
 
-/* A matrix for each expert, or a row for each. */
+/* A stack with a matrix, or a row, for each expert. */
 static struct source_tensor stack_of(const struct placed *t, enum ingot_role role)
 {
     struct source_tensor stack = *t->all;
@@ -112,7 +112,8 @@ static enum err place_experts(struct gguf *g, const struct placed *t, const stru
     return ERR_OK;
 }
 
-/* For each expert the gate, then the matrix that it multiplies; columns of biases. */
+/* Place a tensor that has, for each expert, the gate, then the matrix that it multiplies; in biases
+ * these are columns. */
 static enum err place_fused_experts(struct gguf *g, const struct placed *t,
                                     const struct gguf_slot *slot)
 {
@@ -128,7 +129,7 @@ static enum err place_fused_experts(struct gguf *g, const struct placed *t,
         return refuse_shape(g, t);
     }
     *size /= 2;
-    all.stack_step = 2 * all.rows; /* a bias: two rows of half the columns */
+    all.stack_step = 2 * all.rows; /* a bias becomes two rows of half the columns */
     *gate = *up = all;
     up->data += source_type_bytes(all.type, (uint64_t)all.rows * all.cols);
     return ERR_OK;
@@ -139,7 +140,7 @@ static bool is_plain(enum source_type type)
     return type == SOURCE_F32 || type == SOURCE_F16 || type == SOURCE_BF16;
 }
 
-/* The file stores a convolution channel by channel, the image position by position. */
+/* Place a convolution: the file stores it channel by channel, the image position by position. */
 static enum err place_convolution(struct gguf *g, const struct placed *t, struct source_tensor *to)
 {
     if (!is_plain(t->all->type)) {
@@ -154,7 +155,7 @@ static enum err place_convolution(struct gguf *g, const struct placed *t, struct
     return ERR_OK;
 }
 
-/* Vectors of a recurrent mixer have one, two or three dimensions. */
+/* Make a vector of a tensor of a recurrent mixer, which may have one, two or three dimensions. */
 static void make_vector(struct source_tensor *t)
 {
     if (is_plain(t->type) && t->rows <= INGOT_MAX_HIDDEN / t->cols) {
@@ -181,7 +182,7 @@ static enum err place_alone(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
-/* The matrices of all heads as one; their shape is checked later. */
+/* Place the matrices of all heads as one; its shape is checked later. */
 static enum err place_heads(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
 {
     struct source_tensor *to = take_slot(g, t, slot->role, slot->layer);
@@ -197,7 +198,7 @@ static enum err place_heads(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
-/* As in files from before both matrices were stored separately. */
+/* Place a matrix for keys and values: older files do not store them separately. */
 static enum err place_latent(struct gguf *g, const struct placed *t, unsigned layer)
 {
     struct source_tensor *k = take_slot(g, t, INGOT_ATTN_K_B, layer);
@@ -227,7 +228,7 @@ static enum err take_output_scale(struct gguf *g, const struct placed *t, unsign
     return ERR_OK;
 }
 
-/* The last norm of an MTP head: its own, or the model's. */
+/* Place the last norm of an MTP head: the head's own, else the model's. */
 static enum err place_norm(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
 {
     struct source_tensor *to = source_tensor(g->s, slot->role, slot->layer);

@@ -1,4 +1,4 @@
-/* Shared by the files of the GGUF reader alone. */
+/* Shared only by the files of the GGUF reader. */
 #ifndef INGOT_FLASH_IMAGE_GGUF_PRIVATE_H
 #define INGOT_FLASH_IMAGE_GGUF_PRIVATE_H
 
@@ -38,7 +38,7 @@ struct gguf_value {
     struct source_text data;      /* bytes of a string, of an array, or of the number */
 };
 
-/* The numbers from which parameters are made. */
+/* The whole numbers of a file from which parameters are made. */
 enum gguf_number {
     N_CONTEXT,
     N_DIM,
@@ -107,7 +107,7 @@ enum gguf_real {
     R_BETA_FAST,
     R_BETA_SLOW,
     R_YARN_PART,
-    R_YARN_LOG, /* scores are scaled with the rotation, by the square of 1 + this * log(factor) */
+    R_YARN_LOG, /* scaling of the rotation multiplies scores by (1 + this * log(factor))^2 */
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
@@ -118,7 +118,7 @@ enum gguf_real {
     N_REALS
 };
 
-/* Tensors that are not weights: frequency factors of the rotation. */
+/* Tensors with frequency factors of the rotation, which are not weights. */
 enum gguf_factors { FACTORS_ALL, FACTORS_SHORT, FACTORS_LONG, N_FACTORS };
 
 struct gguf {
@@ -129,18 +129,19 @@ struct gguf {
     uint64_t n_tensors, n_values;
     uint64_t number[N_NUMBERS];
     bool has_number[N_NUMBERS];
-    struct gguf_value kv_heads, hiddens; /* one per layer, if the type is VALUE_ARRAY */
+    struct gguf_value kv_heads, hiddens; /* one number per layer, if the type is VALUE_ARRAY */
     double real[N_REALS];
     bool has_real[N_REALS];
     double lora_alpha;       /* lora_alpha of an adapter; 0: none is given */
-    struct source_text name; /* an adapter's; a model's goes to s */
+    struct source_text name; /* name of an adapter; a model's name goes to s */
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
     uint64_t charsmap_bytes;                 /* size of a table that rewrites characters; 0: none */
     const struct family *family;             /* family of the architecture; NULL: not supported */
-    uint32_t n_blocks;                       /* layers in the file, and those not read */
-    uint32_t first_block;                    /* the first of them that is read */
+    uint32_t n_blocks;                       /* layers in the file, and how many of them are not
+                                                read */
+    uint32_t first_block;                    /* the first layer that is read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -180,7 +181,7 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
     return (struct source_text){ data, (size_t)bytes };
 }
 
-/* The fixed start of a file: its version, and the numbers of tensors and values. Errors:
+/* Read the fixed start of a file: its version, and the numbers of tensors and values. Errors:
  * ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_header(struct gguf *g);
 
@@ -188,13 +189,13 @@ enum err gguf_read_header(struct gguf *g);
  * this part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
-/* Find the kind of the file before all other values, because their names begin with
- * general.architecture: that value, and its family (NULL: not supported). g->r does not move.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Read the value general.architecture before all others, because their names begin with it, and
+ * find its family (NULL: not supported). g->r does not move. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
 
-/* Refuse adapters, image parts and similar files, naming what they are (ERR_UNSUPPORTED), from
- * g->type and g->architecture. */
+/* Refuse adapters, image parts and similar files (ERR_UNSUPPORTED): g->type and g->architecture
+ * tell the kind, which the error message names. */
 enum err gguf_check_kind(struct gguf *g);
 
 /* Check that the values say that this file is part i of n. A single file may omit them. Errors:
@@ -209,12 +210,13 @@ enum err gguf_open_part(struct gguf *g, const struct gguf_part *part, size_t i, 
  * ERR_UNSUPPORTED. */
 enum err gguf_read_values(struct gguf *g);
 
-/* Make the tokenizer from the values that have been read, in g->s->vocab. vocab_only: the caller
- * needs nothing else of the file, so it must have one. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED,
- * ERR_NOT_FOUND. */
+/* Make the tokenizer in g->s->vocab from the values that have been read. vocab_only: a file without
+ * a vocabulary is an error, because the caller needs nothing else. Errors: ERR_BAD_TOKENIZER,
+ * ERR_UNSUPPORTED, ERR_NOT_FOUND. */
 enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
 
-/* For an error message: the architecture, then a name that begins with a dot. */
+/* Arguments of an error message's "%.*s%s": the architecture, then a name that begins with a
+ * dot. */
 #define GGUF_SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
 /* Numbers beyond 32 bits become the largest number, which every bound refuses. */
@@ -223,40 +225,40 @@ static inline uint32_t gguf_narrow(uint64_t n)
     return (uint32_t)min_u64(n, UINT32_MAX);
 }
 
-/* The number for one layer: from a list, whose length has been checked, or the one for all
+/* The number for one layer, from a list whose length has been checked; or the number for all
  * layers. */
 uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_t layer);
 
 /* Element i of an array, inside it; false: the array does not hold whole numbers. */
 bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
 
-/* Which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Find which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_windows(struct gguf *g);
 
-/* The kind of each layer: its mixer, its key heads and its feed-forward's width, the layer whose
- * keys it uses, and whether it rotates; windows have been read before. Errors: ERR_BAD_MODEL,
+/* Find each layer's mixer, its key heads and its feed-forward's width, the layer whose keys it
+ * uses, and whether it rotates. Windows must have been read. Errors: ERR_BAD_MODEL,
  * ERR_UNSUPPORTED. */
 enum err gguf_read_layers(struct gguf *g);
 
-/* The sizes of recurrent mixers. */
+/* Read the sizes of recurrent mixers. */
 void gguf_read_recurrent(struct gguf *g);
 
-/* The sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
+/* Read the sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
 enum err gguf_read_experts(struct gguf *g);
 
-/* A tensor of the file: one role, the first of several that it holds, or none. */
+/* Which roles a tensor of the file holds: one, several (the first is given), or none. */
 enum gguf_fusion {
     GGUF_ALONE,
-    GGUF_QKV, /* their rows follow each other, and so do those of the next */
+    GGUF_QKV, /* q, k and v one after the other; so are the rows of the next */
     GGUF_GATE_UP,
-    GGUF_QUERY_GATE,    /* rows of a head's query, rows of its gate */
-    GGUF_EXPERTS,       /* a matrix, or a vector, for each expert */
+    GGUF_QUERY_GATE,    /* for each head, rows of its query, then rows of its gate */
+    GGUF_EXPERTS,       /* a matrix or a vector for each expert */
     GGUF_EXPERTS_FUSED, /* for each expert the gate's rows, then those of EXPERT_UP */
     GGUF_HEADS,         /* a matrix for each head */
     GGUF_LATENT,        /* for each head rows of its key, then rows of its value */
     GGUF_OUTPUT_SCALE,  /* a number of the layer */
-    GGUF_INSTEAD,       /* the last norm of an MTP head: its own, ... */
-    GGUF_UNLESS,        /* ... or, without one, the model's */
+    GGUF_INSTEAD,       /* the last norm of an MTP head: the head's own, ... */
+    GGUF_UNLESS,        /* ... or the model's, if the head has none */
     GGUF_IGNORED
 };
 struct gguf_slot {
@@ -265,7 +267,7 @@ struct gguf_slot {
     enum gguf_fusion fusion;
 };
 
-/* Find the meaning of a tensor's name; false: no supported model has this name. */
+/* Find the roles of a tensor by its name; false: no supported model has this name. */
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot);
 
 /* Put the tensor, which is at all->data as n[] matrices, into the slot. Errors: as above. */
@@ -276,11 +278,11 @@ enum err gguf_place(struct gguf *g, struct source_text name, const struct source
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_params(struct gguf *g);
 
-/* Add facts from the tensors: features that only the presence of a tensor shows, and rotation
- * factors, from tensors or from scaling, in g->s->rope. Errors: as above. */
+/* Add features that only the presence of a tensor shows, and in g->s->rope the rotation factors
+ * from tensors or from scaling. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
 
-/* Only the rotation factors, from tensors and from values. Errors: as above. */
+/* Read only the rotation factors, from tensors and from values. Errors: as above. */
 enum err gguf_read_rope(struct gguf *g);
 
 /* The file's value, else `otherwise`. */
@@ -291,12 +293,12 @@ double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise
 const char *gguf_number_name(enum gguf_number which);
 const char *gguf_real_name(enum gguf_real which);
 
-/* True if a value has the name; a name that begins with a dot is prefixed by the architecture. */
+/* True if a key has this name; a name that begins with a dot follows the architecture. */
 bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name);
 bool gguf_begins_with_architecture(const struct gguf *g, struct source_text key);
 
-/* The number or real with this name, or N_NUMBERS, N_REALS. Idle: it changes nothing in the
- * computation. */
+/* Find the number or real with this name; N_NUMBERS or N_REALS: there is none. Below, "idle": the
+ * key changes nothing in the computation. */
 size_t gguf_find_number(const struct gguf *g, struct source_text key);
 size_t gguf_find_real(const struct gguf *g, struct source_text key);
 bool gguf_is_idle(const struct gguf *g, struct source_text key);
@@ -305,14 +307,14 @@ bool gguf_is_idle(const struct gguf *g, struct source_text key);
  * False: it is neither. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
-/* Read the tensor table, at which g->r is, and pass every tensor to `visit`, after checking that it
- * is inside the file: n matrices of all's shape at all->data. Errors: ERR_BAD_MODEL,
- * ERR_UNSUPPORTED, those of visit. */
+/* Read the tensor table, where g->r is, check that each tensor is inside the file, and pass it to
+ * `visit` as n matrices of all's shape at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, those
+ * of visit. */
 typedef enum err gguf_visit_fn(struct gguf *g, void *context, struct source_text name,
                                const struct source_tensor *all, uint32_t n);
 enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context);
 
-/* The same, into the slots of g->s. */
+/* Read the tensor table into the slots of g->s. */
 enum err gguf_read_tensors(struct gguf *g);
 
 #endif

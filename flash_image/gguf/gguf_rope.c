@@ -33,7 +33,7 @@ static enum err add_factors(struct gguf *g, enum gguf_factors which, enum source
     return rope_factors_multiply(g->s, set, factors);
 }
 
-/* Factors that are the same for every context. */
+/* Add factors that are the same for every length of context. */
 static enum err add_factors_of_all(struct gguf *g)
 {
     float factors[SOURCE_MAX_FACTORS];
@@ -49,7 +49,8 @@ static enum err add_factors_of_all(struct gguf *g)
     return rope_factors_multiply_all(g->s, factors);
 }
 
-/* The ratio by which the context grows, for long and short factors if the file does not give it. */
+/* Set the magnitude from the ratio by which the context grows, for long and short factors without a
+ * magnitude in the file. */
 static void set_usual_magnitude(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -60,7 +61,7 @@ static void set_usual_magnitude(struct gguf *g)
     }
 }
 
-/* Short and long factors: the training context separates them. */
+/* Add short and long factors, between which the training context decides. */
 static enum err add_long_short(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -107,7 +108,7 @@ static enum err add_scaling(struct gguf *g, bool yarn, double factor)
     return rope_factors_scale_all(g->s, (float)factor);
 }
 
-/* How far YaRN interpolates between the scaled angles (0) and its own (1, which is YaRN). */
+/* Refuse a value other than 1 for the mix of scaled angles (0) and YaRN's angles (1). */
 static enum err refuse_part(struct gguf *g)
 {
     return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %g, only 1 is supported",
@@ -132,7 +133,7 @@ static enum err read_scaling(struct gguf *g)
     if (yarn && gguf_real_or(g, R_YARN_PART, 1.0) != 1.0) {
         return refuse_part(g);
     }
-    if (yarn && log_multiplier != 0.0) { /* the scores are scaled, so queries and keys are not */
+    if (yarn && log_multiplier != 0.0) { /* only the scores are scaled, not also queries and keys */
         g->s->params.attn_scale *= (float)pow(1.0 + log_multiplier * log(fmax(factor, 1.0)), 2.0);
     } else if (yarn) {
         magnitude *= rope_yarn_magnitude(factor);

@@ -29,7 +29,7 @@ const char *gguf_split_ending(const char *path)
     return at;
 }
 
-/* The numbers in the name: 0 of 0 if it has none. */
+/* Read the part's number and the count from the name; 0 of 0 if it has none. */
 static void read_name(const char *path, uint64_t *number, uint64_t *count)
 {
     const char *at = gguf_split_ending(path);
@@ -41,7 +41,8 @@ static void read_name(const char *path, uint64_t *number, uint64_t *count)
     }
 }
 
-/* The name says part `number` of `count`, from 1 on; the values say part + 1 of n. */
+/* Check that the name (part `number` of `count`, from 1 on) agrees with the values (part + 1 of
+ * n). */
 static enum err check_name(struct source *s, uint64_t part, uint64_t n)
 {
     uint64_t number, count;
@@ -65,7 +66,8 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     return ERR_OK;
 }
 
-/* Files that other tools have cut have the names and not the values. */
+/* Refuse a file without the values of a split whose name is that of a part: another tool has cut
+ * it. */
 static enum err check_single(struct source *s)
 {
     uint64_t number, count;

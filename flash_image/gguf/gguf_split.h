@@ -4,7 +4,7 @@
 
 enum { GGUF_MOST_PARTS = 1024 };
 
-/* The start of the ending "-00002-of-00003.gguf" of a path, or NULL. */
+/* Find the ending "-00002-of-00003.gguf" of a path; NULL: there is none. */
 const char *gguf_split_ending(const char *path);
 
 #endif

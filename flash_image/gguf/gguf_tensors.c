@@ -1,4 +1,4 @@
-/* Reads the tensor table of a GGUF: names to slots, and checks that all data are inside the
+/* Reads the tensor table of a GGUF, finds slots by names, and checks that all data are inside the
  * file. */
 #include "flash_image/gguf/gguf_private.h"
 #include "runtime/image/image.h"
@@ -23,8 +23,8 @@ static const char *const ggml_types[] = {
 
 enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
 
-/* The file to use instead of one with a type that cannot be read, by the first letters of the
- * type's name. */
+/* Advice about a file with a type that cannot be read, by the first letters of the type's
+ * name. */
 static const char *cure_of_type(const char *name)
 {
     static const struct {
@@ -96,7 +96,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return refuse_type(g, name, type);
 }
 
-/* The place for rotation factors of a tensor; NULL: the tensor is something else. */
+/* The place for a tensor of rotation factors; NULL: it is another tensor. */
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
     static const char *const names[N_FACTORS] = {
@@ -181,8 +181,8 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
     return ERR_OK;
 }
 
-/* The positions of tensors: in the order of the table and without overlap, as ggml's reader
- * requires. */
+/* The area of the tensors' data. Positions are in the table's order and do not overlap, as ggml's
+ * reader requires. */
 struct data_area {
     const uint8_t *data;
     uint64_t bytes, alignment;
@@ -246,7 +246,7 @@ static enum err read_alignment(struct gguf *g, uint64_t *alignment)
     return ERR_OK;
 }
 
-/* True if a Q2_0 tensor has less space than 64 elements per scale would need: `end` is the next
+/* True if a Q2_0 tensor has less space than it needs with 64 elements per scale. `end`: the next
  * tensor's offset, or the end of the data. */
 static bool is_wide_q2(const struct tensor_info *info, uint64_t end)
 {

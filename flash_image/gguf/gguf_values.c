@@ -108,7 +108,7 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out)
     return bytes != 0 && value_to_u64(&one, out);
 }
 
-/* One number per layer: as a list, and the largest. */
+/* Take one number per layer, as a list, and the largest number. */
 static bool take_list(const struct gguf_value *v, struct gguf_value *list, uint64_t *largest)
 {
     uint64_t n;
@@ -160,7 +160,7 @@ static enum err refuse_kind(struct gguf *g, struct source_text key, const char *
                          kind);
 }
 
-/* True if a value is zero, false or empty: the feature is not there. */
+/* True if a value is zero, false or empty, which means that the model lacks the feature. */
 static bool is_nothing(const struct gguf_value *v)
 {
     uint64_t whole = 1;
@@ -170,7 +170,7 @@ static bool is_nothing(const struct gguf_value *v)
            (v->type == VALUE_STRING && v->data.bytes == 0);
 }
 
-/* An unknown value of the architecture, which may change the result. */
+/* Note an unknown value of the architecture, because it may change the result. */
 static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     if (g->family == NULL || !gguf_begins_with_architecture(g, key) ||
@@ -189,8 +189,8 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s appears twice", SOURCE_SHOW(key));
 }
 
-/* The publisher's defaults for sampling, under llama.cpp's names. True if the key is one of
- * them. */
+/* Store a sampling default of the publisher (under llama.cpp's name). True if the key is
+ * one. */
 static bool keep_sampling(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const struct {
@@ -323,7 +323,7 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* For the values that say what kind of file this is; numbers of another type stay unknown. */
+/* Read a value that says what kind of file this is; numbers of another type stay unknown. */
 static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const enum gguf_number looked[] = { N_SPLIT_PART, N_SPLIT_COUNT, N_SPLIT_TENSORS,

@@ -17,7 +17,7 @@ static uint32_t token_id(const struct gguf *g, enum gguf_number which)
     return (uint32_t)id;
 }
 
-/* The file stores the lengths of texts in 64 bits; the packer uses 32. */
+/* Check that texts' lengths, which the file stores in 64 bits, fit the packer's 32 bits. */
 static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, const char *what)
 {
     struct gguf_reader r = { texts->data.data, texts->data.bytes, false };
@@ -71,7 +71,7 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     return check_lengths(g, &g->tokens, "token");
 }
 
-/* The flag if the file has it, else that of the kind of tokenizer. */
+/* The file's flag if it has one, else the default of the kind of tokenizer. */
 static uint32_t flag_of(const struct gguf *g, enum gguf_number which, bool otherwise, uint32_t flag)
 {
     if (gguf_number_or(g, which, otherwise) != 0) {
@@ -92,7 +92,8 @@ static void read_common(struct gguf *g, bool add_bos)
     v->eos = token_id(g, N_EOS);
     v->unk = token_id(g, N_UNK);
     v->eot = token_id(g, N_EOT);
-    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* the end of a message, for example to a tool */
+    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* this token ends a message, for example to a
+                                                   tool */
         v->stops[v->n_stops++] = token_id(g, N_EOM);
     }
     if (v->bos != INGOT_NO_TOKEN) {
@@ -155,7 +156,8 @@ static enum err read_unigram(struct gguf *g)
     return ERR_OK;
 }
 
-/* Files from before the key existed have no name; only these two kinds are possible. */
+/* The name of the pre-tokenizer. Older files have none; for them only these two kinds are
+ * possible. */
 static struct source_text pre_of(const struct gguf *g)
 {
     static const char gpt2[] = "gpt-2", falcon[] = "falcon";
@@ -233,8 +235,9 @@ static enum err read_bpe(struct gguf *g)
     return ERR_OK;
 }
 
-/* Gemma 4: SentencePiece's tokens, joined by the rank of merges. llama.cpp cuts at line ends first,
- * for speed; no token has a line end together with other characters. */
+/* Read the vocabulary of Gemma 4: SentencePiece's tokens, joined by the rank of merges. For speed,
+ * llama.cpp cuts at line ends first, which gives the same tokens because none has a line end and
+ * other characters. */
 static enum err read_ranked_characters(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;
@@ -254,7 +257,7 @@ static enum err read_ranked_characters(struct gguf *g)
     return ERR_OK;
 }
 
-/* Without a tokenizer the model accepts ids only, not text. */
+/* Read a file without a tokenizer: the model accepts only ids, not text. */
 static enum err read_none(struct gguf *g)
 {
     const char *why = "tokenizer.ggml.model is missing";

@@ -1,4 +1,4 @@
-/* Which layers of a GGUF see only a window of positions. */
+/* Finds which layers of a GGUF see only a window of positions. */
 #include "flash_image/gguf/gguf_private.h"
 
 enum { EXAONE_LARGE_LAYERS = 64, GEMMA2_WINDOW = 4096 };
@@ -11,8 +11,8 @@ static enum err refuse_pattern(struct gguf *g)
                          SOURCE_SHOW(g->architecture));
 }
 
-/* The period of layers of which the last one sees everything: from the family, or from a number in
- * the file. */
+/* Read the period of windows, from the family or from the file: the last layer of each period sees
+ * everything. */
 static enum err read_period(struct gguf *g, uint32_t *period)
 {
     uint64_t number = 0;
@@ -29,7 +29,7 @@ static enum err read_period(struct gguf *g, uint32_t *period)
     return ERR_OK;
 }
 
-/* A truth for each layer. */
+/* Read the list with true or false for each layer. */
 static enum err read_list(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -50,8 +50,8 @@ static enum err read_list(struct gguf *g)
     return ERR_OK;
 }
 
-/* The first files of Gemma 2 do not have it; EXAONE 4's small models have one that they do not use,
- * and no pattern. */
+/* The model's window. The first files of Gemma 2 do not give it. EXAONE 4's small models give a
+ * window that they do not use, without a pattern. */
 static uint64_t window_of(const struct gguf *g)
 {
     uint64_t window = g->number[N_WINDOW];
